@@ -1,0 +1,156 @@
+# The only entry point. `make help` lists the targets.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+VERSION  := 0.1.0
+REVISION := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+
+# VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/)
+VARIANT ?= release
+CC      ?= gcc
+PREFIX  ?= /usr/local
+PYTHON  := /usr/bin/python3
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+OUT_release := build
+OUT_asan    := build/asan
+OUT_tsan    := build/tsan
+OUT := $(OUT_$(VARIANT))
+OBJ := build/obj/$(VARIANT)
+
+WARNINGS := -Wall -Wextra -Wformat=2 -Wformat-security -Wconversion -Wsign-conversion -Wshadow \
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wundef -Wvla -Wcast-qual -Wpointer-arith \
+  -Wwrite-strings -Wimplicit-fallthrough -Wnull-dereference -Wdouble-promotion \
+  -Werror=format-security -Werror=implicit -Werror=incompatible-pointer-types -Werror=int-conversion \
+  -Werror=return-type
+ifneq ($(findstring clang,$(CC)),clang)
+WARNINGS += -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wtrampolines -Wbidi-chars=any
+endif
+ifneq ($(CI),)
+WARNINGS += -Werror
+endif
+
+ARCH := $(shell uname -m)
+HARDENING := -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero \
+  -fno-delete-null-pointer-checks -fno-strict-overflow -fno-strict-aliasing -fexceptions -fPIE
+ifeq ($(ARCH),x86_64)
+HARDENING += -fcf-protection=full
+endif
+LINK_HARDENING := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodlopen -Wl,--as-needed \
+  -Wl,--no-copy-dt-needed-entries
+
+VARIANT_CFLAGS_release := -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+VARIANT_CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+VARIANT_CFLAGS_tsan := -O1 -fsanitize=thread
+
+BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -I. -pthread -g -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
+  $(WARNINGS) $(HARDENING) $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+BASE_LDFLAGS := -pthread $(LINK_HARDENING) $(filter -fsanitize%,$(VARIANT_CFLAGS_$(VARIANT))) $(LDFLAGS)
+
+MODULES := base model config storage view loop upstream webhook reconcile api
+DAEMON_SRC := $(foreach m,$(MODULES),$(wildcard $(m)/*.c) $(wildcard $(m)/*/*.c)) $(wildcard daemon/*.c)
+SIM_SRC := $(wildcard simulator/*.c)
+UNIT_SRC := $(wildcard tests/unit/test_*.c tests/storage/test_*.c)
+
+DAEMON_OBJ := $(DAEMON_SRC:%.c=$(OBJ)/%.o)
+LIB_OBJ := $(filter-out $(OBJ)/daemon/%,$(DAEMON_OBJ))
+SIM_OBJ := $(SIM_SRC:%.c=$(OBJ)/%.o)
+UNIT_BIN := $(UNIT_SRC:%.c=$(OUT)/%)
+UNIT_SUPPORT := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/support/*.c))
+
+DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lcrypto -lm
+SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
+
+.PHONY: all help deps run test check check-asan check-tsan bench format lint install clean units FORCE
+all: $(OUT)/shootd $(OUT)/cleura-sim
+
+help:
+	@echo "make             build build/shootd and build/cleura-sim"
+	@echo "make run         install what is missing, build, start the simulator and shootd on loopback"
+	@echo "make test        install what is missing, build, run every test"
+	@echo "make check-asan  the same tests under address+undefined sanitizers"
+	@echo "make check-tsan  the same tests under the thread sanitizer"
+	@echo "make bench | format | lint | deps | clean | install DESTDIR= PREFIX="
+
+# A change of compiler or flags rebuilds everything.
+build/obj/$(VARIANT)/.flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(BASE_CFLAGS) $(BASE_LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_CFLAGS) $(BASE_LDFLAGS)' > $@
+
+$(OBJ)/%.o: %.c build/obj/$(VARIANT)/.flags
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OBJ)/daemon/version.o: BASE_CFLAGS += -DSHOOTD_VERSION='"$(VERSION)"' -DSHOOTD_REVISION='"$(REVISION)"'
+$(OBJ)/daemon/version.o: build/obj/$(VARIANT)/.revision
+build/obj/$(VARIANT)/.revision: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' > $@
+
+# openapi.yaml is part of the binary: GET /openapi.yaml and /openapi.json.
+$(OBJ)/api/openapi_data.o: build/openapi_data.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -c -o $@ $<
+build/openapi_data.c: openapi.yaml tools/embed_openapi.py
+	@mkdir -p $(@D)
+	$(PYTHON) tools/embed_openapi.py openapi.yaml > $@
+
+$(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
+	$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+
+$(OUT)/cleura-sim: $(SIM_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(BASE_LDFLAGS) -o $@ $^ $(SIM_LIBS)
+
+# Units link the whole library: every module is made of parts that stand alone.
+$(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
+	@mkdir -p $(@D)
+	$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS) -lcmocka
+
+units: $(UNIT_BIN)
+
+deps:
+	@tools/deps.sh
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	@tools/run.sh
+
+test: deps
+	@$(MAKE) --no-print-directory all units
+	@tools/test.sh $(OUT)
+
+check: test
+check-asan: deps
+	@$(MAKE) --no-print-directory VARIANT=asan all units
+	@tools/test.sh build/asan
+check-tsan: deps
+	@$(MAKE) --no-print-directory VARIANT=tsan all units
+	@tools/test.sh build/tsan
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+lint:
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	@$(PYTHON) tools/check_source.py
+
+bench: all
+	@bench/run.sh
+
+install: all
+	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
+	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
+	install -D -m 0644 config/shootd.sample.yaml $(DESTDIR)$(PREFIX)/share/doc/shootd/shootd.sample.yaml
+	for unit in systemd/*.service systemd/*.socket; do \
+	  sed 's|@PREFIX@|$(PREFIX)|g' $$unit | install -D -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$$(basename $$unit); done
+
+clean:
+	rm -rf build
+
+FORCE:
+
+-include $(shell find build/obj/$(VARIANT) -name '*.d' 2>/dev/null)

@@ -1,0 +1,77 @@
+#include "base/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { BUFFER_FIRST_BYTES = 256 };
+
+void buffer_init(struct buffer *b, size_t max_bytes)
+{
+    *b = (struct buffer){.max = max_bytes};
+}
+
+void buffer_done(struct buffer *b)
+{
+    free(b->data);
+    *b = (struct buffer){.max = b->max};
+}
+
+static bool buffer_reserve(struct buffer *b, size_t extra)
+{
+    if (b->overflow || extra > b->max || b->len > b->max - extra) {
+        b->overflow = true;
+        return false;
+    }
+    size_t need = b->len + extra + 1;
+    if (need <= b->capacity)
+        return true;
+    size_t capacity = b->capacity ? b->capacity : BUFFER_FIRST_BYTES;
+    while (capacity < need)
+        capacity *= 2;
+    b->data = mem_realloc_array(b->data, capacity, 1);
+    b->capacity = capacity;
+    return true;
+}
+
+bool buffer_add(struct buffer *b, const void *bytes, size_t len)
+{
+    if (!buffer_reserve(b, len))
+        return false;
+    if (len)
+        memcpy(b->data + b->len, bytes, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+    return true;
+}
+
+bool buffer_add_str(struct buffer *b, const char *text)
+{
+    return buffer_add(b, text, strlen(text));
+}
+
+bool buffer_printf(struct buffer *b, const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+    va_start(args, format);
+    int n = vasprintf(&text, format, args);
+    va_end(args);
+    if (n < 0)
+        abort();
+    bool ok = buffer_add(b, text, (size_t)n);
+    free(text);
+    return ok;
+}
+
+char *buffer_take(struct buffer *b, size_t *ret_len)
+{
+    char *data = b->data ? b->data : mem_calloc(1, 1);
+    if (ret_len)
+        *ret_len = b->len;
+    *b = (struct buffer){.max = b->max};
+    return data;
+}

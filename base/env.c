@@ -1,0 +1,80 @@
+#include "base/env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <time.h>
+
+static int64_t clock_us(clockid_t id)
+{
+    struct timespec ts;
+    (void)clock_gettime(id, &ts);
+    return (int64_t)ts.tv_sec * US_PER_S + ts.tv_nsec / 1000;
+}
+
+static mono_us real_mono(const struct env *env)
+{
+    (void)env;
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+static wall_us real_wall(const struct env *env)
+{
+    (void)env;
+    return clock_us(CLOCK_REALTIME);
+}
+
+static void real_random(const struct env *env, void *bytes, size_t len)
+{
+    (void)env;
+    char *p = bytes;
+    while (len) {
+        ssize_t n = getrandom(p, len, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            abort(); /* the kernel always has randomness once it runs a daemon */
+        p += n;
+        len -= (size_t)n;
+    }
+}
+
+static int real_wait(const struct env *env, int epoll_fd, struct epoll_event *events, int max, mono_us deadline)
+{
+    int timeout_ms = -1;
+    if (deadline != INT64_MAX) {
+        int64_t left = deadline - real_mono(env);
+        int64_t ms = left <= 0 ? 0 : (left + 999) / 1000;
+        timeout_ms = ms > 60000 ? 60000 : (int)ms;
+    }
+    int n = epoll_wait(epoll_fd, events, max, timeout_ms);
+    return n < 0 && errno == EINTR ? 0 : n;
+}
+
+const struct env *env_real(void)
+{
+    static const struct env real = {
+        .now_mono = real_mono, .now_wall = real_wall, .random = real_random, .wait = real_wait};
+    return &real;
+}
+
+uint64_t env_random_below(const struct env *env, uint64_t bound)
+{
+    if (bound < 2)
+        return 0;
+    uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
+    uint64_t value;
+    do
+        env->random(env, &value, sizeof(value));
+    while (value >= limit);
+    return value % bound;
+}
+
+int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent)
+{
+    int64_t spread = base_us / 100 * (int64_t)spread_percent;
+    if (spread <= 0)
+        return base_us;
+    return base_us - spread + (int64_t)env_random_below(env, (uint64_t)(2 * spread + 1));
+}

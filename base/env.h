@@ -1,0 +1,50 @@
+/*
+ * The outside world as one replaceable struct: clocks, randomness and waiting. Production uses env_real();
+ * tests pass their own and run hours of polling in milliseconds. Sockets are replaced one level higher, by
+ * `struct transport` in loop/transport.h.
+ *
+ * Monotonic and wall time are different types on purpose: a deadline is never compared with a date.
+ */
+#ifndef BASE_ENV_H
+#define BASE_ENV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct epoll_event;
+
+typedef int64_t mono_us; /* CLOCK_MONOTONIC, microseconds: deadlines, intervals */
+typedef int64_t wall_us; /* UTC since 1970, microseconds: what people and webhooks see */
+
+#define US_PER_MS ((int64_t)1000)
+#define US_PER_S  ((int64_t)1000000)
+
+struct env {
+    mono_us (*now_mono)(const struct env *env);
+    wall_us (*now_wall)(const struct env *env);
+    /* Fills `bytes` from a CSPRNG (a seeded generator in tests). Any thread. */
+    void (*random)(const struct env *env, void *bytes, size_t len);
+    /* As epoll_wait, but with a deadline on this env's monotonic clock (INT64_MAX: none). */
+    int (*wait)(const struct env *env, int epoll_fd, struct epoll_event *events, int max, mono_us deadline);
+    void *ctx;
+};
+
+/* The real clocks and getrandom(2); lives for ever. Any thread. */
+const struct env *env_real(void);
+
+static inline mono_us env_mono(const struct env *env)
+{
+    return env->now_mono(env);
+}
+
+static inline wall_us env_wall(const struct env *env)
+{
+    return env->now_wall(env);
+}
+
+/* Uniform in [0, bound); 0 for a bound of 0 or 1. */
+uint64_t env_random_below(const struct env *env, uint64_t bound);
+/* `base_us` times a uniform factor in [1 - spread, 1 + spread]; spread in percent. */
+int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Intrusive binary min-heap over 64-bit keys (due times). Items know their index, so a change or a removal
+ * costs O(log n). Ties come out in the order of insertion, so that runs repeat exactly. One owner thread.
+ */
+#ifndef BASE_HEAP_H
+#define BASE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct heap_item {
+    int64_t key;
+    uint64_t order; /* set by the heap */
+    size_t slot;    /* 1-based place in the heap; 0 = not in a heap */
+};
+
+struct heap {
+    struct heap_item **items;
+    size_t count;
+    size_t capacity;
+    uint64_t next_order;
+};
+
+void heap_done(struct heap *h);
+/* Inserts, or moves an item that is already in this heap, to `key`. */
+void heap_set(struct heap *h, struct heap_item *item, int64_t key);
+/* Removes; an item outside any heap is left alone. */
+void heap_remove(struct heap *h, struct heap_item *item);
+/* The smallest item, or NULL. */
+struct heap_item *heap_peek(const struct heap *h);
+
+static inline bool heap_contains(const struct heap_item *item)
+{
+    return item->slot != 0;
+}
+
+#endif

@@ -1,0 +1,153 @@
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static bool depth_is_bounded(const char *bytes, size_t len)
+{
+    unsigned depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = bytes[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (++depth > JSON_MAX_DEPTH)
+                return false;
+        } else if ((c == '}' || c == ']') && depth) {
+            depth--;
+        }
+    }
+    return true;
+}
+
+/* jansson ends its texts with "near '...'", which would echo the caller's bytes (and secrets in them). */
+static void describe(const json_error_t *error, struct json_fault *fault)
+{
+    const char *near = strstr(error->text, " near ");
+    size_t len = near ? (size_t)(near - error->text) : strlen(error->text);
+    (void)snprintf(fault->text, sizeof(fault->text), "%.*s", (int)len, error->text);
+    fault->line = error->line;
+    fault->column = error->column;
+}
+
+static json_t *parse(const char *bytes, size_t len, size_t flags, struct json_fault *ret_fault)
+{
+    struct json_fault fault = {.text = ""};
+    json_t *doc = NULL;
+    if (depth_is_bounded(bytes, len)) {
+        json_error_t error;
+        doc = json_loadb(bytes, len, flags, &error);
+        if (!doc)
+            describe(&error, &fault);
+    } else {
+        (void)snprintf(fault.text, sizeof(fault.text), "nested deeper than %d levels", JSON_MAX_DEPTH);
+    }
+    if (!doc && ret_fault)
+        *ret_fault = fault;
+    return doc;
+}
+
+json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault)
+{
+    return parse(bytes, len, JSON_REJECT_DUPLICATES, ret_fault);
+}
+
+json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault)
+{
+    return parse(bytes, len, JSON_DECODE_ANY, ret_fault);
+}
+
+char *json_text(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (!text)
+        abort(); /* only memory can be missing */
+    return text;
+}
+
+char *json_canonical(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+    if (!text)
+        abort();
+    return text;
+}
+
+const char *json_str(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+const char *json_str_or(const json_t *object, const char *key, const char *fallback)
+{
+    const char *text = json_str(object, key);
+    return text ? text : fallback;
+}
+
+json_t *json_obj(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_object(value) ? value : NULL;
+}
+
+json_t *json_arr(const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_array(value) ? value : NULL;
+}
+
+bool json_bool(const json_t *object, const char *key, bool fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+int64_t json_int(const json_t *object, const char *key, int64_t fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_integer(value))
+        return json_integer_value(value);
+    if (json_is_real(value)) {
+        double real = json_real_value(value);
+        if (real >= -9007199254740992.0 && real <= 9007199254740992.0)
+            return (int64_t)real;
+    }
+    if (json_is_string(value)) {
+        char *end;
+        const char *text = json_string_value(value);
+        long long number = strtoll(text, &end, 10);
+        if (*text && !*end)
+            return number;
+    }
+    return fallback;
+}
+
+void json_set_str(json_t *object, const char *key, const char *text)
+{
+    json_t *value = text ? json_string(text) : NULL;
+    (void)json_object_set_new(object, key, value ? value : json_null());
+}
+
+void json_set_int(json_t *object, const char *key, int64_t value)
+{
+    (void)json_object_set_new(object, key, json_integer(value));
+}
+
+void json_set_bool(json_t *object, const char *key, bool value)
+{
+    (void)json_object_set_new(object, key, json_boolean(value));
+}
+
+void json_set_take(json_t *object, const char *key, json_t *value)
+{
+    (void)json_object_set_new(object, key, value ? value : json_null());
+}

@@ -1,0 +1,54 @@
+/*
+ * Small helpers over jansson: strict parsing of foreign bytes, tolerant reading of foreign members, canonical
+ * output. Pure functions; a json_t may be read by several threads once nobody changes it (jansson's rule).
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+
+enum { JSON_MAX_DEPTH = 64 };
+
+/* json_t *doc CLEANUP_JSON = ...; */
+#define CLEANUP_JSON CLEANUP(json_decrefp)
+
+struct json_fault {
+    char text[160]; /* what is wrong, without the offending bytes */
+    int line;
+    int column;
+};
+
+/*
+ * Parses untrusted bytes: objects and arrays only, duplicate names rejected, depth limited (conventions 0.3).
+ * NULL on a fault, described in `ret_fault` when that is not NULL. The caller owns the result.
+ */
+json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault);
+/* As above, but any value and duplicates are accepted: for answers of Cleura, which we only read. */
+json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault);
+
+/* Compact text, members in insertion order; the caller frees it. */
+char *json_text(const json_t *value);
+/* The same with sorted members: for digests and comparisons. */
+char *json_canonical(const json_t *value);
+
+/* Readers that never fail: NULL, the default, when a member is absent, null or of another type. */
+const char *json_str(const json_t *object, const char *key);
+const char *json_str_or(const json_t *object, const char *key, const char *fallback);
+json_t *json_obj(const json_t *object, const char *key);
+json_t *json_arr(const json_t *object, const char *key);
+bool json_bool(const json_t *object, const char *key, bool fallback);
+/* Integers; a real with an integral value and a decimal string count too (v1 sends numbers as strings). */
+int64_t json_int(const json_t *object, const char *key, int64_t fallback);
+
+/* Sets object[key] to a string, or to null when `text` is NULL. */
+void json_set_str(json_t *object, const char *key, const char *text);
+void json_set_int(json_t *object, const char *key, int64_t value);
+void json_set_bool(json_t *object, const char *key, bool value);
+/* Takes the reference of `value`; a NULL value becomes null. */
+void json_set_take(json_t *object, const char *key, json_t *value);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * Structured logging: one line per fact, a message and key/value pairs. Any thread; lines do not interleave.
+ * The last line of defence against leaks is here: values are escaped (AU-22) and known secret shapes are
+ * masked (AU-21), but callers never pass secrets in the first place.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX_ };
+
+/* Lines above this level are dropped. Default: info. */
+void log_set_level(enum log_level level);
+/* Names as in the configuration: error, warning, info, debug. Negative when unknown. */
+int log_level_from_name(const char *name);
+/* How many lines of a level were written since start (metric log_messages_total). */
+uint64_t log_count(enum log_level level);
+
+/*
+ * Where finished lines go. `keys` and `values` have `count` entries, already masked and escaped.
+ * The default writes logfmt to stderr. Set before threads start.
+ */
+typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count);
+void log_set_sink(log_sink sink);
+
+/* Message, then pairs of (const char *key, const char *value), then NULL. A NULL value drops its pair. */
+void log_write(enum log_level level, const char *message, ...) ATTR_SENTINEL;
+
+#define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__, NULL)
+#define log_warning(...) log_write(LOG_LEVEL_WARNING, __VA_ARGS__, NULL)
+#define log_info(...)    log_write(LOG_LEVEL_INFO, __VA_ARGS__, NULL)
+#define log_debug(...)   log_write(LOG_LEVEL_DEBUG, __VA_ARGS__, NULL)
+
+/* A number as a value: log_info("listening", "port", LOG_INT(8080)). */
+#define LOG_INT(number) log_format_int((int64_t)(number), (char[24]){0})
+const char *log_format_int(int64_t number, char text[static 24]);
+
+/* Replaces tokens, webhook secrets and bearer values in a string in place. */
+void log_mask_secrets(char *text);
+
+#endif

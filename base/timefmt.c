@@ -1,0 +1,116 @@
+#include "base/timefmt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+static const char *const month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+static void split(wall_us at, struct tm *tm, long *fraction_us)
+{
+    time_t seconds = (time_t)(at / US_PER_S);
+    long us = (long)(at % US_PER_S);
+    if (us < 0) {
+        us += (long)US_PER_S;
+        seconds--;
+    }
+    (void)gmtime_r(&seconds, tm);
+    *fraction_us = us;
+}
+
+const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_TEXT_BYTES])
+{
+    struct tm tm;
+    long us;
+    split(at, &tm, &us);
+    size_t n = strftime(text, TIME_TEXT_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (with_fraction && us)
+        (void)snprintf(text + n, TIME_TEXT_BYTES - n, ".%06ldZ", us);
+    else
+        (void)snprintf(text + n, TIME_TEXT_BYTES - n, "Z");
+    return text;
+}
+
+static const char *parse_fraction(const char *p, long *us)
+{
+    *us = 0;
+    if (*p != '.')
+        return p;
+    long scale = 100000;
+    for (p++; *p >= '0' && *p <= '9'; p++) {
+        *us += (*p - '0') * scale;
+        scale /= 10;
+    }
+    return p;
+}
+
+bool time_parse_rfc3339(const char *text, wall_us *ret_at)
+{
+    struct tm tm = {0};
+    const char *p = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (!p)
+        p = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
+    if (!p)
+        return false;
+    long us;
+    p = parse_fraction(p, &us);
+    int64_t offset_s = 0;
+    if (*p == 'Z' || *p == 'z') {
+        p++;
+    } else if (*p == '+' || *p == '-') {
+        int hours, minutes, used = 0;
+        if (sscanf(p + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || used != 5)
+            return false;
+        offset_s = (hours * 60 + minutes) * 60;
+        if (*p == '-')
+            offset_s = -offset_s;
+        p += 6;
+    } else {
+        return false;
+    }
+    if (*p)
+        return false;
+    *ret_at = ((int64_t)timegm(&tm) - offset_s) * US_PER_S + us;
+    return true;
+}
+
+const char *time_http(wall_us at, char text[static TIME_TEXT_BYTES])
+{
+    struct tm tm;
+    long us;
+    split(at, &tm, &us);
+    (void)snprintf(text, TIME_TEXT_BYTES, "%s, %02d %s %04d %02d:%02d:%02d GMT", day_names[tm.tm_wday], tm.tm_mday,
+                   month_names[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    return text;
+}
+
+bool time_parse_http(const char *text, wall_us *ret_at)
+{
+    static const char *const forms[] = {"%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT",
+                                        "%a %b %e %H:%M:%S %Y"};
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        struct tm tm = {0};
+        const char *end = strptime(text, forms[i], &tm);
+        if (end && !*end) {
+            *ret_at = (int64_t)timegm(&tm) * US_PER_S;
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t time_parse_retry_after(const char *text, wall_us now, int64_t max_s)
+{
+    wall_us at;
+    int64_t seconds;
+    if (text[0] && strspn(text, "0123456789") == strlen(text))
+        seconds = strlen(text) > 9 ? max_s : (int64_t)strtoll(text, NULL, 10);
+    else if (time_parse_http(text, &at))
+        seconds = at <= now ? 0 : (at - now + US_PER_S - 1) / US_PER_S;
+    else
+        return -1;
+    return seconds > max_s ? max_s : seconds;
+}

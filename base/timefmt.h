@@ -1,0 +1,25 @@
+/* Dates as text. Pure functions, any thread. Formats: RFC 3339 in UTC (conventions 0.3), IMF-fixdate (RFC 9110 5.6.7). */
+#ifndef BASE_TIMEFMT_H
+#define BASE_TIMEFMT_H
+
+#include <stdbool.h>
+
+#include "base/env.h"
+
+enum { TIME_TEXT_BYTES = 40 };
+
+/* "2026-03-01T12:05:00Z"; microseconds are shown only when they are not zero and `with_fraction` is set. */
+const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_TEXT_BYTES]);
+/* Accepts any offset and fraction; false when `text` is not an RFC 3339 date-time. */
+bool time_parse_rfc3339(const char *text, wall_us *ret_at);
+/* "Sun, 06 Nov 1994 08:49:37 GMT". */
+const char *time_http(wall_us at, char text[static TIME_TEXT_BYTES]);
+/* Accepts the three forms of HTTP-date. */
+bool time_parse_http(const char *text, wall_us *ret_at);
+/*
+ * Retry-After (RFC 9110 10.2.3): seconds or an HTTP-date, clamped to [0, max_s] seconds from `now`
+ * (UP-14). -1 when it is neither.
+ */
+int64_t time_parse_retry_after(const char *text, wall_us now, int64_t max_s);
+
+#endif

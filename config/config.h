@@ -1,0 +1,83 @@
+/*
+ * The configuration: one immutable struct, made from one table of keys (design 4). The loader, the annotated
+ * sample and the checks all come from that table. Read by every thread after start, changed by none.
+ */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/env.h"
+#include "base/json.h"
+#include "base/log.h"
+
+enum api_generation { API_V1, API_V2 };
+
+struct config_account {
+    char *name;
+    char *cloud;
+    char *url; /* no trailing slash */
+    enum api_generation api;
+    char *login;
+    char *password;      /* read from its file or environment variable at load; NULL when there is none */
+    char *password_file; /* as configured, or NULL */
+    char *password_env;
+    int max_in_flight;
+    int64_t min_spacing_us;
+    int64_t call_timeout_us;
+};
+
+struct config_project {
+    char *name;
+    const struct config_account *account;
+    char *region;
+    char *project_id;
+    json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
+};
+
+struct config {
+    char *listen; /* "127.0.0.1:8080" or "unix:/path" */
+    char *state_dir;
+    enum log_level log_level;
+    struct config_account *accounts;
+    size_t account_count;
+    struct config_project *projects;
+    size_t project_count;
+    struct {
+        int64_t active_us;
+        int64_t idle_us;
+        int64_t discovery_us;
+    } polling;
+    struct {
+        char **allow; /* CIDRs or host names that may be private; NULL-terminated */
+        bool allow_http;
+        int *ports;   /* odd ports that are allowed beside 443 (and 80 with allow_http); 0-terminated */
+    } webhooks;
+    struct {
+        char **origins;
+    } cors;
+    struct {
+        int http_threads;
+        int connections;
+        int64_t drain_us;
+        int queue_length;   /* lane: waiting calls per account */
+    } limits;
+};
+
+/*
+ * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ... design 4). Faults are printed to `errors`,
+ * one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there was any.
+ * The caller owns the result.
+ */
+struct config *config_load(const char *path, FILE *errors);
+void config_free(struct config *c);
+
+/* Writes the annotated sample configuration, every key with its default and its meaning. */
+void config_write_sample(FILE *out);
+
+const struct config_project *config_project(const struct config *c, const char *name);
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * Owner thread: whoever runs the loop. Only the mailbox (under its mutex, never held during a callback) and the
+ * heartbeat are touched by others.
+ */
+#include "loop/loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+
+enum { LOOP_EVENTS_PER_TURN = 64 };
+
+struct loop {
+    const struct env *env;
+    int epoll_fd;
+    int wake_fd;
+    pthread_mutex_t mailbox_lock;
+    struct list mailbox;
+    struct heap timers;
+    pthread_t owner;
+    atomic_bool has_owner;
+    atomic_bool stopping;
+    _Atomic uint64_t heartbeat;
+    void (*after_turn)(void *ctx);
+    void *after_ctx;
+};
+
+struct loop *loop_new(const struct env *env)
+{
+    struct loop *loop = MEM_NEW(struct loop);
+    loop->env = env;
+    loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (loop->epoll_fd < 0 || loop->wake_fd < 0)
+        abort();
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->wake_fd, &event) < 0)
+        abort();
+    (void)pthread_mutex_init(&loop->mailbox_lock, NULL);
+    list_init(&loop->mailbox);
+    return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+    if (!loop)
+        return;
+    for (struct list *item = list_pop(&loop->mailbox); item; item = list_pop(&loop->mailbox)) {
+        struct loop_task *task = CONTAINER_OF(item, struct loop_task, link);
+        if (task->drop)
+            task->drop(task);
+    }
+    heap_done(&loop->timers);
+    (void)close(loop->wake_fd);
+    (void)close(loop->epoll_fd);
+    (void)pthread_mutex_destroy(&loop->mailbox_lock);
+    free(loop);
+}
+
+const struct env *loop_env(const struct loop *loop)
+{
+    return loop->env;
+}
+
+void loop_assert_owner(const struct loop *loop)
+{
+    assert(!atomic_load(&loop->has_owner) || pthread_equal(loop->owner, pthread_self()));
+    (void)loop;
+}
+
+uint64_t loop_heartbeat(const struct loop *loop)
+{
+    return atomic_load(&loop->heartbeat);
+}
+
+static void wake(struct loop *loop)
+{
+    uint64_t one = 1;
+    ssize_t n = write(loop->wake_fd, &one, sizeof(one));
+    (void)n; /* a full counter wakes just as well */
+}
+
+void loop_post(struct loop *loop, struct loop_task *task)
+{
+    (void)pthread_mutex_lock(&loop->mailbox_lock);
+    bool first = list_is_empty(&loop->mailbox);
+    list_append(&loop->mailbox, &task->link);
+    (void)pthread_mutex_unlock(&loop->mailbox_lock);
+    if (first)
+        wake(loop);
+}
+
+void loop_stop(struct loop *loop)
+{
+    atomic_store(&loop->stopping, true);
+    wake(loop);
+}
+
+void loop_timer_set(struct loop *loop, struct loop_timer *timer, mono_us at)
+{
+    loop_assert_owner(loop);
+    heap_set(&loop->timers, &timer->item, at);
+}
+
+void loop_timer_clear(struct loop *loop, struct loop_timer *timer)
+{
+    loop_assert_owner(loop);
+    heap_remove(&loop->timers, &timer->item);
+}
+
+void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    int op = watch->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    int r = epoll_ctl(loop->epoll_fd, op, watch->fd, &event);
+    /* libcurl may have closed and reopened the descriptor under the same number. */
+    if (r < 0 && errno == ENOENT)
+        r = epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event);
+    else if (r < 0 && errno == EEXIST)
+        r = epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event);
+    watch->added = r == 0;
+    watch->events = events;
+}
+
+void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
+{
+    if (watch->added)
+        (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->added = false;
+}
+
+void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx)
+{
+    loop->after_turn = after;
+    loop->after_ctx = ctx;
+}
+
+static bool run_mailbox(struct loop *loop)
+{
+    struct list batch;
+    list_init(&batch);
+    (void)pthread_mutex_lock(&loop->mailbox_lock);
+    for (struct list *item = list_pop(&loop->mailbox); item; item = list_pop(&loop->mailbox))
+        list_append(&batch, item);
+    (void)pthread_mutex_unlock(&loop->mailbox_lock);
+    bool any = false;
+    for (struct list *item = list_pop(&batch); item; item = list_pop(&batch)) {
+        struct loop_task *task = CONTAINER_OF(item, struct loop_task, link);
+        task->run(task);
+        any = true;
+    }
+    return any;
+}
+
+static bool run_timers(struct loop *loop)
+{
+    mono_us now = env_mono(loop->env);
+    bool any = false;
+    for (struct heap_item *item = heap_peek(&loop->timers); item && item->key <= now;
+         item = heap_peek(&loop->timers)) {
+        heap_remove(&loop->timers, item);
+        struct loop_timer *timer = CONTAINER_OF(item, struct loop_timer, item);
+        timer->fire(timer);
+        any = true;
+    }
+    return any;
+}
+
+static bool run_descriptors(struct loop *loop, struct epoll_event *events, int count)
+{
+    bool any = false;
+    for (int i = 0; i < count; i++) {
+        struct loop_watch *watch = events[i].data.ptr;
+        if (!watch) {
+            uint64_t drained;
+            ssize_t n = read(loop->wake_fd, &drained, sizeof(drained));
+            (void)n;
+        } else if (watch->added) {
+            watch->ready(watch, events[i].events);
+            any = true;
+        }
+    }
+    return any;
+}
+
+void loop_turn(struct loop *loop, mono_us deadline)
+{
+    struct epoll_event events[LOOP_EVENTS_PER_TURN];
+    struct heap_item *first = heap_peek(&loop->timers);
+    if (first && first->key < deadline)
+        deadline = first->key;
+    int n = loop->env->wait(loop->env, loop->epoll_fd, events, LOOP_EVENTS_PER_TURN, deadline);
+    atomic_fetch_add(&loop->heartbeat, 1);
+    bool any = run_descriptors(loop, events, n);
+    any |= run_mailbox(loop);
+    any |= run_timers(loop);
+    if (any && loop->after_turn)
+        loop->after_turn(loop->after_ctx);
+}
+
+void loop_run(struct loop *loop)
+{
+    enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must move while the loop idles */
+    loop->owner = pthread_self();
+    atomic_store(&loop->has_owner, true);
+    while (!atomic_load(&loop->stopping))
+        loop_turn(loop, env_mono(loop->env) + LONGEST_SLEEP_S * US_PER_S);
+    atomic_store(&loop->has_owner, false);
+}

@@ -1,0 +1,368 @@
+/*
+ * libcurl's multi socket API on the loop's epoll set (UP-1 to UP-4). Owner: the loop thread. Callbacks from libcurl
+ * only record or arm; libcurl is never called back into from them.
+ */
+#include "loop/transport.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/buffer.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+struct curl_transport {
+    struct transport transport;
+    struct loop *loop;
+    struct transport_options options;
+    CURLM *multi;
+    struct loop_timer timer;
+    struct list calls;
+    bool draining_messages;
+};
+
+struct http_call {
+    struct list link;
+    struct curl_transport *owner;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct buffer body;
+    char *request_body;
+    char retry_after[64];
+    bool refused; /* by the address policy */
+    mono_us started;
+    void (*on_done)(void *ctx, const struct http_answer *answer);
+    void *ctx;
+};
+
+struct socket_watch {
+    struct loop_watch watch;
+    struct curl_transport *owner;
+};
+
+static const char *const outcome_names[] = {
+    [HTTP_ANSWERED] = "answered", [HTTP_NOT_SENT] = "not_sent",   [HTTP_TIMEOUT] = "timeout",
+    [HTTP_BROKEN] = "broken",     [HTTP_TOO_LARGE] = "too_large", [HTTP_CANCELLED] = "cancelled",
+};
+
+const char *http_outcome_name(enum http_outcome outcome)
+{
+    return outcome_names[outcome];
+}
+
+static void call_free(struct http_call *call)
+{
+    list_remove(&call->link);
+    curl_easy_cleanup(call->easy);
+    curl_slist_free_all(call->headers);
+    buffer_done(&call->body);
+    mem_free_secret(call->request_body);
+    free(call);
+}
+
+/* What a failed transfer means for the question "may the peer have acted?" (UP-13). */
+static enum http_outcome classify(const struct http_call *call, CURLcode code, const char **error)
+{
+    static const struct {
+        CURLcode code;
+        enum http_outcome outcome;
+        const char *error;
+    } rows[] = {
+        {CURLE_OK, HTTP_ANSWERED, NULL},
+        {CURLE_COULDNT_RESOLVE_HOST, HTTP_NOT_SENT, "resolve"},
+        {CURLE_COULDNT_RESOLVE_PROXY, HTTP_NOT_SENT, "resolve"},
+        {CURLE_COULDNT_CONNECT, HTTP_NOT_SENT, "connect"},
+        {CURLE_SSL_CONNECT_ERROR, HTTP_NOT_SENT, "tls"},
+        {CURLE_PEER_FAILED_VERIFICATION, HTTP_NOT_SENT, "certificate"},
+        {CURLE_SSL_CACERT_BADFILE, HTTP_NOT_SENT, "certificate"},
+        {CURLE_SSL_ISSUER_ERROR, HTTP_NOT_SENT, "certificate"},
+        {CURLE_SSL_INVALIDCERTSTATUS, HTTP_NOT_SENT, "certificate"},
+        {CURLE_URL_MALFORMAT, HTTP_NOT_SENT, "url"},
+        {CURLE_UNSUPPORTED_PROTOCOL, HTTP_NOT_SENT, "protocol"},
+        {CURLE_WRITE_ERROR, HTTP_TOO_LARGE, "too_large"},
+        {CURLE_OPERATION_TIMEDOUT, HTTP_TIMEOUT, "timeout"},
+        {CURLE_GOT_NOTHING, HTTP_BROKEN, "empty_answer"},
+        {CURLE_PARTIAL_FILE, HTTP_BROKEN, "partial_answer"},
+        {CURLE_RECV_ERROR, HTTP_BROKEN, "reset"},
+        {CURLE_SEND_ERROR, HTTP_BROKEN, "reset"},
+    };
+    *error = "protocol_error";
+    if (call->refused) {
+        *error = "address_refused";
+        return HTTP_NOT_SENT;
+    }
+    curl_off_t pretransfer_us = 0;
+    (void)curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &pretransfer_us);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].code != code)
+            continue;
+        *error = rows[i].error;
+        /* A timeout before the request went out is as safe as a refused connection. */
+        if (rows[i].outcome == HTTP_TIMEOUT && pretransfer_us == 0)
+            return HTTP_NOT_SENT;
+        return rows[i].outcome;
+    }
+    return HTTP_BROKEN;
+}
+
+static void call_finish(struct http_call *call, CURLcode code)
+{
+    struct curl_transport *t = call->owner;
+    struct http_answer answer = {0};
+    answer.outcome = classify(call, code, &answer.error);
+    if (answer.outcome == HTTP_ANSWERED) {
+        long status = 0;
+        char *content_type = NULL;
+        (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+        (void)curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);
+        answer.status = (int)status;
+        answer.content_type = content_type;
+        answer.retry_after = call->retry_after[0] ? call->retry_after : NULL;
+    }
+    answer.body = call->body.data ? call->body.data : "";
+    answer.body_len = call->body.len;
+    answer.duration_us = env_mono(loop_env(t->loop)) - call->started;
+    (void)curl_multi_remove_handle(t->multi, call->easy);
+    call->on_done(call->ctx, &answer);
+    call_free(call);
+}
+
+static void drain_messages(struct curl_transport *t)
+{
+    if (t->draining_messages)
+        return;
+    t->draining_messages = true;
+    int left;
+    for (CURLMsg *m = curl_multi_info_read(t->multi, &left); m; m = curl_multi_info_read(t->multi, &left)) {
+        struct http_call *call = NULL;
+        (void)curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        call_finish(call, m->data.result);
+    }
+    t->draining_messages = false;
+}
+
+/* A failing multi leaves every transfer undefined: fail them all (UP-3). */
+static void act(struct curl_transport *t, curl_socket_t fd, int mask)
+{
+    int running;
+    CURLMcode code = curl_multi_socket_action(t->multi, fd, mask, &running);
+    if (code != CURLM_OK && code != CURLM_BAD_SOCKET) {
+        log_error("transport failed", "error", curl_multi_strerror(code));
+        LIST_FOR_EACH_SAFE(it, next, &t->calls)
+        call_finish(CONTAINER_OF(it, struct http_call, link), CURLE_RECV_ERROR);
+    }
+    drain_messages(t);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct curl_transport *t = CONTAINER_OF(timer, struct curl_transport, timer);
+    act(t, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int arm_timer(CURLM *multi, long timeout_ms, void *ctx)
+{
+    (void)multi;
+    struct curl_transport *t = ctx;
+    if (timeout_ms < 0)
+        loop_timer_clear(t->loop, &t->timer);
+    else
+        loop_timer_set(t->loop, &t->timer, env_mono(loop_env(t->loop)) + timeout_ms * US_PER_MS);
+    return 0;
+}
+
+static void on_socket_ready(struct loop_watch *watch, uint32_t events)
+{
+    struct socket_watch *sw = CONTAINER_OF(watch, struct socket_watch, watch);
+    int mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+               (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
+    act(sw->owner, watch->fd, mask);
+}
+
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
+{
+    (void)easy;
+    struct curl_transport *t = ctx;
+    struct socket_watch *sw = socket_ctx;
+    if (what == CURL_POLL_REMOVE) {
+        if (sw) {
+            loop_watch_clear(t->loop, &sw->watch);
+            (void)curl_multi_assign(t->multi, fd, NULL);
+            free(sw);
+        }
+        return 0;
+    }
+    if (!sw) {
+        sw = MEM_NEW(struct socket_watch);
+        sw->owner = t;
+        sw->watch.fd = fd;
+        sw->watch.ready = on_socket_ready;
+        (void)curl_multi_assign(t->multi, fd, sw);
+    }
+    uint32_t events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) | (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
+    loop_watch_set(t->loop, &sw->watch, events);
+    return 0;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
+{
+    struct http_call *call = ctx;
+    return buffer_add(&call->body, bytes, size * count) ? size * count : 0;
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *ctx)
+{
+    static const char name[] = "retry-after:";
+    struct http_call *call = ctx;
+    size_t len = size * count;
+    if (len > sizeof(name) && !strncasecmp(line, name, sizeof(name) - 1)) {
+        const char *value = line + sizeof(name) - 1;
+        const char *end = line + len;
+        while (value < end && (*value == ' ' || *value == '\t'))
+            value++;
+        while (end > value && strchr("\r\n \t", end[-1]))
+            end--;
+        size_t n = (size_t)(end - value);
+        if (n < sizeof(call->retry_after)) {
+            memcpy(call->retry_after, value, n);
+            call->retry_after[n] = '\0';
+        }
+    }
+    return len;
+}
+
+static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)purpose;
+    struct http_call *call = ctx;
+    const struct transport_options *o = &call->owner->options;
+    if (o->address_allowed && !o->address_allowed(o->address_ctx, &address->addr)) {
+        call->refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static void set_limits(CURL *easy, const struct http_request *request, const struct transport_options *o)
+{
+    const char *protocols = o->https_only ? "https" : "http,https";
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, protocols);
+    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(request->connect_timeout_us / US_PER_MS));
+    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->timeout_us / US_PER_MS));
+    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (o->ca_file)
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, o->ca_file);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    (void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)(o->max_age_s ? o->max_age_s : 30));
+    (void)curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, 600L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, o->user_agent ? o->user_agent : "shootd");
+    if (request->fresh_connection) {
+        (void)curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
+}
+
+static void set_message(struct http_call *call, const struct http_request *request)
+{
+    CURL *easy = call->easy;
+    call->headers = curl_slist_append(NULL, "Expect:");
+    for (const struct http_header *h = request->headers; h && h->name; h++) {
+        char *line CLEANUP_SECRET = mem_printf("%s: %s", h->name, h->value);
+        call->headers = curl_slist_append(call->headers, line);
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_URL, request->url);
+    (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+    if (request->body) {
+        call->request_body = mem_strndup(request->body, request->body_len);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->request_body);
+    } else if (!strcmp(request->method, "GET")) {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    } else {
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
+        /* No form content type for a request without content. */
+        call->headers = curl_slist_append(call->headers, "Content-Type:");
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
+}
+
+static struct http_call *curl_start(struct transport *transport, const struct http_request *request,
+                                    void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx)
+{
+    struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
+    loop_assert_owner(t->loop);
+    struct http_call *call = MEM_NEW(struct http_call);
+    call->owner = t;
+    call->easy = curl_easy_init();
+    if (!call->easy)
+        abort();
+    call->on_done = on_done;
+    call->ctx = ctx;
+    call->started = env_mono(loop_env(t->loop));
+    buffer_init(&call->body, request->max_body);
+    list_append(&t->calls, &call->link);
+    set_limits(call->easy, request, &t->options);
+    set_message(call, request);
+    (void)curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
+    (void)curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+    (void)curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_header);
+    (void)curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
+    (void)curl_easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, open_checked_socket);
+    (void)curl_easy_setopt(call->easy, CURLOPT_OPENSOCKETDATA, call);
+    (void)curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+    (void)curl_multi_add_handle(t->multi, call->easy);
+    return call;
+}
+
+static void curl_cancel(struct transport *transport, struct http_call *call)
+{
+    struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
+    (void)curl_multi_remove_handle(t->multi, call->easy);
+    call_free(call);
+}
+
+static void curl_free_transport(struct transport *transport)
+{
+    struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
+    LIST_FOR_EACH_SAFE(it, next, &t->calls)
+    curl_cancel(transport, CONTAINER_OF(it, struct http_call, link));
+    (void)curl_multi_cleanup(t->multi);
+    loop_timer_clear(t->loop, &t->timer);
+    free(t);
+}
+
+struct transport *transport_curl_new(struct loop *loop, const struct transport_options *options)
+{
+    struct curl_transport *t = MEM_NEW(struct curl_transport);
+    t->transport = (struct transport){curl_start, curl_cancel, curl_free_transport};
+    t->loop = loop;
+    t->options = *options;
+    t->multi = curl_multi_init();
+    if (!t->multi)
+        abort();
+    t->timer.fire = on_timer;
+    list_init(&t->calls);
+    (void)curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    (void)curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
+    (void)curl_multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, arm_timer);
+    (void)curl_multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
+    (void)curl_multi_setopt(t->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)options->max_connections);
+    (void)curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, (long)options->max_connections);
+    return &t->transport;
+}

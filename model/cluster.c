@@ -1,0 +1,111 @@
+#include "model/cluster.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/stored_private.h"
+
+struct cluster *cluster_new(void)
+{
+    struct cluster *c = MEM_NEW(struct cluster);
+    c->labels = json_object();
+    c->phase = PHASE_PENDING;
+    c->health = HEALTH_UNKNOWN;
+    return c;
+}
+
+void cluster_free(struct cluster *c)
+{
+    if (!c)
+        return;
+    free(c->project);
+    free(c->name);
+    json_decref(c->labels);
+    free(c->description);
+    json_decref(c->spec);
+    shoot_free(c->shoot);
+    free(c->message);
+    free(c);
+}
+
+struct cluster *cluster_copy(const struct cluster *c)
+{
+    struct cluster *copy = MEM_NEW(struct cluster);
+    *copy = *c;
+    copy->project = mem_strdup(c->project);
+    copy->name = mem_strdup(c->name);
+    json_incref(copy->labels);
+    copy->description = mem_strdup(c->description);
+    json_incref(copy->spec);
+    copy->shoot = shoot_copy(c->shoot);
+    copy->message = mem_strdup(c->message);
+    return copy;
+}
+
+json_t *cluster_to_json(const struct cluster *c)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", c->id);
+    json_set_str(doc, "project", c->project);
+    json_set_str(doc, "name", c->name);
+    json_set_bool(doc, "managed", c->managed);
+    json_set_take(doc, "labels", json_incref(c->labels));
+    json_set_str(doc, "description", c->description);
+    json_set_bool(doc, "deletion_protection", c->deletion_protection);
+    json_set_take(doc, "spec", json_incref(c->spec));
+    json_set_take(doc, "shoot", shoot_to_json(c->shoot));
+    json_set_int(doc, "observed_at", c->observed_at);
+    json_set_str(doc, "phase", phase_name(c->phase));
+    json_set_str(doc, "health", health_name(c->health));
+    json_set_bool(doc, "settling", c->settling);
+    json_set_str(doc, "message", c->message);
+    json_set_int(doc, "guard_since", c->guard_since);
+    json_set_int(doc, "guard_seen_at", c->guard_seen_at);
+    json_set_bool(doc, "wants_hibernated", c->wants_hibernated);
+    json_set_str(doc, "operation_id", c->operation_id);
+    json_set_int(doc, "version", c->version);
+    json_set_int(doc, "created_at", c->created_at);
+    json_set_int(doc, "updated_at", c->updated_at);
+    json_set_bool(doc, "upstream_exists", c->upstream_exists);
+    return doc;
+}
+
+static void read_identity(struct cluster *c, const json_t *doc)
+{
+    json_copy_str(doc, "id", c->id, sizeof(c->id));
+    c->project = mem_strdup(json_str(doc, "project"));
+    c->name = mem_strdup(json_str(doc, "name"));
+    c->managed = json_bool(doc, "managed", false);
+    if (json_obj(doc, "labels")) {
+        json_decref(c->labels);
+        c->labels = json_incref(json_obj(doc, "labels"));
+    }
+    c->description = mem_strdup(json_str(doc, "description"));
+    c->deletion_protection = json_bool(doc, "deletion_protection", false);
+    c->spec = json_incref(json_obj(doc, "spec"));
+}
+
+struct cluster *cluster_from_json(const json_t *doc)
+{
+    if (!json_str(doc, "id") || !json_str(doc, "project") || !json_str(doc, "name"))
+        return NULL;
+    struct cluster *c = cluster_new();
+    read_identity(c, doc);
+    c->shoot = shoot_from_json(json_object_get(doc, "shoot"));
+    c->observed_at = json_int(doc, "observed_at", 0);
+    int phase = phase_from_name(json_str(doc, "phase"));
+    int health = health_from_name(json_str(doc, "health"));
+    c->phase = phase < 0 ? PHASE_UNKNOWN : (enum phase)phase;
+    c->health = health < 0 ? HEALTH_UNKNOWN : (enum health)health;
+    c->settling = json_bool(doc, "settling", false);
+    c->message = mem_strdup(json_str(doc, "message"));
+    c->guard_since = json_int(doc, "guard_since", 0);
+    c->guard_seen_at = json_int(doc, "guard_seen_at", 0);
+    c->wants_hibernated = json_bool(doc, "wants_hibernated", false);
+    json_copy_str(doc, "operation_id", c->operation_id, sizeof(c->operation_id));
+    c->version = json_int(doc, "version", 1);
+    c->created_at = json_int(doc, "created_at", 0);
+    c->updated_at = json_int(doc, "updated_at", 0);
+    c->upstream_exists = json_bool(doc, "upstream_exists", false);
+    return c;
+}

@@ -1,0 +1,234 @@
+/*
+ * The domain: clusters, operations, events, subscriptions, deliveries, API tokens, accounts and projects as kept
+ * (design 2). Plain structs without behaviour of their own; each instance has one owner, and moves between
+ * threads whole. Members that are JSON are never changed after they were set (they are replaced), so a reference
+ * may be shared.
+ *
+ * x_to_json / x_from_json are the stored form of a struct: complete, additive over versions, no secrets in clear.
+ */
+#ifndef MODEL_CLUSTER_H
+#define MODEL_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/json.h"
+#include "model/names.h"
+
+/* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
+struct shoot {
+    char *name;
+    json_t *observed; /* our words, complete (design 5, `observed`) */
+    bool has_operation;
+    char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
+    char *operation_state; /* Processing, Succeeded, ... or NULL */
+    int progress;
+    char *description;      /* capped at 1 KiB */
+    wall_us operation_at;   /* last_update_time; 0 when the generation does not tell (v1) */
+    bool hibernated;
+    json_t *conditions;  /* arrays of {type, status, reason?, message?, codes?} */
+    json_t *constraints;
+    json_t *last_errors; /* array of {description, codes, task_id?, updated_at?} */
+    char *api_server_url; /* v1 only, else NULL */
+};
+
+void shoot_free(struct shoot *s);
+/* Deep enough copy: JSON members are shared by reference. */
+struct shoot *shoot_copy(const struct shoot *s);
+
+struct cluster {
+    char id[40];
+    char *project;
+    char *name;
+    bool managed;
+    json_t *labels;      /* object of strings, never NULL */
+    char *description;   /* or NULL */
+    bool deletion_protection;
+    json_t *spec;        /* as asked, verbatim; NULL while unmanaged */
+    struct shoot *shoot; /* last observation; NULL before the first one */
+    wall_us observed_at; /* 0: never */
+    bool stale;
+
+    enum phase phase;
+    enum health health;
+    bool settling;
+    char *message;
+
+    /* The guard against the stale Succeeded (gardener.md 2.4): set when a write was accepted upstream. */
+    wall_us guard_since;      /* 0: no guard */
+    wall_us guard_seen_at;    /* last_update_time that was visible when the write was accepted */
+    bool wants_hibernated;    /* what we last asked for, to tell hibernating from updating */
+
+    char operation_id[40]; /* the open operation, "" when there is none */
+    int64_t version;       /* grows with every stored change: ETag and event order */
+    wall_us created_at;
+    wall_us updated_at;
+    bool upstream_exists; /* an answer or a read-back proved that the shoot was made */
+    bool deleted;         /* row to be removed; its events stay */
+};
+
+struct cluster *cluster_new(void);
+void cluster_free(struct cluster *c);
+/* A copy for another thread; JSON members are shared by reference. */
+struct cluster *cluster_copy(const struct cluster *c);
+json_t *cluster_to_json(const struct cluster *c);
+/* NULL when the document is not a stored cluster. */
+struct cluster *cluster_from_json(const json_t *doc);
+
+enum { OPERATION_MAX_STEPS = 16 };
+
+enum step_status { STEP_PENDING, STEP_SENDING, STEP_WAITING, STEP_DONE, STEP_FAILED, STEP_SKIPPED, STEP_MAX_ };
+const char *step_status_name(enum step_status status);
+int step_status_from_name(const char *name);
+
+/* One upstream effect of an operation. `sending` is committed before the call goes out (promise 1). */
+struct operation_step {
+    char type[32];   /* bootstrap, create_shoot, delete_shoot, wait_ready, wait_gone, ... */
+    char target[40]; /* pool name or "" */
+    enum step_status status;
+    int attempts;     /* how often it was sent */
+    bool uncertain;   /* the last answer was lost: read back before anything else */
+    wall_us started_at;
+    wall_us finished_at;
+};
+
+struct operation {
+    char id[40];
+    enum operation_type type;
+    enum operation_status status;
+    char *project;
+    char *cluster;
+    char cluster_id[40];
+    char *requested_by; /* token name */
+    char *request_id;
+    json_t *body;  /* what the operation is to send, in our words; NULL when it needs nothing */
+    json_t *error; /* problem_to_error_json, or NULL */
+    int progress;
+    char *message;
+    struct operation_step steps[OPERATION_MAX_STEPS];
+    unsigned step_count;
+    unsigned step_index; /* the step under way */
+    int64_t version;
+    wall_us created_at;
+    wall_us updated_at;
+    wall_us finished_at; /* 0 while open */
+};
+
+struct operation *operation_new(void);
+void operation_free(struct operation *op);
+struct operation *operation_copy(const struct operation *op);
+json_t *operation_to_json(const struct operation *op);
+struct operation *operation_from_json(const json_t *doc);
+/* Appends a pending step; asserts that there is room. */
+struct operation_step *operation_add_step(struct operation *op, const char *type, const char *target);
+
+/* One fact. `sequence` is given by the store, dense, from 1. `body` is the exact text that webhooks send. */
+struct event {
+    int64_t sequence;
+    char id[40];
+    enum event_type type;
+    char *project; /* or NULL for account events */
+    char *cluster; /* or NULL */
+    wall_us at;
+    char *body;
+};
+
+void event_free(struct event *e);
+struct event *event_copy(const struct event *e);
+
+struct subscription {
+    char id[40];
+    char *url;
+    char **event_types; /* NULL-terminated; "*" and "cluster.*" are wildcards; empty: all */
+    char **projects;    /* NULL-terminated; empty: all */
+    char *description;
+    uint8_t *sealed_secret; /* base/seal.h; the clear secret never leaves memory */
+    size_t sealed_secret_len;
+    char *created_by;
+    bool disabled;
+    char *disabled_reason;
+    int64_t version;
+    wall_us created_at;
+    wall_us updated_at;
+};
+
+void subscription_free(struct subscription *s);
+struct subscription *subscription_copy(const struct subscription *s);
+json_t *subscription_to_json(const struct subscription *s);
+struct subscription *subscription_from_json(const json_t *doc);
+/* Whether the subscription wants this event. */
+bool subscription_matches(const struct subscription *s, const struct event *e);
+
+enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DELIVERY_STATUS_MAX_ };
+const char *delivery_status_name(enum delivery_status status);
+int delivery_status_from_name(const char *name);
+
+/* One event for one subscription, through all its attempts. */
+struct delivery {
+    char id[40];
+    char event_id[40];
+    char subscription_id[40];
+    enum delivery_status status;
+    int attempt;          /* attempts made so far */
+    int response_status;  /* of the last attempt; 0 when there was no answer */
+    int64_t latency_ms;
+    char error[32];       /* sanitized class of the last failure, "" when none */
+    wall_us next_attempt_at; /* 0 when final */
+    wall_us created_at;
+    wall_us updated_at;
+};
+
+struct api_token {
+    char id[40];
+    char *name;
+    enum role role;
+    char **projects;      /* NULL-terminated; {"*"} is all */
+    uint8_t digest[32];   /* SHA-256 of the token (AU-3) */
+    char last4[5];
+    char *created_by;
+    wall_us created_at;
+    wall_us expires_at;   /* 0: never */
+    wall_us revoked_at;   /* 0: live */
+};
+
+void api_token_free(struct api_token *t);
+struct api_token *api_token_copy(const struct api_token *t);
+json_t *api_token_to_json(const struct api_token *t);
+struct api_token *api_token_from_json(const json_t *doc);
+bool api_token_sees_project(const struct api_token *t, const char *project);
+
+/* What is remembered of a Cleura account between runs. */
+struct account_state {
+    char *name;
+    uint8_t *sealed_token; /* or NULL; bound to base URL and login by the seal's context */
+    size_t sealed_token_len;
+    wall_us token_at;
+    int login_failures;     /* in a row; the login guard survives restarts */
+    wall_us next_login_at;
+};
+
+void account_state_free(struct account_state *a);
+json_t *account_state_to_json(const struct account_state *a);
+struct account_state *account_state_from_json(const json_t *doc);
+
+/* What is remembered of a project between runs. */
+struct project_state {
+    char *name;
+    wall_us bootstrapped_at; /* 0: not known to be */
+    json_t *catalog;         /* last catalog in our words, or NULL */
+    wall_us catalog_at;
+    wall_us discovered_at; /* last complete list */
+};
+
+void project_state_free(struct project_state *p);
+json_t *project_state_to_json(const struct project_state *p);
+struct project_state *project_state_from_json(const json_t *doc);
+
+/* NULL-terminated string lists. */
+char **string_list_copy(char *const *list);
+void string_list_free(char **list);
+json_t *string_list_to_json(char *const *list);
+char **string_list_from_json(const json_t *array);
+
+#endif

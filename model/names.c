@@ -1,0 +1,96 @@
+#include "model/names.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/attrs.h"
+
+static const char *const phases[] = {
+    [PHASE_PENDING] = "pending",         [PHASE_CREATING] = "creating",     [PHASE_READY] = "ready",
+    [PHASE_DEGRADED] = "degraded",       [PHASE_UPDATING] = "updating",     [PHASE_HIBERNATING] = "hibernating",
+    [PHASE_HIBERNATED] = "hibernated",   [PHASE_WAKING] = "waking",         [PHASE_RETRYING] = "retrying",
+    [PHASE_FAILED] = "failed",           [PHASE_DELETING] = "deleting",     [PHASE_UNKNOWN] = "unknown",
+};
+
+static const char *const healths[] = {
+    [HEALTH_HEALTHY] = "healthy",
+    [HEALTH_PROGRESSING] = "progressing",
+    [HEALTH_UNHEALTHY] = "unhealthy",
+    [HEALTH_UNKNOWN] = "unknown",
+};
+
+static const char *const operation_types[] = {
+    [OPERATION_CREATE] = "create",
+    [OPERATION_UPDATE] = "update",
+    [OPERATION_DELETE] = "delete",
+    [OPERATION_HIBERNATE] = "hibernate",
+    [OPERATION_WAKE] = "wake",
+    [OPERATION_RECONCILE] = "reconcile",
+    [OPERATION_RETRY] = "retry",
+    [OPERATION_MAINTAIN] = "maintain",
+    [OPERATION_ENABLE_HA] = "enable-ha",
+    [OPERATION_ROTATE_CA_PREPARE] = "rotate-ca-prepare",
+    [OPERATION_ROTATE_CA_COMPLETE] = "rotate-ca-complete",
+};
+
+static const char *const operation_statuses[] = {
+    [OPERATION_PENDING] = "pending",     [OPERATION_RUNNING] = "running",     [OPERATION_SUCCEEDED] = "succeeded",
+    [OPERATION_FAILED] = "failed",       [OPERATION_CANCELLED] = "cancelled",
+};
+
+static const char *const roles[] = {
+    [ROLE_VIEWER] = "viewer",
+    [ROLE_OPERATOR] = "operator",
+    [ROLE_ADMIN] = "admin",
+};
+
+static const char *const event_types[] = {
+    [EVENT_CLUSTER_CREATED] = "cluster.created",
+    [EVENT_CLUSTER_READY] = "cluster.ready",
+    [EVENT_CLUSTER_UPDATED] = "cluster.updated",
+    [EVENT_CLUSTER_DEGRADED] = "cluster.degraded",
+    [EVENT_CLUSTER_RECOVERED] = "cluster.recovered",
+    [EVENT_CLUSTER_FAILED] = "cluster.failed",
+    [EVENT_CLUSTER_HIBERNATED] = "cluster.hibernated",
+    [EVENT_CLUSTER_WOKEN] = "cluster.woken",
+    [EVENT_CLUSTER_DELETED] = "cluster.deleted",
+    [EVENT_CLUSTER_DISCOVERED] = "cluster.discovered",
+    [EVENT_CLUSTER_DRIFTED] = "cluster.drifted",
+    [EVENT_OPERATION_STARTED] = "operation.started",
+    [EVENT_OPERATION_SUCCEEDED] = "operation.succeeded",
+    [EVENT_OPERATION_FAILED] = "operation.failed",
+    [EVENT_VERSION_EXPIRING] = "version.expiring",
+    [EVENT_ACCOUNT_LOGIN_FAILED] = "account.login_failed",
+    [EVENT_ACCOUNT_RECOVERED] = "account.recovered",
+    [EVENT_WEBHOOK_TEST] = "webhook.test",
+};
+
+static int find(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; name && i < count; i++)
+        if (!strcmp(names[i], name))
+            return (int)i;
+    return -1;
+}
+
+#define DEFINE_NAMES(type, prefix, table)                                                                      \
+    const char *prefix##_name(type value)                                                                      \
+    {                                                                                                          \
+        return table[value];                                                                                   \
+    }                                                                                                          \
+    int prefix##_from_name(const char *name)                                                                   \
+    {                                                                                                          \
+        return find(table, ARRAY_LEN(table), name);                                                            \
+    }
+
+DEFINE_NAMES(enum phase, phase, phases)
+DEFINE_NAMES(enum health, health, healths)
+DEFINE_NAMES(enum operation_type, operation_type, operation_types)
+DEFINE_NAMES(enum operation_status, operation_status, operation_statuses)
+DEFINE_NAMES(enum role, role, roles)
+DEFINE_NAMES(enum event_type, event_type, event_types)
+
+bool operation_status_is_final(enum operation_status status)
+{
+    return status != OPERATION_PENDING && status != OPERATION_RUNNING;
+}

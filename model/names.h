@@ -1,0 +1,94 @@
+/*
+ * The closed sets of words the product speaks (design 2, 5), each with one table of names. Pure, any thread.
+ * Words that Cleura chooses (conditions, error codes, operation states) stay strings: unknown ones pass through.
+ */
+#ifndef MODEL_NAMES_H
+#define MODEL_NAMES_H
+
+#include <stdbool.h>
+
+enum phase {
+    PHASE_PENDING,
+    PHASE_CREATING,
+    PHASE_READY,
+    PHASE_DEGRADED,
+    PHASE_UPDATING,
+    PHASE_HIBERNATING,
+    PHASE_HIBERNATED,
+    PHASE_WAKING,
+    PHASE_RETRYING,
+    PHASE_FAILED,
+    PHASE_DELETING,
+    PHASE_UNKNOWN,
+    PHASE_MAX_,
+};
+
+enum health { HEALTH_HEALTHY, HEALTH_PROGRESSING, HEALTH_UNHEALTHY, HEALTH_UNKNOWN, HEALTH_MAX_ };
+
+enum operation_type {
+    OPERATION_CREATE,
+    OPERATION_UPDATE,
+    OPERATION_DELETE,
+    OPERATION_HIBERNATE,
+    OPERATION_WAKE,
+    OPERATION_RECONCILE,
+    OPERATION_RETRY,
+    OPERATION_MAINTAIN,
+    OPERATION_ENABLE_HA,
+    OPERATION_ROTATE_CA_PREPARE,
+    OPERATION_ROTATE_CA_COMPLETE,
+    OPERATION_TYPE_MAX_,
+};
+
+enum operation_status {
+    OPERATION_PENDING,
+    OPERATION_RUNNING,
+    OPERATION_SUCCEEDED,
+    OPERATION_FAILED,
+    OPERATION_CANCELLED,
+    OPERATION_STATUS_MAX_,
+};
+
+enum role { ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ };
+
+enum event_type {
+    EVENT_CLUSTER_CREATED,
+    EVENT_CLUSTER_READY,
+    EVENT_CLUSTER_UPDATED,
+    EVENT_CLUSTER_DEGRADED,
+    EVENT_CLUSTER_RECOVERED,
+    EVENT_CLUSTER_FAILED,
+    EVENT_CLUSTER_HIBERNATED,
+    EVENT_CLUSTER_WOKEN,
+    EVENT_CLUSTER_DELETED,
+    EVENT_CLUSTER_DISCOVERED,
+    EVENT_CLUSTER_DRIFTED,
+    EVENT_OPERATION_STARTED,
+    EVENT_OPERATION_SUCCEEDED,
+    EVENT_OPERATION_FAILED,
+    EVENT_VERSION_EXPIRING,
+    EVENT_ACCOUNT_LOGIN_FAILED,
+    EVENT_ACCOUNT_RECOVERED,
+    EVENT_WEBHOOK_TEST,
+    EVENT_TYPE_MAX_,
+};
+
+const char *phase_name(enum phase phase);
+const char *health_name(enum health health);
+const char *operation_type_name(enum operation_type type);
+const char *operation_status_name(enum operation_status status);
+const char *role_name(enum role role);
+const char *event_type_name(enum event_type type);
+
+/* The reverse; -1 for an unknown or NULL name. */
+int phase_from_name(const char *name);
+int health_from_name(const char *name);
+int operation_type_from_name(const char *name);
+int operation_status_from_name(const char *name);
+int role_from_name(const char *name);
+int event_type_from_name(const char *name);
+
+/* Terminal states are never left. */
+bool operation_status_is_final(enum operation_status status);
+
+#endif

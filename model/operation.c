@@ -1,0 +1,156 @@
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/cluster.h"
+#include "model/stored_private.h"
+
+static const char *const step_statuses[] = {
+    [STEP_PENDING] = "pending", [STEP_SENDING] = "sending", [STEP_WAITING] = "waiting",
+    [STEP_DONE] = "done",       [STEP_FAILED] = "failed",   [STEP_SKIPPED] = "skipped",
+};
+
+const char *step_status_name(enum step_status status)
+{
+    return step_statuses[status];
+}
+
+int step_status_from_name(const char *name)
+{
+    for (int i = 0; name && i < STEP_MAX_; i++)
+        if (!strcmp(step_statuses[i], name))
+            return i;
+    return -1;
+}
+
+struct operation *operation_new(void)
+{
+    struct operation *op = MEM_NEW(struct operation);
+    op->status = OPERATION_PENDING;
+    return op;
+}
+
+void operation_free(struct operation *op)
+{
+    if (!op)
+        return;
+    free(op->project);
+    free(op->cluster);
+    free(op->requested_by);
+    free(op->request_id);
+    json_decref(op->body);
+    json_decref(op->error);
+    free(op->message);
+    free(op);
+}
+
+struct operation *operation_copy(const struct operation *op)
+{
+    struct operation *copy = MEM_NEW(struct operation);
+    *copy = *op;
+    copy->project = mem_strdup(op->project);
+    copy->cluster = mem_strdup(op->cluster);
+    copy->requested_by = mem_strdup(op->requested_by);
+    copy->request_id = mem_strdup(op->request_id);
+    json_incref(copy->body);
+    json_incref(copy->error);
+    copy->message = mem_strdup(op->message);
+    return copy;
+}
+
+struct operation_step *operation_add_step(struct operation *op, const char *type, const char *target)
+{
+    assert(op->step_count < OPERATION_MAX_STEPS);
+    struct operation_step *step = &op->steps[op->step_count++];
+    *step = (struct operation_step){.status = STEP_PENDING};
+    (void)snprintf(step->type, sizeof(step->type), "%s", type);
+    (void)snprintf(step->target, sizeof(step->target), "%s", target);
+    return step;
+}
+
+static json_t *steps_to_json(const struct operation *op)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < op->step_count; i++) {
+        const struct operation_step *step = &op->steps[i];
+        json_t *doc = json_object();
+        json_set_str(doc, "type", step->type);
+        json_set_str(doc, "target", step->target);
+        json_set_str(doc, "status", step_status_name(step->status));
+        json_set_int(doc, "attempts", step->attempts);
+        json_set_bool(doc, "uncertain", step->uncertain);
+        json_set_int(doc, "started_at", step->started_at);
+        json_set_int(doc, "finished_at", step->finished_at);
+        (void)json_array_append_new(array, doc);
+    }
+    return array;
+}
+
+json_t *operation_to_json(const struct operation *op)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", op->id);
+    json_set_str(doc, "type", operation_type_name(op->type));
+    json_set_str(doc, "status", operation_status_name(op->status));
+    json_set_str(doc, "project", op->project);
+    json_set_str(doc, "cluster", op->cluster);
+    json_set_str(doc, "cluster_id", op->cluster_id);
+    json_set_str(doc, "requested_by", op->requested_by);
+    json_set_str(doc, "request_id", op->request_id);
+    json_set_take(doc, "body", json_incref(op->body));
+    json_set_take(doc, "error", json_incref(op->error));
+    json_set_int(doc, "progress", op->progress);
+    json_set_str(doc, "message", op->message);
+    json_set_take(doc, "steps", steps_to_json(op));
+    json_set_int(doc, "step_index", op->step_index);
+    json_set_int(doc, "version", op->version);
+    json_set_int(doc, "created_at", op->created_at);
+    json_set_int(doc, "updated_at", op->updated_at);
+    json_set_int(doc, "finished_at", op->finished_at);
+    return doc;
+}
+
+static void read_steps(struct operation *op, const json_t *array)
+{
+    for (size_t i = 0; i < json_array_size(array) && i < OPERATION_MAX_STEPS; i++) {
+        const json_t *doc = json_array_get(array, i);
+        struct operation_step *step =
+            operation_add_step(op, json_str_or(doc, "type", ""), json_str_or(doc, "target", ""));
+        int status = step_status_from_name(json_str(doc, "status"));
+        step->status = status < 0 ? STEP_PENDING : (enum step_status)status;
+        step->attempts = (int)json_int(doc, "attempts", 0);
+        step->uncertain = json_bool(doc, "uncertain", false);
+        step->started_at = json_int(doc, "started_at", 0);
+        step->finished_at = json_int(doc, "finished_at", 0);
+    }
+}
+
+struct operation *operation_from_json(const json_t *doc)
+{
+    int type = operation_type_from_name(json_str(doc, "type"));
+    int status = operation_status_from_name(json_str(doc, "status"));
+    if (!json_str(doc, "id") || type < 0 || status < 0)
+        return NULL;
+    struct operation *op = operation_new();
+    json_copy_str(doc, "id", op->id, sizeof(op->id));
+    op->type = (enum operation_type)type;
+    op->status = (enum operation_status)status;
+    op->project = mem_strdup(json_str(doc, "project"));
+    op->cluster = mem_strdup(json_str(doc, "cluster"));
+    json_copy_str(doc, "cluster_id", op->cluster_id, sizeof(op->cluster_id));
+    op->requested_by = mem_strdup(json_str(doc, "requested_by"));
+    op->request_id = mem_strdup(json_str(doc, "request_id"));
+    op->body = json_incref(json_obj(doc, "body"));
+    op->error = json_incref(json_obj(doc, "error"));
+    op->progress = (int)json_int(doc, "progress", 0);
+    op->message = mem_strdup(json_str(doc, "message"));
+    read_steps(op, json_arr(doc, "steps"));
+    op->step_index = (unsigned)json_int(doc, "step_index", 0);
+    op->version = json_int(doc, "version", 1);
+    op->created_at = json_int(doc, "created_at", 0);
+    op->updated_at = json_int(doc, "updated_at", 0);
+    op->finished_at = json_int(doc, "finished_at", 0);
+    return op;
+}

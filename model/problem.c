@@ -1,0 +1,115 @@
+#include "model/problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct problem_kind kinds[] = {
+#define X(id, code, status, title, fault, advice) [PROBLEM_##id] = {code, status, title, fault, advice},
+    PROBLEM_TABLE(X)
+#undef X
+};
+
+static const char *const fault_names[] = {
+    [FAULT_CALLER] = "caller", [FAULT_SERVICE] = "service", [FAULT_UPSTREAM] = "upstream"};
+
+static const char *const place_names[] = {
+    [FAULT_AT_BODY] = "pointer", [FAULT_AT_QUERY] = "parameter", [FAULT_AT_HEADER] = "header"};
+
+const struct problem_kind *problem_kind(enum problem_code code)
+{
+    return &kinds[code];
+}
+
+int problem_from_name(const char *code)
+{
+    for (int i = 0; code && i < PROBLEM_MAX_; i++)
+        if (!strcmp(kinds[i].code, code))
+            return i;
+    return -1;
+}
+
+struct problem *problem_new(enum problem_code code, const char *detail, ...)
+{
+    struct problem *p = MEM_NEW(struct problem);
+    va_list args;
+    va_start(args, detail);
+    if (vasprintf(&p->detail, detail, args) < 0)
+        abort();
+    va_end(args);
+    p->code = code;
+    return p;
+}
+
+void problem_free(struct problem *p)
+{
+    if (!p)
+        return;
+    free(p->detail);
+    json_decref(p->faults);
+    json_decref(p->extra);
+    free(p);
+}
+
+void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
+                       const char *fault_code, json_t *valid, const char *detail, ...)
+{
+    json_t *taken CLEANUP_JSON = valid;
+    char *text CLEANUP_FREE = NULL;
+    va_list args;
+    va_start(args, detail);
+    if (vasprintf(&text, detail, args) < 0)
+        abort();
+    va_end(args);
+    if (!*p)
+        *p = problem_new(code, "%s: %s", where, text);
+    if (!(*p)->faults)
+        (*p)->faults = json_array();
+    if (json_array_size((*p)->faults) >= PROBLEM_MAX_FAULTS)
+        return;
+    json_t *fault = json_object();
+    json_set_str(fault, place_names[place], where);
+    json_set_str(fault, "code", fault_code);
+    json_set_str(fault, "detail", text);
+    if (taken)
+        json_set_take(fault, "valid", json_incref(taken));
+    (void)json_array_append_new((*p)->faults, fault);
+}
+
+static void add_details(json_t *object, const struct problem *p)
+{
+    json_set_str(object, "detail", p->detail);
+    json_set_str(object, "fault", fault_names[kinds[p->code].fault]);
+    json_set_str(object, "advice", kinds[p->code].advice);
+    if (p->faults)
+        json_set_take(object, "errors", json_incref(p->faults));
+    if (p->extra)
+        (void)json_object_update_missing(object, p->extra);
+}
+
+json_t *problem_to_json(const struct problem *p, const char *request_id)
+{
+    const struct problem_kind *kind = &kinds[p->code];
+    char *type CLEANUP_FREE = mem_printf("/problems/%s", kind->code);
+    json_t *body = json_object();
+    json_set_str(body, "type", type);
+    json_set_str(body, "title", kind->title);
+    json_set_int(body, "status", kind->status);
+    json_set_str(body, "code", kind->code);
+    if (request_id)
+        json_set_str(body, "request_id", request_id);
+    add_details(body, p);
+    return body;
+}
+
+json_t *problem_to_error_json(const struct problem *p)
+{
+    json_t *error = json_object();
+    json_set_str(error, "code", kinds[p->code].code);
+    json_set_str(error, "title", kinds[p->code].title);
+    add_details(error, p);
+    return error;
+}

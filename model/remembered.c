@@ -1,0 +1,139 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/cluster.h"
+#include "model/stored_private.h"
+
+void api_token_free(struct api_token *t)
+{
+    if (!t)
+        return;
+    free(t->name);
+    string_list_free(t->projects);
+    free(t->created_by);
+    free(t);
+}
+
+struct api_token *api_token_copy(const struct api_token *t)
+{
+    struct api_token *copy = MEM_NEW(struct api_token);
+    *copy = *t;
+    copy->name = mem_strdup(t->name);
+    copy->projects = string_list_copy(t->projects);
+    copy->created_by = mem_strdup(t->created_by);
+    return copy;
+}
+
+json_t *api_token_to_json(const struct api_token *t)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", t->id);
+    json_set_str(doc, "name", t->name);
+    json_set_str(doc, "role", role_name(t->role));
+    json_set_take(doc, "projects", string_list_to_json(t->projects));
+    json_set_bytes(doc, "digest", t->digest, sizeof(t->digest));
+    json_set_str(doc, "last4", t->last4);
+    json_set_str(doc, "created_by", t->created_by);
+    json_set_int(doc, "created_at", t->created_at);
+    json_set_int(doc, "expires_at", t->expires_at);
+    json_set_int(doc, "revoked_at", t->revoked_at);
+    return doc;
+}
+
+struct api_token *api_token_from_json(const json_t *doc)
+{
+    size_t digest_len = 0;
+    uint8_t *digest CLEANUP_FREE = json_bytes(doc, "digest", &digest_len);
+    int role = role_from_name(json_str(doc, "role"));
+    struct api_token *t = MEM_NEW(struct api_token);
+    if (!json_str(doc, "id") || role < 0 || !digest || digest_len != sizeof(t->digest)) {
+        free(t);
+        return NULL;
+    }
+    json_copy_str(doc, "id", t->id, sizeof(t->id));
+    t->name = mem_strdup(json_str_or(doc, "name", ""));
+    t->role = (enum role)role;
+    t->projects = string_list_from_json(json_arr(doc, "projects"));
+    memcpy(t->digest, digest, sizeof(t->digest));
+    json_copy_str(doc, "last4", t->last4, sizeof(t->last4));
+    t->created_by = mem_strdup(json_str(doc, "created_by"));
+    t->created_at = json_int(doc, "created_at", 0);
+    t->expires_at = json_int(doc, "expires_at", 0);
+    t->revoked_at = json_int(doc, "revoked_at", 0);
+    return t;
+}
+
+bool api_token_sees_project(const struct api_token *t, const char *project)
+{
+    for (size_t i = 0; t->projects && t->projects[i]; i++)
+        if (!strcmp(t->projects[i], "*") || !strcmp(t->projects[i], project))
+            return true;
+    return false;
+}
+
+void account_state_free(struct account_state *a)
+{
+    if (!a)
+        return;
+    free(a->name);
+    free(a->sealed_token);
+    free(a);
+}
+
+json_t *account_state_to_json(const struct account_state *a)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "name", a->name);
+    json_set_bytes(doc, "sealed_token", a->sealed_token, a->sealed_token_len);
+    json_set_int(doc, "token_at", a->token_at);
+    json_set_int(doc, "login_failures", a->login_failures);
+    json_set_int(doc, "next_login_at", a->next_login_at);
+    return doc;
+}
+
+struct account_state *account_state_from_json(const json_t *doc)
+{
+    if (!json_str(doc, "name"))
+        return NULL;
+    struct account_state *a = MEM_NEW(struct account_state);
+    a->name = mem_strdup(json_str(doc, "name"));
+    a->sealed_token = json_bytes(doc, "sealed_token", &a->sealed_token_len);
+    a->token_at = json_int(doc, "token_at", 0);
+    a->login_failures = (int)json_int(doc, "login_failures", 0);
+    a->next_login_at = json_int(doc, "next_login_at", 0);
+    return a;
+}
+
+void project_state_free(struct project_state *p)
+{
+    if (!p)
+        return;
+    free(p->name);
+    json_decref(p->catalog);
+    free(p);
+}
+
+json_t *project_state_to_json(const struct project_state *p)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "name", p->name);
+    json_set_int(doc, "bootstrapped_at", p->bootstrapped_at);
+    json_set_take(doc, "catalog", json_incref(p->catalog));
+    json_set_int(doc, "catalog_at", p->catalog_at);
+    json_set_int(doc, "discovered_at", p->discovered_at);
+    return doc;
+}
+
+struct project_state *project_state_from_json(const json_t *doc)
+{
+    if (!json_str(doc, "name"))
+        return NULL;
+    struct project_state *p = MEM_NEW(struct project_state);
+    p->name = mem_strdup(json_str(doc, "name"));
+    p->bootstrapped_at = json_int(doc, "bootstrapped_at", 0);
+    p->catalog = json_incref(json_obj(doc, "catalog"));
+    p->catalog_at = json_int(doc, "catalog_at", 0);
+    p->discovered_at = json_int(doc, "discovered_at", 0);
+    return p;
+}

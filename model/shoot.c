@@ -1,0 +1,81 @@
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/cluster.h"
+#include "model/stored_private.h"
+
+void shoot_free(struct shoot *s)
+{
+    if (!s)
+        return;
+    free(s->name);
+    json_decref(s->observed);
+    free(s->operation_type);
+    free(s->operation_state);
+    free(s->description);
+    json_decref(s->conditions);
+    json_decref(s->constraints);
+    json_decref(s->last_errors);
+    free(s->api_server_url);
+    free(s);
+}
+
+struct shoot *shoot_copy(const struct shoot *s)
+{
+    if (!s)
+        return NULL;
+    struct shoot *copy = MEM_NEW(struct shoot);
+    *copy = *s;
+    copy->name = mem_strdup(s->name);
+    json_incref(copy->observed);
+    copy->operation_type = mem_strdup(s->operation_type);
+    copy->operation_state = mem_strdup(s->operation_state);
+    copy->description = mem_strdup(s->description);
+    json_incref(copy->conditions);
+    json_incref(copy->constraints);
+    json_incref(copy->last_errors);
+    copy->api_server_url = mem_strdup(s->api_server_url);
+    return copy;
+}
+
+json_t *shoot_to_json(const struct shoot *s)
+{
+    if (!s)
+        return json_null();
+    json_t *doc = json_object();
+    json_set_str(doc, "name", s->name);
+    json_set_take(doc, "observed", json_incref(s->observed));
+    json_set_bool(doc, "has_operation", s->has_operation);
+    json_set_str(doc, "operation_type", s->operation_type);
+    json_set_str(doc, "operation_state", s->operation_state);
+    json_set_int(doc, "progress", s->progress);
+    json_set_str(doc, "description", s->description);
+    json_set_int(doc, "operation_at", s->operation_at);
+    json_set_bool(doc, "hibernated", s->hibernated);
+    json_set_take(doc, "conditions", json_incref(s->conditions));
+    json_set_take(doc, "constraints", json_incref(s->constraints));
+    json_set_take(doc, "last_errors", json_incref(s->last_errors));
+    json_set_str(doc, "api_server_url", s->api_server_url);
+    return doc;
+}
+
+struct shoot *shoot_from_json(const json_t *doc)
+{
+    if (!json_str(doc, "name"))
+        return NULL;
+    struct shoot *s = MEM_NEW(struct shoot);
+    s->name = mem_strdup(json_str(doc, "name"));
+    s->observed = json_incref(json_object_get(doc, "observed"));
+    s->has_operation = json_bool(doc, "has_operation", false);
+    s->operation_type = mem_strdup(json_str(doc, "operation_type"));
+    s->operation_state = mem_strdup(json_str(doc, "operation_state"));
+    s->progress = (int)json_int(doc, "progress", 0);
+    s->description = mem_strdup(json_str(doc, "description"));
+    s->operation_at = json_int(doc, "operation_at", 0);
+    s->hibernated = json_bool(doc, "hibernated", false);
+    s->conditions = json_incref(json_object_get(doc, "conditions"));
+    s->constraints = json_incref(json_object_get(doc, "constraints"));
+    s->last_errors = json_incref(json_object_get(doc, "last_errors"));
+    s->api_server_url = mem_strdup(json_str(doc, "api_server_url"));
+    return s;
+}

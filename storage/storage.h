@@ -1,0 +1,222 @@
+/*
+ * What the rest of the daemon knows of storage: domain calls, no SQL. A backend (sqlite, fake, later pgsql) is one
+ * const table of functions; everything above it (the writer thread with group commit, the reader thread) is
+ * backend-independent. One conformance suite (tests/storage) runs against every backend.
+ *
+ * Threads: storage owns two. The writer applies change sets in the order of submission, many per transaction, and
+ * reports each after its commit is durable. The reader answers page queries on a connection of its own. Callbacks
+ * run on those threads: a callee only posts the result elsewhere.
+ */
+#ifndef STORAGE_STORAGE_H
+#define STORAGE_STORAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attrs.h"
+#include "base/env.h"
+#include "model/cluster.h"
+
+enum store_status {
+    STORE_OK,
+    STORE_NONE,      /* nothing there */
+    STORE_CONFLICT,  /* a uniqueness rule, a stale version or a lease held by another */
+    STORE_RETRY,     /* busy or serialization failure: the same call may succeed */
+    STORE_UNCERTAIN, /* the connection was lost during commit: read back (pgsql) */
+    STORE_BROKEN,    /* disk full, I/O error, corruption: stop writing, keep serving reads */
+    STORE_NEWER,     /* the database was made by a newer version: refuse to start */
+    STORE_LOCKED,    /* another process owns the store */
+};
+const char *store_status_name(enum store_status status);
+
+/* ---- change sets -------------------------------------------------------------------------------------------- */
+
+enum change_kind {
+    CHANGE_CLUSTER_PUT,       /* whole row; refused (STORE_CONFLICT) when a row with a higher version is stored */
+    CHANGE_CLUSTER_DELETE,    /* by id */
+    CHANGE_OPERATION_PUT,     /* whole row */
+    CHANGE_OPERATION_PURGE,   /* finished before `at` */
+    CHANGE_EVENT_APPEND,      /* the store gives the sequence and writes it back into the event */
+    CHANGE_EVENT_PURGE,       /* older than `at`, except those that pending deliveries need */
+    CHANGE_SUBSCRIPTION_PUT,
+    CHANGE_SUBSCRIPTION_DELETE, /* by id; its deliveries go with it */
+    CHANGE_DELIVERY_PUT,
+    CHANGE_DELIVERY_PURGE,    /* final and updated before `at` */
+    CHANGE_TOKEN_PUT,
+    CHANGE_ACCOUNT_PUT,
+    CHANGE_PROJECT_PUT,
+    CHANGE_KIND_MAX_,
+};
+
+struct change {
+    enum change_kind kind;
+    union {
+        struct cluster *cluster;
+        struct operation *operation;
+        struct event *event;
+        struct subscription *subscription;
+        struct delivery *delivery;
+        struct api_token *token;
+        struct account_state *account;
+        struct project_state *project;
+        char id[40];
+        wall_us at;
+    };
+};
+
+/*
+ * Changes that become durable together or not at all. Built by one thread, handed over whole with
+ * storage_submit(), given back through on_done, freed by the callee. Structs inside are owned by the set.
+ */
+struct change_set {
+    struct change *changes;
+    size_t count;
+    size_t capacity;
+    /*
+     * Droppable sets (a client is waiting and can be refused) fail at once while the store is broken. The others
+     * stay queued in order and are retried until they succeed.
+     */
+    bool droppable;
+    void (*on_done)(struct change_set *set, enum store_status status); /* writer thread; owns set from here */
+    void *ctx;
+    struct change_set *next; /* the queue's */
+};
+
+struct change_set *change_set_new(void);
+/* Frees the set and every struct in it. NULL is allowed. */
+void change_set_free(struct change_set *set);
+/* Each takes its argument. */
+void change_put_cluster(struct change_set *set, struct cluster *c);
+void change_delete_cluster(struct change_set *set, const char *id);
+void change_put_operation(struct change_set *set, struct operation *op);
+struct event *change_append_event(struct change_set *set, struct event *e); /* returns e, still owned by the set */
+void change_put_subscription(struct change_set *set, struct subscription *s);
+void change_delete_subscription(struct change_set *set, const char *id);
+void change_put_delivery(struct change_set *set, struct delivery *d);
+void change_put_token(struct change_set *set, struct api_token *t);
+void change_put_account(struct change_set *set, struct account_state *a);
+void change_put_project(struct change_set *set, struct project_state *p);
+/* kind: CHANGE_OPERATION_PURGE, CHANGE_EVENT_PURGE or CHANGE_DELIVERY_PURGE. */
+void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
+
+/* ---- page queries (reader thread) --------------------------------------------------------------------------- */
+
+struct event_query {
+    int64_t after;            /* sequence, exclusive */
+    int limit;                /* 1..1000 */
+    char **types;             /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
+    char **projects;          /* NULL: all; account events (no project) are included only when NULL */
+    char *cluster;            /* name, or NULL */
+};
+
+struct event_page {
+    struct event *events; /* array, ascending sequence */
+    size_t count;
+    int64_t oldest; /* smallest sequence still kept, 0 when empty */
+    int64_t newest; /* largest sequence given so far */
+};
+void event_page_free(struct event_page *page);
+void event_query_done(struct event_query *q);
+
+/* ---- everything at start ------------------------------------------------------------------------------------ */
+
+/* Called once per stored struct, which is handed over. */
+struct store_visitor {
+    void (*cluster)(void *ctx, struct cluster *c);
+    void (*operation)(void *ctx, struct operation *op);
+    void (*subscription)(void *ctx, struct subscription *s);
+    void (*delivery)(void *ctx, struct delivery *d); /* pending ones only */
+    void (*token)(void *ctx, struct api_token *t);
+    void (*account)(void *ctx, struct account_state *a);
+    void (*project)(void *ctx, struct project_state *p);
+    void *ctx;
+};
+
+/* ---- backend table ------------------------------------------------------------------------------------------ */
+
+struct store_lease {
+    char name[64];
+    char holder[40];
+    wall_us until;
+    int64_t fence; /* grows with each change of holder */
+};
+
+/*
+ * A backend connection is used by one thread at a time. Errors: *ret_error (when not NULL) gets a message without
+ * secrets that the caller frees.
+ */
+struct store_backend {
+    const char *name;
+    bool shared_by_replicas;
+    /* Opens, checks integrity, migrates. `writer`: this connection may write. */
+    enum store_status (*open)(const char *location, bool writer, void **ret_conn, char **ret_error);
+    void (*close)(void *conn);
+    enum store_status (*begin)(void *conn);
+    enum store_status (*apply)(void *conn, struct change *change, char **ret_error); /* inside begin/commit */
+    enum store_status (*commit)(void *conn, char **ret_error);
+    void (*rollback)(void *conn);
+    enum store_status (*load)(void *conn, const struct store_visitor *visitor, char **ret_error);
+    enum store_status (*events)(void *conn, const struct event_query *query, struct event_page *ret_page);
+    enum store_status (*event_by_id)(void *conn, const char *id, struct event **ret_event);
+    /* Deliveries of a subscription, newest first; `before` is a delivery id or "" for the first page. */
+    enum store_status (*deliveries)(void *conn, const char *subscription_id, const char *before, int limit,
+                                    struct delivery **ret_array, size_t *ret_count);
+    /*
+     * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when another holder's lease
+     * has not run out (then *lease says whose). A change of holder increments the fence (DB-23). Own transaction.
+     */
+    enum store_status (*lease_take)(void *conn, const char *name, const char *holder, wall_us now, int64_t ttl_us,
+                                    struct store_lease *ret_lease);
+    enum store_status (*lease_release)(void *conn, const char *name, const char *holder);
+};
+
+extern const struct store_backend store_sqlite; /* location: path of the database file */
+extern const struct store_backend store_fake;   /* location: ignored; keeps everything in memory */
+
+/* The fake fails the n-th apply or commit from now on, once (1 = the next). 0 switches it off. Tests only. */
+void store_fake_fail_nth(void *conn, int nth, enum store_status status);
+
+/* ---- the running store -------------------------------------------------------------------------------------- */
+
+struct storage;
+
+struct storage_metrics {
+    uint64_t commits;
+    uint64_t change_sets;
+    uint64_t errors;
+    uint64_t commit_us_total;
+    uint64_t queue_depth;
+    bool broken;
+};
+
+/*
+ * Opens the writer and the reader connection and takes the lease "daemon" for `holder`. STORE_NEWER, STORE_LOCKED
+ * and STORE_BROKEN come with a message in *ret_error (the caller frees it); nothing was changed then.
+ */
+enum store_status storage_open(const struct store_backend *backend, const char *location, const char *holder,
+                               const struct env *env, struct storage **ret_storage, char **ret_error);
+/* Before storage_start, on the caller's thread. */
+enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error);
+/* Starts the two threads. */
+void storage_start(struct storage *s);
+/* Commits what is queued, joins the threads, closes (readers first, DB-2). NULL is allowed. */
+void storage_close(struct storage *s);
+
+/* Any thread. Takes the set; on_done is always called exactly once. */
+void storage_submit(struct storage *s, struct change_set *set);
+/* Any thread: whether the last commit failed and the store is being retried. */
+bool storage_is_broken(struct storage *s);
+void storage_metrics(struct storage *s, struct storage_metrics *ret);
+
+/* Any thread. The query is copied; on_done runs on the reader thread and takes the page. */
+void storage_query_events(struct storage *s, const struct event_query *query,
+                          void (*on_done)(void *ctx, enum store_status status, struct event_page *page), void *ctx);
+void storage_query_event(struct storage *s, const char *event_id,
+                         void (*on_done)(void *ctx, enum store_status status, struct event *event), void *ctx);
+void storage_query_deliveries(struct storage *s, const char *subscription_id, const char *before, int limit,
+                              void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
+                                              size_t count),
+                              void *ctx);
+
+#endif

@@ -1,0 +1,225 @@
+#include "view/render.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/errors.h"
+
+static void set_time(json_t *object, const char *key, wall_us at)
+{
+    char text[TIME_TEXT_BYTES];
+    json_set_str(object, key, at ? time_rfc3339(at, true, text) : NULL);
+}
+
+static json_t *or_empty_array(json_t *array)
+{
+    return array ? json_incref(array) : json_array();
+}
+
+static json_t *render_last_operation(const struct shoot *s)
+{
+    if (!s || !s->has_operation)
+        return json_null();
+    json_t *doc = json_object();
+    json_set_str(doc, "type", s->operation_type);
+    json_set_str(doc, "state", s->operation_state);
+    json_set_int(doc, "progress", s->progress);
+    json_set_str(doc, "description", s->description);
+    set_time(doc, "updated_at", s->operation_at);
+    return doc;
+}
+
+static json_t *render_errors(const struct shoot *s)
+{
+    json_t *errors = json_array();
+    size_t i;
+    json_t *error;
+    json_array_foreach(s ? s->last_errors : NULL, i, error)
+        model_append_errors(errors, error);
+    return errors;
+}
+
+static json_t *render_status(const struct cluster *c)
+{
+    const struct shoot *s = c->shoot;
+    json_t *doc = json_object();
+    json_set_str(doc, "phase", phase_name(c->phase));
+    json_set_str(doc, "health", health_name(c->health));
+    if (s && s->has_operation)
+        json_set_int(doc, "progress", s->progress);
+    else
+        json_set_str(doc, "progress", NULL);
+    json_set_str(doc, "message", c->message);
+    json_set_bool(doc, "settling", c->settling);
+    json_set_bool(doc, "hibernated", s && s->hibernated);
+    json_set_str(doc, "api_server_url", s ? s->api_server_url : NULL);
+    json_set_take(doc, "conditions", or_empty_array(s ? s->conditions : NULL));
+    json_set_take(doc, "constraints", or_empty_array(s ? s->constraints : NULL));
+    json_set_take(doc, "errors", render_errors(s));
+    json_set_take(doc, "last_operation", render_last_operation(s));
+    set_time(doc, "observed_at", c->observed_at);
+    json_set_bool(doc, "stale", c->stale);
+    return doc;
+}
+
+json_t *render_cluster(const struct cluster *c, const struct operation *op)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", c->id);
+    json_set_str(doc, "project", c->project);
+    json_set_str(doc, "name", c->name);
+    json_set_bool(doc, "managed", c->managed);
+    json_set_take(doc, "labels", json_incref(c->labels));
+    json_set_str(doc, "description", c->description);
+    json_set_bool(doc, "deletion_protection", c->deletion_protection);
+    json_set_take(doc, "spec", json_incref(c->spec));
+    json_set_take(doc, "observed", c->shoot ? json_incref(c->shoot->observed) : NULL);
+    json_set_take(doc, "drift", json_array());
+    json_set_take(doc, "status", render_status(c));
+    json_set_take(doc, "operation", op ? render_operation(op) : NULL);
+    json_set_int(doc, "version", c->version);
+    set_time(doc, "created_at", c->created_at);
+    set_time(doc, "updated_at", c->updated_at);
+    return doc;
+}
+
+static json_t *render_steps(const struct operation *op)
+{
+    json_t *steps = json_array();
+    for (unsigned i = 0; i < op->step_count; i++) {
+        const struct operation_step *step = &op->steps[i];
+        json_t *doc = json_object();
+        json_set_str(doc, "type", step->type);
+        json_set_str(doc, "target", step->target[0] ? step->target : NULL);
+        json_set_str(doc, "status", step_status_name(step->status));
+        json_set_int(doc, "attempts", step->attempts);
+        set_time(doc, "started_at", step->started_at);
+        set_time(doc, "finished_at", step->finished_at);
+        (void)json_array_append_new(steps, doc);
+    }
+    return steps;
+}
+
+json_t *render_operation(const struct operation *op)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", op->id);
+    json_set_str(doc, "type", operation_type_name(op->type));
+    json_set_str(doc, "status", operation_status_name(op->status));
+    json_set_str(doc, "project", op->project);
+    json_set_str(doc, "cluster", op->cluster);
+    json_set_int(doc, "progress", op->progress);
+    json_set_str(doc, "message", op->message);
+    json_set_take(doc, "error", json_incref(op->error));
+    json_set_take(doc, "steps", render_steps(op));
+    json_set_str(doc, "requested_by", op->requested_by);
+    json_set_str(doc, "request_id", op->request_id);
+    set_time(doc, "created_at", op->created_at);
+    set_time(doc, "updated_at", op->updated_at);
+    set_time(doc, "finished_at", op->finished_at);
+    return doc;
+}
+
+json_t *render_subscription(const struct subscription *s)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", s->id);
+    json_set_str(doc, "url", s->url);
+    json_set_take(doc, "event_types", string_list_to_json(s->event_types));
+    json_set_take(doc, "projects", string_list_to_json(s->projects));
+    json_set_str(doc, "description", s->description);
+    json_set_str(doc, "status", s->disabled ? "disabled" : "enabled");
+    json_set_str(doc, "disabled_reason", s->disabled_reason);
+    json_set_str(doc, "created_by", s->created_by);
+    set_time(doc, "created_at", s->created_at);
+    set_time(doc, "updated_at", s->updated_at);
+    return doc;
+}
+
+json_t *render_api_token(const struct api_token *t)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", t->id);
+    json_set_str(doc, "name", t->name);
+    json_set_str(doc, "role", role_name(t->role));
+    json_set_take(doc, "projects", string_list_to_json(t->projects));
+    json_set_str(doc, "last4", t->last4);
+    json_set_str(doc, "created_by", t->created_by);
+    set_time(doc, "created_at", t->created_at);
+    set_time(doc, "expires_at", t->expires_at);
+    set_time(doc, "revoked_at", t->revoked_at);
+    return doc;
+}
+
+char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data)
+{
+    json_t *doc CLEANUP_JSON = json_object();
+    json_set_str(doc, "id", id);
+    json_set_str(doc, "type", event_type_name(type));
+    set_time(doc, "timestamp", at);
+    json_set_take(doc, "data", json_deep_copy(data));
+    return json_text(doc);
+}
+
+static char *text_of(json_t *doc)
+{
+    char *text = json_text(doc);
+    json_decref(doc);
+    return text;
+}
+
+void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
+{
+    /* The id keeps tags of a cluster and of its namesake made later apart; staleness changes the body too. */
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 ".%" PRId64 "%s\"", c->id + strlen(c->id) - 10, c->version,
+                   op ? op->version : 0, c->stale ? "s" : "");
+}
+
+static void free_cluster(void *c)
+{
+    cluster_free(c);
+}
+
+static void free_operation(void *op)
+{
+    operation_free(op);
+}
+
+static void free_subscription(void *s)
+{
+    subscription_free(s);
+}
+
+static void free_api_token(void *t)
+{
+    api_token_free(t);
+}
+
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
+{
+    char etag[64];
+    render_cluster_etag(c, op, etag);
+    return view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_copy(c), free_cluster);
+}
+
+struct view_blob *render_operation_blob(const struct operation *op)
+{
+    char etag[64];
+    (void)snprintf(etag, sizeof(etag), "\"%.10s-%" PRId64 "\"", op->id + strlen(op->id) - 10, op->version);
+    return view_blob_new(etag, text_of(render_operation(op)), 0, operation_copy(op), free_operation);
+}
+
+struct view_blob *render_subscription_blob(const struct subscription *s)
+{
+    char etag[64];
+    (void)snprintf(etag, sizeof(etag), "\"%.10s-%" PRId64 "\"", s->id + strlen(s->id) - 10, s->version);
+    return view_blob_new(etag, text_of(render_subscription(s)), 0, subscription_copy(s), free_subscription);
+}
+
+struct view_blob *render_api_token_blob(const struct api_token *t)
+{
+    return view_blob_new("", text_of(render_api_token(t)), 0, api_token_copy(t), free_api_token);
+}

@@ -1,0 +1,29 @@
+/*
+ * How the domain looks to API clients (design 5): pure functions from model structs to JSON. Loop thread mostly;
+ * they keep no state, so any thread may call them. The caller owns what is returned.
+ */
+#ifndef VIEW_RENDER_H
+#define VIEW_RENDER_H
+
+#include "model/cluster.h"
+#include "view/view.h"
+
+/* The whole cluster; `op` is its open or last operation, or NULL. */
+json_t *render_cluster(const struct cluster *c, const struct operation *op);
+json_t *render_operation(const struct operation *op);
+/* Without the secret. */
+json_t *render_subscription(const struct subscription *s);
+json_t *render_api_token(const struct api_token *t);
+/* {"id", "type", "timestamp", "data": ...}: the very bytes of a webhook. */
+char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
+
+/* Blobs for the view: ETag from id and version; the subject is a copy. */
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
+struct view_blob *render_operation_blob(const struct operation *op);
+struct view_blob *render_subscription_blob(const struct subscription *s);
+struct view_blob *render_api_token_blob(const struct api_token *t);
+
+/* The quoted ETag of a cluster. */
+void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * The view: an immutable snapshot of everything that API reads serve, with JSON and ETags made ahead. Published by
+ * the loop thread, read by the HTTP threads without a lock (base/epoch.h). Nothing in it ever changes; a change
+ * builds one new blob and a new snapshot that shares all the others.
+ */
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/env.h"
+#include "model/cluster.h"
+
+/* One resource: reference counted, immutable. Any thread. */
+struct view_blob {
+    _Atomic unsigned refs;
+    char *key;      /* set by view_set */
+    char etag[64];  /* quoted */
+    char *body;     /* compact JSON */
+    size_t body_len;
+    wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */
+    const void *subject; /* struct cluster *, struct operation *, ... as the section says; owned by the blob */
+    void (*subject_free)(void *subject);
+};
+
+/* Takes body and subject. */
+struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
+                                void (*subject_free)(void *));
+struct view_blob *view_blob_ref(struct view_blob *b);
+void view_blob_unref(struct view_blob *b);
+
+enum view_section {
+    VIEW_CLUSTERS,   /* key "project/name", subject struct cluster */
+    VIEW_OPERATIONS, /* key id, subject struct operation */
+    VIEW_WEBHOOKS,   /* key id, subject struct subscription */
+    VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token; body is empty */
+    VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p} */
+    VIEW_CATALOGS,   /* key project name; body as GET /v1/projects/{p}/catalog */
+    VIEW_SECTION_MAX_,
+};
+
+struct view_entry {
+    const char *key; /* the blob's */
+    struct view_blob *blob;
+};
+
+struct view_snapshot {
+    struct {
+        struct view_entry *entries; /* sorted by key (strcmp) */
+        size_t count;
+    } sections[VIEW_SECTION_MAX_];
+    bool ready;    /* the store was read and the loop runs */
+    bool draining; /* a stop was ordered: /readyz is 503 */
+};
+
+struct view;
+
+struct view *view_new(void);
+void view_free(struct view *v);
+
+/* Reader, any thread: the snapshot stays valid until view_leave. Do not block in between. */
+const struct view_snapshot *view_enter(struct view *v);
+void view_leave(struct view *v);
+/* Inside enter/leave: NULL when absent. Take a reference to keep it longer. */
+struct view_blob *view_find(const struct view_snapshot *s, enum view_section section, const char *key);
+/* Inside: index of the first entry whose key is >= key. */
+size_t view_lower_bound(const struct view_snapshot *s, enum view_section section, const char *key);
+
+/* Loop thread: stages one change; blob NULL removes. Takes the reference. */
+void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
+void view_set_flags(struct view *v, bool ready, bool draining);
+/* Loop thread: makes what was staged visible at once. Nothing staged: does nothing. */
+void view_publish(struct view *v);
+
+#endif
