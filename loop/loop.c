@@ -30,6 +30,8 @@ struct loop {
     atomic_bool has_owner;
     atomic_bool stopping;
     _Atomic uint64_t heartbeat;
+    struct epoll_event *batch; /* events of this turn that were not handled yet */
+    int batch_count;
     void (*after_turn)(void *ctx);
     void *after_ctx;
 };
@@ -42,7 +44,7 @@ struct loop *loop_new(const struct env *env)
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->epoll_fd < 0 || loop->wake_fd < 0)
         abort();
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = loop};
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->wake_fd, &event) < 0)
         abort();
     (void)pthread_mutex_init(&loop->mailbox_lock, NULL);
@@ -136,6 +138,10 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
     if (watch->added)
         (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     watch->added = false;
+    /* Its memory may go before this turn's remaining events are handled. */
+    for (int i = 0; i < loop->batch_count; i++)
+        if (loop->batch[i].data.ptr == watch)
+            loop->batch[i].data.ptr = NULL;
 }
 
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx)
@@ -178,17 +184,20 @@ static bool run_timers(struct loop *loop)
 static bool run_descriptors(struct loop *loop, struct epoll_event *events, int count)
 {
     bool any = false;
+    loop->batch = events;
+    loop->batch_count = count;
     for (int i = 0; i < count; i++) {
         struct loop_watch *watch = events[i].data.ptr;
-        if (!watch) {
+        if (events[i].data.ptr == loop) {
             uint64_t drained;
             ssize_t n = read(loop->wake_fd, &drained, sizeof(drained));
             (void)n;
-        } else if (watch->added) {
+        } else if (watch) {
             watch->ready(watch, events[i].events);
             any = true;
         }
     }
+    loop->batch_count = 0;
     return any;
 }
 

@@ -64,6 +64,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_bool(doc, "wants_hibernated", c->wants_hibernated);
     json_set_str(doc, "operation_id", c->operation_id);
     json_set_int(doc, "version", c->version);
+    json_set_int(doc, "generation", c->generation);
     json_set_int(doc, "created_at", c->created_at);
     json_set_int(doc, "updated_at", c->updated_at);
     json_set_bool(doc, "upstream_exists", c->upstream_exists);
@@ -104,6 +105,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->wants_hibernated = json_bool(doc, "wants_hibernated", false);
     json_copy_str(doc, "operation_id", c->operation_id, sizeof(c->operation_id));
     c->version = json_int(doc, "version", 1);
+    c->generation = json_int(doc, "generation", 1);
     c->created_at = json_int(doc, "created_at", 0);
     c->updated_at = json_int(doc, "updated_at", 0);
     c->upstream_exists = json_bool(doc, "upstream_exists", false);

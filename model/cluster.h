@@ -62,6 +62,7 @@ struct cluster {
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change: ETag and event order */
+    int64_t generation;    /* grows with every change that a caller made: what If-Match protects */
     wall_us created_at;
     wall_us updated_at;
     bool upstream_exists; /* an answer or a read-back proved that the shoot was made */
@@ -206,6 +207,7 @@ struct account_state {
     wall_us token_at;
     int login_failures;     /* in a row; the login guard survives restarts */
     wall_us next_login_at;
+    char *credentials_mark; /* keyed digest of what was refused: a corrected password is tried at once */
 };
 
 void account_state_free(struct account_state *a);

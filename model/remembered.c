@@ -78,6 +78,7 @@ void account_state_free(struct account_state *a)
         return;
     free(a->name);
     free(a->sealed_token);
+    free(a->credentials_mark);
     free(a);
 }
 
@@ -89,6 +90,7 @@ json_t *account_state_to_json(const struct account_state *a)
     json_set_int(doc, "token_at", a->token_at);
     json_set_int(doc, "login_failures", a->login_failures);
     json_set_int(doc, "next_login_at", a->next_login_at);
+    json_set_str(doc, "credentials_mark", a->credentials_mark);
     return doc;
 }
 
@@ -102,6 +104,7 @@ struct account_state *account_state_from_json(const json_t *doc)
     a->token_at = json_int(doc, "token_at", 0);
     a->login_failures = (int)json_int(doc, "login_failures", 0);
     a->next_login_at = json_int(doc, "next_login_at", 0);
+    a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
     return a;
 }
 

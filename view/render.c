@@ -173,9 +173,16 @@ static char *text_of(json_t *doc)
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    /* The id keeps tags of a cluster and of its namesake made later apart; staleness changes the body too. */
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 ".%" PRId64 "%s\"", c->id + strlen(c->id) - 10, c->version,
-                   op ? op->version : 0, c->stale ? "s" : "");
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%" PRId64 ".%" PRId64 ".%" PRId64 "%s\"",
+                   c->id + strlen(c->id) - 10, c->generation, c->version, op ? op->version : 0,
+                   c->observed_at / US_PER_MS, c->stale ? "s" : "");
+}
+
+bool render_cluster_etag_protects(const char *tag, const struct cluster *c)
+{
+    char prefix[64];
+    int len = snprintf(prefix, sizeof(prefix), "\"%.10s-%" PRId64 "-", c->id + strlen(c->id) - 10, c->generation);
+    return !strncmp(tag, prefix, (size_t)len);
 }
 
 static void free_cluster(void *c)

@@ -23,7 +23,12 @@ struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);
 
-/* The quoted ETag of a cluster. */
+/*
+ * The quoted, strong ETag of a cluster: "<id>-<generation>-<everything else that is shown>". If-None-Match compares
+ * all of it. If-Match asks whether somebody else changed the cluster: it compares id and generation only, so that a
+ * poll or a rise of progress between a client's read and its write is no 412.
+ */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
+bool render_cluster_etag_protects(const char *tag, const struct cluster *c);
 
 #endif

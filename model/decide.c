@@ -1,0 +1,100 @@
+#include "model/decide.h"
+
+#include <string.h>
+
+static bool is(const char *word, const char *value)
+{
+    return word && !strcmp(word, value);
+}
+
+bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
+{
+    if (!c->guard_since || !s->has_operation || !is(s->operation_state, "Succeeded"))
+        return false;
+    if (s->operation_at)
+        return s->operation_at == c->guard_seen_at;
+    return now - c->guard_since < GUARD_BLIND_US;
+}
+
+static bool any_condition(const struct shoot *s, const char *status)
+{
+    size_t i;
+    json_t *condition;
+    json_array_foreach(s->conditions, i, condition)
+        if (is(json_str(condition, "status"), status))
+            return true;
+    return false;
+}
+
+static enum phase processing_phase(const struct cluster *c, const struct shoot *s, int wish)
+{
+    if (wish == OPERATION_HIBERNATE || (c->wants_hibernated && !s->hibernated))
+        return PHASE_HIBERNATING;
+    if (wish == OPERATION_WAKE || s->hibernated)
+        return PHASE_WAKING;
+    return PHASE_UPDATING;
+}
+
+static struct decision succeeded(const struct shoot *s)
+{
+    struct decision d = {.phase = PHASE_READY, .health = HEALTH_HEALTHY, .operation_finished = s->progress >= 100};
+    if (s->hibernated) {
+        d.phase = PHASE_HIBERNATED; /* conditions are all True then and say nothing */
+    } else if (any_condition(s, "False")) {
+        d.phase = PHASE_DEGRADED;
+        d.health = HEALTH_UNHEALTHY;
+    } else if (any_condition(s, "Unknown")) {
+        d.phase = PHASE_DEGRADED;
+        d.health = HEALTH_UNKNOWN;
+    } else if (any_condition(s, "Progressing")) {
+        d.settling = true; /* Gardener resets conditions after each reconcile */
+        d.health = HEALTH_PROGRESSING;
+    }
+    return d;
+}
+
+static struct decision by_operation(const struct cluster *c, const struct shoot *s, int wish, bool guard)
+{
+    const char *state = s->operation_state;
+    if (is(s->operation_type, "Delete"))
+        return (struct decision){.phase = is(state, "Failed") ? PHASE_FAILED : PHASE_DELETING,
+                                 .health = HEALTH_PROGRESSING,
+                                 .operation_failed = is(state, "Failed") || is(state, "Aborted")};
+    if (wish == OPERATION_DELETE)
+        return (struct decision){.phase = PHASE_DELETING, .health = HEALTH_PROGRESSING};
+    if (guard)
+        return (struct decision){.phase = processing_phase(c, s, wish), .health = HEALTH_PROGRESSING};
+    if (is(state, "Failed") || is(state, "Aborted"))
+        return (struct decision){.phase = PHASE_FAILED, .health = HEALTH_UNHEALTHY, .operation_failed = true};
+    if (is(state, "Error"))
+        return (struct decision){.phase = PHASE_RETRYING, .health = HEALTH_UNHEALTHY};
+    if (is(state, "Pending"))
+        return (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
+    if (is(state, "Processing")) {
+        bool errors = json_array_size(s->last_errors) > 0;
+        return (struct decision){
+            .phase = is(s->operation_type, "Create") ? PHASE_CREATING : processing_phase(c, s, wish),
+            .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
+    }
+    if (is(state, "Succeeded"))
+        return succeeded(s);
+    return (struct decision){.phase = PHASE_UNKNOWN, .health = HEALTH_UNKNOWN};
+}
+
+struct decision decide(const struct cluster *c, const struct shoot *s, int wish, wall_us now)
+{
+    struct decision d;
+    if (!s || !s->has_operation) {
+        d = (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
+        if (wish == OPERATION_DELETE)
+            d.phase = PHASE_DELETING;
+        else if (wish == OPERATION_CREATE)
+            d.phase = PHASE_CREATING;
+        d.message = wish == OPERATION_CREATE ? "Accepted; Cleura has not started yet" : "No operation reported";
+        return d;
+    }
+    bool guard = decide_guard_holds(c, s, now);
+    d = by_operation(c, s, wish, guard);
+    d.message = guard ? "Accepted; Cleura has not started yet" : s->description;
+    return d;
+}

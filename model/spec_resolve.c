@@ -1,0 +1,253 @@
+/* What a create uses for everything left out, and how a wish compares with what is there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/spec.h"
+
+int version_compare(const char *left, const char *right)
+{
+    while (*left || *right) {
+        char *left_end, *right_end;
+        unsigned long a = strtoul(left, &left_end, 10), b = strtoul(right, &right_end, 10);
+        if (a != b)
+            return a < b ? -1 : 1;
+        if (left_end == left && right_end == right)
+            return strcmp(left, right);
+        left = *left_end == '.' ? left_end + 1 : left_end;
+        right = *right_end == '.' ? right_end + 1 : right_end;
+    }
+    return 0;
+}
+
+static bool is_within(const char *wanted, const char *version)
+{
+    size_t len = strlen(wanted);
+    return !strncmp(wanted, version, len) && (version[len] == '\0' || version[len] == '.');
+}
+
+/* The newest supported version below `wanted` ("1.33"), or in all with NULL; the exact one wins. */
+static const char *newest(const json_t *versions, const char *wanted)
+{
+    const char *best = NULL;
+    size_t i;
+    json_t *entry;
+    json_array_foreach(versions, i, entry)
+    {
+        const char *version = json_str(entry, "version");
+        if (wanted && !strcmp(wanted, version))
+            return version;
+        if (strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 || (wanted && !is_within(wanted, version)))
+            continue;
+        if (!best || version_compare(version, best) > 0)
+            best = version;
+    }
+    return best;
+}
+
+/* The smallest usable machine type that can carry the system components: 2 CPUs. */
+static const char *default_machine_type(const struct spec_context *context)
+{
+    const char *best = NULL;
+    int64_t best_rank = INT64_MAX;
+    size_t i;
+    json_t *type;
+    json_array_foreach(json_arr(context->catalog, "machine_types"), i, type)
+    {
+        int64_t cpus = json_int(type, "cpus", 0);
+        int64_t memory = strtoll(json_str_or(type, "memory", "0"), NULL, 10);
+        int64_t rank = cpus * 100000 + memory;
+        if (!json_bool(type, "usable", true) || cpus < 2 || rank >= best_rank)
+            continue;
+        best = json_str(type, "name");
+        best_rank = rank;
+    }
+    return json_str_or(context->defaults, "machine_type", best);
+}
+
+static json_t *resolve_image(const json_t *image, const struct spec_context *context)
+{
+    const json_t *images = json_arr(context->catalog, "machine_images");
+    const json_t *known = json_array_get(images, 0);
+    const char *name = json_str(image, "name");
+    size_t i;
+    json_t *item;
+    json_array_foreach(images, i, item)
+        if (name && !strcmp(name, json_str_or(item, "name", "")))
+            known = item;
+    json_t *resolved = json_object();
+    const char *version = json_str(image, "version");
+    json_set_str(resolved, "name", name ? name : json_str(known, "name"));
+    json_set_str(resolved, "version", version ? version : newest(json_arr(known, "versions"), NULL));
+    return resolved;
+}
+
+static json_t *first_zone(const struct spec_context *context)
+{
+    json_t *zones = json_array();
+    const json_t *known = json_array_get(json_arr(context->catalog, "zones"), 0);
+    if (json_arr(context->defaults, "zones"))
+        (void)json_array_extend(zones, json_arr(context->defaults, "zones"));
+    else
+        (void)json_array_append_new(zones, json_string(known ? json_string_value(known) : "nova"));
+    return zones;
+}
+
+static json_t *or_new(json_t *value, json_t *(*make)(void))
+{
+    return value ? json_incref(value) : make();
+}
+
+static json_t *resolve_pool(const json_t *pool, const struct spec_context *context)
+{
+    const json_t *defaults = context->defaults;
+    json_t *resolved = json_object();
+    int64_t minimum = json_int(pool, "minimum", json_int(defaults, "minimum", 1));
+    int64_t maximum = json_int(pool, "maximum", json_int(defaults, "maximum", minimum > 3 ? minimum : 3));
+    const char *name = json_str(pool, "name");
+    const char *machine_type = json_str(pool, "machine_type");
+    json_set_str(resolved, "name", name ? name : context->v1 ? "pool1" : "default");
+    json_set_str(resolved, "machine_type", machine_type ? machine_type : default_machine_type(context));
+    json_set_take(resolved, "image", resolve_image(json_obj(pool, "image"), context));
+    json_set_int(resolved, "minimum", minimum);
+    json_set_int(resolved, "maximum", maximum);
+    json_set_int(resolved, "max_surge", json_int(pool, "max_surge", json_int(defaults, "max_surge", 1)));
+    json_set_int(resolved, "volume_size_gib",
+                 json_int(pool, "volume_size_gib", json_int(defaults, "volume_size_gib", 50)));
+    json_set_take(resolved, "zones",
+                  json_arr(pool, "zones") ? json_incref(json_arr(pool, "zones")) : first_zone(context));
+    json_set_take(resolved, "labels", or_new(json_obj(pool, "labels"), json_object));
+    json_set_take(resolved, "annotations", or_new(json_obj(pool, "annotations"), json_object));
+    json_set_take(resolved, "taints", or_new(json_arr(pool, "taints"), json_array));
+    return resolved;
+}
+
+static json_t *resolve_pools(const json_t *pools, const struct spec_context *context)
+{
+    json_t *resolved = json_array();
+    size_t i;
+    json_t *pool;
+    json_array_foreach(pools, i, pool)
+        (void)json_array_append_new(resolved, resolve_pool(pool, context));
+    if (!json_array_size(resolved))
+        (void)json_array_append_new(resolved, resolve_pool(NULL, context));
+    return resolved;
+}
+
+static json_t *resolve_networking(const json_t *networking, const struct spec_context *context)
+{
+    json_t *resolved = networking ? json_deep_copy(networking) : json_object();
+    static const char *const members[][2] = {{"floating_pool", "floating_pools"},
+                                             {"load_balancer_provider", "load_balancer_providers"}};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const json_t *first = json_array_get(json_arr(context->catalog, members[i][1]), 0);
+        const char *preset = json_str(context->defaults, members[i][0]);
+        if (!json_str(resolved, members[i][0]))
+            json_set_str(resolved, members[i][0], preset ? preset : json_string_value(first));
+    }
+    return resolved;
+}
+
+json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_context *context)
+{
+    json_t *resolved = json_object();
+    const char *wanted = json_str_or(spec, "kubernetes_version", json_str(context->defaults, "kubernetes_version"));
+    json_set_str(resolved, "name", name);
+    json_set_str(resolved, "kubernetes_version", newest(json_arr(context->catalog, "kubernetes_versions"), wanted));
+    json_set_take(resolved, "node_pools", resolve_pools(json_arr(spec, "node_pools"), context));
+    json_set_take(resolved, "networking", resolve_networking(json_obj(spec, "networking"), context));
+    json_set_bool(resolved, "high_availability", json_bool(spec, "high_availability", false));
+    json_set_take(resolved, "hibernation_schedules", or_new(json_arr(spec, "hibernation_schedules"), json_array));
+    if (json_obj(spec, "maintenance"))
+        json_set_take(resolved, "maintenance", json_incref(json_obj(spec, "maintenance")));
+    json_set_take(resolved, "allowed_cidrs", or_new(json_arr(spec, "allowed_cidrs"), json_array));
+    return resolved;
+}
+
+json_t *spec_defaults(const struct spec_context *context)
+{
+    json_t *defaults = spec_resolve("", NULL, context);
+    (void)json_object_del(defaults, "name");
+    return defaults;
+}
+
+static size_t differ(json_t *differences, const char *path, const json_t *wanted, const json_t *found)
+{
+    json_t *entry = json_object();
+    json_set_str(entry, "path", path);
+    json_set_take(entry, "wanted", json_incref((json_t *)(uintptr_t)wanted));
+    json_set_take(entry, "found", found ? json_incref((json_t *)(uintptr_t)found) : NULL);
+    (void)json_array_append_new(differences, entry);
+    return 1;
+}
+
+static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences);
+
+static size_t compare_objects(const char *path, const json_t *wanted, const json_t *found, json_t *differences)
+{
+    size_t count = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)wanted, key, value)
+    {
+        char *here CLEANUP_FREE = mem_printf("%s%s%s", path, *path ? "." : "", key);
+        if (!json_is_null(value))
+            count += compare(here, value, json_object_get(found, key), differences);
+    }
+    return count;
+}
+
+static const json_t *pool_named(const json_t *pools, const char *name)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach(pools, i, pool)
+        if (name && !strcmp(name, json_str_or(pool, "name", "")))
+            return pool;
+    return NULL;
+}
+
+static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *differences)
+{
+    size_t count = 0, i;
+    json_t *pool;
+    json_array_foreach(wanted, i, pool)
+    {
+        const char *name = json_str(pool, "name");
+        const json_t *there = name ? pool_named(found, name) : json_array_get(found, 0);
+        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "default");
+        count += there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
+    }
+    json_array_foreach(found, i, pool)
+    {
+        const char *name = json_str(pool, "name");
+        if (json_array_size(wanted) == 1 && !json_str(json_array_get(wanted, 0), "name"))
+            break;
+        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "?");
+        if (!pool_named(wanted, name))
+            count += differ(differences, here, json_null(), pool);
+    }
+    return count;
+}
+
+static bool is_path(const char *path, const char *name)
+{
+    return !strcmp(path, name);
+}
+
+static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences)
+{
+    if (is_path(path, "node_pools"))
+        return compare_pools(wanted, found, differences);
+    if (is_path(path, "kubernetes_version") && json_is_string(wanted) && json_is_string(found) &&
+        is_within(json_string_value(wanted), json_string_value(found)))
+        return 0;
+    if (json_is_object(wanted) && json_is_object(found))
+        return compare_objects(path, wanted, found, differences);
+    return json_equal(wanted, found) ? 0 : differ(differences, path, wanted, found);
+}
+
+size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences)
+{
+    return compare_objects("", spec, observed, differences);
+}

@@ -1,0 +1,174 @@
+/*
+ * What an ended transfer means, decided in one place (UP-13, cleura-api.md 2.4 and 3.5). The question for a write
+ * is always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/buffer.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "upstream/generation_private.h"
+
+static const char *const op_names[] = {
+    [UPSTREAM_CATALOG] = "catalog", [UPSTREAM_BOOTSTRAP] = "bootstrap", [UPSTREAM_LIST] = "list",
+    [UPSTREAM_GET] = "get",         [UPSTREAM_CREATE] = "create",       [UPSTREAM_DELETE] = "delete",
+    [UPSTREAM_KUBECONFIG] = "kubeconfig",
+};
+
+static const char *const class_names[] = {
+    [UPSTREAM_OK] = "ok",
+    [UPSTREAM_ABSENT] = "absent",
+    [UPSTREAM_CONFLICT] = "conflict",
+    [UPSTREAM_REFUSED] = "refused",
+    [UPSTREAM_FORBIDDEN] = "forbidden",
+    [UPSTREAM_LOGIN_FAILED] = "login_failed",
+    [UPSTREAM_THROTTLED] = "throttled",
+    [UPSTREAM_UNREACHABLE] = "unreachable",
+    [UPSTREAM_UNCERTAIN] = "uncertain",
+    [UPSTREAM_GARBLED] = "garbled",
+    [UPSTREAM_EXPIRED] = "expired",
+    [UPSTREAM_OVERLOADED] = "overloaded",
+};
+
+const char *upstream_op_name(enum upstream_op op)
+{
+    return op_names[op];
+}
+
+const char *upstream_class_name(enum upstream_class class)
+{
+    return class_names[class];
+}
+
+/* A kubeconfig call makes a certificate, but repeating it harms nobody: it counts as a read. */
+bool upstream_op_is_write(enum upstream_op op)
+{
+    return op == UPSTREAM_CREATE || op == UPSTREAM_DELETE || op == UPSTREAM_BOOTSTRAP;
+}
+
+static void append_property_faults(struct buffer *text, const json_t *errors)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(errors, i, entry)
+        (void)buffer_printf(text, "%s %s: %s", i ? ";" : " -", json_str_or(entry, "key", "?"),
+                            json_str_or(entry, "value", "?"));
+}
+
+char *error_message(const char *body, size_t len)
+{
+    enum { MESSAGE_MAX = 512 };
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    const json_t *error = json_obj(doc, "error");
+    const char *message = json_str(error, "message");
+    if (!message)
+        return NULL;
+    struct buffer text CLEANUP_BUFFER;
+    buffer_init(&text, MESSAGE_MAX);
+    (void)buffer_printf(&text, "%.300s", message);
+    append_property_faults(&text, json_arr(error, "errors"));
+    char *result = buffer_take(&text, NULL);
+    log_mask_secrets(result);
+    return result;
+}
+
+enum { READ, WRITE };
+
+/* By status; the first row whose range holds it decides. */
+static const struct {
+    int from, to;
+    enum upstream_class class[2];
+} status_rows[] = {
+    {200, 299, {UPSTREAM_OK, UPSTREAM_OK}},
+    {300, 399, {UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN}},
+    {400, 400, {UPSTREAM_REFUSED, UPSTREAM_REFUSED}},
+    {401, 401, {UPSTREAM_FORBIDDEN, UPSTREAM_FORBIDDEN}},
+    {403, 403, {UPSTREAM_FORBIDDEN, UPSTREAM_FORBIDDEN}},
+    {404, 404, {UPSTREAM_ABSENT, UPSTREAM_ABSENT}},
+    {405, 405, {UPSTREAM_ABSENT, UPSTREAM_REFUSED}},
+    {408, 408, {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN}},
+    {409, 409, {UPSTREAM_CONFLICT, UPSTREAM_CONFLICT}},
+    {425, 425, {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN}},
+    {429, 429, {UPSTREAM_THROTTLED, UPSTREAM_THROTTLED}},
+    {400, 499, {UPSTREAM_REFUSED, UPSTREAM_REFUSED}},
+    {500, 599, {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN}},
+};
+
+static const enum upstream_class outcome_rows[HTTP_OUTCOME_MAX_][2] = {
+    [HTTP_NOT_SENT] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNREACHABLE},
+    [HTTP_TIMEOUT] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN},
+    [HTTP_BROKEN] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN},
+    [HTTP_TOO_LARGE] = {UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN},
+    [HTTP_CANCELLED] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN},
+};
+
+enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
+                                    bool *ret_token_rejected)
+{
+    int kind = is_write ? WRITE : READ;
+    *ret_token_rejected = false;
+    if (answer->outcome != HTTP_ANSWERED) {
+        *ret_message = mem_strdup(answer->error);
+        return outcome_rows[answer->outcome][kind];
+    }
+    enum upstream_class class = kind == WRITE ? UPSTREAM_UNCERTAIN : UPSTREAM_GARBLED;
+    for (size_t i = 0; i < ARRAY_LEN(status_rows); i++) {
+        if (answer->status >= status_rows[i].from && answer->status <= status_rows[i].to) {
+            class = status_rows[i].class[kind];
+            break;
+        }
+    }
+    if (class == UPSTREAM_OK)
+        return class;
+    char *message = error_message(answer->body, answer->body_len);
+    if (class == UPSTREAM_FORBIDDEN) {
+        /* cleura-api.md 3.5: the message tells a dead token from a missing privilege and a refused address. */
+        if (!message || strcasestr(message, "token"))
+            *ret_token_rejected = true;
+        else if (strcasestr(message, "forbidden ip") || strcasestr(message, "ip address") || strstr(message, " IP"))
+            class = UPSTREAM_THROTTLED;
+    }
+    *ret_message = message ? message : mem_printf("status %d", answer->status);
+    return class;
+}
+
+void upstream_result_done(struct upstream_result *result)
+{
+    free(result->message);
+    shoot_free(result->shoot);
+    for (size_t i = 0; i < result->shoot_count; i++)
+        shoot_free(result->shoots[i]);
+    free(result->shoots);
+    json_decref(result->catalog);
+    mem_free_secret(result->kubeconfig);
+    *result = (struct upstream_result){0};
+}
+
+static const enum problem_code problem_codes[] = {
+    [UPSTREAM_OK] = PROBLEM_INTERNAL_ERROR,
+    [UPSTREAM_ABSENT] = PROBLEM_CLUSTER_NOT_FOUND,
+    [UPSTREAM_CONFLICT] = PROBLEM_UPSTREAM_REFUSED,
+    [UPSTREAM_REFUSED] = PROBLEM_UPSTREAM_REFUSED,
+    [UPSTREAM_FORBIDDEN] = PROBLEM_UPSTREAM_FORBIDDEN,
+    [UPSTREAM_LOGIN_FAILED] = PROBLEM_UPSTREAM_LOGIN_FAILED,
+    [UPSTREAM_THROTTLED] = PROBLEM_UPSTREAM_UNAVAILABLE,
+    [UPSTREAM_UNREACHABLE] = PROBLEM_UPSTREAM_UNAVAILABLE,
+    [UPSTREAM_UNCERTAIN] = PROBLEM_UPSTREAM_UNAVAILABLE,
+    [UPSTREAM_GARBLED] = PROBLEM_UPSTREAM_ERROR,
+    [UPSTREAM_EXPIRED] = PROBLEM_UPSTREAM_TIMEOUT,
+    [UPSTREAM_OVERLOADED] = PROBLEM_OVERLOADED,
+};
+
+struct problem *upstream_problem(const struct upstream_result *result)
+{
+    struct problem *p = problem_new(problem_codes[result->class], "Cleura: %s%s%s",
+                                    upstream_class_name(result->class), result->message ? ": " : "",
+                                    result->message ? result->message : "");
+    const struct problem_kind *kind = problem_kind(p->code);
+    if (kind->status == 503)
+        p->retry_after_s = result->retry_after_s ? result->retry_after_s : 10;
+    return p;
+}

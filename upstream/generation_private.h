@@ -1,0 +1,69 @@
+/*
+ * One generation of Cleura's API: how to say a call and how to understand its answer. Two const tables, v1 and v2;
+ * everything else in upstream/ is the same for both. Pure functions.
+ */
+#ifndef UPSTREAM_GENERATION_PRIVATE_H
+#define UPSTREAM_GENERATION_PRIVATE_H
+
+#include "upstream/upstream.h"
+
+/* A request about to be sent. Strings are owned by the draft. */
+struct request_draft {
+    const char *method;
+    char *path;  /* after the base URL */
+    char *body;  /* JSON text or NULL; may be secret */
+};
+
+enum login_result { LOGIN_RESULT_TOKEN, LOGIN_RESULT_TWO_FACTOR, LOGIN_RESULT_GARBLED };
+
+struct generation {
+    const char *name;
+    void (*build)(const struct config_account *account, const struct upstream_call *call,
+                  struct request_draft *draft);
+    /* Fills the payload from a 2xx body; false when the body cannot be understood. */
+    bool (*decode)(const struct upstream_call *call, const char *body, size_t len, struct upstream_result *result);
+    void (*build_login)(const struct config_account *account, struct request_draft *draft);
+    enum login_result (*decode_login)(const char *body, size_t len, char **ret_token);
+    const char *validate_path;
+    /* How many endpoints an operation may be tried at. */
+    int (*variants)(enum upstream_op op);
+};
+
+extern const struct generation generation_v1;
+extern const struct generation generation_v2;
+
+/* Percent-encodes one path segment (UP-8). The caller frees it. */
+char *url_segment(const char *text);
+
+/* v2 shoot object, v1 {metadata, spec, status} object: NULL when it lacks a name. */
+struct shoot *decode_shoot_v2(const json_t *doc);
+struct shoot *decode_shoot_v1(const json_t *doc);
+/* Request bodies for create, from our resolved spec. */
+json_t *encode_create_v2(const json_t *spec);
+json_t *encode_create_v1(const json_t *spec);
+/* Catalogs in our words for one region; NULL when the document is not a cloud profile list. */
+json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
+
+/* Shared pieces: {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. */
+json_t *decode_map(const json_t *value);
+json_t *encode_pairs(const json_t *map);
+json_t *decode_string_array(const json_t *array);
+/* Gi number of "50Gi"; 0 when it is something else. */
+int64_t decode_gib(const char *text);
+wall_us decode_time(const char *text);
+
+/* NotAfter of the first client certificate in a kubeconfig; 0 when there is none. */
+wall_us kubeconfig_expiry(const char *kubeconfig);
+/* Whether the text is a kubeconfig at all. */
+bool kubeconfig_is_plausible(const char *text);
+
+/* The one decision table for ended transfers: see classify.c. `token_rejected` is set when a new login may help. */
+enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
+                                    bool *ret_token_rejected);
+bool upstream_op_is_write(enum upstream_op op);
+/* Cleura's error text from {"error": {"message", "errors"}}, capped and stripped; NULL when there is none. */
+char *error_message(const char *body, size_t len);
+
+void upstream_result_done(struct upstream_result *result);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * Cleura's API: both generations behind one model. Everything here lives on the loop thread.
+ *
+ * An account is one login; its lane sends its calls one at a time (max_in_flight), spaced, by priority with aging.
+ * Tokens are this folder's business: a call is sent with a valid token, renewed once when Cleura rejects it, and
+ * its caller only learns how it ended, in one of a few classes (upstream/classify.c).
+ */
+#ifndef UPSTREAM_UPSTREAM_H
+#define UPSTREAM_UPSTREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/heap.h"
+#include "base/json.h"
+#include "base/seal.h"
+#include "config/config.h"
+#include "loop/loop.h"
+#include "loop/transport.h"
+#include "model/cluster.h"
+#include "model/problem.h"
+
+enum upstream_op {
+    UPSTREAM_CATALOG,
+    UPSTREAM_BOOTSTRAP,
+    UPSTREAM_LIST,
+    UPSTREAM_GET,
+    UPSTREAM_CREATE,
+    UPSTREAM_DELETE,
+    UPSTREAM_KUBECONFIG,
+    UPSTREAM_OP_MAX_,
+};
+const char *upstream_op_name(enum upstream_op op);
+
+/* How a call ended. One table in classify.c decides; nobody else looks at statuses. */
+enum upstream_class {
+    UPSTREAM_OK,
+    UPSTREAM_ABSENT,       /* 404 */
+    UPSTREAM_CONFLICT,     /* 409 */
+    UPSTREAM_REFUSED,      /* 400, 422: the request itself is wrong; message says why */
+    UPSTREAM_FORBIDDEN,    /* missing privilege */
+    UPSTREAM_LOGIN_FAILED, /* no usable login; retry_after_s tells when the guard opens */
+    UPSTREAM_THROTTLED,    /* 429, forbidden IP: nothing happened, try later */
+    UPSTREAM_UNREACHABLE,  /* nothing was sent, or a read failed: try later */
+    UPSTREAM_UNCERTAIN,    /* a write whose effect is unknown: read back */
+    UPSTREAM_GARBLED,      /* a read whose answer cannot be understood */
+    UPSTREAM_EXPIRED,      /* the deadline passed in the queue: nothing was sent */
+    UPSTREAM_OVERLOADED,   /* the queue is full: nothing was sent */
+    UPSTREAM_CLASS_MAX_,
+};
+const char *upstream_class_name(enum upstream_class class);
+
+struct upstream_result {
+    enum upstream_class class;
+    int status;       /* HTTP status, 0 when there was none */
+    char *message;    /* for people, without secrets; or NULL */
+    int retry_after_s; /* 0: not told */
+    /* payloads, by operation; NULL or 0 when not applicable */
+    struct shoot *shoot;   /* GET, CREATE (v2) */
+    struct shoot **shoots; /* LIST: array of `shoot_count`; undecodable entries are left out and counted */
+    size_t shoot_count;
+    size_t shoots_garbled;
+    json_t *catalog;    /* CATALOG, in our words, for the project's region */
+    char *kubeconfig;   /* secret */
+    wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate tells */
+};
+
+/* In order of urgency (promise 3). */
+enum lane_priority {
+    LANE_USER_WRITE,
+    LANE_USER_WAITING,
+    LANE_OPERATION,
+    LANE_IDLE_POLL,
+    LANE_DISCOVERY,
+    LANE_PRIORITY_MAX_,
+};
+
+struct upstream_account;
+
+/* One call. Embedded in its user; the strings are borrowed and must live until on_done. */
+struct upstream_call {
+    enum upstream_op op;
+    const char *region;
+    const char *project_id;
+    const char *name;      /* shoot, where the operation has one */
+    const json_t *body;    /* CREATE: the resolved spec in our words plus `name` */
+    int ttl_seconds;       /* KUBECONFIG */
+    enum lane_priority priority;
+    mono_us deadline;      /* to be sent by then */
+    /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
+    void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
+    /* Runs right before the first byte goes out; may be NULL. */
+    void (*on_sent)(struct upstream_call *call);
+
+    /* the lane's own */
+    struct heap_item queue_item;
+    struct list link;
+    struct loop_timer expiry;
+    struct upstream_account *account;
+    struct http_call *http;
+    uint64_t token_generation;
+    int variant; /* which endpoint of several is being tried (kubeconfig v3, then v2) */
+    bool auth_retried;
+    bool active;
+};
+
+enum login_state {
+    LOGIN_UNKNOWN,   /* nothing tried yet */
+    LOGIN_OK,
+    LOGIN_REJECTED,  /* wrong password: guarded */
+    LOGIN_TWO_FACTOR, /* a second factor is wanted */
+    LOGIN_UNREACHABLE,
+    LOGIN_NO_PASSWORD,
+};
+const char *login_state_name(enum login_state state);
+
+struct upstream_account_events {
+    void *ctx;
+    /* Something worth remembering changed: token sealed anew, guard moved. The state is borrowed. */
+    void (*remember)(void *ctx, const struct account_state *state);
+    /* The login state changed. */
+    void (*login_changed)(void *ctx, struct upstream_account *account, enum login_state state, const char *message);
+};
+
+/* Borrowed: loop, transport, config, key. `remembered` may be NULL. */
+struct upstream_account *upstream_account_new(struct loop *loop, struct transport *transport,
+                                              const struct config_account *config, const struct seal_key *key,
+                                              const struct account_state *remembered, int queue_length,
+                                              const struct upstream_account_events *events);
+/* Drops every queued and running call without calling on_done. */
+void upstream_account_free(struct upstream_account *a);
+
+void upstream_submit(struct upstream_account *a, struct upstream_call *call);
+/* on_done does not run; harmless when the call is not active. A write that was sent may have had effect. */
+void upstream_cancel(struct upstream_call *call);
+
+struct upstream_account_status {
+    enum login_state login;
+    const char *login_message; /* or NULL */
+    unsigned queue_depth;
+    unsigned in_flight;
+    wall_us last_contact_at; /* last complete answer */
+    wall_us next_login_at;   /* guard; 0 when open */
+};
+void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret);
+const struct config_account *upstream_account_config(const struct upstream_account *a);
+
+/* Counters for /metrics: calls ended, by operation and class. Any thread. */
+uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
+uint64_t upstream_logins_total(bool ok);
+
+/* The problem that tells a caller about a class. The caller owns it. */
+struct problem *upstream_problem(const struct upstream_result *result);
+
+#endif

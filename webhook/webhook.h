@@ -1,0 +1,67 @@
+/*
+ * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). Everything here lives on the
+ * loop thread. The engine learns of subscriptions and of committed deliveries, sends them on a transport of its own
+ * (a dead receiver never slows Cleura calls), and stores the result of every attempt. What it has not stored as
+ * final is sent again after a restart: at least once, same id, same bytes.
+ */
+#ifndef WEBHOOK_WEBHOOK_H
+#define WEBHOOK_WEBHOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/seal.h"
+#include "config/config.h"
+#include "loop/loop.h"
+#include "loop/transport.h"
+#include "model/cluster.h"
+#include "model/problem.h"
+#include "storage/storage.h"
+
+struct webhook_engine;
+
+struct webhook_options {
+    struct loop *loop;
+    struct transport *transport; /* made with webhook_address_allowed as its address policy */
+    struct storage *storage;
+    const struct config *config;
+    const struct seal_key *key;
+    /* A subscription changed by itself (disabled after 410): the owner keeps and shows it. Takes the copy. */
+    void (*subscription_changed)(void *ctx, struct subscription *s);
+    void *ctx;
+};
+
+struct webhook_engine *webhook_engine_new(const struct webhook_options *options);
+/* Cancels running attempts; they count as not made. NULL is allowed. */
+void webhook_engine_free(struct webhook_engine *e);
+
+/* A subscription exists or changed; the engine copies it. */
+void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
+/* It is gone: running and waiting deliveries are dropped. */
+void webhook_engine_remove(struct webhook_engine *e, const char *id);
+/* A committed, pending delivery. `body` is the event's exact text, copied; NULL: read it from the store. */
+void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
+
+/* Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. */
+bool webhook_address_allowed(void *ctx, const struct sockaddr *address);
+/*
+ * Checks a subscription URL (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Adds a fault at
+ * "#/url" to *faults.
+ */
+void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
+
+/* A new "whsec_..." secret (24 random bytes, WH-4). The caller frees it with mem_free_secret. */
+char *webhook_secret_new(const struct env *env);
+/* The context under which a subscription's secret is sealed. The caller frees it. */
+char *webhook_seal_context(const char *subscription_id);
+/*
+ * The `webhook-signature` value "v1,<base64>" over id.timestamp.body (WH-3, WH-4). NULL when the secret is not
+ * well-formed. The caller frees it.
+ */
+char *webhook_sign(const char *secret, const char *id, int64_t timestamp_s, const char *body, size_t body_len);
+
+/* Appends the metric families shootd_webhook_*. Any thread. */
+void webhook_metrics(struct buffer *out);
+
+#endif
