@@ -172,7 +172,7 @@ struct store_backend {
 };
 
 extern const struct store_backend store_sqlite; /* location: path of the database file */
-extern const struct store_backend store_fake;   /* location: ignored; keeps everything in memory */
+extern const struct store_backend store_fake;   /* location: names the shared in-memory state */
 
 /* The fake fails the n-th apply or commit from now on, once (1 = the next). 0 switches it off. Tests only. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);

@@ -1,0 +1,55 @@
+#include "base/token.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <zlib.h>
+
+static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+enum { BASE = 62, PREFIX_LEN = 4, RANDOM_LEN = 32, CHECKSUM_LEN = 6, CHECKED_LEN = PREFIX_LEN + RANDOM_LEN };
+
+/* Base62, most significant character first, padded with '0' (AU-1). */
+static void write_checksum(const char *token, char checksum[static CHECKSUM_LEN])
+{
+    unsigned long crc = crc32(0L, (const unsigned char *)token, CHECKED_LEN);
+    for (int i = CHECKSUM_LEN - 1; i >= 0; i--) {
+        checksum[i] = alphabet[crc % BASE];
+        crc /= BASE;
+    }
+}
+
+void token_make(const struct env *env, char token[static TOKEN_BYTES])
+{
+    memcpy(token, TOKEN_PREFIX, PREFIX_LEN);
+    for (size_t made = 0; made < RANDOM_LEN;) {
+        unsigned char byte;
+        env->random(env, &byte, 1);
+        if (byte < 256 - 256 % BASE) /* the rest would favour the first characters */
+            token[PREFIX_LEN + made++] = alphabet[byte % BASE];
+    }
+    write_checksum(token, token + CHECKED_LEN);
+    token[TOKEN_LEN] = '\0';
+}
+
+bool token_is_wellformed(const char *token)
+{
+    if (strnlen(token, TOKEN_BYTES) != TOKEN_LEN || memcmp(token, TOKEN_PREFIX, PREFIX_LEN) != 0)
+        return false;
+    if (strspn(token + PREFIX_LEN, alphabet) != TOKEN_LEN - PREFIX_LEN)
+        return false;
+    char checksum[CHECKSUM_LEN];
+    write_checksum(token, checksum);
+    return memcmp(token + CHECKED_LEN, checksum, CHECKSUM_LEN) == 0;
+}
+
+void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES])
+{
+    (void)crypto_hash_sha256(digest, (const unsigned char *)token, strlen(token));
+}
+
+void token_digest_hex(const char *token, char hex[static TOKEN_HEX_BYTES])
+{
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    token_digest(token, digest);
+    (void)sodium_bin2hex(hex, TOKEN_HEX_BYTES, digest, sizeof(digest));
+}

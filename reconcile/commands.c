@@ -1,0 +1,384 @@
+/*
+ * What callers ask about clusters, decided against memory: create, upsert, delete. Answers of accepted writes are
+ * given when the change is durable (promise 1). Loop thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/spec.h"
+#include "reconcile/world_private.h"
+#include "view/render.h"
+
+/* ---- shared --------------------------------------------------------------------------------------------------- */
+
+static struct project *project_of(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = project_find(r, cmd->project);
+    if (!p)
+        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+    return p;
+}
+
+/* If-Match (HT-17): "*" is any existing cluster, else one of a list of strong tags. True: go on. */
+static bool precondition_holds(struct command *cmd, const struct entity *e)
+{
+    const char *header = cmd->if_match;
+    if (cmd->if_none_match_any && e) {
+        reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "If-None-Match: * but the cluster exists"));
+        return false;
+    }
+    if (!header)
+        return true;
+    bool matches = e && !strcmp(header, "*");
+    for (const char *p = header; e && !matches && (p = strchr(p, '"')); p = strchr(p, ',')) {
+        bool weak = p >= header + 2 && p[-1] == '/' && p[-2] == 'W';
+        matches = !weak && render_cluster_etag_protects(p, e->cluster);
+        p = strchr(p + 1, '"');
+        if (!p || !strchr(p, ','))
+            break;
+    }
+    if (!matches)
+        reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "If-Match does not name the current version%s",
+                                       e ? "" : ": there is no such cluster"));
+    return matches;
+}
+
+static struct operation *new_operation(struct entity *e, const struct command *cmd, enum operation_type type)
+{
+    struct operation *op = operation_new();
+    (void)id_new(e->r->env, ID_OPERATION, op->id);
+    op->type = type;
+    op->project = mem_strdup(e->cluster->project);
+    op->cluster = mem_strdup(e->cluster->name);
+    memcpy(op->cluster_id, e->cluster->id, sizeof(op->cluster_id));
+    op->requested_by = mem_strdup(cmd->token_name);
+    op->request_id = mem_strdup(cmd->request_id);
+    op->message = mem_strdup("Accepted");
+    op->created_at = env_wall(e->r->env);
+    return op;
+}
+
+static void reply_busy(struct command *cmd, const struct entity *e, const char *why)
+{
+    struct problem *p = problem_new(PROBLEM_CLUSTER_BUSY, "%s", why);
+    const struct operation *op = e->next ? e->next : e->op;
+    p->retry_after_s = 10;
+    if (op) {
+        p->extra = json_object();
+        json_set_str(p->extra, "operation_id", op->id);
+    }
+    reply_problem(cmd, p);
+}
+
+static void reply_not_stored(struct command *cmd)
+{
+    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the change could not be stored");
+    p->retry_after_s = 5;
+    reply_problem(cmd, p);
+}
+
+static void set_string(char **target, const char *value)
+{
+    char *copy = mem_strdup(value);
+    free(*target);
+    *target = copy;
+}
+
+static void set_json(json_t **target, json_t *value)
+{
+    json_incref(value);
+    json_decref(*target);
+    *target = value;
+}
+
+/* What a body says about the cluster itself; PUT replaces, so absent members go back to their defaults. */
+static void take_metadata(struct cluster *c, const json_t *body)
+{
+    json_t *labels = json_obj(body, "labels");
+    json_t *empty CLEANUP_JSON = json_object();
+    set_json(&c->labels, labels ? labels : empty);
+    set_string(&c->description, json_str(body, "description"));
+    c->deletion_protection = json_bool(body, "deletion_protection", false);
+}
+
+static bool metadata_is_equal(const struct cluster *c, const json_t *body)
+{
+    json_t *empty CLEANUP_JSON = json_object();
+    json_t *labels = json_obj(body, "labels");
+    const char *description = json_str(body, "description");
+    bool same_description = description ? c->description && !strcmp(description, c->description) : !c->description;
+    return json_equal(c->labels, labels ? labels : empty) && same_description &&
+           c->deletion_protection == json_bool(body, "deletion_protection", false);
+}
+
+static json_t *body_spec(const json_t *body)
+{
+    json_t *spec = json_obj(body, "spec");
+    return spec ? json_incref(spec) : json_object();
+}
+
+/* ---- create --------------------------------------------------------------------------------------------------- */
+
+static void on_create_saved(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (save->status != STORE_OK || !e) {
+        /* As if it had never been asked: memory goes back to what the store has. */
+        if (e)
+            entity_remove(e);
+        reply_not_stored(cmd);
+        return;
+    }
+    reply_cluster(cmd, 202, e);
+    e->committing = false;
+    steps_advance(e);
+}
+
+static struct entity *make_entity(struct reconcile *r, struct project *p, const char *name)
+{
+    struct cluster *c = cluster_new();
+    (void)id_new(r->env, ID_CLUSTER, c->id);
+    c->project = mem_strdup(p->config->name);
+    c->name = mem_strdup(name);
+    c->created_at = env_wall(r->env);
+    return entity_add(r, p, c);
+}
+
+static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
+{
+    struct spec_context context;
+    struct entity *e = make_entity(r, p, name);
+    struct cluster *c = e->cluster;
+    json_t *spec CLEANUP_JSON = body_spec(cmd->body);
+    project_spec_context(p, &context);
+    c->managed = true;
+    c->generation = 1;
+    set_json(&c->spec, spec);
+    take_metadata(c, cmd->body);
+    c->phase = PHASE_PENDING;
+    c->health = HEALTH_PROGRESSING;
+    set_string(&c->message, "Accepted");
+    struct operation *op = new_operation(e, cmd, OPERATION_CREATE);
+    op->body = spec_resolve(name, spec, &context);
+    entity_set_operation(e, op);
+    steps_plan_create(e, op);
+    log_info("create accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
+             cmd->request_id, "by", cmd->token_name);
+    e->committing = true; /* nothing is sent before the answer's promise is durable */
+    struct save *save = save_new(r, on_create_saved, cmd);
+    save_entity(save, e);
+    save_submit(save, true);
+}
+
+/* A cluster that was never made at Cleura may be asked for again; its failed record gives way. */
+static bool is_leftover(const struct entity *e)
+{
+    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !e->committing && !e->call.active &&
+           e->cluster->phase == PHASE_FAILED;
+}
+
+static void replace_leftover(struct entity *e)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    change_delete_cluster(save->set, e->cluster->id);
+    save_submit(save, false);
+    entity_remove(e);
+}
+
+static void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
+                           enum spec_use use)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    if (catalog_wait(p, cmd))
+        return;
+    project_spec_context(p, &context);
+    spec_check_body(cmd->body, use, &context, &faults);
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    struct entity *e = entity_find(r, p->config->name, name);
+    if (e)
+        replace_leftover(e);
+    accept_create(r, p, cmd, name);
+}
+
+void command_cluster_create(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = project_of(r, cmd);
+    if (!p)
+        return;
+    const char *name = json_str_or(cmd->body, "name", "");
+    struct entity *e = entity_find(r, cmd->project, name);
+    if (e && !is_leftover(e)) {
+        struct problem *problem = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
+                                              phase_name(e->cluster->phase));
+        if (e->op) {
+            problem->extra = json_object();
+            json_set_str(problem->extra, "operation_id", e->op->id);
+        }
+        reply_problem(cmd, problem);
+        return;
+    }
+    create_or_wait(r, p, cmd, name, SPEC_CREATE);
+}
+
+/* ---- put ------------------------------------------------------------------------------------------------------ */
+
+static void on_put_saved(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (e)
+        reply_cluster(cmd, 200, e);
+    else
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted meanwhile"));
+}
+
+/* What is wanted is what is there, or is being made: nothing is to be sent. */
+static bool spec_is_met(const struct entity *e, const json_t *spec)
+{
+    const struct cluster *c = e->cluster;
+    if (c->spec && json_equal(c->spec, spec))
+        return true;
+    if (!c->shoot || entity_has_open_operation(e))
+        return false;
+    json_t *differences CLEANUP_JSON = json_array();
+    return spec_differences(spec, c->shoot->observed, differences) == 0;
+}
+
+static void reply_update_not_supported(struct command *cmd, const struct entity *e, const json_t *spec)
+{
+    struct problem *p = problem_new(PROBLEM_NOT_SUPPORTED,
+                                    "changing the spec of an existing cluster is not supported yet; nothing was sent");
+    json_t *differences = json_array();
+    if (e->cluster->shoot)
+        (void)spec_differences(spec, e->cluster->shoot->observed, differences);
+    p->extra = json_object();
+    json_set_take(p->extra, "differences", differences);
+    reply_problem(cmd, p);
+}
+
+static void put_existing(struct entity *e, struct command *cmd)
+{
+    struct cluster *c = e->cluster;
+    struct problem *faults = NULL;
+    struct spec_context context;
+    json_t *spec CLEANUP_JSON = body_spec(cmd->body);
+    project_spec_context(e->project, &context);
+    spec_check_body(cmd->body, SPEC_PUT, &context, &faults);
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    if (c->deleted || entity_wish(e) == OPERATION_DELETE || e->next) {
+        reply_busy(cmd, e, "the cluster is being deleted");
+        return;
+    }
+    if (!spec_is_met(e, spec)) {
+        reply_update_not_supported(cmd, e, spec);
+        return;
+    }
+    bool same = c->managed && json_equal(c->spec, spec) && metadata_is_equal(c, cmd->body);
+    if (same) {
+        reply_cluster(cmd, entity_has_open_operation(e) ? 202 : 200, e);
+        return;
+    }
+    if (!c->managed)
+        log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->token_name);
+    c->managed = true;
+    c->generation++;
+    set_json(&c->spec, spec);
+    take_metadata(c, cmd->body);
+    struct save *save = save_new(e->r, on_put_saved, cmd);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+void command_cluster_put(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = project_of(r, cmd);
+    if (!p)
+        return;
+    struct entity *e = entity_find(r, cmd->project, cmd->name);
+    if (!precondition_holds(cmd, e))
+        return;
+    if (e && !is_leftover(e)) {
+        put_existing(e, cmd);
+        return;
+    }
+    if (!spec_name_is_valid(cmd->name)) {
+        reply_problem(cmd, problem_new(PROBLEM_VALIDATION_FAILED,
+                                       "a cluster name has 1 to 15 characters a-z, 0-9 and '-', begins and ends with a "
+                                       "letter or digit, without '--'"));
+        return;
+    }
+    create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
+}
+
+/* ---- delete --------------------------------------------------------------------------------------------------- */
+
+static void on_delete_saved(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (!e) {
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone"));
+        return;
+    }
+    reply_cluster(cmd, 202, e);
+    steps_advance(e);
+}
+
+static void accept_delete(struct entity *e, struct command *cmd)
+{
+    struct cluster *c = e->cluster;
+    struct operation *op = new_operation(e, cmd, OPERATION_DELETE);
+    struct save *save = save_new(e->r, on_delete_saved, cmd);
+    steps_plan_delete(e, op);
+    log_info("delete accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
+             cmd->request_id, "by", cmd->token_name);
+    c->generation++;
+    c->phase = PHASE_DELETING;
+    c->health = HEALTH_PROGRESSING;
+    c->settling = false;
+    set_string(&c->message, "Deletion accepted");
+    if (entity_has_open_operation(e))
+        e->next = op;
+    else
+        entity_set_operation(e, op);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+void command_cluster_delete(struct reconcile *r, struct command *cmd)
+{
+    if (!project_of(r, cmd))
+        return;
+    struct entity *e = entity_find(r, cmd->project, cmd->name);
+    if (!e) {
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name,
+                                       cmd->project));
+        return;
+    }
+    if (!precondition_holds(cmd, e))
+        return;
+    /* Repeating a delete is no fault (peers.md 6.1): the same operation answers. */
+    if (e->next || entity_wish(e) == OPERATION_DELETE || e->cluster->deleted) {
+        reply_cluster(cmd, 202, e);
+        return;
+    }
+    if (e->cluster->deletion_protection) {
+        reply_problem(cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
+        return;
+    }
+    accept_delete(e, cmd);
+}

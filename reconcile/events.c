@@ -1,0 +1,82 @@
+/*
+ * Facts: an event and its deliveries go into the change set of the change they tell of (WH-17), so neither exists
+ * without the other.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/ids.h"
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+#include "view/render.h"
+
+static void add_deliveries(struct save *save, const struct event *event)
+{
+    struct reconcile *r = save->r;
+    for (struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next) {
+        if (!subscription_matches(entry->subscription, event))
+            continue;
+        struct delivery *d = MEM_NEW(struct delivery);
+        (void)id_new(r->env, ID_DELIVERY, d->id);
+        (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event->id);
+        (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", entry->subscription->id);
+        d->created_at = event->at;
+        d->updated_at = event->at;
+        d->next_attempt_at = event->at;
+        change_put_delivery(save->set, d);
+    }
+}
+
+static void append(struct save *save, enum event_type type, const char *project, const char *cluster,
+                   json_t *data)
+{
+    struct event *e = MEM_NEW(struct event);
+    (void)id_new(save->r->env, ID_EVENT, e->id);
+    e->type = type;
+    e->project = mem_strdup(project);
+    e->cluster = mem_strdup(cluster);
+    e->at = env_wall(save->r->env);
+    e->body = render_event_body(e->id, type, e->at, data);
+    json_decref(data);
+    e = change_append_event(save->set, e);
+    add_deliveries(save, e);
+}
+
+static json_t *cluster_data(const struct entity *e, enum phase previous, const struct operation *op,
+                            const char *message)
+{
+    const struct cluster *c = e->cluster;
+    json_t *data = json_object();
+    char *url CLEANUP_FREE = mem_printf("/v1/projects/%s/clusters/%s", c->project, c->name);
+    json_set_str(data, "project", c->project);
+    json_set_str(data, "cluster", c->name);
+    json_set_str(data, "phase", phase_name(c->phase));
+    json_set_str(data, "previous_phase", phase_name(previous));
+    json_set_str(data, "operation_id", op ? op->id : NULL);
+    json_set_int(data, "version", c->version);
+    json_set_str(data, "url", url);
+    json_set_str(data, "message", message);
+    return data;
+}
+
+void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
+                  const char *message)
+{
+    append(save, type, e->cluster->project, e->cluster->name, cluster_data(e, previous, e->op, message));
+}
+
+void emit_operation(struct save *save, enum event_type type, const struct entity *e, const struct operation *op)
+{
+    json_t *data = cluster_data(e, e->cluster->phase, op, op->message);
+    json_set_str(data, "operation_type", operation_type_name(op->type));
+    json_set_str(data, "operation_status", operation_status_name(op->status));
+    append(save, type, e->cluster->project, e->cluster->name, data);
+}
+
+void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message)
+{
+    json_t *data = json_object();
+    json_set_str(data, "account", a->config->name);
+    json_set_str(data, "message", message);
+    append(save, type, NULL, NULL, data);
+}

@@ -1,0 +1,153 @@
+/*
+ * What an answer of Cleura changes: the cluster's phase and health, the events that tell of it, the end of a
+ * waiting step. An answer that changes nothing costs no write.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_json(const json_t *a, const json_t *b)
+{
+    return a == b || json_equal(a, b);
+}
+
+static bool same_shoot(const struct shoot *a, const struct shoot *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->has_operation == b->has_operation && a->progress == b->progress && a->hibernated == b->hibernated &&
+           a->operation_at == b->operation_at && same_text(a->operation_type, b->operation_type) &&
+           same_text(a->operation_state, b->operation_state) && same_text(a->description, b->description) &&
+           same_text(a->api_server_url, b->api_server_url) && same_json(a->observed, b->observed) &&
+           same_json(a->conditions, b->conditions) && same_json(a->constraints, b->constraints) &&
+           same_json(a->last_errors, b->last_errors);
+}
+
+int entity_wish(const struct entity *e)
+{
+    return entity_has_open_operation(e) ? (int)e->op->type : -1;
+}
+
+bool entity_is_active(const struct entity *e)
+{
+    static const bool moving[PHASE_MAX_] = {
+        [PHASE_PENDING] = true,     [PHASE_CREATING] = true, [PHASE_UPDATING] = true, [PHASE_HIBERNATING] = true,
+        [PHASE_WAKING] = true,      [PHASE_RETRYING] = true, [PHASE_DELETING] = true,
+    };
+    const struct cluster *c = e->cluster;
+    return entity_has_open_operation(e) || c->settling || c->guard_since ||
+           (moving[c->phase] && c->upstream_exists);
+}
+
+/* The event that tells of a change of phase, decided by where it ends and where it came from. */
+static void emit_phase_change(struct save *save, const struct entity *e, enum phase from)
+{
+    static const int by_phase[PHASE_MAX_] = {
+        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED + 1,
+        [PHASE_FAILED] = EVENT_CLUSTER_FAILED + 1,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1,
+    };
+    static const int ready_from[PHASE_MAX_] = {
+        [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,     [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
+        [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,  [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
+        [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN + 1,  [PHASE_WAKING] = EVENT_CLUSTER_WOKEN + 1,
+        [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
+    };
+    enum phase to = e->cluster->phase;
+    /* A create that succeeds is "ready" whatever its last phase was: it is what its consumer waits for. */
+    bool created = entity_wish(e) == OPERATION_CREATE && (to == PHASE_READY || to == PHASE_DEGRADED);
+    int event = to == PHASE_READY ? ready_from[from] : by_phase[to];
+    if (created) {
+        emit_cluster(save, EVENT_CLUSTER_READY, e, from, e->cluster->message);
+        if (to == PHASE_READY)
+            return;
+    }
+    if (event)
+        emit_cluster(save, (enum event_type)(event - 1), e, from, e->cluster->message);
+}
+
+static bool apply_decision(struct cluster *c, const struct decision *d)
+{
+    bool same = c->phase == d->phase && c->health == d->health && c->settling == d->settling &&
+                same_text(c->message, d->message);
+    c->phase = d->phase;
+    c->health = d->health;
+    c->settling = d->settling;
+    if (!same_text(c->message, d->message)) {
+        char *copy = mem_strdup(d->message);
+        free(c->message);
+        c->message = copy;
+    }
+    return !same;
+}
+
+static bool follow_progress(struct entity *e)
+{
+    struct operation *op = e->op;
+    const struct cluster *c = e->cluster;
+    if (!entity_has_open_operation(e) || !c->shoot || c->phase == PHASE_PENDING)
+        return false;
+    int progress = c->shoot->has_operation && !c->guard_since ? c->shoot->progress : 0;
+    /* 100 is for the end: a stale success must not look like one. */
+    if (progress > 99)
+        progress = 99;
+    if (op->progress == progress && same_text(op->message, c->message))
+        return false;
+    op->progress = progress;
+    free(op->message);
+    op->message = mem_strdup(c->message);
+    return true;
+}
+
+void observe(struct entity *e, struct shoot *shoot)
+{
+    struct cluster *c = e->cluster;
+    wall_us now = env_wall(e->r->env);
+    enum phase before = c->phase;
+    struct decision d = decide(c, shoot, entity_wish(e), now);
+    bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
+    bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over;
+
+    /* The message is borrowed from the new shoot, which replaces the old one right after. */
+    changed |= apply_decision(c, &d);
+    shoot_free(c->shoot);
+    c->shoot = shoot;
+    c->observed_at = now;
+    c->stale = false;
+    c->upstream_exists = true;
+    if (guard_over)
+        c->guard_since = 0;
+    e->confirm_absent = false;
+    e->poll_failures = 0;
+    changed |= follow_progress(e);
+    if (!changed) {
+        entity_show(e);
+        return;
+    }
+    struct save *save = save_new(e->r, NULL, NULL);
+    if (c->phase != before)
+        emit_phase_change(save, e, before);
+    steps_observed(e, save, &d);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+void observe_failure(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    e->poll_failures++;
+    bool stale = env_wall(e->r->env) - c->observed_at > poll_interval(e);
+    if (stale == c->stale || !c->observed_at)
+        return;
+    c->stale = stale;
+    entity_show(e);
+}

@@ -1,0 +1,282 @@
+/*
+ * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read, and one
+ * list call serves every cluster of the project, so that all of them get their next due time together. A single
+ * active cluster among many is read alone. Lists also discover. Failures double the wait up to a cap.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+
+enum {
+    POLL_DEADLINE_S = 120, /* a poll that cannot be sent by then is asked for anew */
+    POLL_FAILURE_CAP_S = 300,
+    POLL_JITTER_PERCENT = 5,
+    POLL_SINGLE_ABOVE = 4, /* projects of at most this many clusters are always listed */
+};
+
+int64_t poll_interval(const struct entity *e)
+{
+    const struct config *config = e->r->o.config;
+    return entity_is_active(e) ? config->polling.active_us : config->polling.idle_us;
+}
+
+static int64_t backed_off(int64_t interval, unsigned failures)
+{
+    int64_t cap = POLL_FAILURE_CAP_S * US_PER_S;
+    if (cap < interval)
+        cap = interval;
+    for (unsigned i = 0; i < failures && interval < cap; i++)
+        interval *= 2;
+    return interval < cap ? interval : cap;
+}
+
+void poll_rearm(struct project *p)
+{
+    if (p->r->stopping || p->poll_call.active)
+        return;
+    struct heap_item *first = heap_peek(&p->due);
+    mono_us at = p->discovery_due;
+    if (first && first->key < at)
+        at = first->key;
+    loop_timer_set(p->r->o.loop, &p->poll_timer, at);
+}
+
+void poll_soon(struct entity *e, int64_t in_us)
+{
+    heap_set(&e->project->due, &e->due, env_mono(e->r->env) + in_us);
+    poll_rearm(e->project);
+}
+
+void poll_forget(struct entity *e)
+{
+    heap_remove(&e->project->due, &e->due);
+}
+
+static void schedule_next(struct entity *e, int64_t jitter_us)
+{
+    heap_set(&e->project->due, &e->due,
+             env_mono(e->r->env) + backed_off(poll_interval(e), e->project->poll_failures) + jitter_us);
+}
+
+static struct entity *find_in_project(struct project *p, const char *name)
+{
+    return entity_find(p->r, p->config->name, name);
+}
+
+/* ---- lists ---------------------------------------------------------------------------------------------------- */
+
+static void discover(struct project *p, struct shoot *shoot)
+{
+    struct reconcile *r = p->r;
+    struct cluster *c = cluster_new();
+    (void)id_new(r->env, ID_CLUSTER, c->id);
+    c->project = mem_strdup(p->config->name);
+    c->name = mem_strdup(shoot->name);
+    c->created_at = env_wall(r->env);
+    c->generation = 1;
+    c->upstream_exists = true;
+    c->shoot = shoot;
+    c->observed_at = c->created_at;
+    struct entity *e = entity_add(r, p, c);
+    struct decision d = decide(c, shoot, -1, c->created_at);
+    c->phase = d.phase;
+    c->health = d.health;
+    c->settling = d.settling;
+    c->message = mem_strdup(d.message);
+    log_info("cluster discovered", "project", p->config->name, "cluster", c->name);
+    struct save *save = save_new(r, NULL, NULL);
+    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, "Found at Cleura; not managed by shootd");
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct shoot *const *a = left, *const *b = right;
+    return strcmp((*a)->name, (*b)->name);
+}
+
+static bool is_listed(const struct upstream_result *result, const char *name)
+{
+    struct shoot wanted = {.name = (char *)(uintptr_t)name};
+    const struct shoot *key = &wanted;
+    return bsearch(&key, result->shoots, result->shoot_count, sizeof(*result->shoots), by_name) != NULL;
+}
+
+/* A list may lag behind (cleura-api.md 10.4): only a read of the shoot itself proves that it is gone. */
+static void suspect_absent(struct project *p, const struct upstream_result *result)
+{
+    struct entity *e, *next;
+    HASH_ITER(hh, p->r->entities, e, next)
+    {
+        if (e->project != p || !e->cluster->upstream_exists || is_listed(result, e->cluster->name))
+            continue;
+        e->confirm_absent = true;
+        heap_set(&p->due, &e->due, env_mono(p->r->env));
+    }
+}
+
+/* Takes the shoot. */
+static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter_us)
+{
+    char name[64];
+    (void)snprintf(name, sizeof(name), "%s", shoot->name);
+    struct entity *e = find_in_project(p, name);
+    if (!e)
+        discover(p, shoot);
+    else if (e->committing || e->call.active)
+        shoot_free(shoot); /* a write about it is under way: this may be from before it */
+    else
+        observe(e, shoot);
+    e = find_in_project(p, name);
+    if (e)
+        schedule_next(e, jitter_us);
+}
+
+static void take_list(struct project *p, struct upstream_result *result)
+{
+    struct reconcile *r = p->r;
+    int64_t interval = r->o.config->polling.idle_us;
+    int64_t jitter = env_jitter(r->env, interval, POLL_JITTER_PERCENT) - interval;
+    if (result->shoots_garbled)
+        log_warning("shoots without a name in a list", "project", p->config->name, "count",
+                    LOG_INT(result->shoots_garbled));
+    qsort(result->shoots, result->shoot_count, sizeof(*result->shoots), by_name);
+    suspect_absent(p, result);
+    for (size_t i = 0; i < result->shoot_count; i++)
+        take_listed(p, TAKE_PTR(result->shoots[i]), jitter);
+    result->shoot_count = 0;
+    p->state->discovered_at = env_wall(r->env);
+    p->discovery_due = env_mono(r->env) + env_jitter(r->env, r->o.config->polling.discovery_us, POLL_JITTER_PERCENT);
+}
+
+/* ---- results -------------------------------------------------------------------------------------------------- */
+
+static void poll_failed(struct project *p, const struct upstream_result *result)
+{
+    struct reconcile *r = p->r;
+    p->poll_failures++;
+    char *message CLEANUP_FREE = mem_printf("%s%s%s", upstream_class_name(result->class),
+                                            result->message ? ": " : "", result->message ? result->message : "");
+    project_set_error(p, message);
+    log_debug("poll failed", "project", p->config->name, "error", message);
+    struct entity *e, *next;
+    HASH_ITER(hh, r->entities, e, next)
+    {
+        if (e->project != p)
+            continue;
+        observe_failure(e);
+        if (heap_contains(&e->due) && e->due.key <= env_mono(r->env))
+            schedule_next(e, 0);
+    }
+    int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
+    if (result->retry_after_s * US_PER_S > wait)
+        wait = result->retry_after_s * US_PER_S;
+    if (p->discovery_due <= env_mono(r->env))
+        p->discovery_due = env_mono(r->env) + wait;
+}
+
+static void single_result(struct project *p, struct upstream_result *result)
+{
+    struct entity *e = find_in_project(p, p->poll_name);
+    if (!e)
+        return;
+    if (result->class == UPSTREAM_ABSENT && e->cluster->upstream_exists && !e->call.active && !e->committing) {
+        steps_gone(e);
+        return;
+    }
+    if (result->class == UPSTREAM_OK && !e->call.active && !e->committing)
+        observe(e, TAKE_PTR(result->shoot));
+    schedule_next(e, 0);
+}
+
+static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
+{
+    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    /* Shoots are moved out of the result; the lane frees what is left. */
+    struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
+    bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name[0]);
+    if (ok) {
+        p->poll_failures = 0;
+        project_set_error(p, NULL);
+        if (p->poll_name[0])
+            single_result(p, result);
+        else
+            take_list(p, result);
+    } else {
+        poll_failed(p, result);
+    }
+    project_show(p);
+    poll_rearm(p);
+}
+
+/* ---- asking --------------------------------------------------------------------------------------------------- */
+
+/* The one cluster to read alone, or NULL when a list is the better question. */
+static struct entity *single_due(struct project *p, mono_us now)
+{
+    size_t due = 0, total = p->due.count;
+    struct entity *only = NULL;
+    if (p->discovery_due <= now)
+        return NULL;
+    for (size_t i = 0; i < total; i++) {
+        struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
+        if (p->due.items[i]->key > now)
+            continue;
+        if (e->confirm_absent)
+            return e;
+        due++;
+        only = e;
+    }
+    return due == 1 && total > POLL_SINGLE_ABOVE ? only : NULL;
+}
+
+static enum lane_priority poll_priority(struct project *p, mono_us now)
+{
+    enum lane_priority priority = LANE_DISCOVERY;
+    for (size_t i = 0; i < p->due.count; i++) {
+        struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
+        if (p->due.items[i]->key > now)
+            continue;
+        enum lane_priority mine = entity_is_active(e) ? LANE_OPERATION : LANE_IDLE_POLL;
+        if (mine < priority)
+            priority = mine;
+    }
+    return priority;
+}
+
+static void on_due(struct loop_timer *timer)
+{
+    struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
+    mono_us now = env_mono(p->r->env);
+    if (p->poll_call.active || p->r->stopping)
+        return;
+    struct entity *only = single_due(p, now);
+    (void)snprintf(p->poll_name, sizeof(p->poll_name), "%s", only ? only->cluster->name : "");
+    p->poll_call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
+    p->poll_call.region = p->config->region;
+    p->poll_call.project_id = p->config->project_id;
+    p->poll_call.name = only ? p->poll_name : NULL;
+    p->poll_call.priority = poll_priority(p, now);
+    p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
+    p->poll_call.on_done = on_polled;
+    upstream_submit(project_lane(p), &p->poll_call);
+}
+
+void poll_init(struct project *p)
+{
+    p->poll_timer.fire = on_due;
+    p->discovery_due = env_mono(p->r->env);
+}
+
+void poll_stop(struct project *p)
+{
+    loop_timer_clear(p->r->o.loop, &p->poll_timer);
+    upstream_cancel(&p->poll_call);
+}

@@ -1,0 +1,205 @@
+/*
+ * What is known of a project beside its clusters: the catalog (read once an hour, kept over restarts), whether it
+ * is bootstrapped, and the state of its account, shown at /v1/projects. Loop thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/spec.h"
+#include "reconcile/world_private.h"
+
+enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 };
+
+static json_t *time_or_null(wall_us at)
+{
+    char text[TIME_TEXT_BYTES];
+    return at ? json_string(time_rfc3339(at, false, text)) : json_null();
+}
+
+static json_t *render_upstream(const struct project *p)
+{
+    struct upstream_account_status status;
+    upstream_account_status(project_lane(p), &status);
+    json_t *doc = json_object();
+    json_set_str(doc, "login", login_state_name(status.login));
+    json_set_str(doc, "login_message", status.login_message);
+    json_set_take(doc, "next_login_at", time_or_null(status.next_login_at));
+    json_set_bool(doc, "bootstrapped", p->state->bootstrapped_at != 0);
+    json_set_take(doc, "last_contact_at", time_or_null(status.last_contact_at));
+    json_set_take(doc, "last_list_at", time_or_null(p->state->discovered_at));
+    json_set_int(doc, "lane_depth", status.queue_depth + status.in_flight);
+    json_set_str(doc, "last_error", p->last_error);
+    return doc;
+}
+
+static json_t *render_project(const struct project *p)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "name", p->config->name);
+    json_set_str(doc, "account", p->config->account->name);
+    json_set_str(doc, "cloud", p->config->account->cloud);
+    json_set_str(doc, "api", p->config->account->api == API_V1 ? "v1" : "v2");
+    json_set_str(doc, "region", p->config->region);
+    json_set_str(doc, "project_id", p->config->project_id);
+    json_set_take(doc, "upstream", render_upstream(p));
+    return doc;
+}
+
+void project_show(struct project *p)
+{
+    json_t *doc CLEANUP_JSON = render_project(p);
+    char *text = json_text(doc);
+    if (p->shown && !strcmp(p->shown, text)) {
+        free(text);
+        return;
+    }
+    free(p->shown);
+    p->shown = mem_strdup(text);
+    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, view_blob_new("", text, 0, NULL, NULL));
+}
+
+void project_store(struct project *p)
+{
+    struct save *save = save_new(p->r, NULL, NULL);
+    json_t *doc CLEANUP_JSON = project_state_to_json(p->state);
+    change_put_project(save->set, project_state_from_json(doc));
+    save_submit(save, false);
+}
+
+void project_set_error(struct project *p, const char *message)
+{
+    char *copy = mem_strdup(message);
+    free(p->last_error);
+    p->last_error = copy;
+}
+
+static void show_catalog(struct project *p)
+{
+    struct spec_context context;
+    if (!p->state->catalog)
+        return;
+    project_spec_context(p, &context);
+    json_t *doc CLEANUP_JSON = json_copy(p->state->catalog);
+    json_set_take(doc, "defaults", spec_defaults(&context));
+    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
+    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name,
+             view_blob_new("", json_text(doc), p->state->catalog_at, NULL, NULL));
+}
+
+static void wake_waiters(struct project *p, struct problem *problem)
+{
+    LIST_FOR_EACH_SAFE(it, next, &p->catalog_waiters)
+    {
+        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
+        struct reconcile *r = w->r;
+        struct command *cmd = wait_take(w);
+        if (problem)
+            reply_problem(cmd, problem_new(problem->code, "the catalog cannot be read: %s", problem->detail));
+        else
+            reconcile_command(r, cmd);
+    }
+}
+
+static void on_catalog(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct project *p = CONTAINER_OF(call, struct project, catalog_call);
+    mono_us now = env_mono(p->r->env);
+    if (result->class == UPSTREAM_OK) {
+        json_decref(p->state->catalog);
+        p->state->catalog = json_incref(result->catalog);
+        p->state->catalog_at = env_wall(p->r->env);
+        project_store(p);
+        show_catalog(p);
+        /* Waiters that look for the catalog in the view must find it. */
+        view_publish(p->r->o.view);
+        wake_waiters(p, NULL);
+        loop_timer_set(p->r->o.loop, &p->catalog_timer, now + CATALOG_MAX_AGE_S * US_PER_S);
+    } else {
+        struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
+        log_warning("catalog not read", "project", p->config->name, "error", problem->detail);
+        wake_waiters(p, problem);
+        int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
+        loop_timer_set(p->r->o.loop, &p->catalog_timer, now + wait_s * US_PER_S);
+    }
+    project_show(p);
+}
+
+void catalog_fetch(struct project *p)
+{
+    if (p->catalog_call.active || p->r->stopping)
+        return;
+    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    p->catalog_call.op = UPSTREAM_CATALOG;
+    p->catalog_call.region = p->config->region;
+    p->catalog_call.project_id = p->config->project_id;
+    p->catalog_call.priority = list_is_empty(&p->catalog_waiters) ? LANE_DISCOVERY : LANE_USER_WAITING;
+    p->catalog_call.deadline = env_mono(p->r->env) + CATALOG_DEADLINE_S * US_PER_S;
+    p->catalog_call.on_done = on_catalog;
+    upstream_submit(project_lane(p), &p->catalog_call);
+}
+
+static void on_catalog_due(struct loop_timer *timer)
+{
+    catalog_fetch(CONTAINER_OF(timer, struct project, catalog_timer));
+}
+
+static void on_wait_deadline(struct waiting *w)
+{
+    reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time"));
+}
+
+bool catalog_wait(struct project *p, struct command *cmd)
+{
+    if (p->state->catalog)
+        return false;
+    (void)wait_new(p->r, cmd, &p->catalog_waiters, on_wait_deadline);
+    catalog_fetch(p);
+    return true;
+}
+
+void command_catalog(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = project_find(r, cmd->project);
+    struct spec_context context;
+    if (!p) {
+        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+        return;
+    }
+    if (catalog_wait(p, cmd))
+        return;
+    project_spec_context(p, &context);
+    json_t *doc = json_copy(p->state->catalog);
+    json_set_take(doc, "defaults", spec_defaults(&context));
+    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
+    reply_json(cmd, 200, doc);
+}
+
+void project_init(struct project *p, struct reconcile *r, const struct config_project *config,
+                  struct project_state *state)
+{
+    p->r = r;
+    p->config = config;
+    p->state = state;
+    if (!state) {
+        p->state = MEM_NEW(struct project_state);
+        p->state->name = mem_strdup(config->name);
+    }
+    list_init(&p->catalog_waiters);
+    p->catalog_timer.fire = on_catalog_due;
+    show_catalog(p);
+    poll_init(p);
+}
+
+void project_done(struct project *p)
+{
+    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    heap_done(&p->due);
+    project_state_free(p->state);
+    free(p->last_error);
+    free(p->shown);
+    free(p);
+}

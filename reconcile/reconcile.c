@@ -1,0 +1,491 @@
+/* Life of the reconciler: load, start, dispatch, stop. Loop thread, but for construction and load before it runs. */
+#include "reconcile/reconcile.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+#include "view/render.h"
+
+enum { HOUSEKEEPING_S = 5, PURGE_EVERY_TICKS = 720, OPERATION_DAYS = 7, EVENT_DAYS = 30, DELIVERY_DAYS = 7 };
+
+static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
+static _Atomic uint64_t gauge_open_operations;
+
+/* ---- construction --------------------------------------------------------------------------------------------- */
+
+static void on_login_remembered(void *ctx, const struct account_state *state)
+{
+    struct account *a = ctx;
+    struct save *save = save_new(a->r, NULL, NULL);
+    json_t *doc CLEANUP_JSON = account_state_to_json(state);
+    change_put_account(save->set, account_state_from_json(doc));
+    save_submit(save, false);
+}
+
+static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state, const char *message)
+{
+    struct account *a = ctx;
+    (void)lane;
+    bool failed = state == LOGIN_REJECTED || state == LOGIN_TWO_FACTOR || state == LOGIN_NO_PASSWORD;
+    for (struct project *p = a->r->projects; p && a->lane; p = p->hh.next)
+        if (p->account == a)
+            project_show(p);
+    if (failed == a->failed_told || (!failed && state != LOGIN_OK))
+        return;
+    a->failed_told = failed;
+    struct save *save = save_new(a->r, NULL, NULL);
+    emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
+                 message ? message : "Login works again");
+    save_submit(save, false);
+}
+
+static void on_subscription_changed(void *ctx, struct subscription *s)
+{
+    struct reconcile *r = ctx;
+    struct save *save = save_new(r, NULL, NULL);
+    struct subscription_entry *entry;
+    HASH_FIND_STR(r->subscriptions, s->id, entry);
+    if (!entry) {
+        subscription_free(s);
+        change_set_free(save->set);
+        free(save);
+        return;
+    }
+    subscription_free(entry->subscription);
+    entry->subscription = subscription_copy(s);
+    change_put_subscription(save->set, s);
+    save_submit(save, false);
+}
+
+struct reconcile *reconcile_new(const struct reconcile_options *options)
+{
+    struct reconcile *r = MEM_NEW(struct reconcile);
+    r->o = *options;
+    r->env = loop_env(options->loop);
+    r->kubeconfigs = kubeconfigs_new(r);
+    r->account_count = options->config->account_count;
+    r->accounts = mem_calloc(r->account_count, sizeof(*r->accounts));
+    for (size_t i = 0; i < options->config->project_count; i++) {
+        struct project *p = MEM_NEW(struct project);
+        p->config = &options->config->projects[i];
+        p->r = r;
+        HASH_ADD_KEYPTR(hh, r->projects, p->config->name, strlen(p->config->name), p);
+    }
+    const struct webhook_options webhooks = {.loop = options->loop,
+                                             .transport = options->webhook_transport,
+                                             .storage = options->storage,
+                                             .config = options->config,
+                                             .key = options->key,
+                                             .subscription_changed = on_subscription_changed,
+                                             .ctx = r};
+    r->webhooks = webhook_engine_new(&webhooks);
+    return r;
+}
+
+/* ---- load ----------------------------------------------------------------------------------------------------- */
+
+static void load_cluster(void *ctx, struct cluster *c)
+{
+    struct reconcile *r = ctx;
+    struct project *p = project_find(r, c->project);
+    if (p) {
+        (void)entity_add(r, p, c);
+        return;
+    }
+    log_warning("cluster of a project that is no longer configured is not shown", "project", c->project, "cluster",
+                c->name);
+    cluster_free(c);
+}
+
+static void load_operation(void *ctx, struct operation *op)
+{
+    struct reconcile *r = ctx;
+    struct operation_entry *entry = MEM_NEW(struct operation_entry);
+    memcpy(entry->id, op->id, sizeof(entry->id));
+    entry->op = op;
+    list_init(&entry->waiters);
+    HASH_ADD_STR(r->operations, id, entry);
+}
+
+static void load_subscription(void *ctx, struct subscription *s)
+{
+    struct reconcile *r = ctx;
+    struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
+    memcpy(entry->id, s->id, sizeof(entry->id));
+    entry->subscription = s;
+    HASH_ADD_STR(r->subscriptions, id, entry);
+    webhook_engine_set(r->webhooks, s);
+    view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
+}
+
+static void load_delivery(void *ctx, struct delivery *d)
+{
+    struct reconcile *r = ctx;
+    webhook_engine_enqueue(r->webhooks, d, NULL);
+    free(d);
+}
+
+static void load_token(void *ctx, struct api_token *t)
+{
+    struct reconcile *r = ctx;
+    struct token_entry *entry = MEM_NEW(struct token_entry);
+    memcpy(entry->id, t->id, sizeof(entry->id));
+    entry->token = t;
+    HASH_ADD_STR(r->tokens, id, entry);
+}
+
+static void load_account(void *ctx, struct account_state *a)
+{
+    struct reconcile *r = ctx;
+    r->loaded_accounts =
+        mem_realloc_array(r->loaded_accounts, r->loaded_account_count + 1, sizeof(*r->loaded_accounts));
+    r->loaded_accounts[r->loaded_account_count++] = a;
+}
+
+static void load_project(void *ctx, struct project_state *state)
+{
+    struct reconcile *r = ctx;
+    struct project *p = project_find(r, state->name);
+    if (p && !p->state)
+        p->state = state;
+    else
+        project_state_free(state);
+}
+
+struct store_visitor reconcile_visitor(struct reconcile *r)
+{
+    return (struct store_visitor){.cluster = load_cluster,
+                                  .operation = load_operation,
+                                  .subscription = load_subscription,
+                                  .delivery = load_delivery,
+                                  .token = load_token,
+                                  .account = load_account,
+                                  .project = load_project,
+                                  .ctx = r};
+}
+
+/* ---- start ---------------------------------------------------------------------------------------------------- */
+
+static struct account_state *take_account_state(struct reconcile *r, const char *name)
+{
+    for (size_t i = 0; i < r->loaded_account_count; i++)
+        if (r->loaded_accounts[i] && !strcmp(r->loaded_accounts[i]->name, name))
+            return TAKE_PTR(r->loaded_accounts[i]);
+    return NULL;
+}
+
+static void start_accounts(struct reconcile *r)
+{
+    for (size_t i = 0; i < r->account_count; i++) {
+        struct account *a = &r->accounts[i];
+        a->r = r;
+        a->config = &r->o.config->accounts[i];
+        struct account_state *remembered = take_account_state(r, a->config->name);
+        const struct upstream_account_events events = {
+            .ctx = a, .remember = on_login_remembered, .login_changed = on_login_changed};
+        a->lane = upstream_account_new(r->o.loop, r->o.upstream_transport, a->config, r->o.key, remembered,
+                                       r->o.config->limits.queue_length, &events);
+        a->failed_told = remembered && remembered->login_failures > 0;
+        account_state_free(remembered);
+    }
+    for (size_t i = 0; i < r->loaded_account_count; i++)
+        account_state_free(r->loaded_accounts[i]);
+    free(r->loaded_accounts);
+    r->loaded_accounts = NULL;
+    r->loaded_account_count = 0;
+}
+
+static struct account *account_of(struct reconcile *r, const struct config_project *config)
+{
+    for (size_t i = 0; i < r->account_count; i++)
+        if (r->accounts[i].config == config->account)
+            return &r->accounts[i];
+    abort(); /* config_load resolves every project's account */
+}
+
+static void attach_operations(struct reconcile *r)
+{
+    for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next) {
+        view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
+        struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
+        if (!e || strcmp(entry->op->cluster_id, e->cluster->id) != 0)
+            continue;
+        bool open = !operation_status_is_final(entry->op->status);
+        bool current = !strcmp(entry->id, e->cluster->operation_id);
+        if (current) {
+            e->op = operation_copy(entry->op);
+            e->op_end_saved = !open;
+        } else if (open) {
+            e->next = operation_copy(entry->op); /* a delete that waited behind a create */
+        }
+    }
+}
+
+static void take_up(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    c->stale = c->observed_at && env_wall(e->r->env) - c->observed_at > poll_interval(e);
+    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op));
+    if (c->upstream_exists || entity_wish(e) == OPERATION_DELETE)
+        poll_soon(e, 0);
+    if (e->next && !e->op)
+        entity_set_operation(e, TAKE_PTR(e->next));
+    steps_advance(e);
+}
+
+static void show_tokens(struct reconcile *r)
+{
+    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {
+        char hex[65];
+        for (size_t i = 0; i < sizeof(entry->token->digest); i++)
+            (void)snprintf(hex + 2 * i, 3, "%02x", entry->token->digest[i]);
+        if (!entry->token->revoked_at)
+            view_set(r->o.view, VIEW_TOKENS, hex, render_api_token_blob(entry->token));
+    }
+}
+
+static void make_first_token(struct reconcile *r, char **ret_first_token)
+{
+    *ret_first_token = NULL;
+    if (r->tokens)
+        return;
+    char *everything[] = {(char[]){"*"}, NULL};
+    struct api_token *t = token_new(r, "admin", ROLE_ADMIN, everything, "shootd", ret_first_token);
+    struct save *save = save_new(r, NULL, NULL);
+    change_put_token(save->set, api_token_copy(t));
+    save_submit(save, false);
+}
+
+static void purge(struct reconcile *r)
+{
+    wall_us now = env_wall(r->env);
+    const wall_us day = 24 * 3600 * US_PER_S;
+    struct save *save = save_new(r, NULL, NULL);
+    change_purge(save->set, CHANGE_DELIVERY_PURGE, now - DELIVERY_DAYS * day);
+    change_purge(save->set, CHANGE_EVENT_PURGE, now - EVENT_DAYS * day);
+    change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);
+    save_submit(save, false);
+    struct operation_entry *entry, *next;
+    HASH_ITER(hh, r->operations, entry, next)
+    {
+        if (!entry->op->finished_at || entry->op->finished_at >= now - OPERATION_DAYS * day)
+            continue;
+        view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
+        HASH_DEL(r->operations, entry);
+        operation_free(entry->op);
+        free(entry);
+    }
+}
+
+static void count_gauges(struct reconcile *r)
+{
+    uint64_t phases[PHASE_MAX_] = {0}, open = 0;
+    for (struct entity *e = r->entities; e; e = e->hh.next) {
+        phases[e->cluster->phase]++;
+        open += entity_has_open_operation(e);
+    }
+    for (int i = 0; i < PHASE_MAX_; i++)
+        atomic_store(&gauge_clusters[i], phases[i]);
+    atomic_store(&gauge_open_operations, open);
+}
+
+static void on_housekeeping(struct loop_timer *timer)
+{
+    struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
+    if (r->ticks++ % PURGE_EVERY_TICKS == 0)
+        purge(r);
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        project_show(p);
+    count_gauges(r);
+    loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
+}
+
+static void publish(void *ctx)
+{
+    struct reconcile *r = ctx;
+    view_publish(r->o.view);
+}
+
+void reconcile_start(struct reconcile *r, char **ret_first_token)
+{
+    struct project *p, *next_project;
+    struct entity *e, *next_entity;
+    start_accounts(r);
+    HASH_ITER(hh, r->projects, p, next_project)
+    {
+        p->account = account_of(r, p->config);
+        project_init(p, r, p->config, p->state);
+        project_show(p);
+    }
+    attach_operations(r);
+    show_tokens(r);
+    make_first_token(r, ret_first_token);
+    HASH_ITER(hh, r->entities, e, next_entity)
+    take_up(e);
+    HASH_ITER(hh, r->projects, p, next_project)
+    {
+        catalog_fetch(p);
+        poll_rearm(p);
+    }
+    r->housekeeping.fire = on_housekeeping;
+    loop_timer_set(r->o.loop, &r->housekeeping, env_mono(r->env));
+    loop_set_after_turn(r->o.loop, publish, r);
+    view_set_flags(r->o.view, true, false);
+    view_publish(r->o.view);
+}
+
+/* ---- commands ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    void (*decide)(struct reconcile *r, struct command *cmd);
+    bool writes;
+} commands[COMMAND_TYPE_MAX_] = {
+    [COMMAND_CLUSTER_CREATE] = {command_cluster_create, true},
+    [COMMAND_CLUSTER_PUT] = {command_cluster_put, true},
+    [COMMAND_CLUSTER_DELETE] = {command_cluster_delete, true},
+    [COMMAND_KUBECONFIG] = {kubeconfig_command, false},
+    [COMMAND_CATALOG_REFRESH] = {command_catalog, false},
+    [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
+    [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
+    [COMMAND_WEBHOOK_DELETE] = {command_webhook_delete, true},
+    [COMMAND_EVENTS] = {command_events, false},
+    [COMMAND_TOKEN_CREATE] = {command_token_create, true},
+    [COMMAND_TOKEN_DELETE] = {command_token_delete, true},
+};
+
+void reconcile_command(struct reconcile *r, struct command *cmd)
+{
+    if (r->stopping) {
+        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+        p->retry_after_s = 5;
+        reply_problem(cmd, p);
+    } else if (commands[cmd->type].writes && storage_is_broken(r->o.storage)) {
+        struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the store does not accept changes now");
+        p->retry_after_s = 5;
+        reply_problem(cmd, p);
+    } else {
+        commands[cmd->type].decide(r, cmd);
+    }
+}
+
+/* ---- stop ----------------------------------------------------------------------------------------------------- */
+
+static void refuse_waiters(struct list *waiters)
+{
+    LIST_FOR_EACH_SAFE(it, next, waiters)
+    {
+        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+        p->retry_after_s = 5;
+        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), p);
+    }
+}
+
+void reconcile_stop(struct reconcile *r)
+{
+    if (r->stopping)
+        return;
+    r->stopping = true;
+    struct project *p, *next_project;
+    struct entity *e, *next_entity;
+    HASH_ITER(hh, r->projects, p, next_project)
+    {
+        poll_stop(p);
+        upstream_cancel(&p->catalog_call);
+        refuse_waiters(&p->catalog_waiters);
+    }
+    HASH_ITER(hh, r->entities, e, next_entity)
+    {
+        loop_timer_clear(r->o.loop, &e->retry);
+        upstream_cancel(&e->call); /* a write that was sent is settled by reading back after the start */
+    }
+    kubeconfigs_stop(r->kubeconfigs);
+    for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
+        operation_waiters_answer(r, entry); /* with the state as it is: 200, not finished */
+    loop_timer_clear(r->o.loop, &r->housekeeping);
+    view_set_flags(r->o.view, true, true);
+    view_publish(r->o.view);
+}
+
+void reconcile_free(struct reconcile *r)
+{
+    if (!r)
+        return;
+    struct project *p, *next_project;
+    struct entity *e, *next_entity;
+    struct operation_entry *op, *next_op;
+    struct token_entry *token, *next_token;
+    struct subscription_entry *s, *next_s;
+    webhook_engine_free(r->webhooks);
+    HASH_ITER(hh, r->entities, e, next_entity)
+    entity_remove(e);
+    kubeconfigs_free(r->kubeconfigs);
+    for (size_t i = 0; i < r->account_count; i++)
+        upstream_account_free(r->accounts[i].lane);
+    free(r->accounts);
+    HASH_ITER(hh, r->projects, p, next_project)
+    {
+        HASH_DEL(r->projects, p);
+        project_done(p);
+    }
+    HASH_ITER(hh, r->operations, op, next_op)
+    {
+        HASH_DEL(r->operations, op);
+        operation_free(op->op);
+        free(op);
+    }
+    HASH_ITER(hh, r->tokens, token, next_token)
+    {
+        HASH_DEL(r->tokens, token);
+        api_token_free(token->token);
+        free(token);
+    }
+    HASH_ITER(hh, r->subscriptions, s, next_s)
+    {
+        HASH_DEL(r->subscriptions, s);
+        subscription_free(s->subscription);
+        free(s);
+    }
+    free(r);
+}
+
+/* ---- metrics -------------------------------------------------------------------------------------------------- */
+
+static void upstream_metrics(struct buffer *out)
+{
+    (void)buffer_add_str(out, "# HELP shootd_upstream_requests_total Calls to Cleura that ended, by operation and "
+                              "outcome.\n# TYPE shootd_upstream_requests_total counter\n");
+    for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
+        for (int class = 0; class < UPSTREAM_CLASS_MAX_; class++) {
+            uint64_t count = upstream_calls_total((enum upstream_op)op, (enum upstream_class)class);
+            if (count || class == UPSTREAM_OK)
+                (void)buffer_printf(out, "shootd_upstream_requests_total{operation=\"%s\",outcome=\"%s\"} %llu\n",
+                                    upstream_op_name((enum upstream_op)op),
+                                    upstream_class_name((enum upstream_class)class), (unsigned long long)count);
+        }
+    (void)buffer_printf(out,
+                        "# HELP shootd_upstream_logins_total Logins at Cleura.\n"
+                        "# TYPE shootd_upstream_logins_total counter\n"
+                        "shootd_upstream_logins_total{result=\"ok\"} %llu\n"
+                        "shootd_upstream_logins_total{result=\"refused\"} %llu\n",
+                        (unsigned long long)upstream_logins_total(true),
+                        (unsigned long long)upstream_logins_total(false));
+}
+
+void reconcile_metrics(struct buffer *out)
+{
+    upstream_metrics(out);
+    (void)buffer_add_str(out, "# HELP shootd_clusters Clusters known, by phase.\n# TYPE shootd_clusters gauge\n");
+    for (int i = 0; i < PHASE_MAX_; i++)
+        (void)buffer_printf(out, "shootd_clusters{phase=\"%s\"} %llu\n", phase_name((enum phase)i),
+                            (unsigned long long)atomic_load(&gauge_clusters[i]));
+    (void)buffer_printf(out,
+                        "# HELP shootd_operations_open Operations that have not ended.\n"
+                        "# TYPE shootd_operations_open gauge\nshootd_operations_open %llu\n",
+                        (unsigned long long)atomic_load(&gauge_open_operations));
+}

@@ -1,0 +1,44 @@
+/* How commands are answered. The command belongs to the HTTP side again after each of these. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+#include "view/render.h"
+
+enum { RETRY_AFTER_ACCEPTED_S = 5 };
+
+void reply_problem(struct command *cmd, struct problem *problem)
+{
+    problem_free(cmd->problem);
+    cmd->problem = problem;
+    cmd->retry_after_s = problem->retry_after_s;
+    cmd->reply(cmd);
+}
+
+void reply_json(struct command *cmd, int status, json_t *body)
+{
+    cmd->status = status;
+    cmd->answer = body ? json_text(body) : NULL;
+    json_decref(body);
+    cmd->reply(cmd);
+}
+
+void reply_cluster(struct command *cmd, int status, const struct entity *e)
+{
+    const struct operation *op = e->next ? e->next : e->op;
+    render_cluster_etag(e->cluster, op, cmd->etag);
+    if (status == 202 && op) {
+        cmd->location = mem_printf("/v1/operations/%s", op->id);
+        cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+    } else if (status == 201) {
+        cmd->location = mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
+    }
+    reply_json(cmd, status, render_cluster(e->cluster, op));
+}
+
+void reply_operation(struct command *cmd, const struct operation *op)
+{
+    if (!operation_status_is_final(op->status))
+        cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+    reply_json(cmd, 200, render_operation(op));
+}

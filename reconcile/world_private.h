@@ -1,0 +1,240 @@
+/*
+ * The world in memory and the seams between the files of reconcile/. Loop thread only.
+ *
+ *   commands.c   what callers ask                    persist.c   change sets, the way back from the writer
+ *   steps.c      operations, step by step            poll.c      when to read what
+ *   observe.c    what an answer changes              events.c    facts and their deliveries
+ *   kubeconfig.c short-lived secrets                 projects.c  catalogs, bootstrap, upstream state
+ */
+#ifndef RECONCILE_WORLD_PRIVATE_H
+#define RECONCILE_WORLD_PRIVATE_H
+
+#include <uthash.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "model/decide.h"
+#include "reconcile/reconcile.h"
+#include "upstream/upstream.h"
+
+enum { ENTITY_KEY_BYTES = 256 };
+
+struct project;
+
+/* A cluster with everything that drives it. */
+struct entity {
+    UT_hash_handle hh;
+    char key[ENTITY_KEY_BYTES]; /* project/name */
+    struct reconcile *r;
+    struct project *project;
+    struct cluster *cluster;
+    struct operation *op;   /* the open one, or the last one until the next; may be NULL */
+    struct operation *next; /* accepted, waiting for op to settle (a delete behind a create) */
+    struct heap_item due;   /* in the project's heap */
+    struct upstream_call call; /* of the current step or its read-back */
+    struct loop_timer retry;   /* when the step is to be taken up again */
+    int retries;               /* failures of the step in a row, for the back-off */
+    bool op_end_saved; /* the final state of op is on its way to the store or there */
+    bool reading_back;
+    int absent_reads;     /* consecutive read-backs that found nothing */
+    bool committing;      /* a step's intent is on its way to the store */
+    bool confirm_absent;  /* missing from a list: read it alone before believing it */
+    unsigned saving;      /* change sets about it on their way */
+    unsigned poll_failures;
+};
+
+struct project {
+    UT_hash_handle hh;
+    struct reconcile *r;
+    const struct config_project *config;
+    struct account *account;
+    struct project_state *state;
+    struct heap due; /* entities by next poll */
+    mono_us discovery_due;
+    struct loop_timer poll_timer;
+    struct upstream_call poll_call;
+    char poll_name[64]; /* shoot of a single read, "" for a list */
+    unsigned poll_failures;
+    struct upstream_call catalog_call;
+    struct loop_timer catalog_timer;
+    struct list catalog_waiters; /* struct waiting */
+    char *last_error;
+    char *shown; /* last published JSON, to publish only changes */
+};
+
+struct account {
+    const struct config_account *config;
+    struct reconcile *r;
+    struct upstream_account *lane;
+    bool failed_told; /* account.login_failed was emitted and not yet recovered */
+};
+
+/* A command that waits for something. */
+struct waiting {
+    struct list link;
+    struct command *cmd;
+    struct reconcile *r;
+    struct loop_timer deadline;
+    void (*on_deadline)(struct waiting *w);
+};
+
+struct operation_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct operation *op; /* last committed state */
+    struct list waiters;  /* struct waiting */
+};
+
+struct token_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct api_token *token;
+};
+
+struct subscription_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct subscription *subscription;
+};
+
+struct kubeconfigs;
+
+struct reconcile {
+    struct reconcile_options o;
+    const struct env *env;
+    struct webhook_engine *webhooks;
+    struct account *accounts;
+    size_t account_count;
+    struct project *projects;  /* hash by name */
+    struct entity *entities;   /* hash by key */
+    struct operation_entry *operations;
+    struct token_entry *tokens;
+    struct subscription_entry *subscriptions;
+    struct kubeconfigs *kubeconfigs;
+    struct account_state **loaded_accounts; /* until accounts exist */
+    size_t loaded_account_count;
+    struct loop_timer housekeeping;
+    unsigned ticks;
+    bool stopping;
+};
+
+/* entities.c */
+struct entity *entity_find(struct reconcile *r, const char *project, const char *name);
+/* Takes the cluster. */
+struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
+/* Removes from memory and view; frees. No call may be active. */
+void entity_remove(struct entity *e);
+/* Makes `op` (taken) the entity's operation; the old one is freed. */
+void entity_set_operation(struct entity *e, struct operation *op);
+struct project *project_find(struct reconcile *r, const char *name);
+bool entity_has_open_operation(const struct entity *e);
+struct operation_entry *operation_entry(struct reconcile *r, const char *id);
+/* Spec context of a project; defaults borrowed. */
+struct spec_context;
+void project_spec_context(const struct project *p, struct spec_context *ret);
+struct upstream_account *project_lane(const struct project *p);
+
+/* persist.c: a change set on its way, with what to do when it is durable. */
+struct save {
+    struct loop_task task;
+    struct reconcile *r;
+    struct change_set *set;
+    enum store_status status;
+    /* Loop thread, after the view was updated; status is STORE_OK unless the save was droppable. */
+    void (*on_saved)(struct save *save);
+    void *ctx;
+    char key[ENTITY_KEY_BYTES]; /* of the entity it is about: looked up again, it may be gone */
+};
+struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
+/* Adds copies of the cluster (its version raised) and of its operation, when there is one. */
+void save_entity(struct save *save, struct entity *e);
+void save_operation(struct save *save, struct operation *op);
+/* Droppable saves may fail; the others are retried by storage until they succeed. */
+void save_submit(struct save *save, bool droppable);
+/* Saves an entity with nothing to do afterwards. */
+void entity_store(struct entity *e);
+/* Shows an entity anew without a change in the store (observed_at moved). */
+void entity_show(struct entity *e);
+
+/* events.c: appends an event (and its deliveries) to a change set. message may be NULL. */
+void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
+                  const char *message);
+void emit_operation(struct save *save, enum event_type type, const struct entity *e, const struct operation *op);
+void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
+
+/* steps.c */
+/* Begins or goes on with the entity's open operation; harmless at any time. */
+void steps_advance(struct entity *e);
+/* Plans the steps of a new create or delete. */
+void steps_plan_create(struct entity *e, struct operation *op);
+void steps_plan_delete(struct entity *e, struct operation *op);
+/* An observation arrived: may end the waiting step. The save gets what changes. */
+void steps_observed(struct entity *e, struct save *save, const struct decision *d);
+/* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
+void steps_gone(struct entity *e);
+void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
+                      struct problem *problem);
+
+/* observe.c: takes the shoot. */
+void observe(struct entity *e, struct shoot *shoot);
+/* A read failed: recompute staleness. */
+void observe_failure(struct entity *e);
+bool entity_is_active(const struct entity *e);
+int entity_wish(const struct entity *e);
+
+/* poll.c */
+void poll_init(struct project *p);
+void poll_stop(struct project *p);
+void poll_soon(struct entity *e, int64_t in_us);
+void poll_forget(struct entity *e);
+void poll_rearm(struct project *p);
+int64_t poll_interval(const struct entity *e);
+
+/* projects.c */
+void project_init(struct project *p, struct reconcile *r, const struct config_project *config,
+                  struct project_state *state);
+void project_done(struct project *p);
+void project_show(struct project *p);
+void project_store(struct project *p);
+void catalog_fetch(struct project *p);
+/* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is one. */
+bool catalog_wait(struct project *p, struct command *cmd);
+void project_set_error(struct project *p, const char *message);
+
+/* kubeconfig.c */
+struct kubeconfigs *kubeconfigs_new(struct reconcile *r);
+void kubeconfigs_free(struct kubeconfigs *k);
+void kubeconfigs_forget(struct kubeconfigs *k, const char *entity_key);
+void kubeconfig_command(struct reconcile *r, struct command *cmd);
+void kubeconfigs_stop(struct kubeconfigs *k);
+
+/* commands.c and its parts: each takes the command. */
+void command_cluster_create(struct reconcile *r, struct command *cmd);
+void command_cluster_put(struct reconcile *r, struct command *cmd);
+void command_cluster_delete(struct reconcile *r, struct command *cmd);
+void command_operation_wait(struct reconcile *r, struct command *cmd);
+void command_events(struct reconcile *r, struct command *cmd);
+void command_webhook_create(struct reconcile *r, struct command *cmd);
+void command_webhook_delete(struct reconcile *r, struct command *cmd);
+void command_token_create(struct reconcile *r, struct command *cmd);
+void command_token_delete(struct reconcile *r, struct command *cmd);
+void command_catalog(struct reconcile *r, struct command *cmd);
+/* Makes a token row; *ret_secret is the token itself. */
+struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
+                            const char *created_by, char **ret_secret);
+
+/* reply.c: each answers and gives the command back. Problem and body are taken. */
+void reply_problem(struct command *cmd, struct problem *problem);
+void reply_json(struct command *cmd, int status, json_t *body);
+void reply_cluster(struct command *cmd, int status, const struct entity *e);
+void reply_operation(struct command *cmd, const struct operation *op);
+
+/* waiting.c */
+struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
+                         void (*on_deadline)(struct waiting *w));
+/* Unlinks and frees; returns the command. */
+struct command *wait_take(struct waiting *w);
+/* Answers every waiter of a finished or changed operation. */
+void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry);
+
+#endif

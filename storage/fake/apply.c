@@ -1,0 +1,186 @@
+/* Owns what each kind of change does to the fake's tables: the same rules as SQL enforces. Under fake.c's
+ * mutex. */
+#include "storage/fake/fake_private.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Takes the reference of `value`, which may be NULL. */
+static struct fake_row *row_new(const char *key, json_t *value)
+{
+    struct fake_row *row = MEM_NEW(struct fake_row);
+    row->key = mem_strdup(key);
+    row->doc = value ? json_text(value) : NULL;
+    json_decref(value);
+    return row;
+}
+
+static enum store_status put(struct fake_tables *t, enum fake_table table, struct fake_row *row)
+{
+    return fake_put(&t->table[table], row) ? STORE_OK : STORE_CONFLICT;
+}
+
+static enum store_status put_cluster(struct fake_tables *t, struct change *change)
+{
+    const struct cluster *c = change->cluster;
+    const struct fake_row *old = fake_find(&t->table[FAKE_CLUSTERS], c->id);
+    if (old && c->version < old->number)
+        return STORE_CONFLICT;
+    struct fake_row *row = row_new(c->id, cluster_to_json(c));
+    row->unique = c->deleted ? NULL : mem_printf("%s/%s", c->project, c->name);
+    row->number = c->version;
+    return put(t, FAKE_CLUSTERS, row);
+}
+
+static enum store_status delete_cluster(struct fake_tables *t, struct change *change)
+{
+    fake_remove(&t->table[FAKE_CLUSTERS], change->id);
+    return STORE_OK;
+}
+
+static enum store_status put_operation(struct fake_tables *t, struct change *change)
+{
+    const struct operation *op = change->operation;
+    struct fake_row *row = row_new(op->id, operation_to_json(op));
+    row->number = op->finished_at;
+    return put(t, FAKE_OPERATIONS, row);
+}
+
+static bool finished_before(const struct fake_row *row, const void *before)
+{
+    return row->number > 0 && row->number < *(const wall_us *)before;
+}
+
+static enum store_status purge_operations(struct fake_tables *t, struct change *change)
+{
+    fake_filter(&t->table[FAKE_OPERATIONS], finished_before, &change->at);
+    return STORE_OK;
+}
+
+static enum store_status append_event(struct fake_tables *t, struct change *change)
+{
+    struct event *e = change->event;
+    char key[24];
+    (void)snprintf(key, sizeof(key), "%020" PRId64, t->sequence + 1);
+    struct fake_row *row = row_new(key, NULL);
+    row->unique = mem_strdup(e->id);
+    row->event = event_copy(e);
+    row->event->sequence = t->sequence + 1;
+    if (!fake_put(&t->table[FAKE_EVENTS], row))
+        return STORE_CONFLICT;
+    e->sequence = ++t->sequence;
+    return STORE_OK;
+}
+
+struct event_purge {
+    wall_us before;
+    const struct fake_rows *deliveries;
+};
+
+static bool event_is_stale(const struct fake_row *row, const void *arg)
+{
+    const struct event_purge *purge = arg;
+    if (row->event->at >= purge->before)
+        return false;
+    for (size_t i = 0; i < purge->deliveries->count; i++) {
+        const struct delivery *d = purge->deliveries->rows[i]->delivery;
+        if (d->status == DELIVERY_PENDING && !strcmp(d->event_id, row->event->id))
+            return false;
+    }
+    return true;
+}
+
+static enum store_status purge_events(struct fake_tables *t, struct change *change)
+{
+    const struct event_purge purge = {.before = change->at, .deliveries = &t->table[FAKE_DELIVERIES]};
+    fake_filter(&t->table[FAKE_EVENTS], event_is_stale, &purge);
+    return STORE_OK;
+}
+
+static enum store_status put_subscription(struct fake_tables *t, struct change *change)
+{
+    const struct subscription *s = change->subscription;
+    return put(t, FAKE_SUBSCRIPTIONS, row_new(s->id, subscription_to_json(s)));
+}
+
+static bool belongs_to(const struct fake_row *row, const void *subscription_id)
+{
+    return !strcmp(row->delivery->subscription_id, subscription_id);
+}
+
+static enum store_status delete_subscription(struct fake_tables *t, struct change *change)
+{
+    fake_remove(&t->table[FAKE_SUBSCRIPTIONS], change->id);
+    fake_filter(&t->table[FAKE_DELIVERIES], belongs_to, change->id);
+    return STORE_OK;
+}
+
+static enum store_status put_delivery(struct fake_tables *t, struct change *change)
+{
+    const struct delivery *d = change->delivery;
+    if (!fake_find(&t->table[FAKE_SUBSCRIPTIONS], d->subscription_id))
+        return STORE_CONFLICT;
+    struct fake_row *row = row_new(d->id, NULL);
+    row->delivery = mem_dup(d, sizeof(*d));
+    return put(t, FAKE_DELIVERIES, row);
+}
+
+static bool delivery_is_stale(const struct fake_row *row, const void *before)
+{
+    return row->delivery->status != DELIVERY_PENDING && row->delivery->updated_at < *(const wall_us *)before;
+}
+
+static enum store_status purge_deliveries(struct fake_tables *t, struct change *change)
+{
+    fake_filter(&t->table[FAKE_DELIVERIES], delivery_is_stale, &change->at);
+    return STORE_OK;
+}
+
+static enum store_status put_token(struct fake_tables *t, struct change *change)
+{
+    static const char digits[] = "0123456789abcdef";
+    const struct api_token *token = change->token;
+    struct fake_row *row = row_new(token->id, api_token_to_json(token));
+    row->unique = mem_calloc(2 * sizeof(token->digest) + 1, 1);
+    for (size_t i = 0; i < sizeof(token->digest); i++) {
+        row->unique[2 * i] = digits[token->digest[i] >> 4];
+        row->unique[2 * i + 1] = digits[token->digest[i] & 15];
+    }
+    return put(t, FAKE_TOKENS, row);
+}
+
+static enum store_status put_account(struct fake_tables *t, struct change *change)
+{
+    return put(t, FAKE_ACCOUNTS, row_new(change->account->name, account_state_to_json(change->account)));
+}
+
+static enum store_status put_project(struct fake_tables *t, struct change *change)
+{
+    return put(t, FAKE_PROJECTS, row_new(change->project->name, project_state_to_json(change->project)));
+}
+
+typedef enum store_status (*applier)(struct fake_tables *t, struct change *change);
+
+static const applier appliers[CHANGE_KIND_MAX_] = {
+    [CHANGE_CLUSTER_PUT] = put_cluster,
+    [CHANGE_CLUSTER_DELETE] = delete_cluster,
+    [CHANGE_OPERATION_PUT] = put_operation,
+    [CHANGE_OPERATION_PURGE] = purge_operations,
+    [CHANGE_EVENT_APPEND] = append_event,
+    [CHANGE_EVENT_PURGE] = purge_events,
+    [CHANGE_SUBSCRIPTION_PUT] = put_subscription,
+    [CHANGE_SUBSCRIPTION_DELETE] = delete_subscription,
+    [CHANGE_DELIVERY_PUT] = put_delivery,
+    [CHANGE_DELIVERY_PURGE] = purge_deliveries,
+    [CHANGE_TOKEN_PUT] = put_token,
+    [CHANGE_ACCOUNT_PUT] = put_account,
+    [CHANGE_PROJECT_PUT] = put_project,
+};
+
+enum store_status fake_apply_change(struct fake_tables *t, struct change *change)
+{
+    return appliers[change->kind](t, change);
+}

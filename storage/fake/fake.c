@@ -1,0 +1,287 @@
+/*
+ * Owns the in-memory backend for tests. Connections with the same location share one state for as long as any
+ * of them is open; its mutex guards everything, so connections may live on different threads. A transaction
+ * works on a snapshot that a commit puts in place: readers never see half of it, and a rollback drops it.
+ *
+ * It stands for a store that replicas share: several writers may be open, they take turns, and leases decide.
+ */
+#include "storage/storage.h"
+
+#include "base/list.h"
+#include "base/mem.h"
+#include "storage/fake/fake_private.h"
+#include "storage/storage_private.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { FAKE_LEASES = 8 };
+
+struct fake_state {
+    struct list link;
+    char *location;
+    unsigned refs; /* under the registry's mutex, like the two above */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t turn;
+    const void *transaction_of; /* the connection inside a transaction, or NULL */
+    struct fake_tables committed;
+    struct store_lease leases[FAKE_LEASES];
+    int fail_in;
+    enum store_status fail_status;
+};
+
+struct fake_conn {
+    struct fake_state *state;
+    struct fake_tables working; /* inside a transaction */
+};
+
+static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct list registry = {&registry, &registry};
+
+static struct fake_state *state_ref(const char *location)
+{
+    (void)pthread_mutex_lock(&registry_mutex);
+    struct fake_state *state = NULL;
+    LIST_FOR_EACH (it, &registry) {
+        struct fake_state *candidate = CONTAINER_OF(it, struct fake_state, link);
+        if (!strcmp(candidate->location, location))
+            state = candidate;
+    }
+    if (!state) {
+        state = MEM_NEW(struct fake_state);
+        state->location = mem_strdup(location);
+        (void)pthread_mutex_init(&state->mutex, NULL);
+        (void)pthread_cond_init(&state->turn, NULL);
+        list_append(&registry, &state->link);
+    }
+    state->refs++;
+    (void)pthread_mutex_unlock(&registry_mutex);
+    return state;
+}
+
+static void state_unref(struct fake_state *state)
+{
+    (void)pthread_mutex_lock(&registry_mutex);
+    bool last = --state->refs == 0;
+    if (last)
+        list_remove(&state->link);
+    (void)pthread_mutex_unlock(&registry_mutex);
+    if (!last)
+        return;
+    fake_tables_done(&state->committed);
+    (void)pthread_cond_destroy(&state->turn);
+    (void)pthread_mutex_destroy(&state->mutex);
+    free(state->location);
+    free(state);
+}
+
+static void lock(struct fake_conn *conn)
+{
+    (void)pthread_mutex_lock(&conn->state->mutex);
+}
+
+static void unlock(struct fake_conn *conn)
+{
+    (void)pthread_mutex_unlock(&conn->state->mutex);
+}
+
+static enum store_status fake_open(const char *location, bool writer, void **ret_conn, char **ret_error)
+{
+    (void)writer;
+    (void)ret_error;
+    struct fake_conn *conn = MEM_NEW(struct fake_conn);
+    conn->state = state_ref(location ? location : "");
+    *ret_conn = conn;
+    return STORE_OK;
+}
+
+/* ---- transactions
+ * ------------------------------------------------------------------------------------------- */
+
+static enum store_status fake_begin(void *arg)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    assert(conn->state->transaction_of != conn);
+    while (conn->state->transaction_of)
+        (void)pthread_cond_wait(&conn->state->turn, &conn->state->mutex);
+    conn->state->transaction_of = conn;
+    fake_tables_copy(&conn->working, &conn->state->committed);
+    unlock(conn);
+    return STORE_OK;
+}
+
+/* Under the lock. */
+static void end_transaction(struct fake_conn *conn)
+{
+    fake_tables_done(&conn->working);
+    conn->state->transaction_of = NULL;
+    (void)pthread_cond_signal(&conn->state->turn);
+}
+
+/* Under the lock: the failure that was ordered for this call, or STORE_OK. */
+static enum store_status ordered_failure(struct fake_state *state)
+{
+    if (!state->fail_in || --state->fail_in)
+        return STORE_OK;
+    return state->fail_status;
+}
+
+static enum store_status fake_apply(void *arg, struct change *change, char **ret_error)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    enum store_status status = ordered_failure(conn->state);
+    if (status == STORE_OK)
+        status = fake_apply_change(&conn->working, change);
+    unlock(conn);
+    if (status != STORE_OK && ret_error)
+        *ret_error = mem_printf("change refused: %s", store_status_name(status));
+    return status;
+}
+
+static enum store_status fake_commit(void *arg, char **ret_error)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    enum store_status status = ordered_failure(conn->state);
+    /* An uncertain commit is one that had effect, but whose answer was lost. */
+    if (status == STORE_OK || status == STORE_UNCERTAIN) {
+        struct fake_tables old = conn->state->committed;
+        conn->state->committed = conn->working;
+        conn->working = old;
+        end_transaction(conn);
+    }
+    unlock(conn);
+    if (status != STORE_OK && ret_error)
+        *ret_error = mem_printf("commit failed: %s", store_status_name(status));
+    return status;
+}
+
+static void fake_rollback(void *arg)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    if (conn->state->transaction_of == conn)
+        end_transaction(conn);
+    unlock(conn);
+}
+
+static void fake_close(void *arg)
+{
+    struct fake_conn *conn = arg;
+    fake_rollback(conn);
+    state_unref(conn->state);
+    free(conn);
+}
+
+void store_fake_fail_nth(void *arg, int nth, enum store_status status)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    conn->state->fail_in = nth;
+    conn->state->fail_status = status;
+    unlock(conn);
+}
+
+/* ---- reads
+ * -------------------------------------------------------------------------------------------------- */
+
+static enum store_status fake_load(void *arg, const struct store_visitor *visitor, char **ret_error)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    enum store_status status = fake_read_all(&conn->state->committed, visitor);
+    unlock(conn);
+    if (status != STORE_OK && ret_error)
+        *ret_error = mem_strdup("a stored document cannot be read");
+    return status;
+}
+
+static enum store_status fake_events(void *arg, const struct event_query *query, struct event_page *ret_page)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    fake_read_events(&conn->state->committed, query, ret_page);
+    unlock(conn);
+    return STORE_OK;
+}
+
+static enum store_status fake_event_by_id(void *arg, const char *id, struct event **ret_event)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    struct event *found = fake_read_event(&conn->state->committed, id);
+    unlock(conn);
+    if (!found)
+        return STORE_NONE;
+    *ret_event = found;
+    return STORE_OK;
+}
+
+static enum store_status fake_deliveries(void *arg, const char *subscription_id, const char *before,
+                                         int limit, struct delivery **ret_array, size_t *ret_count)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    fake_read_deliveries(&conn->state->committed, subscription_id, before, limit, ret_array, ret_count);
+    unlock(conn);
+    return STORE_OK;
+}
+
+/* ---- leases
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Under the lock: the lease of that name, or a free place. */
+static struct store_lease *lease_slot(struct fake_state *state, const char *name)
+{
+    size_t i = 0;
+    while (i < FAKE_LEASES - 1 && *state->leases[i].name && strcmp(state->leases[i].name, name) != 0)
+        i++;
+    return &state->leases[i];
+}
+
+static enum store_status fake_lease_take(void *arg, const char *name, const char *holder, wall_us now,
+                                         int64_t ttl_us, struct store_lease *ret_lease)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    struct store_lease *lease = lease_slot(conn->state, name);
+    bool ours = store_lease_claim(lease, name, holder, now, ttl_us);
+    *ret_lease = *lease;
+    unlock(conn);
+    return ours ? STORE_OK : STORE_CONFLICT;
+}
+
+static enum store_status fake_lease_release(void *arg, const char *name, const char *holder)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    struct store_lease *lease = lease_slot(conn->state, name);
+    bool held = *holder && !strcmp(lease->name, name) && !strcmp(lease->holder, holder);
+    if (held) {
+        lease->holder[0] = '\0';
+        lease->until = 0;
+    }
+    unlock(conn);
+    return held ? STORE_OK : STORE_NONE;
+}
+
+const struct store_backend store_fake = {
+    .name = "fake",
+    .shared_by_replicas = true,
+    .open = fake_open,
+    .close = fake_close,
+    .begin = fake_begin,
+    .apply = fake_apply,
+    .commit = fake_commit,
+    .rollback = fake_rollback,
+    .load = fake_load,
+    .events = fake_events,
+    .event_by_id = fake_event_by_id,
+    .deliveries = fake_deliveries,
+    .lease_take = fake_lease_take,
+    .lease_release = fake_lease_release,
+};

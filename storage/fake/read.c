@@ -1,0 +1,101 @@
+/* Owns reading the fake's tables: everything at start, and pages. Under fake.c's mutex. */
+#include "storage/fake/fake_private.h"
+
+#include "base/mem.h"
+#include "storage/storage_private.h"
+
+#include <string.h>
+
+/* Structs come out through their codecs, as from a real store. */
+#define READ_DOCS(t, which, visitor, member, from_json)                         \
+    for (size_t i = 0; (visitor)->member && i < (t)->table[which].count; i++) { \
+        json_t *CLEANUP_JSON doc = row_doc((t)->table[which].rows[i]);          \
+        __typeof__(from_json(NULL)) value = from_json(doc);                     \
+        if (!value)                                                             \
+            return STORE_BROKEN;                                                \
+        (visitor)->member((visitor)->ctx, value);                               \
+    }
+
+static json_t *row_doc(const struct fake_row *row)
+{
+    return json_parse_strict(row->doc, strlen(row->doc), NULL);
+}
+
+enum store_status fake_read_all(const struct fake_tables *t, const struct store_visitor *v)
+{
+    READ_DOCS(t, FAKE_CLUSTERS, v, cluster, cluster_from_json)
+    READ_DOCS(t, FAKE_OPERATIONS, v, operation, operation_from_json)
+    READ_DOCS(t, FAKE_SUBSCRIPTIONS, v, subscription, subscription_from_json)
+    READ_DOCS(t, FAKE_TOKENS, v, token, api_token_from_json)
+    READ_DOCS(t, FAKE_ACCOUNTS, v, account, account_state_from_json)
+    READ_DOCS(t, FAKE_PROJECTS, v, project, project_state_from_json)
+    const struct fake_rows *deliveries = &t->table[FAKE_DELIVERIES];
+    for (size_t i = 0; v->delivery && i < deliveries->count; i++)
+        if (deliveries->rows[i]->delivery->status == DELIVERY_PENDING)
+            v->delivery(v->ctx, mem_dup(deliveries->rows[i]->delivery, sizeof(struct delivery)));
+    return STORE_OK;
+}
+
+static bool wants_project(const struct event_query *query, const char *project)
+{
+    if (!query->projects)
+        return true;
+    for (char **p = query->projects; project && *p; p++)
+        if (!strcmp(*p, project))
+            return true;
+    return false;
+}
+
+static bool wants_event(const struct event_query *query, const struct event *e)
+{
+    if (e->sequence <= query->after)
+        return false;
+    if (query->cluster && (!e->cluster || strcmp(query->cluster, e->cluster) != 0))
+        return false;
+    return wants_project(query, e->project) && event_query_wants_type(query, e->type);
+}
+
+void fake_read_events(const struct fake_tables *t, const struct event_query *query,
+                      struct event_page *ret_page)
+{
+    const struct fake_rows *rows = &t->table[FAKE_EVENTS];
+    size_t max = (size_t)store_page_limit(query->limit);
+    struct event_page page = {
+        .events = mem_calloc(max, sizeof(struct event)),
+        .oldest = rows->count ? rows->rows[0]->event->sequence : 0,
+        .newest = t->sequence,
+    };
+    for (size_t i = 0; i < rows->count && page.count < max; i++) {
+        if (!wants_event(query, rows->rows[i]->event))
+            continue;
+        struct event *copy = event_copy(rows->rows[i]->event);
+        page.events[page.count++] = *copy;
+        free(copy);
+    }
+    *ret_page = page;
+}
+
+struct event *fake_read_event(const struct fake_tables *t, const char *id)
+{
+    const struct fake_rows *rows = &t->table[FAKE_EVENTS];
+    for (size_t i = 0; i < rows->count; i++)
+        if (!strcmp(rows->rows[i]->event->id, id))
+            return event_copy(rows->rows[i]->event);
+    return NULL;
+}
+
+void fake_read_deliveries(const struct fake_tables *t, const char *subscription_id, const char *before,
+                          int limit, struct delivery **ret_array, size_t *ret_count)
+{
+    const struct fake_rows *rows = &t->table[FAKE_DELIVERIES];
+    size_t max = (size_t)store_page_limit(limit);
+    struct delivery *array = mem_calloc(max, sizeof(*array));
+    size_t count = 0;
+    for (size_t i = rows->count; i > 0 && count < max; i--) {
+        const struct delivery *d = rows->rows[i - 1]->delivery;
+        if (!strcmp(d->subscription_id, subscription_id) && (!*before || strcmp(d->id, before) < 0))
+            array[count++] = *d;
+    }
+    *ret_array = array;
+    *ret_count = count;
+}

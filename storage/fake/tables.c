@@ -1,0 +1,122 @@
+/* Owns the fake's rows: sorted insertion, lookup, snapshots. Runs under the mutex of fake.c. */
+#include "storage/fake/tables.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static void row_unref(struct fake_row *row)
+{
+    if (--row->refs)
+        return;
+    free(row->key);
+    free(row->unique);
+    free(row->doc);
+    event_free(row->event);
+    free(row->delivery);
+    free(row);
+}
+
+void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from)
+{
+    to->sequence = from->sequence;
+    for (int t = 0; t < FAKE_TABLE_MAX_; t++) {
+        const struct fake_rows *rows = &from->table[t];
+        to->table[t].rows = mem_dup(rows->rows, rows->count * sizeof(*rows->rows));
+        to->table[t].count = rows->count;
+        to->table[t].capacity = rows->count;
+        for (size_t i = 0; i < rows->count; i++)
+            rows->rows[i]->refs++;
+    }
+}
+
+void fake_tables_done(struct fake_tables *t)
+{
+    for (int i = 0; i < FAKE_TABLE_MAX_; i++) {
+        for (size_t n = 0; n < t->table[i].count; n++)
+            row_unref(t->table[i].rows[n]);
+        free(t->table[i].rows);
+    }
+    *t = (struct fake_tables){0};
+}
+
+/* Where the key is or belongs. */
+static size_t place(const struct fake_rows *rows, const char *key)
+{
+    size_t low = 0;
+    size_t high = rows->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(rows->rows[middle]->key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct fake_rows *rows, size_t at, const char *key)
+{
+    return at < rows->count && !strcmp(rows->rows[at]->key, key);
+}
+
+struct fake_row *fake_find(const struct fake_rows *rows, const char *key)
+{
+    size_t at = place(rows, key);
+    return is_at(rows, at, key) ? rows->rows[at] : NULL;
+}
+
+static bool unique_is_taken(const struct fake_rows *rows, const struct fake_row *row)
+{
+    for (size_t i = 0; row->unique && i < rows->count; i++)
+        if (rows->rows[i]->unique && !strcmp(rows->rows[i]->unique, row->unique) &&
+            strcmp(rows->rows[i]->key, row->key) != 0)
+            return true;
+    return false;
+}
+
+bool fake_put(struct fake_rows *rows, struct fake_row *row)
+{
+    row->refs = 1;
+    if (unique_is_taken(rows, row)) {
+        row_unref(row);
+        return false;
+    }
+    size_t at = place(rows, row->key);
+    if (is_at(rows, at, row->key)) {
+        row_unref(rows->rows[at]);
+        rows->rows[at] = row;
+        return true;
+    }
+    if (rows->count == rows->capacity) {
+        rows->capacity = rows->capacity ? rows->capacity * 2 : 8;
+        rows->rows = mem_realloc_array(rows->rows, rows->capacity, sizeof(struct fake_row *));
+    }
+    memmove(&rows->rows[at + 1], &rows->rows[at], (rows->count - at) * sizeof(struct fake_row *));
+    rows->rows[at] = row;
+    rows->count++;
+    return true;
+}
+
+static bool has_key(const struct fake_row *row, const void *key)
+{
+    return !strcmp(row->key, key);
+}
+
+void fake_remove(struct fake_rows *rows, const char *key)
+{
+    fake_filter(rows, has_key, key);
+}
+
+void fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
+                 const void *arg)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (drop(rows->rows[i], arg))
+            row_unref(rows->rows[i]);
+        else
+            rows->rows[kept++] = rows->rows[i];
+    }
+    rows->count = kept;
+}

@@ -1,0 +1,54 @@
+/*
+ * The fake backend's tables: sorted arrays of shared, never changed rows, so that a snapshot is a copy of
+ * pointers. Not thread-safe; fake.c guards them with its mutex.
+ */
+#ifndef STORAGE_FAKE_TABLES_H
+#define STORAGE_FAKE_TABLES_H
+
+#include "storage/storage.h"
+
+enum fake_table {
+    FAKE_CLUSTERS,
+    FAKE_OPERATIONS,
+    FAKE_EVENTS, /* key: the sequence in 20 digits */
+    FAKE_SUBSCRIPTIONS,
+    FAKE_DELIVERIES,
+    FAKE_TOKENS,
+    FAKE_ACCOUNTS,
+    FAKE_PROJECTS,
+    FAKE_TABLE_MAX_,
+};
+
+struct fake_row {
+    unsigned refs;
+    char *key;
+    char *unique;   /* a second thing that no other row of the table may have, or NULL */
+    int64_t number; /* cluster: version; operation: finished_at */
+    char *doc;      /* the stored form, where there is one */
+    struct event *event;
+    struct delivery *delivery;
+};
+
+struct fake_rows {
+    struct fake_row **rows;
+    size_t count;
+    size_t capacity;
+};
+
+struct fake_tables {
+    struct fake_rows table[FAKE_TABLE_MAX_];
+    int64_t sequence; /* the last one given */
+};
+
+void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);
+void fake_tables_done(struct fake_tables *t);
+/* NULL when there is none. */
+struct fake_row *fake_find(const struct fake_rows *rows, const char *key);
+/* Inserts or replaces; takes the row. False, and the row is freed, when `unique` is taken by another. */
+bool fake_put(struct fake_rows *rows, struct fake_row *row);
+void fake_remove(struct fake_rows *rows, const char *key);
+/* Removes every row that `drop` names. */
+void fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
+                 const void *arg);
+
+#endif

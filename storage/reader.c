@@ -1,0 +1,178 @@
+/*
+ * Owns the reader thread: a FIFO of page queries answered one after the other on a read-only connection.
+ * Callbacks run on that thread, never under the lock. Must not write.
+ */
+#include "base/mem.h"
+#include "storage/storage_private.h"
+
+#include <assert.h>
+
+enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES };
+
+struct reader_request {
+    struct reader_request *next;
+    enum request_kind kind;
+    struct event_query query;
+    char *id;
+    char *before;
+    int limit;
+    union {
+        void (*events)(void *ctx, enum store_status status, struct event_page *page);
+        void (*event)(void *ctx, enum store_status status, struct event *event);
+        void (*deliveries)(void *ctx, enum store_status status, struct delivery *array, size_t count);
+    } on_done;
+    void *ctx;
+};
+
+static void request_free(struct reader_request *q)
+{
+    event_query_done(&q->query);
+    free(q->id);
+    free(q->before);
+    free(q);
+}
+
+static void answer_events(struct reader *r, struct reader_request *q)
+{
+    struct event_page *page = MEM_NEW(struct event_page);
+    enum store_status status = r->backend->events(r->conn, &q->query, page);
+    if (status != STORE_OK) {
+        event_page_free(page);
+        page = NULL;
+    }
+    q->on_done.events(q->ctx, status, page);
+}
+
+static void answer_event(struct reader *r, struct reader_request *q)
+{
+    struct event *event = NULL;
+    enum store_status status = r->backend->event_by_id(r->conn, q->id, &event);
+    q->on_done.event(q->ctx, status, event);
+}
+
+static void answer_deliveries(struct reader *r, struct reader_request *q)
+{
+    struct delivery *array = NULL;
+    size_t count = 0;
+    enum store_status status = r->backend->deliveries(r->conn, q->id, q->before, q->limit, &array, &count);
+    q->on_done.deliveries(q->ctx, status, array, count);
+}
+
+static void (*const answers[])(struct reader *r, struct reader_request *q) = {
+    [REQUEST_EVENTS] = answer_events,
+    [REQUEST_EVENT] = answer_event,
+    [REQUEST_DELIVERIES] = answer_deliveries,
+};
+
+/* NULL when the reader is to stop and nothing is queued. */
+static struct reader_request *reader_next(struct reader *r)
+{
+    (void)pthread_mutex_lock(&r->lock.mutex);
+    while (!r->head && !r->stopping)
+        signal_wait(&r->lock, INT64_MAX);
+    struct reader_request *q = r->head;
+    if (q) {
+        r->head = q->next;
+        if (!r->head)
+            r->tail = NULL;
+    }
+    (void)pthread_mutex_unlock(&r->lock.mutex);
+    return q;
+}
+
+static void *reader_main(void *arg)
+{
+    struct reader *r = arg;
+    struct reader_request *q;
+    while ((q = reader_next(r))) {
+        answers[q->kind](r, q);
+        request_free(q);
+    }
+    return NULL;
+}
+
+static void reader_post(struct reader *r, struct reader_request *q)
+{
+    (void)pthread_mutex_lock(&r->lock.mutex);
+    if (r->tail)
+        r->tail->next = q;
+    else
+        r->head = q;
+    r->tail = q;
+    (void)pthread_cond_signal(&r->lock.cond);
+    (void)pthread_mutex_unlock(&r->lock.mutex);
+}
+
+void reader_init(struct reader *r, const struct store_backend *backend, void *conn)
+{
+    r->backend = backend;
+    r->conn = conn;
+    signal_init(&r->lock);
+}
+
+void reader_start(struct reader *r)
+{
+    int error = pthread_create(&r->thread, NULL, reader_main, r);
+    assert(error == 0);
+    (void)error;
+    (void)pthread_setname_np(r->thread, "store-reader");
+    r->started = true;
+}
+
+void reader_done(struct reader *r)
+{
+    (void)pthread_mutex_lock(&r->lock.mutex);
+    r->stopping = true;
+    (void)pthread_cond_signal(&r->lock.cond);
+    (void)pthread_mutex_unlock(&r->lock.mutex);
+    if (r->started)
+        (void)pthread_join(r->thread, NULL);
+    else
+        (void)reader_main(r);
+    r->backend->close(r->conn);
+    signal_done(&r->lock);
+}
+
+void storage_query_events(struct storage *s, const struct event_query *query,
+                          void (*on_done)(void *ctx, enum store_status status, struct event_page *page),
+                          void *ctx)
+{
+    struct reader_request *q = MEM_NEW(struct reader_request);
+    q->kind = REQUEST_EVENTS;
+    q->query = (struct event_query){
+        .after = query->after,
+        .limit = query->limit,
+        .types = query->types ? string_list_copy(query->types) : NULL,
+        .projects = query->projects ? string_list_copy(query->projects) : NULL,
+        .cluster = mem_strdup(query->cluster),
+    };
+    q->on_done.events = on_done;
+    q->ctx = ctx;
+    reader_post(&s->reader, q);
+}
+
+void storage_query_event(struct storage *s, const char *event_id,
+                         void (*on_done)(void *ctx, enum store_status status, struct event *event), void *ctx)
+{
+    struct reader_request *q = MEM_NEW(struct reader_request);
+    q->kind = REQUEST_EVENT;
+    q->id = mem_strdup(event_id);
+    q->on_done.event = on_done;
+    q->ctx = ctx;
+    reader_post(&s->reader, q);
+}
+
+void storage_query_deliveries(struct storage *s, const char *subscription_id, const char *before, int limit,
+                              void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
+                                              size_t count),
+                              void *ctx)
+{
+    struct reader_request *q = MEM_NEW(struct reader_request);
+    q->kind = REQUEST_DELIVERIES;
+    q->id = mem_strdup(subscription_id);
+    q->before = mem_strdup(before ? before : "");
+    q->limit = limit;
+    q->on_done.deliveries = on_done;
+    q->ctx = ctx;
+    reader_post(&s->reader, q);
+}

@@ -1,0 +1,193 @@
+/*
+ * Owns how a change becomes rows: one function per kind. Runs on the writer's thread inside a transaction
+ * that the caller began and ends.
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/mem.h"
+
+/* Takes the reference of `value`. */
+static char *doc_text(json_t *value)
+{
+    char *text = json_text(value);
+    json_decref(value);
+    return text;
+}
+
+static enum store_status put_cluster(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct cluster *c = change->cluster;
+    char *CLEANUP_FREE doc = doc_text(cluster_to_json(c));
+    struct binder b = statement_start(conn, STATEMENT_CLUSTER_PUT);
+    bind_text(&b, c->id);
+    bind_text(&b, c->project);
+    bind_text(&b, c->name);
+    bind_int(&b, c->version);
+    bind_int(&b, c->deleted);
+    bind_text(&b, doc);
+    enum store_status status = statement_run(&b, ret_error);
+    if (status != STORE_OK || sqlite3_changes(conn->db) > 0)
+        return status;
+    if (ret_error)
+        *ret_error = mem_printf("cluster %s: a higher version is stored", c->id);
+    return STORE_CONFLICT;
+}
+
+static enum store_status put_operation(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct operation *op = change->operation;
+    char *CLEANUP_FREE doc = doc_text(operation_to_json(op));
+    struct binder b = statement_start(conn, STATEMENT_OPERATION_PUT);
+    bind_text(&b, op->id);
+    bind_text(&b, op->cluster_id);
+    bind_text(&b, op->project);
+    bind_text(&b, operation_status_name(op->status));
+    bind_int(&b, op->finished_at);
+    bind_text(&b, doc);
+    return statement_run(&b, ret_error);
+}
+
+static enum store_status next_sequence(struct sqlite_conn *conn, int64_t *ret_sequence, char **ret_error)
+{
+    struct binder b = statement_start(conn, STATEMENT_EVENT_NUMBER);
+    enum store_status status = statement_step(&b, ret_error);
+    if (status != STORE_OK)
+        return status == STORE_NONE ? STORE_BROKEN : status;
+    *ret_sequence = sqlite3_column_int64(b.stmt, 0);
+    /* Run to its end: only then is an UPDATE with RETURNING complete. */
+    return statement_run(&b, ret_error);
+}
+
+static enum store_status append_event(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    struct event *e = change->event;
+    int64_t sequence = 0;
+    enum store_status status = next_sequence(conn, &sequence, ret_error);
+    if (status != STORE_OK)
+        return status;
+    struct binder b = statement_start(conn, STATEMENT_EVENT_APPEND);
+    bind_int(&b, sequence);
+    bind_text(&b, e->id);
+    bind_text(&b, event_type_name(e->type));
+    bind_text(&b, e->project);
+    bind_text(&b, e->cluster);
+    bind_int(&b, e->at);
+    bind_text(&b, e->body);
+    status = statement_run(&b, ret_error);
+    if (status == STORE_OK)
+        e->sequence = sequence;
+    return status;
+}
+
+static enum store_status put_delivery(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct delivery *d = change->delivery;
+    struct binder b = statement_start(conn, STATEMENT_DELIVERY_PUT);
+    bind_text(&b, d->id);
+    bind_text(&b, d->event_id);
+    bind_text(&b, d->subscription_id);
+    bind_text(&b, delivery_status_name(d->status));
+    bind_int(&b, d->attempt);
+    bind_int(&b, d->response_status);
+    bind_int(&b, d->latency_ms);
+    bind_text(&b, d->error);
+    bind_int(&b, d->next_attempt_at);
+    bind_int(&b, d->created_at);
+    bind_int(&b, d->updated_at);
+    return statement_run(&b, ret_error);
+}
+
+static enum store_status put_token(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct api_token *t = change->token;
+    char *CLEANUP_FREE doc = doc_text(api_token_to_json(t));
+    struct binder b = statement_start(conn, STATEMENT_TOKEN_PUT);
+    bind_text(&b, t->id);
+    bind_blob(&b, t->digest, sizeof(t->digest));
+    bind_text(&b, doc);
+    return statement_run(&b, ret_error);
+}
+
+/* Tables that are nothing but a key and a document. Takes the reference of `value`. */
+static enum store_status put_doc(struct sqlite_conn *conn, enum statement which, const char *key,
+                                 json_t *value, char **ret_error)
+{
+    char *CLEANUP_FREE doc = doc_text(value);
+    struct binder b = statement_start(conn, which);
+    bind_text(&b, key);
+    bind_text(&b, doc);
+    return statement_run(&b, ret_error);
+}
+
+static enum store_status put_subscription(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct subscription *s = change->subscription;
+    return put_doc(conn, STATEMENT_SUBSCRIPTION_PUT, s->id, subscription_to_json(s), ret_error);
+}
+
+static enum store_status put_account(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct account_state *a = change->account;
+    return put_doc(conn, STATEMENT_ACCOUNT_PUT, a->name, account_state_to_json(a), ret_error);
+}
+
+static enum store_status put_project(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct project_state *p = change->project;
+    return put_doc(conn, STATEMENT_PROJECT_PUT, p->name, project_state_to_json(p), ret_error);
+}
+
+static enum store_status run_with_id(struct sqlite_conn *conn, enum statement which, const char *id,
+                                     char **ret_error)
+{
+    struct binder b = statement_start(conn, which);
+    bind_text(&b, id);
+    return statement_run(&b, ret_error);
+}
+
+static enum store_status delete_cluster(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    return run_with_id(conn, STATEMENT_CLUSTER_DELETE, change->id, ret_error);
+}
+
+static enum store_status delete_subscription(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
+{
+    return run_with_id(conn, STATEMENT_SUBSCRIPTION_DELETE, change->id, ret_error);
+}
+
+static const enum statement purges[CHANGE_KIND_MAX_] = {
+    [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE,
+    [CHANGE_EVENT_PURGE] = STATEMENT_EVENT_PURGE,
+    [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,
+};
+
+static enum store_status purge(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    struct binder b = statement_start(conn, purges[change->kind]);
+    bind_int(&b, change->at);
+    return statement_run(&b, ret_error);
+}
+
+typedef enum store_status (*applier)(struct sqlite_conn *conn, struct change *change, char **ret_error);
+
+static const applier appliers[CHANGE_KIND_MAX_] = {
+    [CHANGE_CLUSTER_PUT] = put_cluster,
+    [CHANGE_CLUSTER_DELETE] = delete_cluster,
+    [CHANGE_OPERATION_PUT] = put_operation,
+    [CHANGE_OPERATION_PURGE] = purge,
+    [CHANGE_EVENT_APPEND] = append_event,
+    [CHANGE_EVENT_PURGE] = purge,
+    [CHANGE_SUBSCRIPTION_PUT] = put_subscription,
+    [CHANGE_SUBSCRIPTION_DELETE] = delete_subscription,
+    [CHANGE_DELIVERY_PUT] = put_delivery,
+    [CHANGE_DELIVERY_PURGE] = purge,
+    [CHANGE_TOKEN_PUT] = put_token,
+    [CHANGE_ACCOUNT_PUT] = put_account,
+    [CHANGE_PROJECT_PUT] = put_project,
+};
+
+enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error)
+{
+    return appliers[change->kind](conn, change, ret_error);
+}

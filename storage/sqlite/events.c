@@ -1,0 +1,147 @@
+/*
+ * Owns reading events: pages with filters, and one by id. Runs on the connection's thread. Events and the
+ * numbers that go with a page come from one snapshot.
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/mem.h"
+#include "storage/storage_private.h"
+
+static bool read_event(sqlite3_stmt *stmt, struct event *e)
+{
+    int type = event_type_from_name((const char *)sqlite3_column_text(stmt, 2));
+    if (type < 0)
+        return false;
+    *e = (struct event){
+        .sequence = sqlite3_column_int64(stmt, 0),
+        .type = (enum event_type)type,
+        .project = column_text(stmt, 3),
+        .cluster = column_text(stmt, 4),
+        .at = sqlite3_column_int64(stmt, 5),
+        .body = column_text(stmt, 6),
+    };
+    column_copy(stmt, 1, e->id, sizeof(e->id));
+    return true;
+}
+
+static enum store_status read_by_id(struct sqlite_conn *conn, const char *id, struct event **ret_event)
+{
+    struct binder b = statement_start(conn, STATEMENT_EVENT_BY_ID);
+    bind_text(&b, id);
+    enum store_status status = statement_step(&b, NULL);
+    if (status != STORE_OK)
+        return status;
+    struct event e = {0};
+    bool readable = read_event(b.stmt, &e);
+    statement_end(&b);
+    if (!readable)
+        return STORE_BROKEN;
+    *ret_event = mem_dup(&e, sizeof(e));
+    return STORE_OK;
+}
+
+enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **ret_event)
+{
+    enum store_status status = sqlite_begin(conn);
+    if (status != STORE_OK)
+        return status;
+    status = read_by_id(conn, id, ret_event);
+    sqlite_rollback(conn);
+    return status;
+}
+
+/* The exact names that the patterns mean, as a JSON array; NULL when every type is wanted. */
+static char *wanted_types(const struct event_query *query)
+{
+    if (!query->types)
+        return NULL;
+    json_t *CLEANUP_JSON names = json_array();
+    for (int type = 0; type < EVENT_TYPE_MAX_; type++)
+        if (event_query_wants_type(query, (enum event_type)type))
+            (void)json_array_append_new(names, json_string(event_type_name((enum event_type)type)));
+    return json_text(names);
+}
+
+static char *wanted_projects(const struct event_query *query)
+{
+    if (!query->projects)
+        return NULL;
+    json_t *CLEANUP_JSON names = string_list_to_json(query->projects);
+    return json_text(names);
+}
+
+/* The statement whose index fits the filter best, and the value that its index selects. */
+static enum statement choose_page(const struct event_query *query, const char **ret_selected)
+{
+    if (query->cluster) {
+        *ret_selected = query->cluster;
+        return STATEMENT_EVENTS_PAGE_OF_CLUSTER;
+    }
+    if (query->projects && query->projects[0] && !query->projects[1]) {
+        *ret_selected = query->projects[0];
+        return STATEMENT_EVENTS_PAGE_OF_PROJECT;
+    }
+    *ret_selected = NULL;
+    return STATEMENT_EVENTS_PAGE;
+}
+
+static enum store_status read_page(struct sqlite_conn *conn, const struct event_query *query,
+                                   struct event_page *page)
+{
+    char *CLEANUP_FREE types = wanted_types(query);
+    char *CLEANUP_FREE projects = wanted_projects(query);
+    const char *selected = NULL;
+    struct binder b = statement_start(conn, choose_page(query, &selected));
+    bind_int(&b, query->after);
+    bind_text(&b, types);
+    bind_text(&b, projects);
+    bind_text(&b, selected);
+    bind_int(&b, store_page_limit(query->limit));
+    size_t capacity = 0;
+    enum store_status status;
+    while ((status = statement_step(&b, NULL)) == STORE_OK) {
+        if (page->count == capacity) {
+            capacity = capacity ? capacity * 2 : 32;
+            page->events = mem_realloc_array(page->events, capacity, sizeof(*page->events));
+        }
+        if (!read_event(b.stmt, &page->events[page->count])) {
+            statement_end(&b);
+            return STORE_BROKEN;
+        }
+        page->count++;
+    }
+    return status == STORE_NONE ? STORE_OK : status;
+}
+
+static enum store_status read_number(struct sqlite_conn *conn, enum statement which, int64_t *ret_number)
+{
+    struct binder b = statement_start(conn, which);
+    enum store_status status = statement_step(&b, NULL);
+    if (status != STORE_OK)
+        return status == STORE_NONE ? STORE_BROKEN : status;
+    *ret_number = sqlite3_column_int64(b.stmt, 0);
+    statement_end(&b);
+    return STORE_OK;
+}
+
+enum store_status sqlite_events(void *arg, const struct event_query *query, struct event_page *ret_page)
+{
+    struct sqlite_conn *conn = arg;
+    enum store_status status = sqlite_begin(conn);
+    if (status != STORE_OK)
+        return status;
+    struct event_page *page = MEM_NEW(struct event_page);
+    status = read_page(conn, query, page);
+    if (status == STORE_OK)
+        status = read_number(conn, STATEMENT_EVENT_OLDEST, &page->oldest);
+    if (status == STORE_OK)
+        status = read_number(conn, STATEMENT_EVENT_NEWEST, &page->newest);
+    sqlite_rollback(conn);
+    if (status != STORE_OK) {
+        event_page_free(page);
+        return status;
+    }
+    *ret_page = *page;
+    free(page);
+    return STORE_OK;
+}

@@ -1,0 +1,190 @@
+/*
+ * Owns opening a SQLite handle: settings (DB-6), the checks that come before the first change, migration.
+ * Runs on the opening thread, or on the writer's when a suspect handle is opened again. Nothing is written
+ * before the file was recognized and found sound.
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No statement here writes to the file. */
+static const char settings_common[] = "PRAGMA busy_timeout = 5000;"
+                                      "PRAGMA foreign_keys = ON;"
+                                      "PRAGMA trusted_schema = OFF;"
+                                      "PRAGMA cell_size_check = ON;"
+                                      "PRAGMA temp_store = MEMORY;"
+                                      "PRAGMA cache_size = -8192;"
+                                      "PRAGMA mmap_size = 0;";
+/* Deleted rows may hold sealed secrets: their bytes are overwritten. */
+static const char settings_writer[] = "PRAGMA synchronous = FULL;"
+                                      "PRAGMA secure_delete = ON;"
+                                      "PRAGMA journal_size_limit = 67108864;"
+                                      "PRAGMA wal_autocheckpoint = 1000;";
+static const char settings_reader[] = "PRAGMA query_only = ON;";
+
+enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error)
+{
+    int rc = sqlite3_exec(conn->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, what, ret_error);
+}
+
+static enum store_status refuse(struct sqlite_conn *conn, enum store_status status, const char *why,
+                                char **ret_error)
+{
+    if (ret_error) {
+        free(*ret_error);
+        *ret_error = mem_printf("%s: %s", conn->path, why);
+    }
+    return status;
+}
+
+/* The first column of the first row, as text; NULL when there is no row. */
+static enum store_status first_text(struct sqlite_conn *conn, const char *sql, char **ret_text,
+                                    char **ret_error)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(conn->db, sql, -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    char *text = rc == SQLITE_ROW ? column_text(stmt, 0) : NULL;
+    enum store_status status = STORE_OK;
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        status = sqlite_fail(conn, rc, conn->path, ret_error);
+    (void)sqlite3_finalize(stmt);
+    if (status == STORE_OK)
+        *ret_text = text;
+    return status;
+}
+
+static enum store_status first_int(struct sqlite_conn *conn, const char *sql, int64_t *ret_value,
+                                   char **ret_error)
+{
+    char *CLEANUP_FREE text = NULL;
+    enum store_status status = first_text(conn, sql, &text, ret_error);
+    if (status == STORE_OK)
+        *ret_value = text ? strtoll(text, NULL, 10) : 0;
+    return status;
+}
+
+static enum store_status set_up(struct sqlite_conn *conn, char **ret_error)
+{
+    (void)sqlite3_extended_result_codes(conn->db, 1);
+    /* Until the file is known to be ours, closing must not check point somebody else's WAL. */
+    (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+    (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    return handle_exec(conn, settings_common, conn->path, ret_error);
+}
+
+/* Ours, of a version we know, or empty (then *ret_version is 0). */
+static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, char **ret_error)
+{
+    int64_t application = 0;
+    int64_t version = 0;
+    int64_t objects = 0;
+    enum store_status status = first_int(conn, "PRAGMA application_id", &application, ret_error);
+    if (status == STORE_OK)
+        status = first_int(conn, "PRAGMA user_version", &version, ret_error);
+    if (status == STORE_OK)
+        status = first_int(conn, "SELECT count(*) FROM sqlite_schema", &objects, ret_error);
+    if (status != STORE_OK)
+        return status == STORE_RETRY ? STORE_LOCKED : STORE_BROKEN;
+    bool empty = application == 0 && version == 0 && objects == 0;
+    if (!empty && application != SQLITE_STORE_APPLICATION_ID)
+        return refuse(conn, STORE_BROKEN, "not a shootd database (another program's application_id)",
+                      ret_error);
+    if (version > migrate_newest())
+        return refuse(conn, STORE_NEWER, "made by a newer version of shootd", ret_error);
+    if (!empty && version < 1)
+        return refuse(conn, STORE_BROKEN, "a shootd database without a version", ret_error);
+    *ret_version = (int)version;
+    return STORE_OK;
+}
+
+static enum store_status check_sound(struct sqlite_conn *conn, char **ret_error)
+{
+    char *CLEANUP_FREE verdict = NULL;
+    enum store_status status = first_text(conn, "PRAGMA quick_check(1)", &verdict, ret_error);
+    if (status != STORE_OK)
+        return STORE_BROKEN;
+    if (!verdict || strcmp(verdict, "ok") != 0)
+        return refuse(conn, STORE_BROKEN, "the database is corrupt (quick_check)", ret_error);
+    char *CLEANUP_FREE orphan = NULL;
+    status = first_text(conn, "PRAGMA foreign_key_check", &orphan, ret_error);
+    if (status != STORE_OK)
+        return STORE_BROKEN;
+    return orphan ? refuse(conn, STORE_BROKEN, "the database is corrupt (foreign_key_check)", ret_error)
+                  : STORE_OK;
+}
+
+static enum store_status use_wal(struct sqlite_conn *conn, char **ret_error)
+{
+    char *CLEANUP_FREE mode = NULL;
+    if (first_text(conn, "PRAGMA journal_mode = WAL", &mode, ret_error) != STORE_OK)
+        return STORE_BROKEN;
+    if (!mode || strcmp(mode, "wal") != 0)
+        return refuse(conn, STORE_BROKEN, "the file system does not allow write-ahead logging", ret_error);
+    return handle_exec(conn, settings_writer, conn->path, ret_error);
+}
+
+static enum store_status make_ready(struct sqlite_conn *conn, int version, char **ret_error)
+{
+    if (!conn->writer)
+        return version == migrate_newest() ? handle_exec(conn, settings_reader, conn->path, ret_error)
+                                           : refuse(conn, STORE_BROKEN, "not migrated yet", ret_error);
+    enum store_status status = check_sound(conn, ret_error);
+    if (status == STORE_OK && version > 0 && version < migrate_newest())
+        status = backup_make(conn->db, conn->path, version, ret_error);
+    if (status == STORE_OK)
+        status = use_wal(conn, ret_error);
+    if (status == STORE_OK)
+        status = migrate_run(conn->db, version, migrate_newest(), ret_error);
+    return status;
+}
+
+/* SQLite would create the file as the umask says; -wal and -shm copy its mode. */
+static void create_private(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
+{
+    if (conn->writer)
+        create_private(conn->path);
+    int flags = SQLITE_OPEN_NOMUTEX | (conn->writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    int rc = sqlite3_open_v2(conn->path, &conn->db, flags, NULL);
+    enum store_status status = rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, conn->path, ret_error);
+    int version = 0;
+    if (status == STORE_OK)
+        status = set_up(conn, ret_error);
+    if (status == STORE_OK)
+        status = recognize(conn, &version, ret_error);
+    if (status == STORE_OK)
+        status = make_ready(conn, version, ret_error);
+    if (status == STORE_OK)
+        status = statement_prepare_all(conn, ret_error);
+    if (status != STORE_OK) {
+        handle_close(conn);
+        return status == STORE_NEWER || status == STORE_LOCKED ? status : STORE_BROKEN;
+    }
+    (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, conn->writer ? 0 : 1, NULL);
+    conn->suspect = false;
+    return STORE_OK;
+}
+
+void handle_close(struct sqlite_conn *conn)
+{
+    statement_finalize_all(conn);
+    (void)sqlite3_close(conn->db);
+    conn->db = NULL;
+}

@@ -1,0 +1,105 @@
+/*
+ * Owns the schema: numbered migrations, forward only, never edited once released. Each runs in one immediate
+ * transaction together with its number (DB-10). Runs on the opening thread.
+ *
+ * STRICT tables with CHECKs (DB-9); times are microseconds since 1970; `doc` is the stored form of the model.
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define ID_CHECK "CHECK (length(id) BETWEEN 1 AND 39)"
+#define DOC      "doc TEXT NOT NULL CHECK (doc LIKE '{%')"
+
+static const char tables[] =
+    "CREATE TABLE clusters ("
+    " id TEXT NOT NULL PRIMARY KEY " ID_CHECK ","
+    " project TEXT NOT NULL,"
+    " name TEXT NOT NULL,"
+    " version INTEGER NOT NULL,"
+    " deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),"
+    " " DOC ") STRICT;"
+    "CREATE UNIQUE INDEX clusters_live ON clusters (project, name) WHERE deleted = 0;"
+    "CREATE TABLE operations ("
+    " id TEXT NOT NULL PRIMARY KEY " ID_CHECK ","
+    " cluster_id TEXT NOT NULL,"
+    " project TEXT NOT NULL,"
+    " status TEXT NOT NULL,"
+    " finished_at INTEGER NOT NULL CHECK (finished_at >= 0),"
+    " " DOC ") STRICT;"
+    "CREATE INDEX operations_finished ON operations (finished_at) WHERE finished_at > 0;"
+    "CREATE TABLE events ("
+    " sequence INTEGER PRIMARY KEY CHECK (sequence > 0),"
+    " id TEXT NOT NULL UNIQUE " ID_CHECK ","
+    " type TEXT NOT NULL,"
+    " project TEXT,"
+    " cluster TEXT,"
+    " at INTEGER NOT NULL,"
+    " body TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE TABLE subscriptions ("
+    " id TEXT NOT NULL PRIMARY KEY " ID_CHECK ","
+    " " DOC ") STRICT;"
+    "CREATE TABLE deliveries ("
+    " id TEXT NOT NULL PRIMARY KEY " ID_CHECK ","
+    " event_id TEXT NOT NULL,"
+    " subscription_id TEXT NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,"
+    " status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),"
+    " attempt INTEGER NOT NULL CHECK (attempt >= 0),"
+    " response_status INTEGER NOT NULL,"
+    " latency_ms INTEGER NOT NULL,"
+    " error TEXT NOT NULL,"
+    " next_attempt_at INTEGER NOT NULL,"
+    " created_at INTEGER NOT NULL,"
+    " updated_at INTEGER NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, id);"
+    "CREATE TABLE tokens ("
+    " id TEXT NOT NULL PRIMARY KEY " ID_CHECK ","
+    " digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),"
+    " " DOC ") STRICT;"
+    "CREATE TABLE accounts (name TEXT NOT NULL PRIMARY KEY, " DOC ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE projects (name TEXT NOT NULL PRIMARY KEY, " DOC ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE leases ("
+    " name TEXT NOT NULL PRIMARY KEY,"
+    " holder TEXT NOT NULL,"
+    " until INTEGER NOT NULL,"
+    " fence INTEGER NOT NULL CHECK (fence > 0)"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;"
+    /* The counter outlives purged events: a number is never given twice. */
+    "INSERT INTO meta (key, value) VALUES ('event_sequence', 0);";
+
+/* Filtered pages walk an index in order of sequence; purges and the start find their rows without a scan. */
+static const char page_indexes[] =
+    "CREATE INDEX events_of_cluster ON events (cluster, sequence) WHERE cluster IS NOT NULL;"
+    "CREATE INDEX events_of_project ON events (project, sequence) WHERE project IS NOT NULL;"
+    "CREATE INDEX events_at ON events (at);"
+    "CREATE INDEX deliveries_pending ON deliveries (event_id) WHERE status = 'pending';"
+    "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';";
+
+static const char *const migrations[] = {tables, page_indexes};
+
+int migrate_newest(void)
+{
+    return (int)ARRAY_LEN(migrations);
+}
+
+enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error)
+{
+    for (int version = from + 1; version <= to; version++) {
+        char *CLEANUP_FREE sql =
+            mem_printf("BEGIN IMMEDIATE; %s PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;",
+                       migrations[version - 1], SQLITE_STORE_APPLICATION_ID, version);
+        if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+            if (ret_error)
+                *ret_error = mem_printf("migration to version %d failed: %s", version, sqlite3_errmsg(db));
+            if (!sqlite3_get_autocommit(db))
+                (void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+            return STORE_BROKEN;
+        }
+        log_info("database migrated", "version", LOG_INT(version));
+    }
+    return STORE_OK;
+}

@@ -1,0 +1,96 @@
+/*
+ * Owns the SQLite backend's table, its connections and their transactions. A connection is used by one thread
+ * at a time; the one writer holds the file lock for as long as it lives, over reopenings too.
+ */
+#include "storage/storage.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "storage/sqlite/sqlite_private.h"
+
+static void conn_free(struct sqlite_conn *conn)
+{
+    lock_release(conn->lock_fd);
+    free(conn->path);
+    free(conn);
+}
+
+static enum store_status sqlite_open(const char *location, bool writer, void **ret_conn, char **ret_error)
+{
+    struct sqlite_conn *conn = MEM_NEW(struct sqlite_conn);
+    conn->path = mem_strdup(location);
+    conn->writer = writer;
+    conn->lock_fd = -1;
+    enum store_status status = writer ? lock_take(location, &conn->lock_fd, ret_error) : STORE_OK;
+    if (status == STORE_OK)
+        status = handle_open(conn, ret_error);
+    if (status != STORE_OK) {
+        conn_free(conn);
+        return status;
+    }
+    *ret_conn = conn;
+    return STORE_OK;
+}
+
+static void sqlite_close(void *arg)
+{
+    struct sqlite_conn *conn = arg;
+    if (conn->writer && conn->db && !conn->suspect)
+        (void)handle_exec(conn, "PRAGMA analysis_limit = 400; PRAGMA optimize", "optimize", NULL);
+    handle_close(conn);
+    conn_free(conn);
+}
+
+/* After an I/O error or corruption a handle is not to be trusted: its successor checks the file first
+ * (DB-14). */
+static enum store_status reopen_suspect(struct sqlite_conn *conn)
+{
+    if (!conn->suspect)
+        return STORE_OK;
+    char *CLEANUP_FREE error = NULL;
+    handle_close(conn);
+    if (handle_open(conn, &error) == STORE_OK)
+        return STORE_OK;
+    log_warning("the database cannot be opened again", "error", error);
+    conn->suspect = true;
+    return STORE_BROKEN;
+}
+
+enum store_status sqlite_begin(void *arg)
+{
+    struct sqlite_conn *conn = arg;
+    enum store_status status = reopen_suspect(conn);
+    if (status != STORE_OK)
+        return status;
+    return handle_exec(conn, conn->writer ? "BEGIN IMMEDIATE" : "BEGIN", "begin", NULL);
+}
+
+enum store_status sqlite_commit(void *arg, char **ret_error)
+{
+    return handle_exec(arg, "COMMIT", "commit", ret_error);
+}
+
+void sqlite_rollback(void *arg)
+{
+    struct sqlite_conn *conn = arg;
+    /* A full disk or an I/O error may have rolled back already. */
+    if (conn->db && !sqlite3_get_autocommit(conn->db))
+        (void)handle_exec(conn, "ROLLBACK", "rollback", NULL);
+}
+
+const struct store_backend store_sqlite = {
+    .name = "sqlite",
+    .shared_by_replicas = false,
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .begin = sqlite_begin,
+    .apply = sqlite_apply,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .load = sqlite_load,
+    .events = sqlite_events,
+    .event_by_id = sqlite_event_by_id,
+    .deliveries = sqlite_deliveries,
+    .lease_take = sqlite_lease_take,
+    .lease_release = sqlite_lease_release,
+};

@@ -1,0 +1,105 @@
+/*
+ * Shared by the files of the SQLite backend only. A connection belongs to one thread at a time; there is
+ * exactly one that writes per database (DB-2, DB-4), guarded by a file lock.
+ */
+#ifndef STORAGE_SQLITE_SQLITE_PRIVATE_H
+#define STORAGE_SQLITE_SQLITE_PRIVATE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "storage/storage.h"
+
+enum { SQLITE_STORE_APPLICATION_ID = 0x73687464 }; /* "shtd" */
+
+enum statement {
+#define STATEMENT(name, sql) STATEMENT_##name,
+#include "storage/sqlite/statements.h"
+#undef STATEMENT
+    STATEMENT_MAX_,
+};
+
+struct sqlite_conn {
+    sqlite3 *db; /* NULL after a reopening failed */
+    sqlite3_stmt *statements[STATEMENT_MAX_];
+    char *path;
+    int lock_fd; /* -1 on a reader */
+    bool writer;
+    bool suspect; /* an I/O error or corruption was seen: reopen and check before the next transaction (DB-14)
+                   */
+};
+
+/* ---- handle.c: opening, settings, checks
+ * -------------------------------------------------------------------- */
+
+/* Opens and verifies; on failure nothing is open and nothing was changed. */
+enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
+void handle_close(struct sqlite_conn *conn);
+/* Runs SQL without parameters; a failure is described as "`what`: reason". */
+enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
+
+/* ---- lock.c: one process per database (DB-15)
+ * --------------------------------------------------------------- */
+
+/* STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
+enum store_status lock_take(const char *database, int *ret_fd, char **ret_error);
+void lock_release(int fd);
+
+/* ---- migrate.c, backup.c
+ * ------------------------------------------------------------------------------------ */
+
+/* The version that this binary writes. */
+int migrate_newest(void);
+/* Brings a verified database from `from` to `to`, one transaction per step. */
+enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
+/* Copies the database to <path>.v<version>.backup, checked and synced, replacing an older copy. */
+enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error);
+
+/* ---- statement.c: binding and running
+ * ----------------------------------------------------------------------- */
+
+/* Values are bound in order; the first failure is kept and reported when the statement runs. */
+struct binder {
+    struct sqlite_conn *conn;
+    sqlite3_stmt *stmt;
+    int next;
+    int rc;
+};
+
+enum store_status statement_prepare_all(struct sqlite_conn *conn, char **ret_error);
+void statement_finalize_all(struct sqlite_conn *conn);
+struct binder statement_start(struct sqlite_conn *conn, enum statement which);
+/* Borrowed until the statement was reset; NULL binds NULL. */
+void bind_text(struct binder *b, const char *text);
+void bind_blob(struct binder *b, const void *bytes, size_t len);
+void bind_int(struct binder *b, int64_t value);
+/* STORE_OK: a row is there; STORE_NONE: no more, and the statement was reset; else a failure, likewise. */
+enum store_status statement_step(struct binder *b, char **ret_error);
+/* Resets a statement that was not stepped to its end. */
+void statement_end(struct binder *b);
+/* For statements that return no rows. */
+enum store_status statement_run(struct binder *b, char **ret_error);
+/* Maps a result code, notes a suspect connection, describes. */
+enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error);
+
+/* Column text: copied for the caller, or into a fixed id. */
+char *column_text(sqlite3_stmt *stmt, int column);
+void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
+
+/* ---- transactions, apply.c, rows.c, events.c, lease.c
+ * ------------------------------------------------------- */
+
+enum store_status sqlite_begin(void *conn);
+enum store_status sqlite_commit(void *conn, char **ret_error);
+void sqlite_rollback(void *conn);
+enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
+enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);
+enum store_status sqlite_events(void *conn, const struct event_query *query, struct event_page *ret_page);
+enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **ret_event);
+enum store_status sqlite_deliveries(void *conn, const char *subscription_id, const char *before, int limit,
+                                    struct delivery **ret_array, size_t *ret_count);
+enum store_status sqlite_lease_take(void *conn, const char *name, const char *holder, wall_us now,
+                                    int64_t ttl_us, struct store_lease *ret_lease);
+enum store_status sqlite_lease_release(void *conn, const char *name, const char *holder);
+
+#endif

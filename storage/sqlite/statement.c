@@ -1,0 +1,148 @@
+/*
+ * Owns preparing, binding, stepping and the meaning of result codes. Runs on the connection's thread. Must
+ * not leave a statement un-reset: that would pin the WAL (DB-8).
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+
+static const char *const statement_sql[STATEMENT_MAX_] = {
+#define STATEMENT(name, sql) [STATEMENT_##name] = sql,
+#include "storage/sqlite/statements.h"
+#undef STATEMENT
+};
+
+static const char *const statement_names[STATEMENT_MAX_] = {
+#define STATEMENT(name, sql) [STATEMENT_##name] = #name,
+#include "storage/sqlite/statements.h"
+#undef STATEMENT
+};
+
+struct rc_meaning {
+    int rc; /* primary result code */
+    enum store_status status;
+    bool suspect;
+};
+
+/* What is not listed is broken and makes the connection suspect. */
+static const struct rc_meaning meanings[] = {
+    {SQLITE_BUSY, STORE_RETRY, false},          {SQLITE_LOCKED, STORE_RETRY, false},
+    {SQLITE_INTERRUPT, STORE_RETRY, false},     {SQLITE_SCHEMA, STORE_RETRY, false},
+    {SQLITE_CONSTRAINT, STORE_CONFLICT, false}, {SQLITE_TOOBIG, STORE_CONFLICT, false},
+    {SQLITE_MISMATCH, STORE_CONFLICT, false},   {SQLITE_FULL, STORE_BROKEN, false},
+};
+
+enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error)
+{
+    if (ret_error) {
+        free(*ret_error);
+        *ret_error =
+            mem_printf("%s: %s (%d)", what, conn->db ? sqlite3_errmsg(conn->db) : sqlite3_errstr(rc), rc);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
+        if (meanings[i].rc == (rc & 0xff)) {
+            conn->suspect |= meanings[i].suspect;
+            return meanings[i].status;
+        }
+    }
+    conn->suspect = true;
+    return STORE_BROKEN;
+}
+
+enum store_status statement_prepare_all(struct sqlite_conn *conn, char **ret_error)
+{
+    for (int i = 0; i < STATEMENT_MAX_; i++) {
+        int rc = sqlite3_prepare_v3(conn->db, statement_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                    &conn->statements[i], NULL);
+        if (rc != SQLITE_OK) {
+            (void)sqlite_fail(conn, rc, statement_names[i], ret_error);
+            return STORE_BROKEN;
+        }
+    }
+    return STORE_OK;
+}
+
+void statement_finalize_all(struct sqlite_conn *conn)
+{
+    for (int i = 0; i < STATEMENT_MAX_; i++) {
+        (void)sqlite3_finalize(conn->statements[i]);
+        conn->statements[i] = NULL;
+    }
+}
+
+struct binder statement_start(struct sqlite_conn *conn, enum statement which)
+{
+    return (struct binder){.conn = conn, .stmt = conn->statements[which], .next = 1};
+}
+
+static void bound(struct binder *b, int rc)
+{
+    b->next++;
+    if (b->rc == SQLITE_OK)
+        b->rc = rc;
+}
+
+void bind_text(struct binder *b, const char *text)
+{
+    bound(b, sqlite3_bind_text(b->stmt, b->next, text, -1, SQLITE_STATIC));
+}
+
+void bind_blob(struct binder *b, const void *bytes, size_t len)
+{
+    bound(b, sqlite3_bind_blob64(b->stmt, b->next, bytes, len, SQLITE_STATIC));
+}
+
+void bind_int(struct binder *b, int64_t value)
+{
+    bound(b, sqlite3_bind_int64(b->stmt, b->next, value));
+}
+
+void statement_end(struct binder *b)
+{
+    (void)sqlite3_reset(b->stmt);
+    (void)sqlite3_clear_bindings(b->stmt);
+}
+
+static const char *statement_label(const struct binder *b)
+{
+    for (int i = 0; i < STATEMENT_MAX_; i++)
+        if (b->conn->statements[i] == b->stmt)
+            return statement_names[i];
+    return "statement";
+}
+
+enum store_status statement_step(struct binder *b, char **ret_error)
+{
+    if (!b->stmt)
+        return sqlite_fail(b->conn, SQLITE_CANTOPEN, "the database is not open", ret_error);
+    int rc = b->rc == SQLITE_OK ? sqlite3_step(b->stmt) : b->rc;
+    if (rc == SQLITE_ROW)
+        return STORE_OK;
+    enum store_status status = STORE_NONE;
+    if (rc != SQLITE_DONE)
+        status = sqlite_fail(b->conn, rc, statement_label(b), ret_error);
+    statement_end(b);
+    return status;
+}
+
+enum store_status statement_run(struct binder *b, char **ret_error)
+{
+    enum store_status status = statement_step(b, ret_error);
+    if (status == STORE_OK)
+        statement_end(b);
+    return status == STORE_NONE ? STORE_OK : status;
+}
+
+char *column_text(sqlite3_stmt *stmt, int column)
+{
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    return text ? mem_strndup((const char *)text, (size_t)sqlite3_column_bytes(stmt, column)) : NULL;
+}
+
+void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size)
+{
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    (void)snprintf(target, size, "%s", text ? (const char *)text : "");
+}

@@ -1,0 +1,81 @@
+/*
+ * Every statement that runs in a transaction of ours: X(name, sql). All are prepared when a connection opens,
+ * so a wrong schema fails at start. No include guard: included once per expansion.
+ */
+STATEMENT(CLUSTER_PUT,
+          "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES (?, ?, ?, ?, ?, ?)"
+          " ON CONFLICT (id) DO UPDATE SET project = excluded.project, name = excluded.name,"
+          " version = excluded.version, deleted = excluded.deleted, doc = excluded.doc"
+          " WHERE excluded.version >= clusters.version")
+STATEMENT(CLUSTER_DELETE, "DELETE FROM clusters WHERE id = ?")
+STATEMENT(CLUSTER_LOAD, "SELECT id, doc FROM clusters ORDER BY id")
+
+STATEMENT(
+    OPERATION_PUT,
+    "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (id) DO UPDATE SET cluster_id = excluded.cluster_id, project = excluded.project,"
+    " status = excluded.status, finished_at = excluded.finished_at, doc = excluded.doc")
+STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE finished_at > 0 AND finished_at < ?")
+STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations ORDER BY id")
+
+STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
+STATEMENT(EVENT_APPEND,
+          "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
+STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE at < ? AND NOT EXISTS (SELECT 1 FROM deliveries"
+                       " WHERE event_id = events.id AND status = 'pending')")
+STATEMENT(EVENT_BY_ID, "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE id = ?")
+STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
+STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
+/*
+ * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 what the index selects, ?5
+ * limit. The unary plus keeps the planner from an index that would need a sort.
+ */
+#define EVENTS_PAGE_HEAD                                                                    \
+    "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE sequence > ?1" \
+    " AND (?2 IS NULL OR +type IN (SELECT value FROM json_each(?2)))"                       \
+    " AND (?3 IS NULL OR +project IN (SELECT value FROM json_each(?3)))"
+#define EVENTS_PAGE_TAIL " ORDER BY sequence LIMIT ?5"
+STATEMENT(EVENTS_PAGE, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL)
+STATEMENT(EVENTS_PAGE_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL)
+STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL)
+#undef EVENTS_PAGE_HEAD
+#undef EVENTS_PAGE_TAIL
+
+/* Never REPLACE: that would delete the row first, and its deliveries with it. */
+STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
+                            " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
+STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
+STATEMENT(SUBSCRIPTION_LOAD, "SELECT id, doc FROM subscriptions ORDER BY id")
+
+STATEMENT(
+    DELIVERY_PUT,
+    "INSERT INTO deliveries (id, event_id, subscription_id, status, attempt, response_status, latency_ms,"
+    " error, next_attempt_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (id) DO UPDATE SET event_id = excluded.event_id,"
+    " subscription_id = excluded.subscription_id, status = excluded.status, attempt = excluded.attempt,"
+    " response_status = excluded.response_status, latency_ms = excluded.latency_ms,"
+    " error = excluded.error, next_attempt_at = excluded.next_attempt_at,"
+    " created_at = excluded.created_at, updated_at = excluded.updated_at")
+STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE status <> 'pending' AND updated_at < ?")
+#define DELIVERY_COLUMNS                                                                         \
+    "SELECT id, event_id, subscription_id, status, attempt, response_status, latency_ms, error," \
+    " next_attempt_at, created_at, updated_at FROM deliveries"
+STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY id")
+STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS " WHERE subscription_id = ? AND id < ? ORDER BY id DESC LIMIT ?")
+#undef DELIVERY_COLUMNS
+
+STATEMENT(TOKEN_PUT, "INSERT INTO tokens (id, digest, doc) VALUES (?, ?, ?)"
+                     " ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, doc = excluded.doc")
+STATEMENT(TOKEN_LOAD, "SELECT id, doc FROM tokens ORDER BY id")
+STATEMENT(ACCOUNT_PUT, "INSERT INTO accounts (name, doc) VALUES (?, ?)"
+                       " ON CONFLICT (name) DO UPDATE SET doc = excluded.doc")
+STATEMENT(ACCOUNT_LOAD, "SELECT name, doc FROM accounts ORDER BY name")
+STATEMENT(PROJECT_PUT, "INSERT INTO projects (name, doc) VALUES (?, ?)"
+                       " ON CONFLICT (name) DO UPDATE SET doc = excluded.doc")
+STATEMENT(PROJECT_LOAD, "SELECT name, doc FROM projects ORDER BY name")
+
+STATEMENT(LEASE_GET, "SELECT holder, until, fence FROM leases WHERE name = ?")
+STATEMENT(LEASE_PUT, "INSERT INTO leases (name, holder, until, fence) VALUES (?, ?, ?, ?)"
+                     " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,"
+                     " fence = excluded.fence")
+STATEMENT(LEASE_RELEASE, "UPDATE leases SET holder = '', until = 0 WHERE name = ? AND holder = ?")

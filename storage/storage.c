@@ -1,0 +1,99 @@
+/*
+ * Owns the running store: opens both connections, takes the lease, starts and stops the two threads. Runs on
+ * the caller's thread; must not touch a connection between storage_start and storage_close.
+ */
+#include "storage/storage.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "storage/storage_private.h"
+
+/*
+ * A process that was killed leaves its lease behind. Where the store has one owner by construction (a file
+ * lock), having opened it proves that the old holder is gone, so nobody waits for the lease to run out.
+ */
+static enum store_status take_lease(const struct store_backend *backend, void *conn, const char *holder,
+                                    const struct env *env, struct store_lease *ret_lease, char **ret_error)
+{
+    enum store_status status =
+        backend->lease_take(conn, LEASE_NAME, holder, env_wall(env), LEASE_TTL_US, ret_lease);
+    if (status == STORE_CONFLICT && !backend->shared_by_replicas) {
+        (void)backend->lease_release(conn, LEASE_NAME, ret_lease->holder);
+        status = backend->lease_take(conn, LEASE_NAME, holder, env_wall(env), LEASE_TTL_US, ret_lease);
+    }
+    if (status == STORE_OK)
+        return STORE_OK;
+    if (status == STORE_CONFLICT) {
+        if (ret_error)
+            *ret_error = mem_printf("the store is owned by %s", ret_lease->holder);
+        return STORE_LOCKED;
+    }
+    if (ret_error)
+        *ret_error = mem_printf("taking the lease of the store failed: %s", store_status_name(status));
+    return STORE_BROKEN;
+}
+
+enum store_status storage_open(const struct store_backend *backend, const char *location, const char *holder,
+                               const struct env *env, struct storage **ret_storage, char **ret_error)
+{
+    void *writer = NULL;
+    enum store_status status = backend->open(location, true, &writer, ret_error);
+    if (status != STORE_OK)
+        return status;
+    struct store_lease lease = {0};
+    status = take_lease(backend, writer, holder, env, &lease, ret_error);
+    if (status != STORE_OK) {
+        backend->close(writer);
+        return status;
+    }
+    void *reader = NULL;
+    status = backend->open(location, false, &reader, ret_error);
+    if (status != STORE_OK) {
+        (void)backend->lease_release(writer, LEASE_NAME, holder);
+        backend->close(writer);
+        return status;
+    }
+    struct storage *s = MEM_NEW(struct storage);
+    writer_init(&s->writer, backend, env, writer, holder, lease.fence);
+    reader_init(&s->reader, backend, reader);
+    *ret_storage = s;
+    return STORE_OK;
+}
+
+enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error)
+{
+    return s->writer.backend->load(s->writer.conn, visitor, ret_error);
+}
+
+void storage_start(struct storage *s)
+{
+    writer_start(&s->writer);
+    reader_start(&s->reader);
+}
+
+void storage_close(struct storage *s)
+{
+    if (!s)
+        return;
+    writer_stop(&s->writer);
+    reader_done(&s->reader);
+    writer_done(&s->writer);
+    free(s);
+}
+
+void storage_submit(struct storage *s, struct change_set *set)
+{
+    writer_submit(&s->writer, set);
+}
+
+bool storage_is_broken(struct storage *s)
+{
+    struct storage_metrics metrics;
+    writer_metrics(&s->writer, &metrics);
+    return metrics.broken;
+}
+
+void storage_metrics(struct storage *s, struct storage_metrics *ret)
+{
+    writer_metrics(&s->writer, ret);
+}

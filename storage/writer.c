@@ -1,0 +1,414 @@
+/*
+ * Owns the writer thread, the writing connection and the lease. The thread drains its queue into one
+ * transaction (group commit), so many waiting clients share one fsync. Must not hold the lock while it writes
+ * or calls back.
+ *
+ *   working --commit fails--> broken --a set or the lease is stored--> working
+ *      |                        |
+ *      +--another holds the lease--> lost (until close)
+ *
+ * While broken, droppable sets fail at once; the others keep their order at the head of the backlog.
+ */
+#include "storage/storage_private.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+enum { BATCH_MAX_SETS = 256, TRIES_PER_CALL = 3, TRIES_AT_CLOSE = 3 };
+
+#define BACKOFF_MIN_US (100 * US_PER_MS)
+#define BACKOFF_MAX_US (5 * US_PER_S)
+
+/* ---- queues
+ * ------------------------------------------------------------------------------------------------- */
+
+static void queue_append(struct set_queue *q, struct change_set *set)
+{
+    set->next = NULL;
+    if (q->tail)
+        q->tail->next = set;
+    else
+        q->head = set;
+    q->tail = set;
+}
+
+static struct change_set *queue_pop(struct set_queue *q)
+{
+    struct change_set *set = q->head;
+    if (!set)
+        return NULL;
+    q->head = set->next;
+    if (!q->head)
+        q->tail = NULL;
+    set->next = NULL;
+    return set;
+}
+
+static void queue_move(struct set_queue *to, struct set_queue *from)
+{
+    struct change_set *set;
+    while ((set = queue_pop(from)))
+        queue_append(to, set);
+}
+
+/* ---- reports
+ * ------------------------------------------------------------------------------------------------ */
+
+static void report(struct writer *w, struct change_set *set, enum store_status status)
+{
+    /* A number from a transaction that was rolled back belongs to another event by now. */
+    for (size_t i = 0; status != STORE_OK && i < set->count; i++)
+        if (set->changes[i].kind == CHANGE_EVENT_APPEND)
+            set->changes[i].event->sequence = 0;
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    w->metrics.queue_depth--;
+    if (status == STORE_OK)
+        w->metrics.change_sets++;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+    set->on_done(set, status);
+}
+
+static void report_head(struct writer *w, enum store_status status)
+{
+    struct change_set *set = queue_pop(&w->backlog);
+    if (w->unsure)
+        w->unsure--;
+    report(w, set, status);
+}
+
+static void drop_droppable(struct writer *w)
+{
+    struct set_queue all = w->backlog;
+    struct set_queue dropped = {0};
+    w->backlog = (struct set_queue){0};
+    struct change_set *set;
+    while ((set = queue_pop(&all)))
+        queue_append(set->droppable ? &dropped : &w->backlog, set);
+    while ((set = queue_pop(&dropped)))
+        report(w, set, STORE_BROKEN);
+}
+
+/* ---- states
+ * ------------------------------------------------------------------------------------------------- */
+
+static void publish_broken(struct writer *w)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    w->metrics.broken = w->broken;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+}
+
+static void enter_broken(struct writer *w, const char *why)
+{
+    if (!w->broken) {
+        log_error("store is broken, writes are refused until it recovers", "error", why ? why : "unknown");
+        w->broken = true;
+        w->backoff_us = BACKOFF_MIN_US;
+        publish_broken(w);
+    } else if (w->backoff_us < BACKOFF_MAX_US) {
+        w->backoff_us = w->backoff_us * 2 < BACKOFF_MAX_US ? w->backoff_us * 2 : BACKOFF_MAX_US;
+    }
+    w->retry_at = env_mono(w->env) + w->backoff_us;
+    drop_droppable(w);
+}
+
+static void leave_broken(struct writer *w)
+{
+    if (!w->broken || w->lost)
+        return;
+    log_info("store has recovered");
+    w->broken = false;
+    publish_broken(w);
+}
+
+static void enter_lost(struct writer *w, const char *holder)
+{
+    log_error("another process took the lease of the store, nothing is written any more", "holder", holder);
+    w->lost = true;
+    enter_broken(w, "lease lost");
+}
+
+/* ---- the lease
+ * ---------------------------------------------------------------------------------------------- */
+
+/* While broken with an empty backlog this is also the probe that finds out when the store is back. */
+static void keep_lease(struct writer *w)
+{
+    mono_us now = env_mono(w->env);
+    bool probe = w->broken && !w->backlog.head && now >= w->retry_at;
+    if (w->lost || (w->broken && !probe) || (!w->broken && now < w->renew_at))
+        return;
+    struct store_lease lease = {0};
+    enum store_status status =
+        w->backend->lease_take(w->conn, LEASE_NAME, w->holder, env_wall(w->env), LEASE_TTL_US, &lease);
+    if (status == STORE_CONFLICT) {
+        enter_lost(w, lease.holder);
+    } else if (status != STORE_OK) {
+        enter_broken(w, "renewing the lease failed");
+    } else if (lease.fence != w->fence) {
+        enter_lost(w, "unknown, it was given back since");
+    } else {
+        w->renew_at = now + LEASE_RENEW_US;
+        leave_broken(w);
+    }
+}
+
+/* ---- transactions
+ * ------------------------------------------------------------------------------------------- */
+
+static void count_commit(struct writer *w, enum store_status status, mono_us began)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    if (status == STORE_OK) {
+        w->metrics.commits++;
+        w->metrics.commit_us_total += (uint64_t)(env_mono(w->env) - began);
+    } else if (status != STORE_CONFLICT) {
+        w->metrics.errors++;
+    }
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+}
+
+static enum store_status apply_sets(struct writer *w, size_t count, char **ret_error)
+{
+    struct change_set *set = w->backlog.head;
+    for (size_t n = 0; n < count && set; n++, set = set->next) {
+        for (size_t i = 0; i < set->count; i++) {
+            enum store_status status = w->backend->apply(w->conn, &set->changes[i], ret_error);
+            if (status != STORE_OK)
+                return status;
+        }
+    }
+    return STORE_OK;
+}
+
+static enum store_status transact(struct writer *w, size_t count, char **ret_error)
+{
+    mono_us began = env_mono(w->env);
+    enum store_status status = w->backend->begin(w->conn);
+    if (status == STORE_OK) {
+        status = apply_sets(w, count, ret_error);
+        if (status == STORE_OK) {
+            status = w->backend->commit(w->conn, ret_error);
+            if (status == STORE_UNCERTAIN || status == STORE_BROKEN)
+                w->unsure = w->unsure > count ? w->unsure : count;
+        }
+        if (status != STORE_OK)
+            w->backend->rollback(w->conn);
+    }
+    count_commit(w, status, began);
+    return status;
+}
+
+/*
+ * After a commit whose outcome is unknown: every change but an append may simply be repeated, and an append
+ * is found by its id. STORE_OK: the sets are stored; STORE_NONE: they are not, or it makes no difference.
+ */
+static enum store_status read_back(struct writer *w, size_t count)
+{
+    enum store_status found = STORE_NONE;
+    struct change_set *set = w->backlog.head;
+    for (size_t n = 0; n < count && set; n++, set = set->next) {
+        for (size_t i = 0; i < set->count; i++) {
+            if (set->changes[i].kind != CHANGE_EVENT_APPEND)
+                continue;
+            struct event *stored = NULL;
+            enum store_status status = w->backend->event_by_id(w->conn, set->changes[i].event->id, &stored);
+            if (status != STORE_OK)
+                return status;
+            set->changes[i].event->sequence = stored->sequence;
+            event_free(stored);
+            found = STORE_OK;
+        }
+    }
+    return found;
+}
+
+/* Stores the first `count` sets of the backlog in one transaction. Never STORE_RETRY or STORE_UNCERTAIN. */
+static enum store_status store_sets(struct writer *w, size_t count, char **ret_error)
+{
+    enum store_status status = STORE_BROKEN;
+    for (int i = 0; i < TRIES_PER_CALL; i++) {
+        free(*ret_error);
+        *ret_error = NULL;
+        if (w->unsure) {
+            status = read_back(w, count);
+            if (status == STORE_OK)
+                return STORE_OK;
+        }
+        if (!w->unsure || status == STORE_NONE)
+            status = transact(w, count, ret_error);
+        if (status != STORE_RETRY && status != STORE_UNCERTAIN)
+            return status;
+    }
+    return STORE_BROKEN;
+}
+
+static size_t batch_size(const struct writer *w)
+{
+    if (w->broken || w->unsure)
+        return 1;
+    size_t n = 0;
+    for (const struct change_set *set = w->backlog.head; set && n < BATCH_MAX_SETS; set = set->next)
+        n++;
+    return n;
+}
+
+/* One set in a transaction of its own. False when the store broke: the set is still there. */
+static bool write_one(struct writer *w)
+{
+    char *CLEANUP_FREE error = NULL;
+    enum store_status status = store_sets(w, 1, &error);
+    if (status == STORE_BROKEN) {
+        enter_broken(w, error);
+        return false;
+    }
+    leave_broken(w);
+    if (status != STORE_OK)
+        log_debug("change set refused", "status", store_status_name(status), "error", error);
+    report_head(w, status);
+    return true;
+}
+
+/* The next batch. False when the store is broken. */
+static bool write_batch(struct writer *w)
+{
+    size_t count = batch_size(w);
+    if (count == 1)
+        return write_one(w);
+    char *CLEANUP_FREE error = NULL;
+    enum store_status status = store_sets(w, count, &error);
+    if (status == STORE_BROKEN) {
+        enter_broken(w, error);
+        return false;
+    }
+    for (; count; count--) {
+        if (status == STORE_OK)
+            report_head(w, STORE_OK);
+        else if (!write_one(w)) /* one bad set must not hurt the others */
+            return false;
+    }
+    return true;
+}
+
+/* ---- the thread
+ * --------------------------------------------------------------------------------------------- */
+
+/* How long nothing is to be done unless a set arrives. */
+static int64_t idle_us(const struct writer *w)
+{
+    if (w->lost)
+        return INT64_MAX;
+    if (w->backlog.head && !w->broken)
+        return 0;
+    int64_t left = (w->broken ? w->retry_at : w->renew_at) - env_mono(w->env);
+    return left > 0 ? left : 0;
+}
+
+/* Moves what arrived to the backlog; false when the writer is to stop. */
+static bool collect(struct writer *w)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    int64_t idle;
+    while (!w->incoming.head && !w->stopping && (idle = idle_us(w)) > 0)
+        signal_wait(&w->lock, idle);
+    queue_move(&w->backlog, &w->incoming);
+    bool stopping = w->stopping;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+    return !stopping;
+}
+
+static bool has_work(struct writer *w)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    queue_move(&w->backlog, &w->incoming);
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+    return w->backlog.head;
+}
+
+static void drain(struct writer *w)
+{
+    for (int failures = 0; !w->lost && failures < TRIES_AT_CLOSE && has_work(w);)
+        failures += write_batch(w) ? 0 : 1;
+    uint64_t given_up = 0;
+    while (has_work(w)) {
+        report_head(w, STORE_BROKEN);
+        given_up++;
+    }
+    if (given_up)
+        log_error("store closes with changes that could not be written", "change_sets", LOG_INT(given_up));
+}
+
+static void *writer_main(void *arg)
+{
+    struct writer *w = arg;
+    while (collect(w)) {
+        if (w->broken)
+            drop_droppable(w);
+        keep_lease(w);
+        if (w->backlog.head && !w->lost && (!w->broken || env_mono(w->env) >= w->retry_at))
+            (void)write_batch(w);
+    }
+    drain(w);
+    return NULL;
+}
+
+void writer_init(struct writer *w, const struct store_backend *backend, const struct env *env, void *conn,
+                 const char *holder, int64_t fence)
+{
+    w->backend = backend;
+    w->env = env;
+    w->conn = conn;
+    w->fence = fence;
+    w->renew_at = env_mono(env) + LEASE_RENEW_US;
+    (void)snprintf(w->holder, sizeof(w->holder), "%s", holder);
+    signal_init(&w->lock);
+}
+
+void writer_start(struct writer *w)
+{
+    int error = pthread_create(&w->thread, NULL, writer_main, w);
+    assert(error == 0);
+    (void)error;
+    (void)pthread_setname_np(w->thread, "store-writer");
+    w->started = true;
+}
+
+void writer_submit(struct writer *w, struct change_set *set)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    queue_append(&w->incoming, set);
+    w->metrics.queue_depth++;
+    (void)pthread_cond_signal(&w->lock.cond);
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+}
+
+void writer_metrics(struct writer *w, struct storage_metrics *ret)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    *ret = w->metrics;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+}
+
+void writer_stop(struct writer *w)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    w->stopping = true;
+    (void)pthread_cond_signal(&w->lock.cond);
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+    if (w->started)
+        (void)pthread_join(w->thread, NULL);
+    else
+        drain(w);
+    if (!w->lost)
+        (void)w->backend->lease_release(w->conn, LEASE_NAME, w->holder);
+}
+
+void writer_done(struct writer *w)
+{
+    drain(w); /* what the reader's callbacks may have submitted */
+    w->backend->close(w->conn);
+    signal_done(&w->lock);
+}

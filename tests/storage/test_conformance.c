@@ -1,0 +1,496 @@
+/*
+ * One suite for every backend: the contract of storage/storage.h on bare connections. What runs on top of a
+ * backend (threads, group commit) is in test_running.c.
+ */
+#include "tests/storage/store_fixture.h"
+
+struct fixture {
+    const struct store_backend *backend;
+    char dir[256];
+    char location[300];
+    void *writer;
+    void *reader;
+};
+
+static const struct store_backend *const backends[] = {&store_fake, &store_sqlite};
+
+static int set_up(void **state)
+{
+    struct fixture *f = MEM_NEW(struct fixture);
+    f->backend = *state;
+    make_temporary(f->dir, sizeof(f->dir));
+    (void)snprintf(f->location, sizeof(f->location), "%s/store.db", f->dir);
+    char *error = NULL;
+    if (f->backend->open(f->location, true, &f->writer, &error) != STORE_OK ||
+        f->backend->open(f->location, false, &f->reader, &error) != STORE_OK)
+        fail_msg("open: %s", error);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    f->backend->close(f->reader);
+    f->backend->close(f->writer);
+    remove_temporary(f->dir);
+    free(f);
+    return 0;
+}
+
+/* ---- counting what is stored
+ * -------------------------------------------------------------------------------- */
+
+struct seen {
+    int clusters;
+    int operations;
+    int subscriptions;
+    int deliveries;
+    int tokens;
+    int accounts;
+    int projects;
+    char last[256];
+    int64_t number;
+};
+
+static void see(struct seen *seen, int *counter, const char *what)
+{
+    (*counter)++;
+    (void)snprintf(seen->last, sizeof(seen->last), "%s", what);
+}
+
+static void see_cluster(void *ctx, struct cluster *c)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->clusters, c->name);
+    seen->number = c->version;
+    cluster_free(c);
+}
+
+static void see_operation(void *ctx, struct operation *op)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->operations, op->id);
+    seen->number = op->finished_at;
+    operation_free(op);
+}
+
+static void see_subscription(void *ctx, struct subscription *s)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->subscriptions, s->description);
+    assert_int_equal(s->sealed_secret_len, 6);
+    assert_memory_equal(s->sealed_secret, "sealed", 6);
+    subscription_free(s);
+}
+
+static void see_delivery(void *ctx, struct delivery *d)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->deliveries, d->id);
+    free(d);
+}
+
+static void see_token(void *ctx, struct api_token *t)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->tokens, t->id);
+    seen->number = t->digest[31];
+    api_token_free(t);
+}
+
+static void see_account(void *ctx, struct account_state *a)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->accounts, a->name);
+    seen->number = a->login_failures;
+    account_state_free(a);
+}
+
+static void see_project(void *ctx, struct project_state *p)
+{
+    struct seen *seen = ctx;
+    see(seen, &seen->projects, p->name);
+    seen->number = p->discovered_at;
+    project_state_free(p);
+}
+
+static struct seen load(struct fixture *f)
+{
+    struct seen seen = {0};
+    const struct store_visitor visitor = {
+        .cluster = see_cluster,
+        .operation = see_operation,
+        .subscription = see_subscription,
+        .delivery = see_delivery,
+        .token = see_token,
+        .account = see_account,
+        .project = see_project,
+        .ctx = &seen,
+    };
+    assert_int_equal(f->backend->load(f->writer, &visitor, NULL), STORE_OK);
+    return seen;
+}
+
+static enum store_status run(struct fixture *f, struct change_set *set)
+{
+    return store_run(f->backend, f->writer, set);
+}
+
+static struct event_page *page_of(struct fixture *f, const struct event_query *query)
+{
+    struct event_page *page = MEM_NEW(struct event_page);
+    assert_int_equal(f->backend->events(f->reader, query, page), STORE_OK);
+    return page;
+}
+
+/* "1 2 5": the sequences of a page. */
+static void check_page(struct fixture *f, const struct event_query *query, const char *want)
+{
+    char got[256] = "";
+    struct event_page *page = page_of(f, query);
+    for (size_t i = 0, n = 0; i < page->count; i++)
+        n += (size_t)snprintf(got + n, sizeof(got) - n, i ? " %d" : "%d", (int)page->events[i].sequence);
+    assert_string_equal(got, want);
+    event_page_free(page);
+}
+
+/* ---- the suite
+ * ---------------------------------------------------------------------------------------------- */
+
+static void every_kind_is_stored_and_loaded(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_cluster(set, make_cluster("cl_1", "p1", "c1", 3));
+    change_put_operation(set, make_operation("op_1", 0));
+    change_put_subscription(set, make_subscription("wh_1", "hook"));
+    change_put_delivery(set, make_delivery("dlv_1", "evt_1", "wh_1", DELIVERY_PENDING, 5));
+    change_put_delivery(set, make_delivery("dlv_2", "evt_1", "wh_1", DELIVERY_FAILED, 5));
+    change_put_token(set, make_token("tok_1", 9));
+    change_put_account(set, make_account("acme", 2));
+    change_put_project(set, make_project("p1", 77));
+    (void)change_append_event(set, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 8));
+    assert_int_equal(run(f, set), STORE_OK);
+    struct seen seen = load(f);
+    assert_int_equal(seen.clusters, 1);
+    assert_int_equal(seen.operations, 1);
+    assert_int_equal(seen.subscriptions, 1);
+    assert_int_equal(seen.deliveries, 1); /* pending ones only */
+    assert_int_equal(seen.tokens, 1);
+    assert_int_equal(seen.accounts, 1);
+    assert_int_equal(seen.projects, 1);
+
+    struct event *e = NULL;
+    assert_int_equal(f->backend->event_by_id(f->reader, "evt_1", &e), STORE_OK);
+    assert_int_equal(e->sequence, 1);
+    assert_int_equal(e->type, EVENT_CLUSTER_READY);
+    assert_string_equal(e->project, "p1");
+    assert_string_equal(e->cluster, "c1");
+    assert_int_equal(e->at, 8);
+    assert_string_equal(e->body, "{\"id\":\"evt_1\"}");
+    event_free(e);
+    assert_int_equal(f->backend->event_by_id(f->reader, "evt_2", &e), STORE_NONE);
+}
+
+static void a_second_put_replaces(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 1; i <= 2; i++) {
+        struct change_set *set = change_set_new();
+        change_put_account(set, make_account("acme", i));
+        change_put_token(set, make_token("tok_1", (uint8_t)i));
+        change_put_operation(set, make_operation("op_1", i == 2 ? 50 : 0));
+        change_put_project(set, make_project("p1", i * 10));
+        assert_int_equal(run(f, set), STORE_OK);
+    }
+    struct seen seen = load(f);
+    assert_int_equal(seen.accounts + seen.tokens + seen.operations + seen.projects, 4);
+    assert_int_equal(seen.number, 20);
+}
+
+static void stale_cluster_versions_conflict(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 5)), STORE_OK);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 4)),
+                     STORE_CONFLICT);
+    assert_int_equal(load(f).number, 5);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 5)), STORE_OK);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 6)), STORE_OK);
+    assert_int_equal(load(f).number, 6);
+}
+
+static void live_clusters_are_unique_by_name(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 1)), STORE_OK);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_2", "p1", "c1", 1)),
+                     STORE_CONFLICT);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_2", "p2", "c1", 1)), STORE_OK);
+    struct cluster *gone = make_cluster("cl_1", "p1", "c1", 2);
+    gone->deleted = true;
+    assert_int_equal(store_cluster(f->backend, f->writer, gone), STORE_OK);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_3", "p1", "c1", 1)), STORE_OK);
+    struct change_set *set = change_set_new();
+    change_delete_cluster(set, "cl_1");
+    change_delete_cluster(set, "cl_unknown");
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_int_equal(load(f).clusters, 2);
+}
+
+static void digests_and_event_ids_are_unique(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_token(set, make_token("tok_1", 9));
+    assert_int_equal(run(f, set), STORE_OK);
+    set = change_set_new();
+    change_put_token(set, make_token("tok_2", 9));
+    assert_int_equal(run(f, set), STORE_CONFLICT);
+    assert_int_equal(
+        store_event(f->backend, f->writer, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)),
+        STORE_OK);
+    assert_int_equal(
+        store_event(f->backend, f->writer, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)),
+        STORE_CONFLICT);
+    check_page(f, &(struct event_query){.limit = 10}, "1");
+}
+
+static void a_set_is_stored_whole_or_not(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_cluster(set, make_cluster("cl_1", "p1", "c1", 1));
+    struct event *e = change_append_event(set, make_event("evt_1", EVENT_CLUSTER_CREATED, "p1", "c1", 1));
+    change_put_delivery(set, make_delivery("dlv_1", "evt_1", "wh_none", DELIVERY_PENDING, 1));
+    assert_int_equal(store_try(f->backend, f->writer, set), STORE_CONFLICT);
+    assert_int_equal(load(f).clusters, 0);
+    check_page(f, &(struct event_query){.limit = 10}, "");
+    set->count = 2;
+    assert_int_equal(store_try(f->backend, f->writer, set), STORE_OK);
+    assert_int_equal(e->sequence, 1);
+    free(set->changes[2].delivery);
+    change_set_free(set);
+}
+
+static void readers_do_not_see_open_transactions(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    (void)change_append_event(set, make_event("evt_1", EVENT_CLUSTER_CREATED, "p1", "c1", 1));
+    assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+    assert_int_equal(f->backend->apply(f->writer, &set->changes[0], NULL), STORE_OK);
+    check_page(f, &(struct event_query){.limit = 10}, "");
+    assert_int_equal(f->backend->commit(f->writer, NULL), STORE_OK);
+    check_page(f, &(struct event_query){.limit = 10}, "1");
+    change_set_free(set);
+}
+
+static void sequences_are_dense_and_never_reused(void **state)
+{
+    struct fixture *f = *state;
+    char id[40];
+    for (int i = 1; i <= 6; i++) {
+        struct change_set *set = change_set_new();
+        (void)snprintf(id, sizeof(id), "evt_%d", i);
+        (void)change_append_event(set, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", i));
+        if (i % 2) { /* a rollback takes the number back */
+            assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+            assert_int_equal(f->backend->apply(f->writer, &set->changes[0], NULL), STORE_OK);
+            f->backend->rollback(f->writer);
+            f->backend->rollback(f->writer); /* nothing to roll back is no fault */
+        }
+        assert_int_equal(store_try(f->backend, f->writer, set), STORE_OK);
+        assert_int_equal(set->changes[0].event->sequence, i);
+        change_set_free(set);
+    }
+    struct change_set *set = change_set_new();
+    change_purge(set, CHANGE_EVENT_PURGE, 100);
+    assert_int_equal(run(f, set), STORE_OK);
+    struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
+    assert_int_equal(page->count, 0);
+    assert_int_equal(page->oldest, 0);
+    assert_int_equal(page->newest, 6);
+    event_page_free(page);
+    assert_int_equal(
+        store_event(f->backend, f->writer, make_event("evt_7", EVENT_CLUSTER_READY, "p1", "c1", 7)),
+        STORE_OK);
+    check_page(f, &(struct event_query){.limit = 10}, "7");
+}
+
+static void event_pages_filter(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        enum event_type type;
+        const char *project;
+        const char *cluster;
+    } rows[] = {
+        {EVENT_CLUSTER_CREATED, "p1", "c1"},  {EVENT_OPERATION_STARTED, "p1", "c1"},
+        {EVENT_CLUSTER_READY, "p2", "c1"},    {EVENT_ACCOUNT_LOGIN_FAILED, NULL, NULL},
+        {EVENT_CLUSTER_CREATED, "p1", "c2"},  {EVENT_OPERATION_FAILED, "p3", "c3"},
+        {EVENT_VERSION_EXPIRING, "p1", "c2"},
+    };
+    char id[40];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        (void)snprintf(id, sizeof(id), "evt_%d", (int)i);
+        struct event *e = make_event(id, rows[i].type, rows[i].project, rows[i].cluster, (wall_us)i);
+        assert_int_equal(store_event(f->backend, f->writer, e), STORE_OK);
+    }
+    char cluster_all[] = "cluster.*", all[] = "*", failed[] = "operation.failed",
+         login[] = "account.login_failed";
+    char p1[] = "p1", p2[] = "p2", c1[] = "c1", none[] = "nothing.like.this";
+    check_page(f, &(struct event_query){.limit = 100}, "1 2 3 4 5 6 7");
+    check_page(f, &(struct event_query){.limit = 2}, "1 2");
+    check_page(f, &(struct event_query){.after = 2, .limit = 3}, "3 4 5");
+    check_page(f, &(struct event_query){.after = 7, .limit = 3}, "");
+    check_page(f, &(struct event_query){.limit = -4}, "1");
+    check_page(f, &(struct event_query){.limit = 9, .types = (char *[]){cluster_all, NULL}}, "1 3 5");
+    check_page(f, &(struct event_query){.limit = 9, .types = (char *[]){failed, login, NULL}}, "4 6");
+    check_page(f, &(struct event_query){.limit = 9, .types = (char *[]){all, NULL}}, "1 2 3 4 5 6 7");
+    check_page(f, &(struct event_query){.limit = 9, .types = (char *[]){none, NULL}}, "");
+    check_page(f, &(struct event_query){.limit = 9, .projects = (char *[]){p1, NULL}}, "1 2 5 7");
+    check_page(f, &(struct event_query){.limit = 9, .projects = (char *[]){p1, p2, NULL}}, "1 2 3 5 7");
+    check_page(f, &(struct event_query){.limit = 9, .projects = (char *[]){NULL}}, "");
+    check_page(f, &(struct event_query){.limit = 9, .cluster = c1}, "1 2 3");
+    check_page(f, &(struct event_query){.limit = 9, .cluster = c1, .projects = (char *[]){p2, NULL}}, "3");
+    check_page(
+        f,
+        &(struct event_query){
+            .after = 1, .limit = 9, .projects = (char *[]){p1, NULL}, .types = (char *[]){cluster_all, NULL}},
+        "5");
+}
+
+static void purges_keep_what_is_needed(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_operation(set, make_operation("op_open", 0));
+    change_put_operation(set, make_operation("op_old", 10));
+    change_put_operation(set, make_operation("op_edge", 20));
+    change_put_subscription(set, make_subscription("wh_1", "hook"));
+    (void)change_append_event(set, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 10));
+    (void)change_append_event(set, make_event("evt_2", EVENT_CLUSTER_READY, "p1", "c1", 10));
+    (void)change_append_event(set, make_event("evt_3", EVENT_CLUSTER_READY, "p1", "c1", 20));
+    change_put_delivery(set, make_delivery("dlv_1", "evt_1", "wh_1", DELIVERY_PENDING, 10));
+    change_put_delivery(set, make_delivery("dlv_2", "evt_2", "wh_1", DELIVERY_DELIVERED, 10));
+    change_put_delivery(set, make_delivery("dlv_3", "evt_2", "wh_1", DELIVERY_FAILED, 20));
+    change_purge(set, CHANGE_OPERATION_PURGE, 20);
+    change_purge(set, CHANGE_EVENT_PURGE, 20);
+    change_purge(set, CHANGE_DELIVERY_PURGE, 20);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_int_equal(load(f).operations, 2);
+    struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
+    assert_int_equal(page->count, 2);
+    assert_int_equal(page->oldest, 1);
+    assert_int_equal(page->newest, 3);
+    event_page_free(page);
+    struct delivery *array = NULL;
+    size_t count = 0;
+    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "", 10, &array, &count), STORE_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(array[0].id, "dlv_3");
+    assert_string_equal(array[1].id, "dlv_1");
+    free(array);
+}
+
+static void deliveries_page_newest_first_and_cascade(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", "one"));
+    change_put_subscription(set, make_subscription("wh_2", "two"));
+    char id[40];
+    for (int i = 1; i <= 5; i++) {
+        (void)snprintf(id, sizeof(id), "dlv_%d", i);
+        change_put_delivery(set, make_delivery(id, "evt_1", i == 3 ? "wh_2" : "wh_1", DELIVERY_PENDING, i));
+    }
+    change_put_subscription(set, make_subscription("wh_1", "changed")); /* keeps its deliveries */
+    assert_int_equal(run(f, set), STORE_OK);
+    struct delivery *array = NULL;
+    size_t count = 0;
+    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "", 2, &array, &count), STORE_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(array[0].id, "dlv_5");
+    assert_string_equal(array[1].id, "dlv_4");
+    struct delivery *want = make_delivery("dlv_5", "evt_1", "wh_1", DELIVERY_PENDING, 5);
+    assert_memory_equal(&array[0], want, sizeof(*want));
+    free(want);
+    free(array);
+    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "dlv_4", 9, &array, &count), STORE_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(array[0].id, "dlv_2");
+    free(array);
+
+    set = change_set_new();
+    change_delete_subscription(set, "wh_1");
+    change_delete_subscription(set, "wh_unknown");
+    assert_int_equal(run(f, set), STORE_OK);
+    struct seen seen = load(f);
+    assert_int_equal(seen.subscriptions, 1);
+    assert_int_equal(seen.deliveries, 1);
+    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "", 9, &array, &count), STORE_OK);
+    assert_int_equal(count, 0);
+    free(array);
+}
+
+static void leases_exclude_expire_and_fence(void **state)
+{
+    struct fixture *f = *state;
+    const struct store_backend *b = f->backend;
+    struct store_lease lease = {0};
+    assert_int_equal(b->lease_take(f->writer, "daemon", "a", 100, 30, &lease), STORE_OK);
+    assert_int_equal(lease.until, 130);
+    assert_int_equal(lease.fence, 1);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 129, 30, &lease), STORE_CONFLICT);
+    assert_string_equal(lease.holder, "a");
+    assert_int_equal(lease.until, 130);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "a", 120, 30, &lease), STORE_OK);
+    assert_int_equal(lease.fence, 1); /* renewed */
+    assert_int_equal(lease.until, 150);
+    assert_int_equal(b->lease_take(f->writer, "other", "b", 120, 30, &lease), STORE_OK);
+    assert_int_equal(lease.fence, 1);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 150, 30, &lease), STORE_OK); /* ran out */
+    assert_int_equal(lease.fence, 2);
+    assert_int_equal(b->lease_release(f->writer, "daemon", "a"), STORE_NONE);
+    assert_int_equal(b->lease_release(f->writer, "daemon", "b"), STORE_OK);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 151, 30, &lease), STORE_OK);
+    assert_int_equal(lease.fence, 3); /* given back in between: a new holding */
+}
+
+static void status_names_are_complete(void **state)
+{
+    (void)state;
+    for (int status = STORE_OK; status <= STORE_LOCKED; status++)
+        assert_string_not_equal(store_status_name((enum store_status)status), "unknown");
+}
+
+#define SUITE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+    int failed = 0;
+    for (size_t i = 0; i < ARRAY_LEN(backends); i++) {
+        struct CMUnitTest tests[] = {
+            SUITE_TEST(every_kind_is_stored_and_loaded),
+            SUITE_TEST(a_second_put_replaces),
+            SUITE_TEST(stale_cluster_versions_conflict),
+            SUITE_TEST(live_clusters_are_unique_by_name),
+            SUITE_TEST(digests_and_event_ids_are_unique),
+            SUITE_TEST(a_set_is_stored_whole_or_not),
+            SUITE_TEST(readers_do_not_see_open_transactions),
+            SUITE_TEST(sequences_are_dense_and_never_reused),
+            SUITE_TEST(event_pages_filter),
+            SUITE_TEST(purges_keep_what_is_needed),
+            SUITE_TEST(deliveries_page_newest_first_and_cascade),
+            SUITE_TEST(leases_exclude_expire_and_fence),
+            cmocka_unit_test(status_names_are_complete),
+        };
+        struct store_backend backend = *backends[i];
+        for (size_t t = 0; t < ARRAY_LEN(tests); t++)
+            tests[t].initial_state = &backend;
+        failed += cmocka_run_group_tests_name(backend.name, tests, NULL, NULL);
+    }
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,455 @@
+/*
+ * The running store over every backend: group commit, order, reports exactly once, the broken store, the
+ * lease, the reader's queue. A fake clock moves only by order, and a condition variable tells when a report
+ * came.
+ */
+#include "tests/storage/store_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { RECORD_MAX = 512 };
+
+struct fixture {
+    const struct store_backend *backend;
+    char dir[256];
+    char location[300];
+    void *keeper; /* keeps the fake's memory alive, and orders its failures; NULL for others */
+    struct storage *store;
+    struct env env;
+    _Atomic int64_t now;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    int order[RECORD_MAX]; /* tags in the order of the reports */
+    int64_t sequence[RECORD_MAX];
+    enum store_status status[RECORD_MAX]; /* by tag */
+    int reports[RECORD_MAX];              /* by tag */
+    int count;
+};
+
+static int64_t fake_now(const struct env *env)
+{
+    const struct fixture *f = env->ctx;
+    return atomic_load(&f->now);
+}
+
+static void open_store(struct fixture *f, const char *holder)
+{
+    char *error = NULL;
+    if (storage_open(f->backend, f->location, holder, &f->env, &f->store, &error) != STORE_OK)
+        fail_msg("open: %s", error);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = MEM_NEW(struct fixture);
+    f->backend = *(const struct store_backend *const *)*state;
+    make_temporary(f->dir, sizeof(f->dir));
+    (void)snprintf(f->location, sizeof(f->location), "%s/store.db", f->dir);
+    f->env = *env_real();
+    f->env.now_mono = fake_now;
+    f->env.now_wall = fake_now;
+    f->env.ctx = f;
+    atomic_store(&f->now, 1000 * US_PER_S);
+    (void)pthread_mutex_init(&f->mutex, NULL);
+    (void)pthread_cond_init(&f->cond, NULL);
+    if (f->backend == &store_fake)
+        assert_int_equal(f->backend->open(f->location, false, &f->keeper, NULL), STORE_OK);
+    open_store(f, "me");
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    storage_close(f->store);
+    if (f->keeper)
+        f->backend->close(f->keeper);
+    (void)pthread_cond_destroy(&f->cond);
+    (void)pthread_mutex_destroy(&f->mutex);
+    remove_temporary(f->dir);
+    free(f);
+    return 0;
+}
+
+struct tag {
+    struct fixture *f;
+    int number;
+};
+
+static void on_done(struct change_set *set, enum store_status status)
+{
+    struct tag *tag = set->ctx;
+    struct fixture *f = tag->f;
+    (void)pthread_mutex_lock(&f->mutex);
+    f->order[f->count++] = tag->number;
+    f->status[tag->number] = status;
+    f->reports[tag->number]++;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->changes[i].kind == CHANGE_EVENT_APPEND)
+            f->sequence[tag->number] = set->changes[i].event->sequence;
+    (void)pthread_cond_broadcast(&f->cond);
+    (void)pthread_mutex_unlock(&f->mutex);
+    free(tag);
+    change_set_free(set);
+}
+
+static struct change_set *tagged_set(struct fixture *f, int number, bool droppable)
+{
+    struct tag *tag = MEM_NEW(struct tag);
+    tag->f = f;
+    tag->number = number;
+    struct change_set *set = change_set_new();
+    set->droppable = droppable;
+    set->ctx = tag;
+    set->on_done = on_done;
+    return set;
+}
+
+/* A set with one event whose id comes from the tag. */
+static void submit(struct fixture *f, int number, bool droppable)
+{
+    struct change_set *set = tagged_set(f, number, droppable);
+    char id[40];
+    (void)snprintf(id, sizeof(id), "evt_%d", number);
+    (void)change_append_event(set, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", number));
+    storage_submit(f->store, set);
+}
+
+static void await(struct fixture *f, int count)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    while (f->count < count)
+        (void)pthread_cond_wait(&f->cond, &f->mutex);
+    (void)pthread_mutex_unlock(&f->mutex);
+}
+
+static int64_t newest(struct fixture *f)
+{
+    void *conn = NULL;
+    struct event_page *page = MEM_NEW(struct event_page);
+    assert_int_equal(f->backend->open(f->location, false, &conn, NULL), STORE_OK);
+    assert_int_equal(f->backend->events(conn, &(struct event_query){.limit = 1}, page), STORE_OK);
+    int64_t number = page->newest;
+    event_page_free(page);
+    f->backend->close(conn);
+    return number;
+}
+
+/* ---- both backends
+ * ------------------------------------------------------------------------------------------ */
+
+static void what_was_queued_before_the_start_is_one_commit_in_order(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 100; i++)
+        submit(f, i, true);
+    storage_start(f->store);
+    await(f, 100);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(f->order[i], i);
+        assert_int_equal(f->status[i], STORE_OK);
+        assert_int_equal(f->sequence[i], i + 1);
+    }
+    struct storage_metrics metrics;
+    storage_metrics(f->store, &metrics);
+    assert_int_equal(metrics.commits, 1);
+    assert_int_equal(metrics.change_sets, 100);
+    assert_int_equal(metrics.queue_depth, 0);
+}
+
+struct submitter {
+    struct fixture *f;
+    int first;
+};
+
+static void *submit_many(void *arg)
+{
+    const struct submitter *s = arg;
+    for (int i = 0; i < 50; i++)
+        submit(s->f, s->first + i, i % 2);
+    return NULL;
+}
+
+static void many_threads_share_commits_and_each_set_is_reported_once(void **state)
+{
+    struct fixture *f = *state;
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    struct submitter submitters[THREADS];
+    storage_start(f->store);
+    for (int i = 0; i < THREADS; i++) {
+        submitters[i] = (struct submitter){.f = f, .first = i * 50};
+        assert_int_equal(pthread_create(&threads[i], NULL, submit_many, &submitters[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        (void)pthread_join(threads[i], NULL);
+    await(f, THREADS * 50);
+    int last[THREADS];
+    memset(last, -1, sizeof(last));
+    for (int i = 0; i < THREADS * 50; i++) {
+        int number = f->order[i];
+        assert_int_equal(f->reports[number], 1);
+        assert_int_equal(f->status[number], STORE_OK);
+        assert_int_equal(f->sequence[number], i + 1); /* dense, and in the order of the reports */
+        assert_true(number > last[number / 50]);
+        last[number / 50] = number;
+    }
+}
+
+static void one_bad_set_does_not_hurt_the_others(void **state)
+{
+    struct fixture *f = *state;
+    submit(f, 0, false);
+    struct change_set *bad = tagged_set(f, 1, false);
+    (void)change_append_event(bad, make_event("evt_bad", EVENT_CLUSTER_READY, "p1", "c1", 1));
+    change_put_delivery(bad, make_delivery("dlv_1", "evt_0", "wh_none", DELIVERY_PENDING, 1));
+    storage_submit(f->store, bad);
+    submit(f, 2, true);
+    storage_start(f->store);
+    await(f, 3);
+    assert_int_equal(f->order[1], 1);
+    assert_int_equal(f->status[0], STORE_OK);
+    assert_int_equal(f->status[1], STORE_CONFLICT);
+    assert_int_equal(f->sequence[1], 0);
+    assert_int_equal(f->status[2], STORE_OK);
+    assert_int_equal(f->sequence[2], 2);
+    assert_false(storage_is_broken(f->store));
+}
+
+static void close_commits_what_is_queued(void **state)
+{
+    struct fixture *f = *state;
+    storage_start(f->store);
+    for (int i = 0; i < 300; i++)
+        submit(f, i, i % 2);
+    storage_close(f->store);
+    assert_int_equal(f->count, 300);
+    assert_int_equal(f->status[299], STORE_OK);
+    open_store(f, "next"); /* at once: the lease was given back */
+    assert_int_equal(newest(f), 300);
+    submit(f, 300, true);
+    storage_close(f->store); /* never started */
+    assert_int_equal(f->status[300], STORE_OK);
+    open_store(f, "me");
+}
+
+struct answer {
+    struct fixture *f;
+    enum store_status status;
+    int64_t number;
+    bool there;
+};
+
+static void answered(struct answer *answer, enum store_status status, int64_t number)
+{
+    (void)pthread_mutex_lock(&answer->f->mutex);
+    answer->status = status;
+    answer->number = number;
+    answer->there = true;
+    (void)pthread_cond_broadcast(&answer->f->cond);
+    (void)pthread_mutex_unlock(&answer->f->mutex);
+}
+
+static void await_answer(struct answer *answer)
+{
+    (void)pthread_mutex_lock(&answer->f->mutex);
+    while (!answer->there)
+        (void)pthread_cond_wait(&answer->f->cond, &answer->f->mutex);
+    (void)pthread_mutex_unlock(&answer->f->mutex);
+}
+
+static void on_page(void *ctx, enum store_status status, struct event_page *page)
+{
+    answered(ctx, status, page ? (int64_t)page->count : -1);
+    event_page_free(page);
+}
+
+static void on_event(void *ctx, enum store_status status, struct event *event)
+{
+    answered(ctx, status, event ? event->sequence : -1);
+    event_free(event);
+}
+
+static void on_deliveries(void *ctx, enum store_status status, struct delivery *array, size_t count)
+{
+    answered(ctx, status, (int64_t)count);
+    free(array);
+}
+
+static void queries_are_copied_and_answered(void **state)
+{
+    struct fixture *f = *state;
+    storage_start(f->store);
+    for (int i = 0; i < 3; i++)
+        submit(f, i, true);
+    await(f, 3);
+    struct answer page = {.f = f}, event = {.f = f}, missing = {.f = f}, deliveries = {.f = f};
+    char type[] = "cluster.*";
+    char *types[] = {type, NULL};
+    char id[] = "evt_1";
+    storage_query_events(f->store, &(struct event_query){.after = 1, .limit = 10, .types = types}, on_page,
+                         &page);
+    storage_query_event(f->store, id, on_event, &event);
+    memset(type, 'x', sizeof(type) - 1);
+    memset(id, 'x', sizeof(id) - 1);
+    storage_query_event(f->store, "evt_none", on_event, &missing);
+    storage_query_deliveries(f->store, "wh_none", NULL, 10, on_deliveries, &deliveries);
+    await_answer(&page);
+    await_answer(&event);
+    await_answer(&missing);
+    await_answer(&deliveries);
+    assert_int_equal(page.number, 2);
+    assert_int_equal(event.number, 2);
+    assert_int_equal(missing.status, STORE_NONE);
+    assert_int_equal(deliveries.status, STORE_OK);
+    assert_int_equal(deliveries.number, 0);
+}
+
+/* ---- failures on order: the fake only
+ * ----------------------------------------------------------------------- */
+
+static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **state)
+{
+    struct fixture *f = *state;
+    store_fake_fail_nth(f->keeper, 4, STORE_BROKEN); /* three applies, then the commit */
+    submit(f, 0, false);
+    submit(f, 1, true);
+    submit(f, 2, false);
+    storage_start(f->store);
+    await(f, 1);
+    assert_int_equal(f->order[0], 1);
+    assert_int_equal(f->status[1], STORE_BROKEN);
+    assert_true(storage_is_broken(f->store));
+    submit(f, 3, true);
+    await(f, 2);
+    assert_int_equal(f->status[3], STORE_BROKEN);
+    assert_int_equal(f->sequence[3], 0);
+
+    store_fake_fail_nth(f->keeper, 1, STORE_BROKEN); /* the first retry fails too: the back-off doubles */
+    atomic_fetch_add(&f->now, 100 * US_PER_MS);
+    submit(f, 4, false); /* wakes the writer */
+    struct storage_metrics metrics;
+    do
+        storage_metrics(f->store, &metrics);
+    while (metrics.errors < 2);
+    assert_true(storage_is_broken(f->store));
+    submit(f, 7, true); /* once this one is refused, the writer has set its next try */
+    await(f, 3);
+    atomic_fetch_add(&f->now, 200 * US_PER_MS);
+    submit(f, 5, false);
+    await(f, 7);
+    const int order[] = {1, 3, 7, 0, 2, 4, 5};
+    assert_memory_equal(f->order, order, sizeof(order));
+    assert_int_equal(f->sequence[5], 4);
+    assert_false(storage_is_broken(f->store));
+    submit(f, 6, true);
+    await(f, 8);
+    assert_int_equal(f->status[6], STORE_OK);
+}
+
+static void an_uncertain_commit_is_read_back(void **state)
+{
+    struct fixture *f = *state;
+    store_fake_fail_nth(f->keeper, 3, STORE_UNCERTAIN);
+    submit(f, 0, true);
+    submit(f, 1, false);
+    storage_start(f->store);
+    await(f, 2);
+    assert_int_equal(f->status[0], STORE_OK);
+    assert_int_equal(f->status[1], STORE_OK);
+    assert_int_equal(f->sequence[1], 2);
+    assert_int_equal(newest(f), 2);
+}
+
+static void a_busy_store_is_tried_again_at_once(void **state)
+{
+    struct fixture *f = *state;
+    store_fake_fail_nth(f->keeper, 1, STORE_RETRY);
+    submit(f, 0, true);
+    storage_start(f->store);
+    await(f, 1);
+    assert_int_equal(f->status[0], STORE_OK);
+    assert_false(storage_is_broken(f->store));
+}
+
+static void a_lost_lease_breaks_for_good_and_close_gives_up(void **state)
+{
+    struct fixture *f = *state;
+    struct store_lease lease;
+    storage_start(f->store);
+    atomic_fetch_add(&f->now, 31 * US_PER_S);
+    assert_int_equal(
+        f->backend->lease_take(f->keeper, "daemon", "other", atomic_load(&f->now), US_PER_S, &lease),
+        STORE_OK);
+    submit(f, 0, true);
+    await(f, 1);
+    assert_int_equal(f->status[0], STORE_BROKEN);
+    assert_true(storage_is_broken(f->store));
+    submit(f, 1, false);
+    atomic_fetch_add(&f->now, 60 * US_PER_S);
+    submit(f, 2, true);
+    await(f, 2);
+    storage_close(f->store);
+    assert_int_equal(f->status[1], STORE_BROKEN);
+    assert_int_equal(f->reports[1], 1);
+    assert_int_equal(newest(f), 0);
+    open_store(f, "me");
+}
+
+static void a_lease_is_renewed_and_respected(void **state)
+{
+    struct fixture *f = *state;
+    struct store_lease lease;
+    storage_start(f->store);
+    atomic_fetch_add(&f->now, 11 * US_PER_S);
+    submit(f, 0, true);
+    await(f, 1);
+    assert_int_equal(f->backend->lease_take(f->keeper, "daemon", "other",
+                                            atomic_load(&f->now) + 29 * US_PER_S, US_PER_S, &lease),
+                     STORE_CONFLICT);
+    assert_int_equal(lease.fence, 1);
+    struct storage *second = NULL;
+    char *error = NULL;
+    assert_int_equal(storage_open(f->backend, f->location, "second", &f->env, &second, &error), STORE_LOCKED);
+    assert_non_null(strstr(error, "me"));
+    free(error);
+}
+
+static void close_tries_again_before_the_back_off_ends(void **state)
+{
+    struct fixture *f = *state;
+    store_fake_fail_nth(f->keeper, 1, STORE_BROKEN);
+    submit(f, 0, false);
+    storage_start(f->store);
+    while (!storage_is_broken(f->store))
+        ;
+    storage_close(f->store); /* the next try succeeds, whatever the back-off says */
+    assert_int_equal(f->status[0], STORE_OK);
+    open_store(f, "me");
+}
+
+#define RUN_TEST_WITH(fn, which) cmocka_unit_test_prestate_setup_teardown(fn, set_up, tear_down, &(which))
+#define ON_BOTH(fn)              RUN_TEST_WITH(fn, fake), RUN_TEST_WITH(fn, sqlite)
+
+int main(void)
+{
+    const struct store_backend *fake = &store_fake;
+    const struct store_backend *sqlite = &store_sqlite;
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(what_was_queued_before_the_start_is_one_commit_in_order),
+        ON_BOTH(many_threads_share_commits_and_each_set_is_reported_once),
+        ON_BOTH(one_bad_set_does_not_hurt_the_others),
+        ON_BOTH(close_commits_what_is_queued),
+        ON_BOTH(queries_are_copied_and_answered),
+        RUN_TEST_WITH(a_broken_store_refuses_some_and_keeps_the_others_in_order, fake),
+        RUN_TEST_WITH(an_uncertain_commit_is_read_back, fake),
+        RUN_TEST_WITH(a_busy_store_is_tried_again_at_once, fake),
+        RUN_TEST_WITH(a_lost_lease_breaks_for_good_and_close_gives_up, fake),
+        RUN_TEST_WITH(a_lease_is_renewed_and_respected, fake),
+        RUN_TEST_WITH(close_tries_again_before_the_back_off_ends, fake),
+    };
+    return cmocka_run_group_tests_name("running store", tests, NULL, NULL);
+}

@@ -1,0 +1,456 @@
+/*
+ * What only SQLite has: files, modes, migrations, refusals that change nothing, the lock between processes,
+ * recovery after a process died. Forked children never return into the test runner.
+ */
+#include "tests/storage/store_fixture.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "storage/sqlite/sqlite_private.h"
+
+struct fixture {
+    char dir[256];
+    char location[300];
+};
+
+static const struct store_backend *const backend = &store_sqlite;
+
+static int set_up(void **state)
+{
+    struct fixture *f = MEM_NEW(struct fixture);
+    make_temporary(f->dir, sizeof(f->dir));
+    (void)snprintf(f->location, sizeof(f->location), "%s/store.db", f->dir);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    remove_temporary(f->dir);
+    free(f);
+    return 0;
+}
+
+static void *open_writer(struct fixture *f)
+{
+    void *conn = NULL;
+    char *error = NULL;
+    if (backend->open(f->location, true, &conn, &error) != STORE_OK)
+        fail_msg("open: %s", error);
+    return conn;
+}
+
+/* The whole file; the caller frees it. */
+static char *read_whole(const char *path, size_t *ret_len)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    assert_true(size >= 0);
+    rewind(file);
+    char *bytes = mem_calloc((size_t)size + 1, 1);
+    assert_int_equal(fread(bytes, 1, (size_t)size, file), size);
+    assert_int_equal(fclose(file), 0);
+    *ret_len = (size_t)size;
+    return bytes;
+}
+
+static void write_whole(const char *path, const char *bytes, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int64_t query_int(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(stmt, 0);
+    (void)sqlite3_finalize(stmt);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return value;
+}
+
+static void execute(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Opening is refused with this status and a message, and the file keeps its bytes. */
+static void check_refused(struct fixture *f, enum store_status want, const char *word)
+{
+    size_t before_len = 0, after_len = 0;
+    char *before = read_whole(f->location, &before_len);
+    void *conn = NULL;
+    char *error = NULL;
+    assert_int_equal(backend->open(f->location, true, &conn, &error), want);
+    assert_null(conn);
+    assert_non_null(error);
+    if (!strstr(error, word))
+        fail_msg("unexpected message: %s", error);
+    free(error);
+    char *after = read_whole(f->location, &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    free(before);
+    free(after);
+}
+
+static void an_empty_file_is_migrated(void **state)
+{
+    struct fixture *f = *state;
+    backend->close(open_writer(f));
+    assert_int_equal(query_int(f->location, "PRAGMA user_version"), migrate_newest());
+    assert_int_equal(query_int(f->location, "PRAGMA application_id"), SQLITE_STORE_APPLICATION_ID);
+    char path[320];
+    (void)snprintf(path, sizeof(path), "%s.v0.backup", f->location);
+    assert_int_equal(access(path, F_OK), -1);
+    backend->close(open_writer(f)); /* and is found as it was left */
+}
+
+static void an_old_version_is_copied_and_migrated(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(f->location, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(migrate_run(db, 0, 1, NULL), STORE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "INSERT INTO accounts VALUES ('acme', '{\"name\":\"acme\"}')", NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    backend->close(open_writer(f));
+    assert_int_equal(query_int(f->location, "PRAGMA user_version"), migrate_newest());
+    assert_int_equal(query_int(f->location, "SELECT count(*) FROM accounts"), 1);
+    char path[320];
+    struct stat st;
+    (void)snprintf(path, sizeof(path), "%s.v1.backup", f->location);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(query_int(path, "PRAGMA user_version"), 1);
+    assert_int_equal(query_int(path, "SELECT count(*) FROM accounts"), 1);
+}
+
+static void a_newer_version_is_refused_unchanged(void **state)
+{
+    struct fixture *f = *state;
+    backend->close(open_writer(f));
+    execute(f->location, "PRAGMA user_version = 999");
+    check_refused(f, STORE_NEWER, "newer");
+}
+
+static void a_foreign_database_is_refused_unchanged(void **state)
+{
+    struct fixture *f = *state;
+    execute(f->location, "CREATE TABLE recipes (id INTEGER)");
+    check_refused(f, STORE_BROKEN, "not a shootd database");
+    execute(f->location, "PRAGMA journal_mode = WAL; PRAGMA application_id = 7");
+    check_refused(f, STORE_BROKEN, "not a shootd database");
+}
+
+static void a_file_that_is_no_database_is_refused_unchanged(void **state)
+{
+    struct fixture *f = *state;
+    static const char letter[] = "Dear reader, this is no database.";
+    write_whole(f->location, letter, sizeof(letter));
+    check_refused(f, STORE_BROKEN, "not a database");
+}
+
+static void a_corrupt_database_is_refused_unchanged(void **state)
+{
+    struct fixture *f = *state;
+    void *conn = open_writer(f);
+    for (int i = 0; i < 50; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "evt_%d", i);
+        assert_int_equal(store_event(backend, conn, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", i)),
+                         STORE_OK);
+    }
+    backend->close(conn);
+    size_t len = 0;
+    char *bytes = read_whole(f->location, &len);
+    assert_true(len > 4 * 4096);
+    for (size_t at = 2 * 4096; at + 4096 <= len; at += 4096)
+        memset(bytes + at, 0x5a, 200);
+    write_whole(f->location, bytes, len);
+    free(bytes);
+    check_refused(f, STORE_BROKEN, f->location);
+}
+
+static void a_missing_folder_is_explained(void **state)
+{
+    (void)state;
+    void *conn = NULL;
+    char *error = NULL;
+    assert_int_equal(backend->open("/nonexistent/store.db", true, &conn, &error), STORE_BROKEN);
+    assert_non_null(strstr(error, "/nonexistent/store.db"));
+    free(error);
+}
+
+/* Runs `body` in a child that tells when it is done and then waits to be killed, or exits by itself. */
+static pid_t fork_child(struct fixture *f, void (*body)(struct fixture *f), bool stays)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        body(f);
+        if (write(ready[1], "x", 1) != 1)
+            _exit(1);
+        while (stays)
+            (void)pause();
+        _exit(0);
+    }
+    char byte = 0;
+    assert_int_equal(close(ready[1]), 0);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(close(ready[0]), 0);
+    return pid;
+}
+
+static void child_opens(struct fixture *f)
+{
+    void *conn = NULL;
+    if (backend->open(f->location, true, &conn, NULL) != STORE_OK)
+        _exit(2);
+}
+
+static void a_second_process_is_locked_out(void **state)
+{
+    struct fixture *f = *state;
+    pid_t pid = fork_child(f, child_opens, true);
+    void *conn = NULL;
+    char *error = NULL;
+    char text[32];
+    (void)snprintf(text, sizeof(text), "process %ld", (long)pid);
+    assert_int_equal(backend->open(f->location, true, &conn, &error), STORE_LOCKED);
+    assert_non_null(strstr(error, text));
+    free(error);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    backend->close(open_writer(f)); /* the lock ended with the process */
+}
+
+static void child_commits_and_leaves_one_open(struct fixture *f)
+{
+    void *conn = NULL;
+    struct store_lease lease;
+    if (backend->open(f->location, true, &conn, NULL) != STORE_OK ||
+        backend->lease_take(conn, "daemon", "dead", INT64_MAX / 2, 1, &lease) != STORE_OK ||
+        store_event(backend, conn, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)) != STORE_OK)
+        _exit(2);
+    struct change_set *set = change_set_new();
+    (void)change_append_event(set, make_event("evt_2", EVENT_CLUSTER_READY, "p1", "c1", 2));
+    if (backend->begin(conn) != STORE_OK || backend->apply(conn, &set->changes[0], NULL) != STORE_OK)
+        _exit(2);
+}
+
+static void what_was_committed_survives_a_killed_process(void **state)
+{
+    struct fixture *f = *state;
+    pid_t pid = fork_child(f, child_commits_and_leaves_one_open, false);
+    int result = 0;
+    assert_int_equal(waitpid(pid, &result, 0), pid);
+    assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    char path[320];
+    struct stat st;
+    (void)snprintf(path, sizeof(path), "%s-wal", f->location);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size > 0);
+
+    /* The dead process still holds the lease row; its file lock is gone, so nobody waits. */
+    struct storage *s = NULL;
+    char *error = NULL;
+    if (storage_open(backend, f->location, "heir", env_real(), &s, &error) != STORE_OK)
+        fail_msg("open: %s", error);
+    storage_close(s);
+    assert_int_equal(query_int(f->location, "SELECT count(*) FROM events"), 1);
+    assert_int_equal(query_int(f->location, "SELECT value FROM meta WHERE key = 'event_sequence'"), 1);
+    assert_int_equal(query_int(f->location, "SELECT fence FROM leases WHERE name = 'daemon'"), 2);
+}
+
+static void files_are_private(void **state)
+{
+    struct fixture *f = *state;
+    mode_t old = umask(0);
+    void *conn = open_writer(f);
+    assert_int_equal(store_event(backend, conn, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)),
+                     STORE_OK);
+    (void)umask(old);
+    static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        char path[320];
+        struct stat st;
+        (void)snprintf(path, sizeof(path), "%s%s", f->location, suffixes[i]);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+    }
+    backend->close(conn);
+}
+
+static bool file_contains(const char *path, const char *text)
+{
+    size_t len = 0;
+    char *bytes = read_whole(path, &len);
+    bool found = memmem(bytes, len, text, strlen(text));
+    free(bytes);
+    return found;
+}
+
+static void deleted_documents_leave_no_bytes(void **state)
+{
+    struct fixture *f = *state;
+    static const char canary[] = "canary-3b1f9a";
+    void *conn = open_writer(f);
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", canary));
+    assert_int_equal(store_run(backend, conn, set), STORE_OK);
+    backend->close(conn);
+    assert_true(file_contains(f->location, canary));
+    conn = open_writer(f);
+    set = change_set_new();
+    change_delete_subscription(set, "wh_1");
+    assert_int_equal(store_run(backend, conn, set), STORE_OK);
+    backend->close(conn);
+    assert_false(file_contains(f->location, canary));
+    char path[320];
+    (void)snprintf(path, sizeof(path), "%s-wal", f->location);
+    assert_int_equal(access(path, F_OK), -1); /* the last to close put everything into the database */
+}
+
+static void documents_are_the_stored_form(void **state)
+{
+    struct fixture *f = *state;
+    void *conn = open_writer(f);
+    struct cluster *c = make_cluster("cl_1", "p1", "c1", 4);
+    json_t *value = cluster_to_json(c);
+    char *want = json_text(value);
+    json_decref(value);
+    assert_int_equal(store_cluster(backend, conn, c), STORE_OK);
+    backend->close(conn);
+    char *sql = mem_printf("SELECT count(*) FROM clusters WHERE doc = '%s'", want);
+    assert_int_equal(query_int(f->location, sql), 1);
+    free(sql);
+    free(want);
+}
+
+static void never_visited(void *ctx, struct cluster *c)
+{
+    (void)ctx;
+    fail_msg("cluster %s was read", c->id);
+}
+
+static void a_document_that_cannot_be_read_is_named(void **state)
+{
+    struct fixture *f = *state;
+    backend->close(open_writer(f));
+    execute(f->location, "INSERT INTO clusters VALUES ('cl_9', 'p', 'n', 1, 0, '{}')");
+    void *conn = open_writer(f);
+    char *error = NULL;
+    const struct store_visitor visitor = {.cluster = never_visited};
+    assert_int_equal(backend->load(conn, &visitor, &error), STORE_BROKEN);
+    assert_non_null(strstr(error, "cl_9"));
+    free(error);
+    backend->close(conn);
+}
+
+static void a_suspect_connection_opens_again(void **state)
+{
+    struct fixture *f = *state;
+    void *conn = open_writer(f);
+    ((struct sqlite_conn *)conn)->suspect = true;
+    assert_int_equal(store_event(backend, conn, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)),
+                     STORE_OK);
+    assert_false(((struct sqlite_conn *)conn)->suspect);
+    struct event *e = NULL;
+    ((struct sqlite_conn *)conn)->suspect = true;
+    assert_int_equal(backend->event_by_id(conn, "evt_1", &e), STORE_OK);
+    event_free(e);
+    backend->close(conn);
+}
+
+static void a_full_disk_breaks_the_store_and_reads_go_on(void **state)
+{
+    struct fixture *f = *state;
+    struct sqlite_conn *conn = open_writer(f);
+    assert_int_equal(store_event(backend, conn, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)),
+                     STORE_OK);
+    assert_int_equal(handle_exec(conn, "PRAGMA max_page_count = 1", "limit", NULL), STORE_OK);
+    struct event *e = make_event("evt_2", EVENT_CLUSTER_READY, "p1", "c1", 1);
+    free(e->body);
+    e->body = mem_calloc(100001, 1);
+    memset(e->body, 'x', 100000);
+    assert_int_equal(store_event(backend, conn, e), STORE_BROKEN);
+    assert_false(conn->suspect);
+    struct event *found = NULL;
+    assert_int_equal(backend->event_by_id(conn, "evt_1", &found), STORE_OK);
+    event_free(found);
+    assert_int_equal(handle_exec(conn, "PRAGMA max_page_count = 100000", "limit", NULL), STORE_OK);
+    assert_int_equal(store_event(backend, conn, make_event("evt_2", EVENT_CLUSTER_READY, "p1", "c1", 1)),
+                     STORE_OK);
+    backend->close(conn);
+    assert_int_equal(query_int(f->location, "SELECT max(sequence) FROM events"), 2);
+}
+
+static void filtered_pages_use_an_index(void **state)
+{
+    struct fixture *f = *state;
+    static const enum statement pages[] = {STATEMENT_EVENTS_PAGE, STATEMENT_EVENTS_PAGE_OF_CLUSTER,
+                                           STATEMENT_EVENTS_PAGE_OF_PROJECT, STATEMENT_DELIVERIES_PAGE,
+                                           STATEMENT_EVENT_PURGE};
+    struct sqlite_conn *conn = open_writer(f);
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
+        char *sql = mem_printf("EXPLAIN QUERY PLAN %s", sqlite3_sql(conn->statements[pages[i]]));
+        sqlite3_stmt *stmt = NULL;
+        assert_int_equal(sqlite3_prepare_v2(conn->db, sql, -1, &stmt, NULL), SQLITE_OK);
+        while (sqlite3_step(stmt) == SQLITE_ROW) {
+            const char *plan = (const char *)sqlite3_column_text(stmt, 3);
+            if (strstr(plan, "TEMP B-TREE") || !strcmp(plan, "SCAN events") ||
+                !strcmp(plan, "SCAN deliveries"))
+                fail_msg("%s: %s", sql, plan);
+        }
+        (void)sqlite3_finalize(stmt);
+        free(sql);
+    }
+    backend->close(conn);
+}
+
+#define SQLITE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+    log_set_level(LOG_LEVEL_ERROR);
+    const struct CMUnitTest tests[] = {
+        SQLITE_TEST(an_empty_file_is_migrated),
+        SQLITE_TEST(an_old_version_is_copied_and_migrated),
+        SQLITE_TEST(a_newer_version_is_refused_unchanged),
+        SQLITE_TEST(a_foreign_database_is_refused_unchanged),
+        SQLITE_TEST(a_file_that_is_no_database_is_refused_unchanged),
+        SQLITE_TEST(a_corrupt_database_is_refused_unchanged),
+        SQLITE_TEST(a_missing_folder_is_explained),
+        SQLITE_TEST(a_second_process_is_locked_out),
+        SQLITE_TEST(what_was_committed_survives_a_killed_process),
+        SQLITE_TEST(files_are_private),
+        SQLITE_TEST(deleted_documents_leave_no_bytes),
+        SQLITE_TEST(documents_are_the_stored_form),
+        SQLITE_TEST(a_document_that_cannot_be_read_is_named),
+        SQLITE_TEST(a_suspect_connection_opens_again),
+        SQLITE_TEST(a_full_disk_breaks_the_store_and_reads_go_on),
+        SQLITE_TEST(filtered_pages_use_an_index),
+    };
+    return cmocka_run_group_tests_name("sqlite", tests, NULL, NULL);
+}
