@@ -76,6 +76,10 @@ help:
 	@echo "make check-tsan  the same tests under the thread sanitizer"
 	@echo "make bench | format | lint | deps | clean | install DESTDIR= PREFIX="
 
+# V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@')
+
 # A change of compiler or flags rebuilds everything.
 build/obj/$(VARIANT)/.flags: FORCE
 	@mkdir -p $(@D)
@@ -83,7 +87,8 @@ build/obj/$(VARIANT)/.flags: FORCE
 
 $(OBJ)/%.o: %.c build/obj/$(VARIANT)/.flags
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(BASE_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(OBJ)/daemon/version.o: BASE_CFLAGS += -DSHOOTD_VERSION='"$(VERSION)"' -DSHOOTD_REVISION='"$(REVISION)"'
 $(OBJ)/daemon/version.o: build/obj/$(VARIANT)/.revision
@@ -94,22 +99,25 @@ build/obj/$(VARIANT)/.revision: FORCE
 # openapi.yaml is part of the binary: GET /openapi.yaml and /openapi.json.
 $(OBJ)/api/openapi_data.o: build/openapi_data.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
 build/openapi_data.c: openapi.yaml tools/embed_openapi.py
 	@mkdir -p $(@D)
-	$(PYTHON) tools/embed_openapi.py openapi.yaml > $@
+	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml > $@
 
 $(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
-	$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 
 $(OUT)/cleura-sim: $(SIM_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_LDFLAGS) -o $@ $^ $(SIM_LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
 # Units link the whole library: every module is made of parts that stand alone.
 $(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
 	@mkdir -p $(@D)
-	$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS) -lcmocka
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS) -lcmocka
 
 units: $(UNIT_BIN)
 

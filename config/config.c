@@ -1,0 +1,52 @@
+#include "config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static void free_list(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free(list[i]);
+    free(list);
+}
+
+void config_free(struct config *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->account_count; i++) {
+        struct config_account *a = &c->accounts[i];
+        free(a->name);
+        free(a->cloud);
+        free(a->url);
+        free(a->login);
+        mem_free_secret(a->password);
+        free(a->password_file);
+        free(a->password_env);
+    }
+    free(c->accounts);
+    for (size_t i = 0; i < c->project_count; i++) {
+        struct config_project *p = &c->projects[i];
+        free(p->name);
+        free(p->region);
+        free(p->project_id);
+        json_decref(p->defaults);
+    }
+    free(c->projects);
+    free(c->listen);
+    free(c->state_dir);
+    free_list(c->webhooks.allow);
+    free(c->webhooks.ports);
+    free_list(c->cors.origins);
+    free(c);
+}
+
+const struct config_project *config_project(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->project_count; i++)
+        if (!strcmp(c->projects[i].name, name))
+            return &c->projects[i];
+    return NULL;
+}

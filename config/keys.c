@@ -1,0 +1,119 @@
+#include "config/keys_private.h"
+
+#include <stddef.h>
+
+#include "base/attrs.h"
+
+static const char *const generations[] = {[API_V1] = "v1", [API_V2] = "v2", NULL};
+static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
+
+#define MS ((int64_t)1000)
+#define S  ((int64_t)1000000)
+#define AT(type, member) offsetof(struct type, member)
+
+static const struct key account_keys[] = {
+    {"name", KEY_STRING, AT(config_account, name), NULL, "main", 0, 0, NULL, NULL, true,
+     "How projects refer to this login."},
+    {"cloud", KEY_STRING, AT(config_account, cloud), "public", NULL, 0, 0, NULL, NULL, false,
+     "public, compliant, or the name of a private cloud (which needs url)."},
+    {"url", KEY_STRING, AT(config_account, url), NULL, "https://rest.cleura.cloud", 0, 0, NULL, NULL, false,
+     "Base URL; known for public and compliant. Plain http:// only for loopback addresses."},
+    {"api", KEY_WORD, AT(config_account, api), "v2", NULL, 0, 0, generations, NULL, false,
+     "Generation of Cleura's API: v1 or v2."},
+    {"login", KEY_STRING, AT(config_account, login), NULL, "robot", 0, 0, NULL, NULL, true,
+     "User name at Cleura; an account without a second factor."},
+    {"password_file", KEY_STRING, AT(config_account, password_file), NULL,
+     "/run/credentials/shootd.service/cleura-main", 0, 0, NULL, NULL, false,
+     "File that holds the password, readable by its owner only."},
+    {"password_env", KEY_STRING, AT(config_account, password_env), NULL, NULL, 0, 0, NULL, NULL, false,
+     "Environment variable that holds the password, instead of password_file."},
+    {"max_in_flight", KEY_INTEGER, AT(config_account, max_in_flight), "1", NULL, 1, 16, NULL, NULL, false,
+     "Calls of this account under way at the same time."},
+    {"min_spacing", KEY_DURATION, AT(config_account, min_spacing_us), "100ms", NULL, 0, 60 * S, NULL, NULL, false,
+     "Shortest time between the starts of two calls."},
+    {"call_timeout", KEY_DURATION, AT(config_account, call_timeout_us), "60s", NULL, 1 * S, 600 * S, NULL, NULL,
+     false, "Longest time for one call."},
+};
+const struct key_group config_account_group = {account_keys, ARRAY_LEN(account_keys)};
+
+/* Members of a project's `defaults`: types only, values are checked against the catalog when they are used. */
+static const struct key default_keys[] = {
+    {"kubernetes_version", KEY_STRING, 0, NULL, NULL, 0, 0, NULL, NULL, false, "Version, or a minor such as 1.33."},
+    {"machine_type", KEY_STRING, 0, NULL, "b.2c4gb", 0, 0, NULL, NULL, false, "Machine type of node pools."},
+    {"minimum", KEY_INTEGER, 0, NULL, "1", 0, 1000, NULL, NULL, false, "Fewest nodes of a pool."},
+    {"maximum", KEY_INTEGER, 0, NULL, "3", 0, 1000, NULL, NULL, false, "Most nodes of a pool."},
+    {"max_surge", KEY_INTEGER, 0, NULL, NULL, 1, 1000, NULL, NULL, false, "Extra nodes while rolling."},
+    {"volume_size_gib", KEY_INTEGER, 0, NULL, "50", 1, 65536, NULL, NULL, false, "Root volume of a node."},
+    {"zones", KEY_STRING_LIST, 0, NULL, NULL, 0, 0, NULL, NULL, false, "Zones of a pool."},
+    {"floating_pool", KEY_STRING, 0, NULL, NULL, 0, 0, NULL, NULL, false, "Floating pool."},
+    {"load_balancer_provider", KEY_STRING, 0, NULL, NULL, 0, 0, NULL, NULL, false, "Load balancer provider."},
+};
+static const struct key_group default_group = {default_keys, ARRAY_LEN(default_keys)};
+
+static const struct key project_keys[] = {
+    {"name", KEY_STRING, AT(config_project, name), NULL, "team-a", 0, 0, NULL, NULL, true,
+     "Name in the paths of the API."},
+    {"account", KEY_STRING, 0, NULL, "main", 0, 0, NULL, NULL, true, "One of accounts."},
+    {"region", KEY_STRING, AT(config_project, region), NULL, "Sto2", 0, 0, NULL, NULL, true,
+     "Region tag exactly as Cleura writes it (Sto2, not sto2)."},
+    {"project_id", KEY_STRING, AT(config_project, project_id), NULL, "00112233445566778899aabbccddeeff", 0, 0, NULL,
+     NULL, true, "OpenStack project id, 32 hex digits."},
+    {"defaults", KEY_DEFAULTS, AT(config_project, defaults), NULL, "", 0, 0, NULL, &default_group, false,
+     "What a create uses where the caller says nothing."},
+};
+const struct key_group config_project_group = {project_keys, ARRAY_LEN(project_keys)};
+
+static const struct key polling_keys[] = {
+    {"active", KEY_DURATION, AT(config, polling.active_us), "15s", NULL, 50 * MS, 3600 * S, NULL, NULL, false,
+     "Between two reads while something happens to a cluster."},
+    {"idle", KEY_DURATION, AT(config, polling.idle_us), "2m", NULL, 50 * MS, 86400 * S, NULL, NULL, false,
+     "Between two reads of a settled project."},
+    {"discovery", KEY_DURATION, AT(config, polling.discovery_us), "5m", NULL, 50 * MS, 86400 * S, NULL, NULL, false,
+     "At least this often a project is listed to find clusters made elsewhere."},
+};
+static const struct key_group polling_group = {polling_keys, ARRAY_LEN(polling_keys)};
+
+static const struct key webhook_keys[] = {
+    {"allow", KEY_STRING_LIST, AT(config, webhooks.allow), NULL, "[10.0.0.0/8]", 0, 0, NULL, NULL, false,
+     "Private networks (CIDR) that webhooks may reach; all others are refused."},
+    {"allow_http", KEY_BOOL, AT(config, webhooks.allow_http), "false", NULL, 0, 0, NULL, NULL, false,
+     "Whether webhook URLs may be plain http."},
+    {"ports", KEY_INTEGER_LIST, AT(config, webhooks.ports), NULL, "[8443]", 1, 65535, NULL, NULL, false,
+     "Ports that webhook URLs may name beside 443 (and 80 with allow_http)."},
+};
+static const struct key_group webhook_group = {webhook_keys, ARRAY_LEN(webhook_keys)};
+
+static const struct key cors_keys[] = {
+    {"origins", KEY_STRING_LIST, AT(config, cors.origins), NULL, "[]", 0, 0, NULL, NULL, false,
+     "Exact origins of browser frontends."},
+};
+static const struct key_group cors_group = {cors_keys, ARRAY_LEN(cors_keys)};
+
+static const struct key limit_keys[] = {
+    {"http_threads", KEY_INTEGER, AT(config, limits.http_threads), "2", NULL, 2, 64, NULL, NULL, false,
+     "Threads that serve HTTP."},
+    {"connections", KEY_INTEGER, AT(config, limits.connections), "1024", NULL, 16, 100000, NULL, NULL, false,
+     "Client connections at the same time."},
+    {"drain", KEY_DURATION, AT(config, limits.drain_us), "25s", NULL, 1 * S, 300 * S, NULL, NULL, false,
+     "Longest time for requests to end when the daemon stops."},
+    {"queue_length", KEY_INTEGER, AT(config, limits.queue_length), "256", NULL, 8, 100000, NULL, NULL, false,
+     "Calls that may wait per account."},
+};
+static const struct key_group limit_group = {limit_keys, ARRAY_LEN(limit_keys)};
+
+static const struct key root_keys[] = {
+    {"listen", KEY_STRING, AT(config, listen), "127.0.0.1:8080", NULL, 0, 0, NULL, NULL, false,
+     "Address and port, or unix:/path; a socket passed by systemd wins."},
+    {"state_dir", KEY_STRING, AT(config, state_dir), "/var/lib/shootd", NULL, 0, 0, NULL, NULL, false,
+     "Directory of shootd.db, seal.key and admin-token."},
+    {"log_level", KEY_WORD, AT(config, log_level), "info", NULL, 0, 0, levels, NULL, false,
+     "error, warning, info or debug."},
+    {"accounts", KEY_ITEMS, 0, NULL, "", 0, 0, NULL, &config_account_group, true, "Logins at Cleura."},
+    {"projects", KEY_ITEMS, 0, NULL, "", 0, 0, NULL, &config_project_group, true,
+     "Names for (account, region, OpenStack project)."},
+    {"polling", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &polling_group, false, "How often Cleura is read."},
+    {"webhooks", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &webhook_group, false, "Where events may be sent."},
+    {"cors", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &cors_group, false, "Browsers."},
+    {"limits", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &limit_group, false, "Sizes and times."},
+};
+const struct key_group config_root = {root_keys, ARRAY_LEN(root_keys)};

@@ -1,0 +1,642 @@
+/*
+ * Loading: YAML (libyaml keeps the line of every node) against the table of keys, then what no table can say
+ * (names that must be unique, URLs, files). Every fault is printed, not only the first. Runs before threads start.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "config/keys_private.h"
+
+struct loader {
+    const char *file;
+    FILE *errors;
+    unsigned faults;
+    yaml_document_t *doc;
+    struct config *config;
+};
+
+static void fault(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
+    ATTR_PRINTF(4, 5);
+
+static void fault(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
+{
+    va_list args;
+    l->faults++;
+    if (node)
+        (void)fprintf(l->errors, "%s:%zu: %s: ", l->file, node->start_mark.line + 1, key);
+    else
+        (void)fprintf(l->errors, "%s: %s: ", l->file, key);
+    va_start(args, format);
+    (void)vfprintf(l->errors, format, args);
+    va_end(args);
+    (void)fputc('\n', l->errors);
+}
+
+static bool matches(const char *pattern, const char *text)
+{
+    regex_t regex;
+    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    bool ok = regexec(&regex, text, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return ok;
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------- */
+
+static const char *scalar(const yaml_node_t *node)
+{
+    return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+}
+
+static bool parse_integer(const char *text, int64_t low, int64_t high, int64_t *ret)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < low || value > high)
+        return false;
+    *ret = value;
+    return true;
+}
+
+static bool parse_duration(const char *text, int64_t *ret_us)
+{
+    static const struct {
+        const char *suffix;
+        int64_t us;
+    } units[] = {{"ms", US_PER_MS}, {"s", US_PER_S}, {"m", 60 * US_PER_S}, {"h", 3600 * US_PER_S}};
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || number < 0 || number > 1000000)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
+        if (!strcmp(end, units[i].suffix)) {
+            *ret_us = number * units[i].us;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_bool(const char *text, bool *ret)
+{
+    *ret = !strcmp(text, "true");
+    return *ret || !strcmp(text, "false");
+}
+
+static void set_integer(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+{
+    int64_t value;
+    if (parse_integer(text, k->low, k->high, &value))
+        *(int *)at = (int)value;
+    else
+        fault(l, n, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low, k->high);
+}
+
+static void set_duration(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+{
+    int64_t us;
+    if (!parse_duration(text, &us))
+        fault(l, n, k->name, "'%s' is not a duration such as 250ms, 15s, 5m, 2h", text);
+    else if (us < k->low || us > k->high)
+        fault(l, n, k->name, "'%s' is not between %" PRId64 "ms and %" PRId64 "s", text, k->low / US_PER_MS,
+              k->high / US_PER_S);
+    else
+        *(int64_t *)at = us;
+}
+
+static void set_word(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+{
+    for (int i = 0; k->words[i]; i++)
+        if (!strcmp(k->words[i], text)) {
+            *(int *)at = i;
+            return;
+        }
+    char *valid = mem_strdup(k->words[0]);
+    for (int i = 1; k->words[i]; i++) {
+        char *longer = mem_printf("%s, %s", valid, k->words[i]);
+        free(valid);
+        valid = longer;
+    }
+    fault(l, n, k->name, "'%s' is not one of: %s", text, valid);
+    free(valid);
+}
+
+static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+{
+    switch (k->type) {
+    case KEY_STRING:
+        free(*(char **)at);
+        *(char **)at = mem_strdup(text);
+        break;
+    case KEY_INTEGER:
+        set_integer(l, k, n, text, at);
+        break;
+    case KEY_BOOL:
+        if (!parse_bool(text, at))
+            fault(l, n, k->name, "'%s' is neither true nor false", text);
+        break;
+    case KEY_DURATION:
+        set_duration(l, k, n, text, at);
+        break;
+    case KEY_WORD:
+        set_word(l, k, n, text, at);
+        break;
+    case KEY_STRING_LIST:
+    case KEY_INTEGER_LIST:
+    case KEY_GROUP:
+    case KEY_ITEMS:
+    case KEY_DEFAULTS:
+        break;
+    }
+}
+
+static size_t sequence_length(const yaml_node_t *n)
+{
+    return (size_t)(n->data.sequence.items.top - n->data.sequence.items.start);
+}
+
+static const yaml_node_t *sequence_item(struct loader *l, const yaml_node_t *n, size_t i)
+{
+    return yaml_document_get_node(l->doc, n->data.sequence.items.start[i]);
+}
+
+static bool is_sequence(struct loader *l, const struct key *k, const yaml_node_t *n)
+{
+    if (n->type == YAML_SEQUENCE_NODE)
+        return true;
+    fault(l, n, k->name, "must be a list");
+    return false;
+}
+
+static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n, void *at)
+{
+    if (!is_sequence(l, k, n))
+        return;
+    size_t count = sequence_length(n);
+    char **strings = mem_calloc(count + 1, sizeof(*strings));
+    int *numbers = mem_calloc(count + 1, sizeof(*numbers));
+    for (size_t i = 0; i < count; i++) {
+        const yaml_node_t *item = sequence_item(l, n, i);
+        const char *text = scalar(item);
+        int64_t number = 0;
+        strings[i] = mem_strdup(text ? text : "");
+        if (!text)
+            fault(l, item, k->name, "must be a list of plain values");
+        else if (k->type == KEY_INTEGER_LIST && !parse_integer(text, k->low, k->high, &number))
+            fault(l, item, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low, k->high);
+        numbers[i] = (int)number;
+    }
+    if (k->type == KEY_INTEGER_LIST) {
+        free(*(int **)at);
+        *(int **)at = TAKE_PTR(numbers);
+    } else {
+        *(char ***)at = TAKE_PTR(strings);
+    }
+    for (size_t i = 0; strings && i < count; i++)
+        free(strings[i]);
+    free(strings);
+    free(numbers);
+}
+
+static json_t *default_value(struct loader *l, const struct key *k, const yaml_node_t *n)
+{
+    const char *text = scalar(n);
+    if (k->type == KEY_STRING_LIST) {
+        json_t *list = json_array();
+        for (size_t i = 0; is_sequence(l, k, n) && i < sequence_length(n); i++) {
+            const char *item = scalar(sequence_item(l, n, i));
+            (void)json_array_append_new(list, json_string(item ? item : ""));
+        }
+        return list;
+    }
+    if (!text) {
+        fault(l, n, k->name, "must be a plain value");
+        return NULL;
+    }
+    if (k->type == KEY_STRING)
+        return json_string(text);
+    int number = 0;
+    set_integer(l, k, n, text, &number);
+    return json_integer(number);
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------- */
+
+static void load_group(struct loader *l, const struct key_group *g, const yaml_node_t *n, const char *where,
+                       void *base);
+
+static const struct key *find_key(const struct key_group *g, const char *name)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (!strcmp(g->keys[i].name, name))
+            return &g->keys[i];
+    return NULL;
+}
+
+static void report_unknown(struct loader *l, const struct key_group *g, const yaml_node_t *n, const char *name)
+{
+    char *known = mem_strdup(g->keys[0].name);
+    for (size_t i = 1; i < g->count; i++) {
+        char *longer = mem_printf("%s, %s", known, g->keys[i].name);
+        free(known);
+        known = longer;
+    }
+    fault(l, n, name, "unknown key; known here: %s", known);
+    free(known);
+}
+
+static void load_defaults(struct loader *l, const struct key *k, const yaml_node_t *n, void *at)
+{
+    if (n->type != YAML_MAPPING_NODE) {
+        fault(l, n, k->name, "must be a mapping");
+        return;
+    }
+    json_t *defaults = json_object();
+    for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
+        const yaml_node_t *name_node = yaml_document_get_node(l->doc, p->key);
+        const char *name = scalar(name_node);
+        const struct key *member = name ? find_key(k->group, name) : NULL;
+        if (!member)
+            report_unknown(l, k->group, name_node, name ? name : "?");
+        else
+            json_set_take(defaults, name, default_value(l, member, yaml_document_get_node(l->doc, p->value)));
+    }
+    json_decref(*(json_t **)at);
+    *(json_t **)at = defaults;
+}
+
+static void apply_presets(const struct key_group *g, void *base, struct loader *l)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        const struct key *k = &g->keys[i];
+        if (k->preset)
+            set_scalar(l, k, NULL, k->preset, (char *)base + k->offset);
+        if (k->type == KEY_GROUP)
+            apply_presets(k->group, base, l);
+    }
+}
+
+static void load_items(struct loader *l, const struct key *k, const yaml_node_t *n)
+{
+    if (!is_sequence(l, k, n))
+        return;
+    size_t count = sequence_length(n);
+    bool accounts = k->group == &config_account_group;
+    size_t size = accounts ? sizeof(struct config_account) : sizeof(struct config_project);
+    char *items = mem_calloc(count, size);
+    for (size_t i = 0; i < count; i++) {
+        apply_presets(k->group, items + i * size, l);
+        load_group(l, k->group, sequence_item(l, n, i), k->name, items + i * size);
+    }
+    if (accounts) {
+        l->config->accounts = (struct config_account *)(void *)items;
+        l->config->account_count = count;
+    } else {
+        l->config->projects = (struct config_project *)(void *)items;
+        l->config->project_count = count;
+    }
+    if (!count)
+        fault(l, n, k->name, "must have at least one entry");
+}
+
+static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n, void *base)
+{
+    void *at = (char *)base + k->offset;
+    const char *text = scalar(n);
+    switch (k->type) {
+    case KEY_GROUP:
+        load_group(l, k->group, n, k->name, base);
+        break;
+    case KEY_ITEMS:
+        load_items(l, k, n);
+        break;
+    case KEY_DEFAULTS:
+        load_defaults(l, k, n, at);
+        break;
+    case KEY_STRING_LIST:
+    case KEY_INTEGER_LIST:
+        set_list(l, k, n, at);
+        break;
+    case KEY_STRING:
+    case KEY_INTEGER:
+    case KEY_BOOL:
+    case KEY_DURATION:
+    case KEY_WORD:
+        if (!text)
+            fault(l, n, k->name, "must be a plain value");
+        else if (strcmp(k->name, "account") != 0 || k->offset)
+            set_scalar(l, k, n, text, at);
+        break;
+    }
+}
+
+static void load_group(struct loader *l, const struct key_group *g, const yaml_node_t *n, const char *where,
+                       void *base)
+{
+    if (n->type != YAML_MAPPING_NODE) {
+        fault(l, n, where, "must be a mapping");
+        return;
+    }
+    bool *seen CLEANUP_FREE = mem_calloc(g->count, sizeof(*seen));
+    for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
+        const yaml_node_t *name_node = yaml_document_get_node(l->doc, p->key);
+        const char *name = scalar(name_node);
+        const struct key *k = name ? find_key(g, name) : NULL;
+        if (!k) {
+            report_unknown(l, g, name_node, name ? name : "?");
+            continue;
+        }
+        if (seen[k - g->keys])
+            fault(l, name_node, name, "is given twice");
+        seen[k - g->keys] = true;
+        load_key(l, k, yaml_document_get_node(l->doc, p->value), base);
+    }
+    for (size_t i = 0; i < g->count; i++)
+        if (g->keys[i].required && !seen[i])
+            fault(l, n, g->keys[i].name, "is required in %s", where);
+}
+
+/* ---- checks across keys --------------------------------------------------------------------------------------- */
+
+static const yaml_node_t *find_node(struct loader *l, const yaml_node_t *map, const char *key)
+{
+    if (!l->doc || !map || map->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+        const char *name = scalar(yaml_document_get_node(l->doc, p->key));
+        if (name && !strcmp(name, key))
+            return yaml_document_get_node(l->doc, p->value);
+    }
+    return NULL;
+}
+
+static const yaml_node_t *item_node(struct loader *l, const char *list, size_t i)
+{
+    if (!l->doc)
+        return NULL;
+    const yaml_node_t *n = find_node(l, yaml_document_get_root_node(l->doc), list);
+    return n && n->type == YAML_SEQUENCE_NODE && i < sequence_length(n) ? sequence_item(l, n, i) : NULL;
+}
+
+static void check_name(struct loader *l, const yaml_node_t *node, const char *name)
+{
+    if (name && !matches("^[a-z0-9][a-z0-9-]{0,61}$", name))
+        fault(l, node, "name", "'%s' must have 1 to 62 characters a-z, 0-9 and '-'", name);
+}
+
+static bool is_loopback_url(const char *url)
+{
+    return matches("^http://(127(\\.[0-9]{1,3}){3}|\\[::1\\]|localhost)(:[0-9]{1,5})?(/|$)", url);
+}
+
+static void check_url(struct loader *l, const yaml_node_t *node, struct config_account *a)
+{
+    static const char *const known[][2] = {{"public", "https://rest.cleura.cloud"},
+                                           {"compliant", "https://rest.compliant.cleura.cloud"}};
+    for (size_t i = 0; !a->url && a->cloud && i < ARRAY_LEN(known); i++)
+        if (!strcmp(known[i][0], a->cloud))
+            a->url = mem_strdup(known[i][1]);
+    if (!a->url) {
+        fault(l, node, "url", "is required for cloud '%s' (only public and compliant have a known one)",
+              a->cloud ? a->cloud : "");
+        return;
+    }
+    size_t len = strlen(a->url);
+    while (len && a->url[len - 1] == '/')
+        a->url[--len] = '\0';
+    if (!matches("^https://[A-Za-z0-9.:-]+(/[A-Za-z0-9._/-]*)?$", a->url) && !is_loopback_url(a->url)) {
+        const yaml_node_t *at = find_node(l, node, "url");
+        fault(l, at ? at : node, "url", "'%s' must be https://host[:port], or http:// to a loopback address", a->url);
+    }
+}
+
+/* The password itself never appears in a fault. */
+static char *read_password(const char *path, char **ret_error)
+{
+    enum { PASSWORD_MAX = 1024 };
+    char text[PASSWORD_MAX + 2];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        *ret_error = mem_printf("cannot read %s: %s", path, strerror(errno));
+        if (fd >= 0)
+            (void)close(fd);
+        return NULL;
+    }
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    if (n < 0) {
+        *ret_error = mem_printf("cannot read %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    const char *credentials = getenv("CREDENTIALS_DIRECTORY");
+    bool by_systemd = credentials && *credentials && !strncmp(path, credentials, strlen(credentials));
+    char *password = NULL;
+    if ((st.st_mode & 077) && !by_systemd)
+        *ret_error = mem_printf("%s may be read by others: chmod 600 it", path);
+    else if (!text[0] || n > PASSWORD_MAX)
+        *ret_error = mem_printf("%s must hold one line of 1 to %d characters", path, PASSWORD_MAX);
+    else
+        password = mem_strdup(text);
+    explicit_bzero(text, sizeof(text));
+    return password;
+}
+
+static void load_password(struct loader *l, const yaml_node_t *node, struct config_account *a)
+{
+    char *error CLEANUP_FREE = NULL;
+    if (a->password)
+        return;
+    if (a->password_file && a->password_env) {
+        fault(l, node, "password_file", "give either password_file or password_env, not both");
+    } else if (a->password_file) {
+        const yaml_node_t *at = find_node(l, node, "password_file");
+        a->password = read_password(a->password_file, &error);
+        if (error)
+            fault(l, at ? at : node, "password_file", "%s", error);
+    } else if (a->password_env) {
+        const char *value = getenv(a->password_env);
+        a->password = mem_strdup(value && *value ? value : NULL);
+        if (!a->password)
+            fault(l, find_node(l, node, "password_env"), "password_env", "the environment has no %s", a->password_env);
+    } else {
+        fault(l, node, "password_file", "is required (or password_env)");
+    }
+}
+
+static void check_accounts(struct loader *l)
+{
+    struct config *c = l->config;
+    for (size_t i = 0; i < c->account_count; i++) {
+        struct config_account *a = &c->accounts[i];
+        const yaml_node_t *node = item_node(l, "accounts", i);
+        check_name(l, node, a->name);
+        for (size_t j = 0; j < i; j++)
+            if (a->name && c->accounts[j].name && !strcmp(a->name, c->accounts[j].name))
+                fault(l, node, "name", "account '%s' is given twice", a->name);
+        if (a->cloud && !matches("^[A-Za-z0-9][A-Za-z0-9-]*$", a->cloud))
+            fault(l, node, "cloud", "'%s' must be letters, digits and '-'", a->cloud);
+        check_url(l, node, a);
+        load_password(l, node, a);
+    }
+}
+
+static void check_projects(struct loader *l)
+{
+    struct config *c = l->config;
+    for (size_t i = 0; i < c->project_count; i++) {
+        struct config_project *p = &c->projects[i];
+        const yaml_node_t *node = item_node(l, "projects", i);
+        const yaml_node_t *account_node = find_node(l, node, "account");
+        const char *account = account_node ? scalar(account_node) : NULL;
+        check_name(l, node, p->name);
+        for (size_t j = 0; j < i; j++)
+            if (p->name && c->projects[j].name && !strcmp(p->name, c->projects[j].name))
+                fault(l, node, "name", "project '%s' is given twice", p->name);
+        for (size_t j = 0; j < c->account_count && account; j++)
+            if (c->accounts[j].name && !strcmp(account, c->accounts[j].name))
+                p->account = &c->accounts[j];
+        if (account && !p->account)
+            fault(l, account_node, "account", "there is no account '%s'", account);
+        if (p->project_id && !matches("^[0-9a-fA-F]{32}$", p->project_id))
+            fault(l, node, "project_id", "'%s' must be 32 hex digits without dashes", p->project_id);
+        if (p->region && !matches("^[A-Za-z0-9_-]{1,64}$", p->region))
+            fault(l, node, "region", "'%s' is not a region tag such as Sto2", p->region);
+    }
+}
+
+static void check_listen(struct loader *l)
+{
+    const yaml_node_t *node = l->doc ? find_node(l, yaml_document_get_root_node(l->doc), "listen") : NULL;
+    const char *listen = l->config->listen;
+    if (!matches("^(unix:/.+|\\[[0-9a-fA-F:]+\\]:[0-9]{1,5}|[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5})$", listen))
+        fault(l, node, "listen", "'%s' must be ADDRESS:PORT, [IPv6]:PORT or unix:/path", listen);
+}
+
+static struct config *finish(struct loader *l)
+{
+    check_accounts(l);
+    check_projects(l);
+    check_listen(l);
+    if (l->faults) {
+        config_free(l->config);
+        return NULL;
+    }
+    return l->config;
+}
+
+/* ---- sources -------------------------------------------------------------------------------------------------- */
+
+static struct config *config_new(struct loader *l)
+{
+    l->config = MEM_NEW(struct config);
+    apply_presets(&config_root, l->config, l);
+    l->config->webhooks.allow = mem_calloc(1, sizeof(char *));
+    l->config->webhooks.ports = mem_calloc(1, sizeof(int));
+    l->config->cors.origins = mem_calloc(1, sizeof(char *));
+    const char *state_dir = getenv("STATE_DIRECTORY");
+    if (state_dir && *state_dir) {
+        free(l->config->state_dir);
+        l->config->state_dir = mem_strdup(state_dir);
+    }
+    return l->config;
+}
+
+static struct config *load_environment(FILE *errors)
+{
+    struct loader l = {.file = "environment", .errors = errors};
+    const char *login = getenv("CLEURA_LOGIN"), *password = getenv("CLEURA_PASSWORD");
+    const char *cloud = getenv("CLEURA_CLOUD"), *region = getenv("CLEURA_REGION");
+    const char *project_id = getenv("CLEURA_PROJECT_ID"), *url = getenv("CLEURA_URL");
+    const char *state_home = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const struct {
+        const char *name, *value;
+    } needed[] = {{"CLEURA_LOGIN", login},
+                  {"CLEURA_PASSWORD", password},
+                  {"CLEURA_REGION", region},
+                  {"CLEURA_PROJECT_ID", project_id}};
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+        if (!needed[i].value || !*needed[i].value)
+            fault(&l, NULL, needed[i].name, "is not set (without --config the environment says what to serve)");
+    if (l.faults)
+        return NULL;
+    struct config *c = config_new(&l);
+    if (!getenv("STATE_DIRECTORY")) {
+        free(c->state_dir);
+        c->state_dir = state_home && *state_home ? mem_printf("%s/shootd", state_home)
+                                                 : mem_printf("%s/.local/state/shootd", home ? home : "");
+    }
+    c->accounts = MEM_NEW(struct config_account);
+    c->account_count = 1;
+    apply_presets(&config_account_group, c->accounts, &l);
+    c->accounts->name = mem_strdup("default");
+    if (cloud && *cloud) {
+        free(c->accounts->cloud);
+        c->accounts->cloud = mem_strdup(cloud);
+    }
+    c->accounts->url = mem_strdup(url && *url ? url : NULL);
+    c->accounts->login = mem_strdup(login);
+    c->accounts->password = mem_strdup(password);
+    c->projects = MEM_NEW(struct config_project);
+    c->project_count = 1;
+    c->projects->name = mem_strdup("default");
+    c->projects->account = c->accounts;
+    c->projects->region = mem_strdup(region);
+    c->projects->project_id = mem_strdup(project_id);
+    return finish(&l);
+}
+
+static struct config *load_file(const char *path, FILE *file, FILE *errors)
+{
+    struct loader l = {.file = path, .errors = errors};
+    yaml_parser_t parser;
+    yaml_document_t doc;
+    struct config *config = NULL;
+    if (!yaml_parser_initialize(&parser))
+        abort();
+    yaml_parser_set_input_file(&parser, file);
+    if (!yaml_parser_load(&parser, &doc)) {
+        (void)fprintf(errors, "%s:%zu: not YAML: %s\n", path, parser.problem_mark.line + 1,
+                      parser.problem ? parser.problem : "?");
+    } else {
+        yaml_node_t *root = yaml_document_get_root_node(&doc);
+        l.doc = &doc;
+        (void)config_new(&l);
+        if (root)
+            load_group(&l, &config_root, root, "the configuration", l.config);
+        else
+            fault(&l, NULL, "accounts", "the file is empty");
+        config = finish(&l);
+        yaml_document_delete(&doc);
+    }
+    yaml_parser_delete(&parser);
+    return config;
+}
+
+struct config *config_load(const char *path, FILE *errors)
+{
+    if (!path)
+        return load_environment(errors);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        (void)fprintf(errors, "%s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    struct config *config = load_file(path, file, errors);
+    (void)fclose(file);
+    return config;
+}

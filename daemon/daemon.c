@@ -1,0 +1,379 @@
+#include "daemon/daemon.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "daemon/listen.h"
+#include "daemon/version.h"
+#include "reconcile/reconcile.h"
+
+enum { UPSTREAM_CONNECTIONS = 16, WEBHOOK_CONNECTIONS = 64, STUCK_S = 15 };
+
+struct daemon {
+    const struct config *config;
+    const struct env *env;
+    struct listener listener;
+    struct seal_key key;
+    struct view *view;
+    struct loop *loop;
+    struct transport *upstream;
+    struct transport *webhooks;
+    struct storage *storage;
+    struct reconcile *reconcile;
+    struct api *api;
+    pthread_t loop_thread;
+    bool loop_runs;
+    bool curl_is_up;
+    /* liveness: read by HTTP threads too */
+    _Atomic uint64_t seen_heartbeat;
+    _Atomic mono_us seen_at;
+};
+
+/* ---- small steps of the start --------------------------------------------------------------------------------- */
+
+static bool make_state_dir(const char *path)
+{
+    struct stat st;
+    /* Parents too, so that a first run without any set-up works. */
+    char *partial CLEANUP_FREE = mem_strdup(path);
+    for (char *p = partial + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        (void)mkdir(partial, 0755);
+        *p = '/';
+    }
+    if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+        log_error("state directory cannot be made", "path", path, "error", strerror(errno));
+        return false;
+    }
+    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+        log_error("state directory is not a directory", "path", path);
+        return false;
+    }
+    if (access(path, R_OK | W_OK | X_OK) < 0) {
+        log_error("state directory cannot be written", "path", path, "error", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool init_libraries(struct daemon *d)
+{
+    json_object_seed(0); /* before threads start, jansson's rule */
+    if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        log_error("cryptography or HTTP library cannot be initialised");
+        return false;
+    }
+    d->curl_is_up = true;
+    return true;
+}
+
+static enum exit_code open_store(struct daemon *d)
+{
+    static const enum exit_code exits[] = {
+        [STORE_OK] = EXIT_OK,           [STORE_NONE] = EXIT_DEPENDENCY,      [STORE_CONFLICT] = EXIT_DEPENDENCY,
+        [STORE_RETRY] = EXIT_DEPENDENCY, [STORE_UNCERTAIN] = EXIT_DEPENDENCY, [STORE_BROKEN] = EXIT_DEPENDENCY,
+        [STORE_NEWER] = EXIT_CONFIG,    [STORE_LOCKED] = EXIT_DEPENDENCY,
+    };
+    char host[64] = "";
+    (void)gethostname(host, sizeof(host) - 1);
+    char *path CLEANUP_FREE = mem_printf("%s/shootd.db", d->config->state_dir);
+    char *holder CLEANUP_FREE = mem_printf("%.20s:%d", host, getpid());
+    char *error CLEANUP_FREE = NULL;
+    enum store_status status = storage_open(&store_sqlite, path, holder, d->env, &d->storage, &error);
+    if (status != STORE_OK)
+        log_error("database cannot be used", "path", path, "status", store_status_name(status), "error", error);
+    return exits[status];
+}
+
+static bool write_first_token(const struct config *config, const char *token)
+{
+    char *path CLEANUP_FREE = mem_printf("%s/admin-token", config->state_dir);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    size_t len = strlen(token);
+    bool ok = fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, token, len) == (ssize_t)len && write(fd, "\n", 1) == 1 &&
+              fsync(fd) == 0;
+    if (ok)
+        log_info("first admin token written", "path", path);
+    else
+        log_error("first admin token cannot be written", "path", path, "error", strerror(errno));
+    if (fd >= 0)
+        (void)close(fd);
+    return ok;
+}
+
+static void make_transports(struct daemon *d)
+{
+    const struct transport_options upstream = {.user_agent = "shootd",
+                                               .max_connections = UPSTREAM_CONNECTIONS,
+                                               .max_age_s = 30};
+    const struct transport_options webhooks = {.user_agent = "shootd-webhooks",
+                                               .https_only = !d->config->webhooks.allow_http,
+                                               .max_connections = WEBHOOK_CONNECTIONS,
+                                               .max_age_s = 10,
+                                               .address_allowed = webhook_address_allowed,
+                                               .address_ctx = (void *)(uintptr_t)d->config};
+    d->upstream = transport_curl_new(d->loop, &upstream);
+    d->webhooks = transport_curl_new(d->loop, &webhooks);
+}
+
+/* ---- seams between the HTTP side and the loop ----------------------------------------------------------------- */
+
+struct posted_command {
+    struct loop_task task;
+    struct daemon *daemon;
+    struct command *cmd;
+};
+
+static void run_command(struct loop_task *task)
+{
+    struct posted_command *posted = CONTAINER_OF(task, struct posted_command, task);
+    struct daemon *d = posted->daemon;
+    struct command *cmd = posted->cmd;
+    free(posted);
+    reconcile_command(d->reconcile, cmd);
+}
+
+static void drop_command(struct loop_task *task)
+{
+    free(CONTAINER_OF(task, struct posted_command, task));
+}
+
+static void post_command(void *ctx, struct command *cmd)
+{
+    struct daemon *d = ctx;
+    struct posted_command *posted = MEM_NEW(struct posted_command);
+    *posted = (struct posted_command){{.run = run_command, .drop = drop_command}, d, cmd};
+    loop_post(d->loop, &posted->task);
+}
+
+static void write_metrics(void *ctx, struct buffer *out)
+{
+    struct daemon *d = ctx;
+    struct storage_metrics m;
+    storage_metrics(d->storage, &m);
+    (void)buffer_printf(out,
+                        "# HELP shootd_store_commits_total Transactions committed.\n"
+                        "# TYPE shootd_store_commits_total counter\nshootd_store_commits_total %llu\n"
+                        "# HELP shootd_store_change_sets_total Change sets in those transactions.\n"
+                        "# TYPE shootd_store_change_sets_total counter\nshootd_store_change_sets_total %llu\n"
+                        "# HELP shootd_store_errors_total Failed transactions.\n"
+                        "# TYPE shootd_store_errors_total counter\nshootd_store_errors_total %llu\n"
+                        "# HELP shootd_store_commit_seconds_total Time spent in transactions.\n"
+                        "# TYPE shootd_store_commit_seconds_total counter\nshootd_store_commit_seconds_total %.6f\n"
+                        "# HELP shootd_store_queue_depth Change sets waiting to be committed.\n"
+                        "# TYPE shootd_store_queue_depth gauge\nshootd_store_queue_depth %llu\n",
+                        (unsigned long long)m.commits, (unsigned long long)m.change_sets,
+                        (unsigned long long)m.errors, (double)m.commit_us_total / 1e6,
+                        (unsigned long long)m.queue_depth);
+    reconcile_metrics(out);
+    webhook_metrics(out);
+}
+
+static bool loop_makes_progress(struct daemon *d)
+{
+    uint64_t beat = loop_heartbeat(d->loop);
+    mono_us now = env_mono(d->env);
+    if (beat != atomic_load(&d->seen_heartbeat)) {
+        atomic_store(&d->seen_heartbeat, beat);
+        atomic_store(&d->seen_at, now);
+        return true;
+    }
+    return now - atomic_load(&d->seen_at) < STUCK_S * US_PER_S;
+}
+
+static bool is_live(void *ctx, char *why, size_t size)
+{
+    struct daemon *d = ctx;
+    if (!loop_makes_progress(d)) {
+        (void)snprintf(why, size, "the loop is stuck");
+        return false;
+    }
+    if (storage_is_broken(d->storage)) {
+        (void)snprintf(why, size, "the store cannot be written");
+        return false;
+    }
+    return true;
+}
+
+bool daemon_is_alive(struct daemon *d)
+{
+    /* A store that cannot be written is no reason to be killed: reads go on. */
+    return loop_makes_progress(d);
+}
+
+/* ---- up ------------------------------------------------------------------------------------------------------- */
+
+static void *run_loop(void *arg)
+{
+    struct daemon *d = arg;
+    (void)pthread_setname_np(pthread_self(), "loop");
+    loop_run(d->loop);
+    return NULL;
+}
+
+static void start_threads(struct daemon *d)
+{
+    storage_start(d->storage);
+    if (pthread_create(&d->loop_thread, NULL, run_loop, d) != 0)
+        abort();
+    d->loop_runs = true;
+}
+
+static bool start_reconcile(struct daemon *d)
+{
+    char *error CLEANUP_FREE = NULL;
+    char *first_token CLEANUP_SECRET = NULL;
+    const struct reconcile_options options = {.loop = d->loop,
+                                              .upstream_transport = d->upstream,
+                                              .webhook_transport = d->webhooks,
+                                              .storage = d->storage,
+                                              .view = d->view,
+                                              .config = d->config,
+                                              .key = &d->key};
+    d->reconcile = reconcile_new(&options);
+    struct store_visitor visitor = reconcile_visitor(d->reconcile);
+    enum store_status status = storage_load(d->storage, &visitor, &error);
+    if (status != STORE_OK) {
+        log_error("database cannot be read", "status", store_status_name(status), "error", error);
+        return false;
+    }
+    reconcile_start(d->reconcile, &first_token);
+    return !first_token || write_first_token(d->config, first_token);
+}
+
+static bool start_api(struct daemon *d)
+{
+    char *error CLEANUP_FREE = NULL;
+    const struct api_options options = {.config = d->config,
+                                        .view = d->view,
+                                        .env = d->env,
+                                        .listen_fd = d->listener.fd,
+                                        .post = post_command,
+                                        .post_ctx = d,
+                                        .metrics = write_metrics,
+                                        .metrics_ctx = d,
+                                        .live = is_live,
+                                        .live_ctx = d,
+                                        .version = shootd_version,
+                                        .revision = shootd_revision};
+    d->api = api_start(&options, &error);
+    if (!d->api)
+        log_error("HTTP cannot be started", "error", error);
+    return d->api != NULL;
+}
+
+static enum exit_code bring_up(struct daemon *d)
+{
+    char *error CLEANUP_FREE = NULL;
+    if (!make_state_dir(d->config->state_dir))
+        return EXIT_DEPENDENCY;
+    /* The port first: a second instance must change nothing. */
+    if (!listener_open(d->config->listen, &d->listener, &error)) {
+        log_error("not listening", "error", error);
+        return EXIT_DEPENDENCY;
+    }
+    if (!init_libraries(d))
+        return EXIT_RUNTIME;
+    enum exit_code store = open_store(d);
+    if (store != EXIT_OK)
+        return store;
+    if (seal_key_load(d->config->state_dir, d->env, &d->key, &error) < 0) {
+        log_error("seal key cannot be used", "error", error);
+        return EXIT_DEPENDENCY;
+    }
+    d->view = view_new();
+    d->loop = loop_new(d->env);
+    make_transports(d);
+    if (!start_reconcile(d))
+        return EXIT_DEPENDENCY;
+    start_threads(d);
+    return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
+}
+
+struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit)
+{
+    struct daemon *d = MEM_NEW(struct daemon);
+    d->config = config;
+    d->env = env_real();
+    d->listener.fd = -1;
+    atomic_init(&d->seen_heartbeat, 0);
+    atomic_init(&d->seen_at, env_mono(d->env));
+    *ret_exit = bring_up(d);
+    if (*ret_exit != EXIT_OK) {
+        daemon_stop(d);
+        return NULL;
+    }
+    log_info("shootd is ready", "version", shootd_version, "listen", d->listener.address, "accounts",
+             LOG_INT(config->account_count), "projects", LOG_INT(config->project_count));
+    return d;
+}
+
+/* ---- down ----------------------------------------------------------------------------------------------------- */
+
+struct stop_task {
+    struct loop_task task;
+    struct reconcile *reconcile;
+};
+
+static void run_stop(struct loop_task *task)
+{
+    struct stop_task *stop = CONTAINER_OF(task, struct stop_task, task);
+    reconcile_stop(stop->reconcile);
+    free(stop);
+}
+
+static void drop_stop(struct loop_task *task)
+{
+    free(CONTAINER_OF(task, struct stop_task, task));
+}
+
+static void stop_http(struct daemon *d)
+{
+    api_quiesce(d->api);
+    api_begin_drain(d->api);
+    struct stop_task *stop = MEM_NEW(struct stop_task);
+    *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile};
+    loop_post(d->loop, &stop->task);
+    if (!api_drained(d->api, (int)(d->config->limits.drain_us / US_PER_MS)))
+        log_warning("requests were cut at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
+    api_stop(d->api);
+}
+
+void daemon_stop(struct daemon *d)
+{
+    if (d->api)
+        stop_http(d);
+    if (d->loop_runs) {
+        loop_stop(d->loop);
+        (void)pthread_join(d->loop_thread, NULL);
+    }
+    storage_close(d->storage);
+    reconcile_free(d->reconcile);
+    if (d->upstream)
+        d->upstream->free(d->upstream);
+    if (d->webhooks)
+        d->webhooks->free(d->webhooks);
+    loop_free(d->loop);
+    view_free(d->view);
+    listener_close(&d->listener);
+    if (d->curl_is_up)
+        curl_global_cleanup();
+    explicit_bzero(&d->key, sizeof(d->key));
+    free(d);
+}

@@ -1,0 +1,167 @@
+/* Command line, signals, watchdog. Everything else is in daemon.c. */
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/daemon.h"
+#include "daemon/journal.h"
+#include "daemon/version.h"
+
+static const char usage[] =
+    "usage: shootd [--config FILE] [--check-config]\n"
+    "  --config FILE     configuration (YAML); without it CLEURA_LOGIN, CLEURA_PASSWORD, CLEURA_CLOUD,\n"
+    "                    CLEURA_URL, CLEURA_REGION and CLEURA_PROJECT_ID say what to serve\n"
+    "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
+    "  --sample-config   print the annotated sample configuration\n"
+    "  --version, --help\n";
+
+struct arguments {
+    const char *config;
+    bool check;
+    bool sample;
+    bool version;
+    bool help;
+};
+
+static bool parse(int argc, char **argv, struct arguments *args)
+{
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"check-config", no_argument, NULL, 'k'},
+                                            {"sample-config", no_argument, NULL, 's'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    for (int c = getopt_long(argc, argv, "c:h", options, NULL); c != -1;
+         c = getopt_long(argc, argv, "c:h", options, NULL)) {
+        switch (c) {
+        case 'c':
+            args->config = optarg;
+            break;
+        case 'k':
+            args->check = true;
+            break;
+        case 's':
+            args->sample = true;
+            break;
+        case 'v':
+            args->version = true;
+            break;
+        case 'h':
+            args->help = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    if (optind == argc)
+        return true;
+    (void)fprintf(stderr, "shootd: unexpected argument '%s'\n", argv[optind]);
+    return false;
+}
+
+static void block_signals(sigset_t *set)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGTERM);
+    (void)sigaddset(set, SIGINT);
+    (void)sigaddset(set, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, set, NULL);
+}
+
+/* Waits for an order to stop; feeds the watchdog only while the loop makes progress (SD-4). */
+static void wait_for_stop(struct daemon *d, const sigset_t *signals)
+{
+    uint64_t watchdog_us = 0;
+    bool watched = sd_watchdog_enabled(1, &watchdog_us) > 0;
+    uint64_t interval_us = watched ? watchdog_us / 3 : 10 * 1000000;
+    const struct timespec interval = {.tv_sec = (time_t)(interval_us / 1000000),
+                                      .tv_nsec = (long)(interval_us % 1000000) * 1000};
+    for (;;) {
+        int signal_number = sigtimedwait(signals, NULL, &interval);
+        if (signal_number == SIGTERM || signal_number == SIGINT) {
+            log_info("stopping", "signal", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+            return;
+        }
+        if (signal_number == SIGHUP)
+            log_info("SIGHUP ignored: a changed configuration needs a restart");
+        if (!daemon_is_alive(d))
+            log_error("the loop makes no progress");
+        else if (watched)
+            (void)sd_notify(0, "WATCHDOG=1");
+    }
+}
+
+/* A second order while stopping ends the process at once. */
+static void *force_exit(void *arg)
+{
+    const sigset_t *signals = arg;
+    int signal_number;
+    do
+        (void)sigwait(signals, &signal_number);
+    while (signal_number == SIGHUP);
+    _exit(EXIT_RUNTIME);
+}
+
+static int serve(const struct config *config, const sigset_t *signals)
+{
+    static sigset_t forced;
+    enum exit_code exit_code;
+    struct daemon *d = daemon_start(config, &exit_code);
+    pthread_t thread;
+    if (!d)
+        return (int)exit_code;
+    (void)sd_notify(0, "READY=1\nSTATUS=serving");
+    wait_for_stop(d, signals);
+    (void)sd_notify(0, "STOPPING=1\nSTATUS=finishing requests");
+    forced = *signals;
+    if (pthread_create(&thread, NULL, force_exit, &forced) == 0)
+        (void)pthread_detach(thread);
+    daemon_stop(d);
+    log_info("stopped");
+    return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments args = {0};
+    sigset_t signals;
+    if (!parse(argc, argv, &args)) {
+        (void)fputs(usage, stderr);
+        return EXIT_USAGE_;
+    }
+    if (args.help || args.version || args.sample) {
+        if (args.help)
+            (void)fputs(usage, stdout);
+        if (args.version)
+            (void)printf("shootd %s (%s)\n", shootd_version, shootd_revision);
+        if (args.sample)
+            config_write_sample(stdout);
+        return EXIT_OK;
+    }
+    /* No core dumps with secrets (AU-22); under systemd the unit says so, and this call may be filtered. */
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    journal_setup();
+    struct config *config = config_load(args.config, stderr);
+    if (!config)
+        return EXIT_CONFIG;
+    if (args.check) {
+        (void)printf("configuration is valid\n");
+        config_free(config);
+        return EXIT_OK;
+    }
+    log_set_level(config->log_level);
+    block_signals(&signals);
+    int exit_code = serve(config, &signals);
+    config_free(config);
+    return exit_code;
+}

@@ -1,0 +1,59 @@
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import harness  # noqa: E402
+
+
+@pytest.fixture
+def sim(tmp_path):
+    s = harness.Sim(tmp_path)
+    yield s
+    s.stop()
+
+
+@pytest.fixture
+def make_sim(tmp_path):
+    made = []
+
+    def make(**options):
+        made.append(harness.Sim(tmp_path, **options))
+        return made[-1]
+
+    yield make
+    for s in made:
+        if s.process.popen.poll() is None:
+            s.stop()
+
+
+@pytest.fixture
+def make_shootd(tmp_path):
+    made = []
+
+    def make(sim_url, name="shootd", **options):
+        made.append(harness.Shootd(tmp_path / name, sim_url, **options))
+        return made[-1]
+
+    yield make
+    for d in made:
+        d.stop()
+
+
+@pytest.fixture(params=["v2", "v1"])
+def generation(request):
+    return request.param
+
+
+@pytest.fixture
+def shootd(sim, make_shootd):
+    return make_shootd(sim.url).start()
+
+
+@pytest.fixture
+def receiver():
+    r = harness.Receiver()
+    yield r
+    r.stop()

@@ -1,0 +1,268 @@
+"""Starts the built programs on loopback for black-box tests; waits are bounded; everything is stopped by pid."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
+SANITIZED = BUILD.name in ("asan", "tsan")
+PROJECT_ID = "00112233445566778899aabbccddeeff"
+# Sanitizer builds are several times slower; waits are upper bounds, never sleeps.
+PATIENCE = 4 if SANITIZED else 1
+
+
+def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
+    """Calls condition() until it is true and returns its value."""
+    end = time.monotonic() + timeout * PATIENCE
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"timed out waiting for {what}")
+        time.sleep(interval)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Process:
+    def __init__(self, argv, log, env=None):
+        self.log_path = pathlib.Path(log)
+        self.log = open(log, "ab")
+        self.popen = subprocess.Popen(argv, stdout=self.log, stderr=self.log, env=env)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def text(self):
+        return self.log_path.read_text(errors="replace")
+
+    def kill(self):
+        if self.popen.poll() is None:
+            self.popen.send_signal(signal.SIGKILL)
+        self.popen.wait(30)
+
+    def stop(self, timeout=40):
+        """SIGTERM; returns the exit code."""
+        if self.popen.poll() is None:
+            self.popen.send_signal(signal.SIGTERM)
+        try:
+            return self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError("did not stop on SIGTERM:\n" + self.text()[-4000:])
+        finally:
+            self.log.close()
+
+
+class Sim:
+    """cleura-sim and its /_sim/ orders."""
+
+    def __init__(self, directory, speed=720, port=None, **options):
+        self.directory = pathlib.Path(directory)
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        argv = [BUILD / "cleura-sim", "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed)]
+        for name, value in options.items():
+            flag = "--" + name.replace("_", "-")
+            argv += [flag] if value is True else [flag, str(value)]
+        self.process = Process(argv, self.directory / f"sim-{self.port}.log")
+        self.http = httpx.Client(base_url=self.url, timeout=30)
+        wait_until(self._answers, what="cleura-sim to start")
+
+    def _answers(self):
+        if self.process.popen.poll() is not None:
+            raise AssertionError("cleura-sim ended: " + self.process.text())
+        try:
+            return self.http.get("/_sim/healthz").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def post(self, path, **body):
+        answer = self.http.post("/_sim/" + path, json=body)
+        assert answer.status_code < 300, answer.text
+        return answer.json() if answer.content else None
+
+    def get(self, path):
+        return self.http.get("/_sim/" + path).json()
+
+    def counters(self):
+        return self.get("counters")
+
+    def requests(self, operation=None):
+        items = self.get("requests")["items"]
+        return [i for i in items if operation is None or i["operation"] == operation]
+
+    def forget(self):
+        self.http.delete("/_sim/requests")
+
+    def fault(self, operation, kind, **more):
+        return self.post("faults", operation=operation, kind=kind, **more)
+
+    def clear_faults(self):
+        self.http.delete("/_sim/faults")
+
+    def stop(self):
+        self.http.close()
+        code = self.process.stop()
+        assert code == 0, self.process.text()[-4000:]
+
+
+class Shootd:
+    """One daemon with its configuration and state; may be killed and started again."""
+
+    def __init__(self, directory, sim_url, api="v2", password="demo", polling=None, extra="", projects=None,
+                 account_extra=""):
+        self.directory = pathlib.Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.state = self.directory / "state"
+        self.config = self.directory / "shootd.yaml"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log_path = self.directory / "shootd.log"
+        self.process = None
+        self.http = None
+        (self.directory / "password").write_text(password + "\n")
+        (self.directory / "password").chmod(0o600)
+        projects = projects or [("team-a", "Sto2", PROJECT_ID)]
+        lines = "".join(
+            f"  - {{name: {n}, account: main, region: {r}, project_id: {i}}}\n" for n, r, i in projects)
+        polling = polling or "{active: 200ms, idle: 1s, discovery: 2s}"
+        self.config.write_text(
+            f"listen: 127.0.0.1:{self.port}\nstate_dir: {self.state}\nlog_level: debug\n"
+            f"accounts:\n  - name: main\n    url: {sim_url}\n    api: {api}\n    login: demo\n"
+            f"    password_file: {self.directory}/password\n    min_spacing: 1ms\n{account_extra}"
+            f"projects:\n{lines}polling: {polling}\n"
+            f"webhooks: {{allow: [127.0.0.0/8], allow_http: true}}\n{extra}")
+
+    def start(self, wait=True):
+        self.process = Process([BUILD / "shootd", "--config", self.config], self.log_path)
+        if wait:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self):
+        def ready():
+            if self.process.popen.poll() is not None:
+                raise AssertionError("shootd ended: " + self.log()[-6000:])
+            try:
+                return httpx.get(self.url + "/readyz", timeout=5).status_code == 200
+            except httpx.HTTPError:
+                return False
+        wait_until(ready, timeout=30, what="shootd to be ready")
+        self.open()
+
+    def open(self):
+        if self.http:
+            self.http.close()
+        self.http = httpx.Client(base_url=self.url, timeout=90, headers={"Authorization": "Bearer " + self.token()})
+
+    def token(self):
+        return (self.state / "admin-token").read_text().strip()
+
+    def log(self):
+        return self.log_path.read_text(errors="replace")
+
+    def kill(self):
+        self.process.kill()
+
+    def stop(self):
+        if self.http:
+            self.http.close()
+            self.http = None
+        if self.process and self.process.popen.poll() is None:
+            code = self.process.stop()
+            assert code == 0, f"exit {code}: " + self.log()[-6000:]
+
+    # ---- the API ------------------------------------------------------------------------------------------------
+
+    def clusters_path(self, name="", project="team-a"):
+        return f"/v1/projects/{project}/clusters" + (f"/{name}" if name else "")
+
+    def create(self, name, **body):
+        answer = self.http.post(self.clusters_path(), json={"name": name, **body})
+        assert answer.status_code == 202, answer.text
+        return answer.json()
+
+    def cluster(self, name):
+        return self.http.get(self.clusters_path(name))
+
+    def operation(self, id):
+        return self.http.get(f"/v1/operations/{id}").json()
+
+    def wait_operation(self, id, timeout=60):
+        def ended():
+            op = self.http.get(f"/v1/operations/{id}", params={"wait": 5}).json()
+            return op if op["status"] in ("succeeded", "failed", "cancelled") else None
+        return wait_until(ended, timeout=timeout, what=f"operation {id}")
+
+    def wait_phase(self, name, *phases, timeout=60):
+        def there():
+            answer = self.cluster(name)
+            return answer.json() if answer.status_code == 200 and answer.json()["status"]["phase"] in phases else None
+        return wait_until(there, timeout=timeout, what=f"{name} to be {phases}")
+
+    def wait_gone(self, name, timeout=60):
+        wait_until(lambda: self.cluster(name).status_code == 404, timeout=timeout, what=f"{name} to be gone")
+
+    def events(self, **params):
+        items, after = [], 0
+        while True:
+            page = self.http.get("/v1/events", params={"after": after, "limit": 1000, **params}).json()
+            items += page["items"]
+            if not page["items"] or page["next_cursor"] is None:
+                return items
+            after = page["last_sequence"]
+
+
+class Receiver:
+    """A webhook consumer that records what it gets; `answer` may be replaced (status or callable(request))."""
+
+    def __init__(self, status=200):
+        self.status = status
+        self.received = []
+        self.lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                with outer.lock:
+                    outer.received.append({"path": self.path, "headers": dict(self.headers), "body": body,
+                                           "json": json.loads(body)})
+                self.send_response(outer.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hook"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def of_type(self, type):
+        with self.lock:
+            return [r for r in self.received if r["json"]["type"] == type]
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()

@@ -1,0 +1,37 @@
+#!/usr/bin/python3
+"""Prints openapi.yaml, as it is and as JSON, as C source (see api/openapi.h)."""
+
+import json
+import sys
+
+import yaml
+
+
+class Loader(yaml.SafeLoader):
+    """YAML 1.2 core scalars as OpenAPI means them: dates and yes/no stay text."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def c_array(name, data):
+    print(f"const unsigned char {name}[] = {{")
+    for start in range(0, len(data), 24):
+        print("    " + " ".join(f"{byte}," for byte in data[start : start + 24]))
+    print("};")
+    print(f"const size_t {name}_len = sizeof({name});")
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        text = file.read()
+    document = yaml.load(text, Loader)
+    print('#include "api/openapi.h"\n')
+    c_array("openapi_yaml", text)
+    c_array("openapi_json", json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+main()
