@@ -1,0 +1,34 @@
+"""Show 6: Cleura is called one at a time, and rarely."""
+
+import time
+
+from harness import wait_until
+
+
+def test_never_more_than_one_call_at_a_time(sim, make_shootd):
+    sim.post("settings", latency_ms=20)
+    d = make_shootd(sim.url).start()
+    for i in range(10):
+        d.create(f"c{i}")
+    for i in range(10):
+        d.wait_phase(f"c{i}", "ready")
+        d.http.get(d.clusters_path(f"c{i}") + "/kubeconfig")
+    counters = sim.counters()
+    assert counters["max_in_flight"] == 1
+    assert counters["creates"] == {f"c{i}": 1 for i in range(10)}
+
+
+def test_idle_clusters_of_a_project_share_one_list_call(sim, make_shootd):
+    sim.post("shoots", count=200, prefix="idle", state="ready")
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 2s, discovery: 60s}").start()
+    wait_until(lambda: len(d.http.get("/v1/clusters", params={"limit": 1000}).json()["items"]) == 200,
+               what="discovery")
+    wait_until(lambda: all(not c["status"]["settling"] for c in
+                           d.http.get("/v1/clusters", params={"limit": 1000}).json()["items"]), what="settling")
+    time.sleep(2.2)
+    sim.forget()
+    seconds = 12
+    time.sleep(seconds)
+    lists, gets = len(sim.requests("list_shoots")), len(sim.requests("get_shoot"))
+    assert gets == 0
+    assert seconds / 2 - 2 <= lists <= seconds / 2 + 1, lists

@@ -1,0 +1,70 @@
+"""Show 3: whatever happens to the answer of a create, there is one shoot and the operation succeeds."""
+
+import pytest
+
+CASES = {
+    "dropped after the effect": dict(kind="drop", effect=True),
+    "dropped before the effect": dict(kind="drop", effect=False),
+    "502 after the effect": dict(kind="status", status=502, effect=True),
+    "502 before the effect": dict(kind="status", status=502, effect=False),
+    "503 with Retry-After": dict(kind="status", status=503, effect=False, headers={"Retry-After": "1"}),
+    "503 after the effect": dict(kind="status", status=503, effect=True),
+    "500 before the effect": dict(kind="status", status=500, effect=False),
+    "429 before the effect": dict(kind="status", status=429, effect=False, headers={"Retry-After": "1"}),
+    "rubbish after the effect": dict(kind="garbage", effect=True),
+    "truncated": dict(kind="truncate"),
+    "wrong types": dict(kind="wrong_types"),
+    "unauthorized": dict(kind="unauthorized"),
+    "forbidden IP": dict(kind="forbidden_ip"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_create(sim, make_shootd, generation, case):
+    d = make_shootd(sim.url, api=generation).start()
+    sim.fault("create_shoot", **CASES[case])
+    op = d.wait_operation(d.create("dev")["operation"]["id"])
+    assert op["status"] == "succeeded", op
+    assert sim.counters()["creates"] == {"dev": 1}
+    assert d.wait_phase("dev", "ready")
+
+
+@pytest.mark.parametrize("case", ["dropped after the effect", "dropped before the effect", "502 after the effect",
+                                  "503 with Retry-After", "rubbish after the effect"])
+def test_delete(sim, shootd, case):
+    shootd.create("dev")
+    shootd.wait_phase("dev", "ready")
+    sim.fault("delete_shoot", **CASES[case])
+    op = shootd.http.delete(shootd.clusters_path("dev")).json()["operation"]
+    assert shootd.wait_operation(op["id"])["status"] == "succeeded"
+    shootd.wait_gone("dev")
+    assert sim.counters()["deletes"] == {"dev": 1}
+
+
+@pytest.mark.parametrize("case", ["dropped after the effect", "500 before the effect"])
+def test_bootstrap(sim, shootd, case):
+    sim.fault("bootstrap", **CASES[case])
+    assert shootd.wait_operation(shootd.create("dev")["operation"]["id"])["status"] == "succeeded"
+
+
+def test_name_taken_elsewhere_fails_clearly(sim, make_shootd):
+    sim.post("shoots", count=1, prefix="taken", state="ready", project="ffffffffffffffffffffffffffffffff")
+    d = make_shootd(sim.url).start()
+    op = d.wait_operation(d.create("taken-0000")["operation"]["id"])
+    assert op["status"] == "failed" and op["error"]["code"] == "name_taken"
+    assert d.cluster("taken-0000").json()["status"]["phase"] == "failed"
+    assert d.http.delete(d.clusters_path("taken-0000")).status_code == 202
+    d.wait_gone("taken-0000")
+    assert "taken-0000" not in sim.counters()["deletes"], "a stranger's cluster must never be deleted"
+
+
+@pytest.mark.parametrize("kind", ["garbage", "truncate", "wrong_types", "unknown_enum", "reorder", "omit_optional",
+                                  "drop", "oversize", "forbidden_ip", "no_privilege"])
+def test_polls_survive(sim, make_shootd, generation, kind):
+    d = make_shootd(sim.url, api=generation).start()
+    d.create("dev")
+    d.wait_phase("dev", "creating")
+    for operation in ("list_shoots", "get_shoot"):
+        sim.fault(operation, kind, count=2)
+    assert d.wait_phase("dev", "ready")["status"]["stale"] is False
+    assert d.process.popen.poll() is None

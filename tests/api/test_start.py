@@ -1,0 +1,200 @@
+"""Show 8: what cannot work is refused at start with a clear message and the right exit code; nothing changes."""
+
+import hashlib
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+
+import httpx
+import pytest
+
+from harness import BUILD, PROJECT_ID, ROOT, free_port, wait_until
+
+
+def run(*arguments, env=None):
+    return subprocess.run([BUILD / "shootd", *arguments], capture_output=True, text=True, timeout=60, env=env)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A valid configuration as text, to be damaged."""
+    (tmp_path / "password").write_text("demo\n")
+    (tmp_path / "password").chmod(0o600)
+    text = (f"listen: 127.0.0.1:{free_port()}\nstate_dir: {tmp_path}/state\naccounts:\n  - name: main\n"
+            f"    url: http://127.0.0.1:9\n    login: demo\n    password_file: {tmp_path}/password\nprojects:\n"
+            f"  - {{name: team-a, account: main, region: Sto2, project_id: {PROJECT_ID}}}\n")
+
+    def write(old="", new=""):
+        assert old in text
+        path = tmp_path / "shootd.yaml"
+        path.write_text(text.replace(old, new, 1) if old else text + new)
+        return path
+
+    write.directory = tmp_path
+    return write
+
+
+def test_valid(written):
+    checked = run("--config", written(), "--check-config")
+    assert (checked.returncode, checked.stdout) == (0, "configuration is valid\n")
+    assert not (written.directory / "state").exists()
+
+
+FAULTS = {
+    "unknown key": (("", "colour: red\n"), "colour: unknown key; known here: listen"),
+    "unknown nested key": (("login: demo", "login: demo\n    pasword: x"), "pasword: unknown key"),
+    "wrong type": (("", "limits: {connections: many}\n"), "connections: 'many' is not an integer"),
+    "wrong duration": (("", "polling: {active: 15}\n"), "active: '15' is not a duration"),
+    "wrong word": (("login: demo", "login: demo\n    api: v7"), "api: 'v7' is not one of: v1, v2"),
+    "missing password file": (("/password\n", "/nothing\n"), "password_file: cannot read"),
+    "unknown account": (("account: main", "account: other"), "account: there is no account 'other'"),
+    "bad project id": ((PROJECT_ID, "123"), "project_id: '123' must be 32 hex digits"),
+    "plain http": (("http://127.0.0.1:9", "http://example.com"), "url: 'http://example.com' must be https"),
+    "unknown cloud": (("url: http://127.0.0.1:9", "cloud: mine"), "url: is required for cloud 'mine'"),
+    "given twice": (("login: demo", "login: demo\n    login: demo"), "login: is given twice"),
+    "not YAML": (("", "a: [\n"), "not YAML"),
+    "missing key": (("    login: demo\n", ""), "login: is required in accounts"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_configuration_fault(written, name):
+    (old, new), message = FAULTS[name]
+    path = written(old, new)
+    for arguments in (("--check-config",), ()):
+        checked = run("--config", path, *arguments)
+        assert checked.returncode == 78, checked
+        assert message in checked.stderr
+        assert f"{path}:" in checked.stderr, "names file and line"
+    assert not (written.directory / "state").exists()
+
+
+def test_every_fault_with_its_line(written):
+    path = written("region: Sto2", "region: ''")
+    path.write_text(path.read_text() + "colour: red\npolling: {idle: soon}\n")
+    checked = run("--config", path, "--check-config")
+    lines = [line.split(":")[1] for line in checked.stderr.splitlines()]
+    assert len(lines) == 3 and checked.returncode == 78
+    assert sorted(map(int, lines)) == [9, 10, 11]
+
+
+def test_password_file_readable_by_others(written):
+    (written.directory / "password").chmod(0o644)
+    checked = run("--config", written(), "--check-config")
+    assert checked.returncode == 78 and "chmod 600" in checked.stderr and "demo" not in checked.stderr.split("\n")[0].split("password")[-1]
+
+
+def test_missing_file_and_bad_usage(tmp_path):
+    missing = run("--config", tmp_path / "none.yaml")
+    assert missing.returncode == 78 and "No such file" in missing.stderr
+    assert run("--colour").returncode == 64
+    assert run("extra").returncode == 64
+    assert run("--version").stdout.startswith("shootd ")
+
+
+def test_unreachable_state_directory(written):
+    (written.directory / "file").write_text("")
+    started = run("--config", written(f"{written.directory}/state", f"{written.directory}/file/state"))
+    assert started.returncode == 69 and "state directory" in started.stderr
+
+
+def test_port_in_use(written):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        path = written()
+        text = path.read_text()
+        port = s.getsockname()[1]
+        path.write_text("".join(f"listen: 127.0.0.1:{port}\n" if line.startswith("listen") else line
+                                for line in text.splitlines(True)))
+        started = run("--config", path)
+    assert started.returncode == 69 and "Address already in use" in started.stderr and str(port) in started.stderr
+    assert not (written.directory / "state" / "shootd.db").exists()
+
+
+def digest(directory):
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(directory.iterdir())
+            if not p.name.endswith(".lock")}
+
+
+def test_newer_database(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    d.stop()
+    database = sqlite3.connect(d.state / "shootd.db")
+    database.execute("PRAGMA user_version = 9999")
+    database.close()
+    before = digest(d.state)
+    started = run("--config", d.config)
+    assert started.returncode == 78, started.stderr
+    assert "newer" in started.stderr
+    assert digest(d.state) == before
+
+
+def test_corrupt_and_foreign_database(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    d.stop()
+    (d.state / "shootd.db").write_bytes(b"this is not a database, but long enough to be taken for a file" * 100)
+    before = digest(d.state)
+    started = run("--config", d.config)
+    assert started.returncode == 69 and "shootd.db" in started.stderr
+    assert digest(d.state) == before
+
+
+def test_second_daemon_on_the_same_state(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    second = d.directory / "second.yaml"
+    second.write_text("".join(f"listen: 127.0.0.1:{free_port()}\n" if line.startswith("listen") else line
+                              for line in d.config.read_text().splitlines(True)))
+    started = run("--config", second)
+    assert started.returncode == 69 and "locked" in started.stderr
+    assert d.http.get("/v1/whoami").status_code == 200
+
+
+def test_sample_configuration_is_the_code(tmp_path):
+    printed = run("--sample-config")
+    assert printed.stdout == (ROOT / "config/shootd.sample.yaml").read_text()
+    import yaml
+    sample = yaml.safe_load(printed.stdout)
+    assert sample["polling"] == {"active": "15s", "idle": "2m", "discovery": "5m"}
+    assert sample["accounts"][0]["max_in_flight"] == 1
+    password = tmp_path / "password"
+    password.write_text("x\n")
+    password.chmod(0o600)
+    path = tmp_path / "sample.yaml"
+    path.write_text(printed.stdout.replace("/run/credentials/shootd.service/cleura-main", str(password)))
+    assert run("--config", path, "--check-config").returncode == 0
+
+
+def test_start_from_the_environment(sim, tmp_path):
+    nothing = run(env={"PATH": os.environ["PATH"]})
+    assert nothing.returncode == 78
+    for name in ("CLEURA_LOGIN", "CLEURA_PASSWORD", "CLEURA_REGION", "CLEURA_PROJECT_ID"):
+        assert name in nothing.stderr
+    env = {"PATH": os.environ["PATH"], "CLEURA_LOGIN": "demo", "CLEURA_PASSWORD": "demo", "CLEURA_URL": sim.url,
+           "CLEURA_REGION": "Sto2", "CLEURA_PROJECT_ID": PROJECT_ID, "XDG_STATE_HOME": str(tmp_path / "home")}
+    log = open(tmp_path / "log", "wb")
+    process = subprocess.Popen([BUILD / "shootd"], env=env, stdout=log, stderr=log)
+    try:
+        state = tmp_path / "home/shootd"
+        wait_until(lambda: (state / "admin-token").exists() or process.poll() is not None, what="start")
+        if process.poll() is not None and b"Address already in use" in (tmp_path / "log").read_bytes():
+            pytest.skip("port 8080 is taken on this machine")
+        token = (state / "admin-token").read_text().strip()
+        assert (state / "admin-token").stat().st_mode & 0o777 == 0o600
+
+        def answers():
+            try:
+                return httpx.get("http://127.0.0.1:8080/v1/projects",
+                                 headers={"Authorization": "Bearer " + token}).json()["items"]
+            except httpx.HTTPError:
+                return None
+        assert [p["name"] for p in wait_until(answers, what="an answer")] == ["default"]
+        assert token not in (tmp_path / "log").read_text()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(40) == 0
+        log.close()

@@ -1,0 +1,55 @@
+/*
+ * A world of its own for unit tests: a clock that jumps to the next deadline instead of sleeping, seeded randomness,
+ * and a transport that answers from memory. Hours pass in milliseconds, in the same order every time.
+ */
+#ifndef TESTS_SUPPORT_VIRTUAL_H
+#define TESTS_SUPPORT_VIRTUAL_H
+
+#include "base/env.h"
+#include "loop/loop.h"
+#include "loop/transport.h"
+
+struct virtual_world {
+    struct env env;
+    mono_us now;
+    wall_us wall_offset;
+    uint64_t seed;
+};
+
+void virtual_init(struct virtual_world *w, uint64_t seed);
+/* Runs the loop until `duration_us` of virtual time have passed. */
+void virtual_run(struct virtual_world *w, struct loop *loop, int64_t duration_us);
+
+/* One request as the fake transport saw it. */
+struct seen_request {
+    mono_us at;
+    char method[16];
+    char url[256];
+    char token[64]; /* X-AUTH-TOKEN or "" */
+    char *body;
+};
+
+struct canned_answer {
+    enum http_outcome outcome;
+    int status;
+    const char *body;        /* NULL: "" */
+    const char *retry_after; /* or NULL */
+    int64_t latency_us;
+};
+
+struct fake_transport {
+    struct transport transport;
+    struct loop *loop;
+    struct virtual_world *world;
+    /* Decides the answer of a request. */
+    struct canned_answer (*respond)(void *ctx, const struct seen_request *request);
+    void *ctx;
+    struct seen_request seen[4096];
+    unsigned count;
+    unsigned in_flight;
+    unsigned max_in_flight;
+};
+
+struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop);
+
+#endif

@@ -1,0 +1,747 @@
+/*
+ * The HTTP side over real sockets: a server on a loopback port, a view filled here, and commands answered by
+ * a thread that stands for the loop. Requests are raw bytes, so that what no client library sends can be sent
+ * too.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "api/routes.h"
+#include "base/ids.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/token.h"
+#include "view/render.h"
+
+enum { ANSWER_BYTES = 4 * 1024 * 1024 };
+
+/* The stand-in for the loop thread: answers what was posted, after the test allows it. */
+static struct loop {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    struct command *queue[64];
+    unsigned count;
+    bool hold;
+    bool stop;
+} loop = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static struct config_account account = {.name = (char *)(uintptr_t) "main"};
+static struct config_project projects[2];
+static struct config config;
+static struct view *view;
+static struct api *api;
+static int listen_fd;
+static uint16_t port;
+static char admin[TOKEN_BYTES];
+static char viewer[TOKEN_BYTES];
+static char expired[TOKEN_BYTES];
+static char *answer; /* of the last exchange */
+
+static void answer_command(struct command *cmd)
+{
+    switch (cmd->type) {
+    case COMMAND_CLUSTER_CREATE:
+        cmd->status = 202;
+        cmd->answer = mem_printf("{\"name\":\"%s\",\"project\":\"%s\"}", json_str_or(cmd->body, "name", "?"),
+                                 cmd->project);
+        cmd->location = mem_strdup("/v1/operations/op_1");
+        cmd->retry_after_s = 7;
+        break;
+    case COMMAND_KUBECONFIG:
+        cmd->status = 200;
+        cmd->answer =
+            mem_strdup("{\"kubeconfig\":\"apiVersion: v1\\n\",\"expires_at\":null,\"cached\":false}");
+        cmd->answer_is_secret = true;
+        break;
+    case COMMAND_CLUSTER_PUT:
+        cmd->status = 200;
+        cmd->answer = mem_printf("{\"any\":%s,\"if_match\":\"%s\"}",
+                                 cmd->if_none_match_any ? "true" : "false", cmd->if_match ? "set" : "");
+        break;
+    case COMMAND_EVENTS:
+        cmd->status = 200;
+        cmd->answer = mem_printf("{\"items\":[],\"first\":\"%s\",\"limit\":%d}",
+                                 cmd->events.types ? cmd->events.types[0] : "", cmd->events.limit);
+        break;
+    case COMMAND_OPERATION_WAIT:
+        cmd->status = 200;
+        cmd->answer = mem_strdup("{\"status\":\"succeeded\"}");
+        break;
+    case COMMAND_CLUSTER_DELETE:
+    case COMMAND_CATALOG_REFRESH:
+    case COMMAND_WEBHOOK_CREATE:
+    case COMMAND_WEBHOOK_DELETE:
+    case COMMAND_TOKEN_CREATE:
+    case COMMAND_TOKEN_DELETE:
+    case COMMAND_TYPE_MAX_:
+        cmd->problem = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "no answer");
+        cmd->problem->retry_after_s = 3;
+        break;
+    }
+}
+
+static void *loop_run(void *arg)
+{
+    (void)arg;
+    (void)pthread_mutex_lock(&loop.lock);
+    while (!loop.stop) {
+        if (!loop.count || loop.hold) {
+            (void)pthread_cond_wait(&loop.wake, &loop.lock);
+            continue;
+        }
+        struct command *cmd = loop.queue[--loop.count];
+        (void)pthread_mutex_unlock(&loop.lock);
+        answer_command(cmd);
+        cmd->reply(cmd);
+        (void)pthread_mutex_lock(&loop.lock);
+    }
+    (void)pthread_mutex_unlock(&loop.lock);
+    return NULL;
+}
+
+static void loop_post(void *ctx, struct command *cmd)
+{
+    (void)ctx;
+    (void)pthread_mutex_lock(&loop.lock);
+    loop.queue[loop.count++] = cmd;
+    (void)pthread_cond_broadcast(&loop.wake);
+    (void)pthread_mutex_unlock(&loop.lock);
+}
+
+static void loop_hold(bool hold)
+{
+    (void)pthread_mutex_lock(&loop.lock);
+    loop.hold = hold;
+    (void)pthread_cond_broadcast(&loop.wake);
+    (void)pthread_mutex_unlock(&loop.lock);
+}
+
+static void add_token(char token[static TOKEN_BYTES], const char *name, enum role role, const char *project,
+                      wall_us expires_at)
+{
+    char hex[TOKEN_HEX_BYTES];
+    struct api_token t = {.role = role, .expires_at = expires_at, .created_at = 1};
+    token_make(env_real(), token);
+    token_digest(token, t.digest);
+    token_digest_hex(token, hex);
+    (void)id_new(env_real(), ID_TOKEN, t.id);
+    t.name = mem_strdup(name);
+    t.projects = string_list_copy((char *[]){(char *)(uintptr_t)project, NULL});
+    view_set(view, VIEW_TOKENS, hex, render_api_token_blob(&t));
+    free(t.name);
+    string_list_free(t.projects);
+}
+
+static void add_cluster(const char *project, const char *name, enum phase phase)
+{
+    struct cluster *c = cluster_new();
+    (void)id_new(env_real(), ID_CLUSTER, c->id);
+    c->project = mem_strdup(project);
+    c->name = mem_strdup(name);
+    c->phase = phase;
+    c->observed_at = env_wall(env_real()) - 10 * US_PER_S;
+    c->version = 1;
+    char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
+    view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL));
+    cluster_free(c);
+}
+
+static void add_operation(const char *id, enum operation_status status)
+{
+    struct operation *op = operation_new();
+    memcpy(op->id, id, strlen(id) + 1);
+    op->status = status;
+    op->project = mem_strdup("team-a");
+    op->cluster = mem_strdup("dev");
+    op->version = 1;
+    view_set(view, VIEW_OPERATIONS, id, render_operation_blob(op));
+    operation_free(op);
+}
+
+static void fill_view(void)
+{
+    view = view_new();
+    add_token(admin, "root", ROLE_ADMIN, "*", 0);
+    add_token(viewer, "dash", ROLE_VIEWER, "team-b", 0);
+    add_token(expired, "old", ROLE_ADMIN, "*", 1);
+    add_cluster("team-a", "dev", PHASE_READY);
+    add_cluster("team-a", "prod", PHASE_FAILED);
+    add_cluster("team-b", "web", PHASE_READY);
+    add_operation("op_00000000000001", OPERATION_RUNNING);
+    add_operation("op_00000000000002", OPERATION_SUCCEEDED);
+    for (size_t i = 0; i < 2; i++)
+        view_set(view, VIEW_PROJECTS, projects[i].name,
+                 view_blob_new("\"p\"", mem_printf("{\"name\":\"%s\"}", projects[i].name), 0, NULL, NULL));
+    view_set_flags(view, true, false);
+    view_publish(view);
+}
+
+static bool always_live(void *ctx, char *why, size_t size)
+{
+    (void)ctx;
+    (void)why;
+    (void)size;
+    return true;
+}
+
+static void open_socket(void)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(sa);
+    listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listen_fd, (struct sockaddr *)&sa, len), 0);
+    assert_int_equal(listen(listen_fd, 64), 0);
+    assert_int_equal(getsockname(listen_fd, (struct sockaddr *)&sa, &len), 0);
+    port = ntohs(sa.sin_port);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    log_set_level(LOG_LEVEL_ERROR);
+    static struct api_limits limits;
+    limits = api_limits_default();
+    limits.header_us = 300 * US_PER_MS;
+    limits.body_us = 300 * US_PER_MS;
+    limits.idle_us = 2 * US_PER_S;
+    limits.reap_us = 20 * US_PER_MS;
+    projects[0] = (struct config_project){
+        .name = (char *)(uintptr_t) "team-a", .account = &account, .region = (char *)(uintptr_t) "Sto2"};
+    projects[1] = (struct config_project){
+        .name = (char *)(uintptr_t) "team-b", .account = &account, .region = (char *)(uintptr_t) "Kna1"};
+    config =
+        (struct config){.accounts = &account, .account_count = 1, .projects = projects, .project_count = 2};
+    config.limits.http_threads = 2;
+    open_socket();
+    fill_view();
+    loop.count = 0;
+    loop.hold = false;
+    loop.stop = false;
+    assert_int_equal(pthread_create(&loop.thread, NULL, loop_run, NULL), 0);
+    char *error = NULL;
+    api = api_start(&(struct api_options){.config = &config,
+                                          .view = view,
+                                          .env = env_real(),
+                                          .listen_fd = listen_fd,
+                                          .post = loop_post,
+                                          .live = always_live,
+                                          .version = "1.2.3",
+                                          .revision = "abc",
+                                          .limits = &limits},
+                    &error);
+    assert_non_null(api);
+    answer = mem_calloc(ANSWER_BYTES, 1);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    if (api)
+        api_stop(api);
+    (void)pthread_mutex_lock(&loop.lock);
+    loop.stop = true;
+    (void)pthread_cond_broadcast(&loop.wake);
+    (void)pthread_mutex_unlock(&loop.lock);
+    (void)pthread_join(loop.thread, NULL);
+    view_free(view);
+    (void)close(listen_fd);
+    free(answer);
+    return 0;
+}
+
+static int dial(void)
+{
+    struct sockaddr_in sa = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    return fd;
+}
+
+/* Reads until the peer closes or is silent for `ms`; true when it closed. */
+static bool read_answer(int fd, int ms)
+{
+    size_t len = 0;
+    bool closed = false;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (!closed && poll(&p, 1, ms) == 1) {
+        ssize_t n = recv(fd, answer + len, ANSWER_BYTES - 1 - len, 0);
+        closed = n <= 0;
+        len += n > 0 ? (size_t)n : 0;
+    }
+    answer[len] = '\0';
+    return closed;
+}
+
+static void send_text(int fd, const char *text, size_t len)
+{
+    assert_int_equal(send(fd, text, len, MSG_NOSIGNAL), (ssize_t)len);
+}
+
+/* One request on its own connection; the status code. */
+static int exchange(const char *text, size_t len)
+{
+    int fd = dial();
+    send_text(fd, text, len);
+    (void)read_answer(fd, 3000);
+    (void)close(fd);
+    return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : (int)strtol(answer + 9, NULL, 10);
+}
+
+/* As above with a token, further fields ("A: b\r\n" each) and a body. */
+static int ask(const char *method, const char *target, const char *token, const char *fields,
+               const char *body)
+{
+    char *text CLEANUP_FREE =
+        mem_printf("%s %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n%s%s%s%s%s%zu\r\n\r\n%s", method,
+                   target, token ? "Authorization: Bearer " : "", token ? token : "", token ? "\r\n" : "",
+                   fields, "Content-Length: ", strlen(body), body);
+    return exchange(text, strlen(text));
+}
+
+static int get(const char *target)
+{
+    return ask("GET", target, admin, "", "");
+}
+
+static void has(const char *text)
+{
+    if (!strstr(answer, text))
+        fail_msg("\"%s\" is not in:\n%s", text, answer);
+}
+
+static void lacks(const char *text)
+{
+    if (strstr(answer, text))
+        fail_msg("\"%s\" is in:\n%s", text, answer);
+}
+
+static void public_routes(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("GET", "/livez", NULL, "", ""), 200);
+    has("X-Request-Id: req_");
+    assert_int_equal(ask("GET", "/healthz", NULL, "", ""), 200);
+    assert_int_equal(ask("GET", "/readyz?verbose", NULL, "", ""), 200);
+    has("[+]store ok");
+    assert_int_equal(ask("GET", "/version", NULL, "", ""), 200);
+    has("\"version\":\"1.2.3\"");
+    assert_int_equal(ask("GET", "/openapi.json", NULL, "", ""), 200);
+    assert_int_equal(ask("GET", "/openapi.yaml", NULL, "", ""), 200);
+    assert_int_equal(ask("GET", "/metrics", NULL, "", ""), 200);
+    has("shootd_build_info{version=\"1.2.3\",revision=\"abc\"} 1");
+    has("shootd_http_requests_total{method=\"GET\",route=\"/livez\",code=\"200\"} ");
+}
+
+static void tokens_are_checked(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("GET", "/v1/whoami", NULL, "", ""), 401);
+    has("WWW-Authenticate: Bearer realm=\"shootd\"\r\n");
+    has("\"code\":\"unauthenticated\"");
+    assert_int_equal(ask("GET", "/v1/whoami", expired, "", ""), 401);
+    has("error=\"invalid_token\"");
+    assert_int_equal(ask("GET", "/v1/whoami", "shd_nonsense", "", ""), 401);
+    assert_int_equal(ask("GET", "/v1/whoami", admin, "Authorization: Bearer x\r\n", ""), 400);
+    has("error=\"invalid_request\"");
+    assert_int_equal(get("/v1/whoami"), 200);
+    has("\"role\":\"admin\"");
+    assert_int_equal(ask("GET", "/v1/tokens", viewer, "", ""), 403);
+    has("scope=\"admin\"");
+    assert_int_equal(ask("GET", "/v1/whoami", NULL, "Authorization: Basic eDp5\r\n", ""), 401);
+}
+
+static void projects_are_hidden(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("GET", "/v1/projects/team-a", viewer, "", ""), 404);
+    has("\"code\":\"project_not_found\"");
+    assert_int_equal(ask("GET", "/v1/projects/nobody", viewer, "", ""), 404);
+    has("\"code\":\"project_not_found\"");
+    assert_int_equal(ask("GET", "/v1/projects", viewer, "", ""), 200);
+    has("{\"items\":[{\"name\":\"team-b\"}],\"next_cursor\":null}");
+    assert_int_equal(ask("GET", "/v1/clusters", viewer, "", ""), 200);
+    has("\"name\":\"web\"");
+    lacks("team-a");
+    assert_int_equal(ask("GET", "/v1/operations/op_00000000000001", viewer, "", ""), 404);
+}
+
+static void clusters_are_read(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/projects/team-a/clusters/dev"), 200);
+    has("\r\nETag: \"");
+    has("\r\nAge: 10\r\n");
+    has("\r\nCache-Status: shootd; hit\r\n");
+    has("\r\nCache-Control: private, no-cache\r\n");
+    has("\r\nDate: ");
+    char etag[80];
+    char *at = strstr(answer, "ETag: ") + 6;
+    (void)snprintf(etag, sizeof(etag), "%.*s", (int)strcspn(at, "\r"), at);
+    char *length = strstr(answer, "Content-Length: ");
+    char *same CLEANUP_FREE = mem_strndup(length, strcspn(length, "\r"));
+    char *field CLEANUP_FREE = mem_printf("If-None-Match: \"x\", W/%s\r\n", etag);
+    assert_int_equal(ask("GET", "/v1/projects/team-a/clusters/dev", admin, field, ""), 304);
+    has(etag);
+    has(same);
+    assert_null(strstr(answer, "{"));
+    assert_int_equal(ask("GET", "/v1/projects/team-a/clusters/dev", admin, "If-Match: \"x\"\r\n", ""), 412);
+    assert_int_equal(ask("HEAD", "/v1/projects/team-a/clusters/dev", admin, "", ""), 200);
+    has(same);
+    assert_null(strstr(answer, "{"));
+    assert_int_equal(get("/v1/projects/team-a/clusters/none"), 404);
+    has("cluster_not_found");
+    assert_int_equal(get("/v1/projects/team%2Da/clusters/d%65v"), 200);
+}
+
+static void lists_are_paged_and_filtered(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/clusters?limit=2"), 200);
+    has("\"name\":\"dev\"");
+    has("\"name\":\"prod\"");
+    lacks("\"name\":\"web\"");
+    char *cursor = strstr(answer, "\"next_cursor\":\"") + 15;
+    *strchr(cursor, '"') = '\0';
+    char *next CLEANUP_FREE = mem_printf("/v1/clusters?limit=2&cursor=%s", cursor);
+    char *other CLEANUP_FREE = mem_printf("/v1/clusters?limit=2&phase=ready&cursor=%s", cursor);
+    assert_int_equal(get(next), 200);
+    has("\"name\":\"web\"");
+    lacks("\"name\":\"dev\"");
+    has("\"next_cursor\":null");
+    assert_int_equal(get(other), 400);
+    has("invalid_cursor");
+    assert_int_equal(get("/v1/clusters?phase=failed,deleting"), 200);
+    has("\"name\":\"prod\"");
+    lacks("\"name\":\"dev\"");
+    assert_int_equal(get("/v1/clusters?region=Kna1&q=WE"), 200);
+    has("\"name\":\"web\"");
+    lacks("\"name\":\"dev\"");
+    assert_int_equal(get("/v1/projects/team-a/clusters?managed=true"), 200);
+    has("\"items\":[]");
+    assert_int_equal(get("/v1/operations"), 200);
+    assert_true(strstr(answer, "op_00000000000002") < strstr(answer, "op_00000000000001"));
+    assert_int_equal(get("/v1/tokens?limit=1"), 200);
+    has("\"next_cursor\":\"");
+    lacks("digest");
+}
+
+static void parameters_are_checked(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/clusters?colour=red&limit=0&phase=odd"), 400);
+    has("\"parameter\":\"colour\"");
+    has("\"parameter\":\"limit\"");
+    has("\"parameter\":\"phase\"");
+    has("\"hibernating\"");
+    assert_int_equal(get("/v1/clusters?limit=1&limit=2"), 400);
+    assert_int_equal(get("/v1/clusters?limit=-1"), 400);
+    assert_int_equal(get("/v1/clusters?limit=99999999999999999999"), 200);
+    assert_int_equal(get("/v1/clusters?q=%ff"), 400);
+    assert_int_equal(get("/v1/projects/team-a/clusters/dev/kubeconfig?ttl_seconds=10"), 400);
+    assert_int_equal(get("/v1/events?type=cluster.odd"), 400);
+}
+
+static void commands_are_posted(void **state)
+{
+    (void)state;
+    static const char json[] = "Content-Type: application/json; charset=utf-8\r\n";
+    assert_int_equal(ask("POST", "/v1/projects/team-a/clusters", admin, json, "{\"name\":\"x1\"}"), 202);
+    has("Location: /v1/operations/op_1\r\n");
+    has("Retry-After: 7\r\n");
+    has("{\"name\":\"x1\",\"project\":\"team-a\"}");
+    assert_int_equal(ask("DELETE", "/v1/projects/team-a/clusters/dev", admin, "", ""), 504);
+    has("application/problem+json");
+    has("Retry-After: 3\r\n");
+    assert_int_equal(ask("PUT", "/v1/projects/team-a/clusters/dev", admin,
+                         "Content-Type: application/json\r\nIf-None-Match: *\r\nIf-Match: \"a\"\r\n", "{}"),
+                     200);
+    has("{\"any\":true,\"if_match\":\"set\"}");
+    assert_int_equal(ask("PUT", "/v1/projects/team-a/clusters/dev", admin,
+                         "Content-Type: application/json\r\nIf-None-Match: \"a\"\r\n", "{}"),
+                     400);
+    assert_int_equal(get("/v1/projects/team-a/clusters/dev/kubeconfig"), 200);
+    has("Cache-Control: no-store\r\n");
+    has("\"kubeconfig\":\"apiVersion");
+    assert_int_equal(
+        ask("GET", "/v1/projects/team-a/clusters/dev/kubeconfig", admin, "Accept: application/yaml\r\n", ""),
+        200);
+    has("\r\n\r\napiVersion: v1\n");
+    assert_int_equal(get("/v1/projects/team-a/clusters/dev/kubeconfig?format=yaml"), 200);
+    has("\r\n\r\napiVersion: v1\n");
+    assert_int_equal(ask("GET", "/v1/projects/team-b/clusters/web/kubeconfig", viewer, "", ""), 403);
+    assert_int_equal(get("/v1/events?type=cluster.*&limit=7"), 200);
+    has("\"first\":\"cluster.created\",\"limit\":7");
+    assert_int_equal(get("/v1/projects/team-a/catalog"), 504);
+}
+
+static void operations_are_waited_for(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/operations/op_00000000000001"), 200);
+    has("Retry-After: 5\r\n");
+    has("Vary: Prefer\r\n");
+    assert_int_equal(get("/v1/operations/op_00000000000001?wait=5"), 200);
+    has("{\"status\":\"succeeded\"}");
+    assert_int_equal(
+        ask("GET", "/v1/operations/op_00000000000001", admin, "Prefer: handling=lenient, wait=900\r\n", ""),
+        200);
+    has("Preference-Applied: wait=55\r\n");
+    has("{\"status\":\"succeeded\"}");
+    assert_int_equal(get("/v1/operations/op_00000000000002?wait=5"), 200);
+    has("\"id\":\"op_00000000000002\"");
+    lacks("Retry-After");
+    assert_int_equal(get("/v1/operations/none"), 404);
+}
+
+/* Header section, then what has to come back. */
+static void framing_and_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int status;
+    } rows[] = {
+        {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n0\r\n\r\n",
+         400},
+        {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcd", 400},
+        {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\nabcd", 501},
+        {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: identity\r\n\r\nabcd", 400},
+        {"GET /livez HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n", 400},
+        {"GET /livez HTTP/1.1\r\nHost: h/x\r\n\r\n", 400},
+        {"GET /livez HTTP/1.1\r\n\r\n", 400},
+        {"GET /livez HTTP/1.1\r\nHost: h\r\nX-A: a\x01z\r\n\r\n", 400},
+        {"get /livez HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 501},
+        {"BREW /livez HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 501},
+        {"TRACE /livez HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 405},
+        {"OPTIONS * HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 204},
+        {"GET http://other/livez HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 200},
+        {"GET /nothing HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 404},
+        {"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 404},
+        {"GET /livez/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 404},
+        {"GET /v1/projects/a%2Fb HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400},
+        {"GET /v1/projects/a%00b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400},
+        {"GET /v1/projects/%2e%2e HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400},
+        {"GET /v1/projects/%ff HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400},
+        {"GET /v1/projects/%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400},
+        {"GET /livez HTTP/1.1\r\nHost: h\r\nExpect: magic\r\nConnection: close\r\n\r\n", 417},
+        {"GET /version HTTP/1.1\r\nHost: h\r\nAccept: text/html\r\nConnection: close\r\n\r\n", 406},
+        {"GET /version HTTP/1.1\r\nHost: h\r\nAccept: text/html, application/*;q=0.1\r\nConnection: "
+         "close\r\n\r\n",
+         200},
+        {"GET /version HTTP/1.1\r\nHost: h\r\nAccept: */*, application/json;q=0\r\nConnection: close\r\n\r\n",
+         406},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int status = exchange(rows[i].text, strlen(rows[i].text));
+        if (status != rows[i].status)
+            fail_msg("row %zu: %d instead of %d\n%s", i, status, rows[i].status, answer);
+    }
+}
+
+static void methods_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("PATCH", "/v1/projects/team-a/clusters/dev", admin, "", ""), 405);
+    has("Allow: GET, HEAD, PUT, DELETE, OPTIONS\r\n");
+    assert_int_equal(ask("OPTIONS", "/v1/tokens", NULL, "", ""), 204);
+    has("Allow: GET, HEAD, POST, OPTIONS\r\n");
+    lacks("Content-Length");
+}
+
+static void bodies_are_checked(void **state)
+{
+    (void)state;
+    static const char path[] = "/v1/webhooks";
+    static const char json[] = "Content-Type: application/json\r\n";
+    assert_int_equal(ask("POST", path, admin, "", "{}"), 415);
+    has("Accept: application/json\r\n");
+    assert_int_equal(ask("POST", path, admin, "Content-Type: application/json; charset=latin1\r\n", "{}"),
+                     415);
+    assert_int_equal(
+        ask("POST", path, admin, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", "{}"), 415);
+    has("Accept-Encoding: identity\r\n");
+    assert_int_equal(ask("POST", path, admin, json, ""), 400);
+    assert_int_equal(ask("POST", path, admin, json, "{\"a\":1,\n \"a\":2}"), 400);
+    has("Line 2, column ");
+    assert_int_equal(ask("POST", path, admin, json, "[]"), 400);
+    char *big CLEANUP_FREE = mem_calloc(70001, 1);
+    memset(big, ' ', 70000);
+    assert_int_equal(ask("POST", path, admin, json, big), 413);
+    char *chunked CLEANUP_FREE = mem_printf("POST %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n%s"
+                                            "Transfer-Encoding: chunked\r\n\r\n11170\r\n%s\r\n0\r\n\r\n",
+                                            path, admin, json, big);
+    assert_int_equal(exchange(chunked, strlen(chunked)), 413);
+}
+
+static void inbound_request_ids(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("GET", "/livez", NULL, "X-Request-Id: abc-12345\r\n", ""), 200);
+    has("X-Request-Id: abc-12345\r\n");
+    assert_int_equal(ask("GET", "/livez", NULL, "X-Request-Id: short\r\n", ""), 200);
+    has("X-Request-Id: req_");
+}
+
+static void limits_of_header_sections(void **state)
+{
+    (void)state;
+    struct buffer text;
+    buffer_init(&text, 100000);
+    (void)buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\n");
+    for (int i = 0; i < 70; i++)
+        (void)buffer_printf(&text, "X-%d: a\r\n", i);
+    (void)buffer_add_str(&text, "\r\n");
+    assert_int_equal(exchange(text.data, text.len), 431);
+    buffer_done(&text);
+    (void)buffer_add_str(&text, "GET /livez HTTP/1.1\r\nHost: h\r\nX-A: ");
+    for (int i = 0; i < 2000; i++)
+        (void)buffer_add_str(&text, "0123456789");
+    (void)buffer_add_str(&text, "\r\n\r\n");
+    assert_int_equal(exchange(text.data, text.len), 431);
+    buffer_done(&text);
+}
+
+static void connections_are_kept(void **state)
+{
+    (void)state;
+    static const char two[] = "GET /livez HTTP/1.1\r\nHost: h\r\n\r\nGET /nothing HTTP/1.1\r\nHost: h\r\n\r\n"
+                              "GET /version HTTP/1.1\r\nHost: h\r\n\r\n";
+    int fd = dial();
+    send_text(fd, two, sizeof(two) - 1);
+    assert_false(read_answer(fd, 300));
+    has("HTTP/1.1 200 OK");
+    has("HTTP/1.1 404 Not Found");
+    has("\"version\":\"1.2.3\"");
+    (void)close(fd);
+}
+
+static void slow_clients_are_dropped(void **state)
+{
+    (void)state;
+    int header = dial();
+    send_text(header, "GET /livez HT", 13);
+    assert_true(read_answer(header, 2000));
+    assert_string_equal(answer, "");
+    (void)close(header);
+
+    char *text CLEANUP_FREE =
+        mem_printf("POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n"
+                   "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+                   admin);
+    int body = dial();
+    send_text(body, text, strlen(text));
+    assert_true(read_answer(body, 2000));
+    has("HTTP/1.1 408 ");
+    has("\"code\":\"request_timeout\"");
+    (void)close(body);
+}
+
+static void parked_requests_survive_the_reaper(void **state)
+{
+    (void)state;
+    loop_hold(true);
+    char *text CLEANUP_FREE =
+        mem_printf("GET /v1/operations/op_00000000000001?wait=50 HTTP/1.1\r\nHost: h\r\n"
+                   "Authorization: Bearer %s\r\n\r\n",
+                   admin);
+    int fd = dial();
+    send_text(fd, text, strlen(text));
+    assert_false(read_answer(fd, 700));
+    assert_string_equal(answer, "");
+    assert_int_equal(api_parked(api), 1);
+    loop_hold(false);
+    (void)read_answer(fd, 300);
+    has("{\"status\":\"succeeded\"}");
+    (void)close(fd);
+}
+
+static void draining(void **state)
+{
+    (void)state;
+    loop_hold(true);
+    char *text CLEANUP_FREE =
+        mem_printf("GET /v1/operations/op_00000000000001?wait=50 HTTP/1.1\r\nHost: h\r\n"
+                   "Authorization: Bearer %s\r\n\r\n",
+                   admin);
+    int fd = dial();
+    send_text(fd, text, strlen(text));
+    while (!api_parked(api))
+        (void)usleep(1000);
+    api_begin_drain(api);
+    assert_int_equal(ask("POST", "/v1/webhooks", admin, "Content-Type: application/json\r\n", "{}"), 503);
+    has("shutting_down");
+    static const char ready[] = "GET /readyz HTTP/1.1\r\nHost: h\r\n\r\n";
+    assert_int_equal(exchange(ready, sizeof(ready) - 1), 503);
+    has("Connection: close\r\n");
+    assert_false(api_drained(api, 50));
+    api_stop(api);
+    api = NULL;
+    assert_true(read_answer(fd, 1000));
+    has("HTTP/1.1 503 ");
+    (void)close(fd);
+    loop_hold(false); /* the late reply finds nobody and frees its command */
+    for (bool idle = false; !idle;) {
+        (void)usleep(1000);
+        (void)pthread_mutex_lock(&loop.lock);
+        idle = loop.count == 0;
+        (void)pthread_mutex_unlock(&loop.lock);
+    }
+    int again = dial(); /* the listening socket lives on (MH-15) */
+    (void)close(again);
+}
+
+static void drained_when_nothing_is_in_flight(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/whoami"), 200);
+    api_begin_drain(api);
+    api_quiesce(api);
+    assert_true(api_drained(api, 2000));
+}
+
+#define HTTP_TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HTTP_TEST(public_routes),
+        HTTP_TEST(tokens_are_checked),
+        HTTP_TEST(projects_are_hidden),
+        HTTP_TEST(clusters_are_read),
+        HTTP_TEST(lists_are_paged_and_filtered),
+        HTTP_TEST(parameters_are_checked),
+        HTTP_TEST(commands_are_posted),
+        HTTP_TEST(operations_are_waited_for),
+        HTTP_TEST(framing_and_paths),
+        HTTP_TEST(methods_are_told),
+        HTTP_TEST(bodies_are_checked),
+        HTTP_TEST(inbound_request_ids),
+        HTTP_TEST(limits_of_header_sections),
+        HTTP_TEST(connections_are_kept),
+        HTTP_TEST(slow_clients_are_dropped),
+        HTTP_TEST(parked_requests_survive_the_reaper),
+        HTTP_TEST(draining),
+        HTTP_TEST(drained_when_nothing_is_in_flight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+/* base/ and view/: the pieces everything stands on. */
+#include "tests/support/check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/epoch.h"
+#include "base/heap.h"
+#include "base/ids.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/seal.h"
+#include "base/timefmt.h"
+#include "tests/support/virtual.h"
+#include "view/view.h"
+
+static void buffer_refuses_past_its_maximum(void **state)
+{
+    (void)state;
+    struct buffer b;
+    buffer_init(&b, 10);
+    assert_true(buffer_add_str(&b, "12345"));
+    assert_true(buffer_add_str(&b, "67890"));
+    assert_false(buffer_add_str(&b, "x"));
+    assert_true(b.overflow);
+    assert_string_equal(b.data, "1234567890");
+    buffer_done(&b);
+}
+
+static void heap_orders_moves_and_removes(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    virtual_init(&w, 7);
+    struct heap h = {0};
+    struct heap_item items[500] = {0};
+    for (size_t i = 0; i < ARRAY_LEN(items); i++)
+        heap_set(&h, &items[i], (int64_t)env_random_below(&w.env, 100));
+    for (size_t i = 0; i < ARRAY_LEN(items); i += 3)
+        heap_set(&h, &items[i], (int64_t)env_random_below(&w.env, 100));
+    for (size_t i = 0; i < ARRAY_LEN(items); i += 5)
+        heap_remove(&h, &items[i]);
+    int64_t last = INT64_MIN;
+    size_t count = 0;
+    uint64_t last_order = 0;
+    for (struct heap_item *item = heap_peek(&h); item; item = heap_peek(&h)) {
+        assert_true(item->key > last || (item->key == last && item->order > last_order));
+        last = item->key;
+        last_order = item->order;
+        heap_remove(&h, item);
+        assert_false(heap_contains(item));
+        count++;
+    }
+    assert_int_equal(count, 400);
+    heap_done(&h);
+}
+
+static void dates_round_trip(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+    } rows[] = {{"2026-03-01T12:05:00Z", 1772366700}, {"1970-01-01T00:00:00Z", 0},
+                {"2038-01-19T03:14:08Z", 2147483648}, {"2026-03-01T14:05:00+02:00", 1772366700},
+                {"2026-03-01T12:05:00.5Z", 1772366700}};
+    char text[TIME_TEXT_BYTES];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        wall_us at;
+        assert_true(time_parse_rfc3339(rows[i].text, &at));
+        assert_int_equal(at / US_PER_S, rows[i].seconds);
+    }
+    assert_string_equal(time_rfc3339(1772366700 * US_PER_S, true, text), "2026-03-01T12:05:00Z");
+    assert_string_equal(time_rfc3339(1772366700 * US_PER_S + 120, true, text), "2026-03-01T12:05:00.000120Z");
+    assert_string_equal(time_http(784111777 * US_PER_S, text), "Sun, 06 Nov 1994 08:49:37 GMT");
+    static const char *const bad[] = {"", "2026-03-01", "2026-03-01T12:05:00", "2026-03-01T12:05:00Zx", "yesterday"};
+    wall_us at;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_false(time_parse_rfc3339(bad[i], &at));
+}
+
+static void http_dates_in_all_three_forms_HT(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+                                        "Sun Nov  6 08:49:37 1994"};
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        wall_us at;
+        assert_true(time_parse_http(forms[i], &at));
+        assert_int_equal(at, 784111777 * US_PER_S);
+    }
+}
+
+static void retry_after_is_clamped_UP_14(void **state)
+{
+    (void)state;
+    wall_us now = 784111777 * US_PER_S;
+    assert_int_equal(time_parse_retry_after("30", now, 300), 30);
+    assert_int_equal(time_parse_retry_after("0", now, 300), 0);
+    assert_int_equal(time_parse_retry_after("99999999999999999999", now, 300), 300);
+    assert_int_equal(time_parse_retry_after("Sun, 06 Nov 1994 08:49:47 GMT", now, 300), 10);
+    assert_int_equal(time_parse_retry_after("Sun, 06 Nov 1994 08:49:27 GMT", now, 300), 0);
+    assert_int_equal(time_parse_retry_after("soon", now, 300), -1);
+    assert_int_equal(time_parse_retry_after("-5", now, 300), -1);
+}
+
+static void strict_json_rejects(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "5", "\"x\"", "{\"a\":1,\"a\":2}", "{\"a\":1} x", "{\"a\":\"\\u0000\"}",
+                                      "\xef\xbb\xbf{}", "{\"a\":1e999}", "{\"a\":\"\xff\"}", "{"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct json_fault fault;
+        assert_null(json_parse_strict(bad[i], strlen(bad[i]), &fault));
+        assert_true(fault.text[0]);
+    }
+    char deep[200];
+    memset(deep, '[', 65);
+    memset(deep + 65, ']', 65);
+    assert_null(json_parse_strict(deep, 130, NULL));
+    json_t *ok CLEANUP_JSON = json_parse_strict(deep + 1, 128, NULL);
+    assert_non_null(ok);
+    static const char brackets[] = "{\"a\":\"[[[\\\"[[\"}";
+    json_t *text CLEANUP_JSON = json_parse_strict(brackets, strlen(brackets), NULL);
+    assert_non_null(text);
+}
+
+static void json_fault_never_quotes_the_input(void **state)
+{
+    (void)state;
+    struct json_fault fault;
+    assert_null(json_parse_strict("{\"password\": canary}", 20, &fault));
+    assert_null(strstr(fault.text, "canary"));
+    assert_int_equal(fault.line, 1);
+}
+
+static void numbers_may_be_strings(void **state)
+{
+    (void)state;
+    static const char bytes[] = "{\"a\":\"42\",\"b\":42,\"c\":42.0,\"d\":\"4x\",\"e\":null}";
+    json_t *doc CLEANUP_JSON = json_parse_lenient(bytes, strlen(bytes), NULL);
+    assert_int_equal(json_int(doc, "a", -1), 42);
+    assert_int_equal(json_int(doc, "b", -1), 42);
+    assert_int_equal(json_int(doc, "c", -1), 42);
+    assert_int_equal(json_int(doc, "d", -1), -1);
+    assert_int_equal(json_int(doc, "e", -1), -1);
+}
+
+static void ids_are_distinct_and_sort_by_age(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    char before[ID_BYTES], id[ID_BYTES];
+    virtual_init(&w, 1);
+    (void)id_new(&w.env, ID_CLUSTER, before);
+    for (int i = 0; i < 1000; i++) {
+        w.now += US_PER_MS;
+        (void)id_new(&w.env, ID_CLUSTER, id);
+        assert_true(strcmp(before, id) < 0);
+        assert_int_equal(strlen(id), 29);
+        assert_null(strchr(id, '.'));
+        memcpy(before, id, sizeof(id));
+    }
+}
+
+static void masks_known_secrets_AU_21(void **state)
+{
+    (void)state;
+    char text[] = "token shd_abcDEF123 and whsec_MfKQ9r8GKYq/+= with Bearer xyz.abc-1; done";
+    log_mask_secrets(text);
+    assert_null(strstr(text, "abcDEF"));
+    assert_null(strstr(text, "MfKQ"));
+    assert_null(strstr(text, "xyz"));
+    assert_non_null(strstr(text, "; done"));
+}
+
+static void sealed_values_open_only_in_their_context(void **state)
+{
+    (void)state;
+    struct seal_key key, other;
+    size_t len;
+    env_real()->random(env_real(), key.bytes, sizeof(key.bytes));
+    env_real()->random(env_real(), other.bytes, sizeof(other.bytes));
+    uint8_t *sealed = seal(&key, env_real(), "token|a", "secret", &len);
+    char *opened = seal_open(&key, "token|a", sealed, len);
+    assert_string_equal(opened, "secret");
+    assert_null(seal_open(&key, "token|b", sealed, len));
+    assert_null(seal_open(&other, "token|a", sealed, len));
+    sealed[len - 1] ^= 1;
+    assert_null(seal_open(&key, "token|a", sealed, len));
+    assert_null(seal_open(&key, "token|a", sealed, 3));
+    mem_free_secret(opened);
+    free(sealed);
+}
+
+/* ---- the view under load -------------------------------------------------------------------------------------- */
+
+struct stress {
+    struct view *view;
+    atomic_bool stop;
+    _Atomic uint64_t reads;
+};
+
+/* Each blob's body equals its ETag; each pair of clusters always has the same number. */
+static void *read_forever(void *arg)
+{
+    struct stress *s = arg;
+    while (!atomic_load(&s->stop)) {
+        const struct view_snapshot *snapshot = view_enter(s->view);
+        struct view_blob *a = view_find(snapshot, VIEW_CLUSTERS, "p/a");
+        struct view_blob *b = view_find(snapshot, VIEW_CLUSTERS, "p/b");
+        if (a && b && (strcmp(a->etag, a->body) || strcmp(a->body, b->body)))
+            abort();
+        struct view_blob *kept = a ? view_blob_ref(a) : NULL;
+        view_leave(s->view);
+        if (kept && strcmp(kept->etag, kept->body))
+            abort();
+        view_blob_unref(kept);
+        atomic_fetch_add(&s->reads, 1);
+    }
+    return NULL;
+}
+
+static void view_readers_never_see_half_a_change(void **state)
+{
+    (void)state;
+    struct stress s = {.view = view_new()};
+    pthread_t threads[3];
+    atomic_init(&s.stop, false);
+    atomic_init(&s.reads, 0);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_forever, &s), 0);
+    for (int i = 0; i < 20000; i++) {
+        char text[24];
+        (void)log_format_int(i, text);
+        view_set(s.view, VIEW_CLUSTERS, "p/a", view_blob_new(text, mem_strdup(text), 0, NULL, NULL));
+        view_set(s.view, VIEW_CLUSTERS, "p/b", view_blob_new(text, mem_strdup(text), 0, NULL, NULL));
+        view_publish(s.view);
+    }
+    atomic_store(&s.stop, true);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_true(atomic_load(&s.reads) > 0);
+    view_free(s.view);
+}
+
+static void view_is_sorted_and_the_last_change_wins(void **state)
+{
+    (void)state;
+    struct view *v = view_new();
+    static const char *const keys[] = {"c", "a", "b", "a", "d", "c"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        char text[24];
+        view_set(v, VIEW_PROJECTS, keys[i], view_blob_new("", mem_strdup(log_format_int((int64_t)i, text)), 0, NULL, NULL));
+    }
+    view_set(v, VIEW_PROJECTS, "d", NULL);
+    view_publish(v);
+    const struct view_snapshot *s = view_enter(v);
+    assert_int_equal(s->sections[VIEW_PROJECTS].count, 3);
+    assert_string_equal(view_find(s, VIEW_PROJECTS, "a")->body, "3");
+    assert_string_equal(view_find(s, VIEW_PROJECTS, "c")->body, "5");
+    assert_null(view_find(s, VIEW_PROJECTS, "d"));
+    assert_int_equal(view_lower_bound(s, VIEW_PROJECTS, "bb"), 2);
+    view_leave(v);
+    view_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffer_refuses_past_its_maximum),
+        cmocka_unit_test(heap_orders_moves_and_removes),
+        cmocka_unit_test(dates_round_trip),
+        cmocka_unit_test(http_dates_in_all_three_forms_HT),
+        cmocka_unit_test(retry_after_is_clamped_UP_14),
+        cmocka_unit_test(strict_json_rejects),
+        cmocka_unit_test(json_fault_never_quotes_the_input),
+        cmocka_unit_test(numbers_may_be_strings),
+        cmocka_unit_test(ids_are_distinct_and_sort_by_age),
+        cmocka_unit_test(masks_known_secrets_AU_21),
+        cmocka_unit_test(sealed_values_open_only_in_their_context),
+        cmocka_unit_test(view_readers_never_see_half_a_change),
+        cmocka_unit_test(view_is_sorted_and_the_last_change_wins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

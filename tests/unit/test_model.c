@@ -1,0 +1,348 @@
+/* model/: phases, specs, error codes, stored forms. */
+#include "tests/support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/cluster.h"
+#include "model/decide.h"
+#include "model/errors.h"
+#include "model/spec.h"
+
+static const char catalog_text[] =
+    "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"state\":\"deprecated\"},{\"version\":\"1.33.7\",\"state\":"
+    "\"supported\"},{\"version\":\"1.34.3\",\"state\":\"supported\"},{\"version\":\"1.35.0\",\"state\":\"preview\"},"
+    "{\"version\":\"1.34.10\",\"state\":\"expired\"}],\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":["
+    "{\"version\":\"1877.9.0\",\"state\":\"supported\"},{\"version\":\"1877.10.0\",\"state\":\"supported\"}]}],"
+    "\"machine_types\":[{\"name\":\"b.1c1gb\",\"cpus\":1,\"memory\":\"1Gi\",\"usable\":true},{\"name\":\"b.4c8gb\","
+    "\"cpus\":4,\"memory\":\"8Gi\",\"usable\":true},{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory\":\"4Gi\",\"usable\":"
+    "true},{\"name\":\"b.2c2gb\",\"cpus\":2,\"memory\":\"2Gi\",\"usable\":false}],\"zones\":[\"nova\"],"
+    "\"floating_pools\":[\"ext-net\"],\"load_balancer_providers\":[\"amphora\"]}";
+
+static json_t *parse(const char *text)
+{
+    json_t *doc = json_parse_lenient(text, strlen(text), NULL);
+    assert_non_null(doc);
+    return doc;
+}
+
+/* ---- phases (gardener.md 2.4) --------------------------------------------------------------------------------- */
+
+struct phase_row {
+    const char *type, *state;
+    int progress;
+    bool hibernated;
+    const char *conditions;
+    int wish;
+    bool guarded;
+    enum phase phase;
+    enum health health;
+    bool finished, failed;
+};
+
+static void phases(void **state)
+{
+    (void)state;
+    static const struct phase_row rows[] = {
+        {NULL, NULL, 0, false, "[]", -1, false, PHASE_PENDING, HEALTH_PROGRESSING, false, false},
+        {NULL, NULL, 0, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING, false, false},
+        {"Create", "Pending", 0, false, "[]", -1, false, PHASE_PENDING, HEALTH_PROGRESSING, false, false},
+        {"Create", "Processing", 43, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING, false,
+         false},
+        {"Create", "Error", 43, false, "[]", OPERATION_CREATE, false, PHASE_RETRYING, HEALTH_UNHEALTHY, false, false},
+        {"Create", "Failed", 88, false, "[]", OPERATION_CREATE, false, PHASE_FAILED, HEALTH_UNHEALTHY, false, true},
+        {"Create", "Aborted", 88, false, "[]", -1, false, PHASE_FAILED, HEALTH_UNHEALTHY, false, true},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_CREATE, false, PHASE_READY,
+         HEALTH_HEALTHY, true, false},
+        {"Create", "Succeeded", 99, false, "[{\"status\":\"True\"}]", OPERATION_CREATE, false, PHASE_READY,
+         HEALTH_HEALTHY, false, false},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"Progressing\"}]", -1, false, PHASE_READY,
+         HEALTH_PROGRESSING, true, false},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"},{\"status\":\"False\"}]", -1, false,
+         PHASE_DEGRADED, HEALTH_UNHEALTHY, true, false},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"Unknown\"}]", -1, false, PHASE_DEGRADED, HEALTH_UNKNOWN,
+         true, false},
+        {"Reconcile", "Succeeded", 100, true, "[{\"status\":\"True\"}]", -1, false, PHASE_HIBERNATED, HEALTH_HEALTHY,
+         true, false},
+        {"Reconcile", "Processing", 10, true, "[]", -1, false, PHASE_WAKING, HEALTH_PROGRESSING, false, false},
+        {"Reconcile", "Processing", 10, false, "[]", OPERATION_HIBERNATE, false, PHASE_HIBERNATING,
+         HEALTH_PROGRESSING, false, false},
+        {"Reconcile", "Processing", 10, false, "[]", -1, false, PHASE_UPDATING, HEALTH_PROGRESSING, false, false},
+        /* the old success is still visible after an accepted write */
+        {"Reconcile", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_UPDATE, true, PHASE_UPDATING,
+         HEALTH_PROGRESSING, false, false},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_DELETE, false, PHASE_DELETING,
+         HEALTH_PROGRESSING, false, false},
+        {"Delete", "Processing", 50, false, "[]", OPERATION_DELETE, false, PHASE_DELETING, HEALTH_PROGRESSING, false,
+         false},
+        {"Delete", "Succeeded", 100, false, "[]", OPERATION_DELETE, false, PHASE_DELETING, HEALTH_PROGRESSING, false,
+         false},
+        {"Delete", "Failed", 50, false, "[]", OPERATION_DELETE, false, PHASE_FAILED, HEALTH_PROGRESSING, false, true},
+        {"Teleport", "Levitating", 50, false, "[]", -1, false, PHASE_UNKNOWN, HEALTH_UNKNOWN, false, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct phase_row *row = &rows[i];
+        struct cluster c = {.guard_since = row->guarded ? 1000 : 0, .guard_seen_at = 500};
+        struct shoot s = {.has_operation = row->type != NULL,
+                          .operation_type = (char *)(uintptr_t)row->type,
+                          .operation_state = (char *)(uintptr_t)row->state,
+                          .progress = row->progress,
+                          .operation_at = 500,
+                          .hibernated = row->hibernated,
+                          .conditions = parse(row->conditions)};
+        struct decision d = decide(&c, &s, row->wish, 2000);
+        if (d.phase != row->phase || d.health != row->health || d.operation_finished != row->finished ||
+            d.operation_failed != row->failed)
+            fail_msg("row %zu: %s %s, finished %d, failed %d", i, phase_name(d.phase), health_name(d.health),
+                     d.operation_finished, d.operation_failed);
+        json_decref(s.conditions);
+    }
+}
+
+static void guard_ends_when_something_newer_is_seen(void **state)
+{
+    (void)state;
+    struct cluster c = {.guard_since = 1000, .guard_seen_at = 500};
+    struct shoot s = {.has_operation = true, .operation_state = (char[]){"Succeeded"}, .operation_at = 500};
+    assert_true(decide_guard_holds(&c, &s, 3600 * US_PER_S));
+    s.operation_at = 501;
+    assert_false(decide_guard_holds(&c, &s, 2000));
+    s.operation_at = 500;
+    s.operation_state = (char[]){"Processing"};
+    assert_false(decide_guard_holds(&c, &s, 2000));
+    s.operation_state = (char[]){"Succeeded"};
+    s.operation_at = 0; /* v1 tells no time */
+    assert_true(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US - 1));
+    assert_false(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US));
+}
+
+/* ---- specs ---------------------------------------------------------------------------------------------------- */
+
+static size_t fault_count(const char *body, bool v1, char *first_pointer, size_t size)
+{
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *doc CLEANUP_JSON = parse(body);
+    struct problem *faults CLEANUP_PROBLEM = NULL;
+    const struct spec_context context = {.catalog = catalog, .v1 = v1};
+    spec_check_body(doc, SPEC_CREATE, &context, &faults);
+    if (!faults)
+        return 0;
+    (void)snprintf(first_pointer, size, "%s", json_str(json_array_get(faults->faults, 0), "pointer"));
+    return json_array_size(faults->faults);
+}
+
+static void specs_accepted(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "{\"name\":\"dev\"}",
+        "{\"name\":\"dev\",\"spec\":null,\"labels\":null}",
+        "{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.33\"}}",
+        "{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.35.0\"}}",
+        "{\"name\":\"a-1\",\"spec\":{\"node_pools\":[{\"name\":\"a\",\"minimum\":0,\"maximum\":5},{\"name\":\"b\"}]}}",
+    };
+    char pointer[128];
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++)
+        if (fault_count(bodies[i], false, pointer, sizeof(pointer)))
+            fail_msg("body %zu: %s", i, pointer);
+}
+
+static void specs_refused_at_the_right_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *pointer;
+        bool v1;
+    } rows[] = {
+        {"{}", "#/name", false},
+        {"{\"name\":5}", "#/name", false},
+        {"{\"name\":\"\"}", "#/name", false},
+        {"{\"name\":\"a--b\"}", "#/name", false},
+        {"{\"name\":\"Dev\"}", "#/name", false},
+        {"{\"name\":\"-a\"}", "#/name", false},
+        {"{\"name\":\"abcdefghijklmnop\"}", "#/name", false},
+        {"{\"name\":\"a\",\"spec\":{\"colour\":1}}", "#/spec/colour", false},
+        {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.3\"}}", "#/spec/kubernetes_version", false},
+        {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.35\"}}", "#/spec/kubernetes_version", false},
+        {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.34.10\"}}", "#/spec/kubernetes_version", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[]}}", "#/spec/node_pools", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"machine_type\":\"b.2c2gb\"}]}}",
+         "#/spec/node_pools/0/machine_type", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"image\":{\"version\":\"1.0\"}}]}}",
+         "#/spec/node_pools/0/image", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"zones\":[\"mars\"]}]}}", "#/spec/node_pools/0/zones/0", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"name\":\"x\"},{\"name\":\"x\"}]}}", "#/spec/node_pools/1", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"maximum\":0,\"minimum\":0}]}}", "#/spec/node_pools", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"name\":\"toolong\"}]}}", "#/spec/node_pools/0/name", true},
+        {"{\"name\":\"a\",\"spec\":{\"networking\":{\"nodes_cidr\":\"10.250.0.1/16\"}}}",
+         "#/spec/networking/nodes_cidr", false},
+        {"{\"name\":\"a\",\"spec\":{\"networking\":{\"cilium\":{}}}}", "#/spec/networking/cilium", false},
+        {"{\"name\":\"a\",\"spec\":{\"allowed_cidrs\":[\"10.0.0.0\"]}}", "#/spec/allowed_cidrs/0", false},
+        {"{\"name\":\"a\",\"spec\":{\"allowed_cidrs\":[\"10.0.0.0/8\"]}}", "#/spec/allowed_cidrs", true},
+        {"{\"name\":\"a\",\"spec\":{\"maintenance\":{\"begin\":\"020000+0000\"}}}", "#/spec/maintenance", false},
+        {"{\"name\":\"a\",\"spec\":{\"maintenance\":{\"begin\":\"250000+0000\",\"end\":\"030000+0000\"}}}",
+         "#/spec/maintenance/begin", false},
+        {"{\"name\":\"a\",\"spec\":{\"hibernation_schedules\":[{\"start\":\"0 20 * * 1-5\"}]}}",
+         "#/spec/hibernation_schedules/0", false},
+        {"{\"name\":\"a\",\"labels\":{\"bad key\":\"x\"}}", "#/labels/bad key", false},
+        {"{\"name\":\"a\",\"labels\":{\"k\":5}}", "#/labels/k", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char pointer[128] = "";
+        size_t count = fault_count(rows[i].body, rows[i].v1, pointer, sizeof(pointer));
+        if (count != 1 || strcmp(pointer, rows[i].pointer) != 0)
+            fail_msg("row %zu: %zu faults, first at %s, wanted %s", i, count, pointer, rows[i].pointer);
+    }
+}
+
+static void defaults_fill_what_is_left_out(void **state)
+{
+    (void)state;
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *defaults CLEANUP_JSON = parse("{\"minimum\":2,\"volume_size_gib\":80}");
+    const struct spec_context context = {.catalog = catalog, .defaults = defaults};
+    json_t *spec CLEANUP_JSON = spec_resolve("dev", NULL, &context);
+    const json_t *pool = json_array_get(json_arr(spec, "node_pools"), 0);
+    assert_string_equal(json_str(spec, "kubernetes_version"), "1.34.3");
+    assert_string_equal(json_str(pool, "machine_type"), "b.2c4gb");
+    assert_string_equal(json_str(json_obj(pool, "image"), "version"), "1877.10.0");
+    assert_int_equal(json_int(pool, "minimum", 0), 2);
+    assert_int_equal(json_int(pool, "maximum", 0), 3);
+    assert_int_equal(json_int(pool, "volume_size_gib", 0), 80);
+    assert_string_equal(json_str(json_obj(spec, "networking"), "floating_pool"), "ext-net");
+    json_t *wish CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
+    json_t *minor CLEANUP_JSON = spec_resolve("dev", wish, &context);
+    assert_string_equal(json_str(minor, "kubernetes_version"), "1.33.7");
+}
+
+static void differences_ignore_what_is_not_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        size_t count;
+    } rows[] = {
+        {"{}", 0},
+        {"{\"kubernetes_version\":\"1.33\"}", 0},
+        {"{\"kubernetes_version\":\"1.33.7\"}", 0},
+        {"{\"kubernetes_version\":\"1.3\"}", 1},
+        {"{\"kubernetes_version\":\"1.34\"}", 1},
+        {"{\"node_pools\":[{\"minimum\":1}]}", 0},
+        {"{\"node_pools\":[{\"name\":\"a\",\"minimum\":1}]}", 1},
+        {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":3}]}", 0},
+        {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":4}]}", 1},
+        {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}]}", 1},
+        {"{\"networking\":{\"type\":\"cilium\"}}", 1},
+    };
+    json_t *observed CLEANUP_JSON =
+        parse("{\"kubernetes_version\":\"1.33.7\",\"networking\":{\"type\":\"calico\"},\"node_pools\":[{\"name\":\"a\","
+              "\"minimum\":1,\"maximum\":3},{\"name\":\"b\",\"minimum\":0,\"maximum\":3}]}");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *spec CLEANUP_JSON = parse(rows[i].spec);
+        json_t *differences CLEANUP_JSON = json_array();
+        size_t count = spec_differences(spec, observed, differences);
+        if (count != rows[i].count || json_array_size(differences) != count)
+            fail_msg("row %zu: %zu differences", i, count);
+    }
+}
+
+static void versions_compare_as_numbers(void **state)
+{
+    (void)state;
+    assert_true(version_compare("1.33.10", "1.33.9") > 0);
+    assert_true(version_compare("1.33", "1.33.1") < 0);
+    assert_int_equal(version_compare("1.33.7", "1.33.7"), 0);
+    assert_true(version_compare("1877.10.0", "1877.9.0") > 0);
+}
+
+static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
+{
+    (void)state;
+    json_t *errors CLEANUP_JSON = json_array();
+    json_t *error CLEANUP_JSON = parse("{\"description\":\"x\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\",\"ERR_NEW\"]}");
+    model_append_errors(errors, error);
+    assert_int_equal(json_array_size(errors), 2);
+    assert_true(json_bool(json_array_get(errors, 0), "user_error", false));
+    assert_false(json_bool(json_array_get(errors, 0), "retryable", true));
+    assert_string_equal(json_str(json_array_get(errors, 1), "code"), "ERR_NEW");
+    assert_non_null(json_str(json_array_get(errors, 1), "action"));
+}
+
+static void stored_forms_round_trip(void **state)
+{
+    (void)state;
+    struct cluster *c = cluster_new();
+    struct operation *op = operation_new();
+    (void)snprintf(c->id, sizeof(c->id), "cl_1");
+    c->project = mem_strdup("p");
+    c->name = mem_strdup("n");
+    c->spec = parse("{\"a\":1}");
+    c->phase = PHASE_RETRYING;
+    c->version = 7;
+    c->generation = 3;
+    c->shoot = MEM_NEW(struct shoot);
+    c->shoot->name = mem_strdup("n");
+    c->shoot->observed = parse("{\"b\":2}");
+    c->shoot->progress = 43;
+    json_t *doc CLEANUP_JSON = cluster_to_json(c);
+    struct cluster *back = cluster_from_json(doc);
+    json_t *again CLEANUP_JSON = cluster_to_json(back);
+    assert_true(json_equal(doc, again));
+    (void)snprintf(op->id, sizeof(op->id), "op_1");
+    op->type = OPERATION_DELETE;
+    op->status = OPERATION_RUNNING;
+    operation_add_step(op, "delete_shoot", "")->status = STEP_SENDING;
+    op->steps[0].attempts = 2;
+    json_t *op_doc CLEANUP_JSON = operation_to_json(op);
+    struct operation *op_back = operation_from_json(op_doc);
+    assert_int_equal(op_back->steps[0].status, STEP_SENDING);
+    assert_int_equal(op_back->steps[0].attempts, 2);
+    json_t *nonsense CLEANUP_JSON = parse("{\"x\":1}");
+    assert_null(cluster_from_json(nonsense));
+    assert_null(operation_from_json(nonsense));
+    cluster_free(c);
+    cluster_free(back);
+    operation_free(op);
+    operation_free(op_back);
+}
+
+static void subscriptions_match_by_type_and_project(void **state)
+{
+    (void)state;
+    char *types[] = {(char[]){"cluster.*"}, (char[]){"operation.failed"}, NULL};
+    char *projects[] = {(char[]){"a"}, NULL};
+    struct subscription s = {.event_types = types, .projects = projects};
+    struct event e = {.type = EVENT_CLUSTER_READY, .project = (char[]){"a"}};
+    assert_true(subscription_matches(&s, &e));
+    e.type = EVENT_OPERATION_SUCCEEDED;
+    assert_false(subscription_matches(&s, &e));
+    e.type = EVENT_OPERATION_FAILED;
+    assert_true(subscription_matches(&s, &e));
+    e.project = (char[]){"b"};
+    assert_false(subscription_matches(&s, &e));
+    e.project = NULL; /* an account's event belongs to no project */
+    assert_false(subscription_matches(&s, &e));
+    s.projects = NULL;
+    assert_true(subscription_matches(&s, &e));
+    s.disabled = true;
+    assert_false(subscription_matches(&s, &e));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(phases),
+        cmocka_unit_test(guard_ends_when_something_newer_is_seen),
+        cmocka_unit_test(specs_accepted),
+        cmocka_unit_test(specs_refused_at_the_right_place),
+        cmocka_unit_test(defaults_fill_what_is_left_out),
+        cmocka_unit_test(differences_ignore_what_is_not_asked),
+        cmocka_unit_test(versions_compare_as_numbers),
+        cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
+        cmocka_unit_test(stored_forms_round_trip),
+        cmocka_unit_test(subscriptions_match_by_type_and_project),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
