@@ -1,0 +1,223 @@
+#include "auth.h"
+
+#include "exchange.h"
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMS_CODE   123456
+#define TOKENS_MAX 100000
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+void auth_done(struct auth *auth)
+{
+    free(auth->tokens);
+}
+
+static void remove_token(struct auth *auth, size_t index)
+{
+    auth->tokens[index] = auth->tokens[--auth->token_count];
+}
+
+static void drop_expired(struct sim *sim)
+{
+    int64_t now_us = clock_now_us(&sim->clock);
+
+    for (size_t i = sim->auth.token_count; i-- > 0;)
+        if (sim->auth.tokens[i].expires_us <= now_us)
+            remove_token(&sim->auth, i);
+}
+
+static struct token *find_token(struct sim *sim, const char *text)
+{
+    for (size_t i = 0; i < sim->auth.token_count; i++)
+        if (strcmp(sim->auth.tokens[i].text, text) == 0)
+            return &sim->auth.tokens[i];
+    return NULL;
+}
+
+bool auth_is_valid(struct sim *sim, const char *login, const char *token)
+{
+    if (login == NULL || token == NULL || strcmp(login, sim->options->login) != 0)
+        return false;
+    drop_expired(sim);
+    return find_token(sim, token) != NULL;
+}
+
+void auth_expire_all(struct sim *sim)
+{
+    sim->auth.token_count = 0;
+}
+
+size_t auth_live_count(struct sim *sim)
+{
+    drop_expired(sim);
+    return sim->auth.token_count;
+}
+
+static const char *new_token(struct sim *sim)
+{
+    struct auth *auth = &sim->auth;
+    struct token *token;
+
+    drop_expired(sim);
+    if (auth->token_count == TOKENS_MAX)
+        remove_token(auth, 0);
+    if (auth->token_count == auth->token_capacity) {
+        size_t capacity = auth->token_capacity == 0 ? 16 : auth->token_capacity * 2;
+        struct token *grown = sim_alloc(capacity * sizeof *grown);
+
+        if (auth->token_count > 0)
+            memcpy(grown, auth->tokens, auth->token_count * sizeof *grown);
+        free(auth->tokens);
+        auth->tokens = grown;
+        auth->token_capacity = capacity;
+    }
+    token = &auth->tokens[auth->token_count++];
+    random_text(&sim->random, letters, token->text, sizeof token->text);
+    token->expires_us = clock_now_us(&sim->clock) + clock_from_seconds(sim->options->token_ttl_seconds);
+    sim->log.logins++;
+    return token->text;
+}
+
+/* The members of a body: v1 wraps them in one named object. */
+static const json_t *members_of(const struct exchange *x, const char *wrapper)
+{
+    return exchange_generation(x) == 1 ? json_object_get(x->json, wrapper) : x->json;
+}
+
+static void fail_login(struct exchange *x, const char *message)
+{
+    x->sim->log.failed_logins++;
+    answer_error(x, 400, message);
+}
+
+/* Adds one entry per missing string member; answers 400 if there is any. */
+static bool has_strings(struct exchange *x, const json_t *members, const char *first, const char *second)
+{
+    const char *names[] = {first, second};
+    json_t *errors = json_array();
+
+    for (size_t i = 0; i < 2; i++)
+        if (!json_is_string(json_object_get(members, names[i])))
+            json_array_append_new(errors, json_pack("{s:s, s:s}", "key", names[i], "value", "is required"));
+    if (json_array_size(errors) == 0) {
+        json_decref(errors);
+        return true;
+    }
+    answer_invalid(x, errors);
+    return false;
+}
+
+static bool is_password(const struct sim *sim, const json_t *members)
+{
+    return strcmp(json_string_value(json_object_get(members, "login")), sim->options->login) == 0 &&
+           strcmp(json_string_value(json_object_get(members, "password")), sim->options->password) == 0;
+}
+
+static void start_two_factor(struct exchange *x, const char *method)
+{
+    struct auth *auth = &x->sim->auth;
+    int status = exchange_generation(x) == 1 ? 200 : 201;
+
+    x->no_effect = true;
+    if (method == NULL && exchange_generation(x) != 1) {
+        answer_json(
+            x, status,
+            json_pack("{s:s, s:[s, s]}", "result", "twofactor_options", "options", "sms", "webauthn"));
+        return;
+    }
+    random_text(&x->sim->random, letters, auth->verification, sizeof auth->verification);
+    auth->code_requested = false;
+    answer_json(x, status,
+                json_pack("{s:s, s:s, s:s}", "result", "twofactor_required", "type",
+                          method != NULL ? method : "sms", "verification", auth->verification));
+}
+
+void auth_create_token(struct exchange *x)
+{
+    bool old = exchange_generation(x) == 1;
+    const json_t *members = members_of(x, "auth");
+    const json_t *method = json_object_get(members, old ? "twofa_method" : "two_factor_method");
+    const char *name = json_string_value(method);
+
+    if (!has_strings(x, members, "login", "password")) {
+        x->sim->log.failed_logins++;
+        return;
+    }
+    if (!is_password(x->sim, members)) {
+        fail_login(x, "Wrong login or password");
+        return;
+    }
+    if (name != NULL && strcmp(name, "sms") != 0 && strcmp(name, "webauthn") != 0) {
+        fail_login(x, "Unknown two factor method");
+        return;
+    }
+    if (x->sim->options->two_factor) {
+        start_two_factor(x, name);
+        return;
+    }
+    answer_json(x, old ? 200 : 201,
+                json_pack("{s:s, s:s}", "result", "login_ok", "token", new_token(x->sim)));
+}
+
+static bool is_waiting(const struct sim *sim, const json_t *members)
+{
+    return sim->auth.verification[0] != '\0' &&
+           strcmp(json_string_value(json_object_get(members, "login")), sim->options->login) == 0 &&
+           strcmp(json_string_value(json_object_get(members, "verification")), sim->auth.verification) == 0;
+}
+
+void auth_request_code(struct exchange *x)
+{
+    const json_t *members = members_of(x, "request2fa");
+
+    if (!has_strings(x, members, "login", "verification"))
+        return;
+    if (!is_waiting(x->sim, members)) {
+        answer_error(x, 400, "Unknown verification");
+        return;
+    }
+    x->sim->auth.code_requested = true;
+    answer_empty(x, 204);
+}
+
+void auth_verify_code(struct exchange *x)
+{
+    const json_t *members = members_of(x, "verify2fa");
+    const json_t *code = json_object_get(members, "code");
+
+    if (!has_strings(x, members, "login", "verification"))
+        return;
+    if (!json_is_integer(code)) {
+        answer_invalid(x, json_pack("[{s:s, s:s}]", "key", "code", "value", "must be an integer"));
+        return;
+    }
+    if (!is_waiting(x->sim, members) || !x->sim->auth.code_requested ||
+        json_integer_value(code) != SMS_CODE) {
+        fail_login(x, "Wrong code");
+        return;
+    }
+    x->sim->auth.verification[0] = '\0';
+    if (exchange_generation(x) == 1)
+        answer_json(x, 200, json_pack("{s:s, s:s}", "result", "login_ok", "token", new_token(x->sim)));
+    else
+        answer_json(x, 200, json_pack("{s:s}", "token", new_token(x->sim)));
+}
+
+void auth_validate(struct exchange *x)
+{
+    answer_empty(x, 204);
+}
+
+void auth_revoke(struct exchange *x)
+{
+    const char *text = exchange_header(x, "X-AUTH-TOKEN");
+    const struct token *token = text != NULL ? find_token(x->sim, text) : NULL;
+
+    if (token != NULL)
+        remove_token(&x->sim->auth, (size_t)(token - x->sim->auth.tokens));
+    answer_empty(x, 204);
+}

@@ -1,0 +1,283 @@
+#include "faults.h"
+
+#include "exchange.h"
+#include "routes.h"
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kinds[FAULT_KIND_MAX_] = {
+    [FAULT_DROP] = "drop",
+    [FAULT_STATUS] = "status",
+    [FAULT_GARBAGE] = "garbage",
+    [FAULT_TRUNCATE] = "truncate",
+    [FAULT_OVERSIZE] = "oversize",
+    [FAULT_DELAY] = "delay",
+    [FAULT_SLOW_BODY] = "slow_body",
+    [FAULT_HANG] = "hang",
+    [FAULT_FORBIDDEN_IP] = "forbidden_ip",
+    [FAULT_NO_PRIVILEGE] = "no_privilege",
+    [FAULT_UNAUTHORIZED] = "unauthorized",
+    [FAULT_WRONG_TYPES] = "wrong_types",
+    [FAULT_UNKNOWN_ENUM] = "unknown_enum",
+    [FAULT_REORDER] = "reorder",
+    [FAULT_OMIT_OPTIONAL] = "omit_optional",
+};
+
+static enum fault_kind kind_find(const char *name)
+{
+    for (int i = 0; name != NULL && i < FAULT_KIND_MAX_; i++)
+        if (strcmp(kinds[i], name) == 0)
+            return (enum fault_kind)i;
+    return FAULT_KIND_INVALID;
+}
+
+static char *copy_string(const json_t *value)
+{
+    return json_is_string(value) ? sim_strdup(json_string_value(value)) : NULL;
+}
+
+static int64_t integer_or(const json_t *value, int64_t otherwise)
+{
+    return json_is_integer(value) ? json_integer_value(value) : otherwise;
+}
+
+static const char *check(const struct fault *fault, const json_t *description)
+{
+    const json_t *headers = json_object_get(description, "headers");
+
+    if (!json_is_object(description))
+        return "a fault is an object";
+    if (fault->operation == OPERATION_INVALID)
+        return "unknown operation";
+    if (fault->kind == FAULT_KIND_INVALID)
+        return "unknown kind";
+    if (fault->count < 0 || fault->skip < 0)
+        return "count and skip are not negative";
+    if (fault->status < 200 || fault->status > 599)
+        return "status must be 200 to 599";
+    return headers == NULL || json_is_object(headers) ? NULL : "headers must be an object";
+}
+
+static struct fault *fault_free(struct fault *fault)
+{
+    free(fault->shoot);
+    free(fault->body);
+    free(fault->content_type);
+    json_decref(fault->headers);
+    free(fault);
+    return NULL;
+}
+
+struct fault *faults_add(struct faults *faults, const json_t *description, const char **ret_reason)
+{
+    struct fault *fault = sim_alloc(sizeof *fault);
+    struct fault **end = &faults->first;
+
+    fault->operation = operation_find(json_string_value(json_object_get(description, "operation")));
+    fault->kind = kind_find(json_string_value(json_object_get(description, "kind")));
+    fault->count = integer_or(json_object_get(description, "count"), 1);
+    fault->skip = integer_or(json_object_get(description, "skip"), 0);
+    fault->status = (int)integer_or(json_object_get(description, "status"), 500);
+    fault->delay_ms = (unsigned)integer_or(json_object_get(description, "delay_ms"), 0) % 600001U;
+    fault->effect = json_is_true(json_object_get(description, "effect"));
+    fault->shoot = copy_string(json_object_get(description, "shoot"));
+    fault->body = copy_string(json_object_get(description, "body"));
+    fault->content_type = copy_string(json_object_get(description, "content_type"));
+    fault->headers = json_incref(json_object_get(description, "headers"));
+    *ret_reason = check(fault, description);
+    if (*ret_reason != NULL)
+        return fault_free(fault);
+    fault->id = ++faults->last_id;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = fault;
+    return fault;
+}
+
+json_t *faults_render(const struct faults *faults)
+{
+    json_t *list = json_array();
+
+    for (const struct fault *fault = faults->first; fault != NULL; fault = fault->next)
+        json_array_append_new(list,
+                              json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:s?}", "id",
+                                        (json_int_t)fault->id, "operation", operation_name(fault->operation),
+                                        "kind", kinds[fault->kind], "count", (json_int_t)fault->count, "skip",
+                                        (json_int_t)fault->skip, "hits", (json_int_t)fault->hits, "effect",
+                                        fault->effect, "status", fault->status, "shoot", fault->shoot));
+    return list;
+}
+
+bool faults_remove(struct faults *faults, int64_t id)
+{
+    for (struct fault **at = &faults->first; *at != NULL; at = &(*at)->next) {
+        struct fault *fault = *at;
+
+        if (fault->id != id)
+            continue;
+        *at = fault->next;
+        fault_free(fault);
+        return true;
+    }
+    return false;
+}
+
+void faults_clear(struct faults *faults)
+{
+    while (faults->first != NULL)
+        (void)faults_remove(faults, faults->first->id);
+}
+
+static bool matches(const struct fault *fault, enum operation operation, const char *shoot)
+{
+    if (fault->count > 0 && fault->hits >= fault->count)
+        return false;
+    if (fault->operation != OPERATION_ANY && fault->operation != operation)
+        return false;
+    return fault->shoot == NULL || (shoot != NULL && strcmp(fault->shoot, shoot) == 0);
+}
+
+const struct fault *faults_take(struct faults *faults, enum operation operation, const char *shoot)
+{
+    for (struct fault *fault = faults->first; fault != NULL; fault = fault->next) {
+        if (!matches(fault, operation, shoot))
+            continue;
+        if (fault->skip > 0) {
+            fault->skip--;
+            continue;
+        }
+        fault->hits++;
+        return fault;
+    }
+    return NULL;
+}
+
+static void answer_status(const struct fault *fault, struct exchange *x, int status, const char *message)
+{
+    if (fault->body != NULL)
+        answer_text(x, status, "application/json", sim_strdup(fault->body));
+    else
+        answer_error(x, status, message);
+}
+
+static void mangle(struct exchange *x, json_t *(*change)(const json_t *))
+{
+    json_t *changed;
+
+    if (x->answer == NULL)
+        return;
+    changed = change(x->answer);
+    json_decref(x->answer);
+    x->answer = changed;
+}
+
+static void answer_garbage(const struct fault *fault, struct exchange *x)
+{
+    int success = x->route != NULL ? x->route->success : 200;
+    const char *body =
+        fault->body != NULL ? fault->body : "<html><body>}{ not what you asked for ]]</body></html>";
+
+    answer_text(x, success == 204 ? 200 : success, "text/html", sim_strdup(body));
+}
+
+static const char *status_message(int status)
+{
+    static const struct {
+        int status;
+        const char *message;
+    } known[] = {{400, "Bad Request"},
+                 {404, "Not Found"},
+                 {409, "Conflict"},
+                 {429, "Too Many Requests"},
+                 {500, "Internal Server Error"},
+                 {502, "Bad Gateway"},
+                 {503, "Service Unavailable"},
+                 {504, "Gateway Timeout"}};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].status == status)
+            return known[i].message;
+    return "Simulated fault";
+}
+
+/* Kinds that answer in the place of the API act only if the fault says so; the others change the
+ * real answer and so always act. */
+static bool replaces_answer(enum fault_kind kind)
+{
+    static const bool replaces[FAULT_KIND_MAX_] = {
+        [FAULT_DROP] = true,        [FAULT_STATUS] = true,       [FAULT_GARBAGE] = true,
+        [FAULT_HANG] = true,        [FAULT_FORBIDDEN_IP] = true, [FAULT_NO_PRIVILEGE] = true,
+        [FAULT_UNAUTHORIZED] = true};
+
+    return replaces[kind];
+}
+
+static void apply_kind(const struct fault *fault, struct exchange *x)
+{
+    switch (fault->kind) {
+    case FAULT_DROP:
+        x->delivery = DELIVER_DROP;
+        return;
+    case FAULT_HANG:
+        x->delivery = DELIVER_HANG;
+        return;
+    case FAULT_STATUS:
+        answer_status(fault, x, fault->status, status_message(fault->status));
+        return;
+    case FAULT_GARBAGE:
+        answer_garbage(fault, x);
+        return;
+    case FAULT_FORBIDDEN_IP:
+        answer_status(fault, x, 403, "Forbidden IP address");
+        return;
+    case FAULT_NO_PRIVILEGE:
+        answer_status(fault, x, 403, "No access: Your user does not have access to this method.");
+        return;
+    case FAULT_UNAUTHORIZED:
+        answer_status(fault, x, 401, "Invalid token");
+        return;
+    case FAULT_TRUNCATE:
+        x->delivery = DELIVER_TRUNCATED;
+        return;
+    case FAULT_OVERSIZE:
+        x->delivery = DELIVER_OVERSIZE;
+        return;
+    case FAULT_SLOW_BODY:
+        x->delivery = DELIVER_SLOW;
+        return;
+    case FAULT_DELAY:
+        return;
+    case FAULT_WRONG_TYPES:
+        mangle(x, mangle_wrong_types);
+        return;
+    case FAULT_UNKNOWN_ENUM:
+        mangle(x, mangle_unknown_enum);
+        return;
+    case FAULT_REORDER:
+        mangle(x, mangle_reorder);
+        return;
+    case FAULT_OMIT_OPTIONAL:
+        mangle(x, mangle_omit_optional);
+        return;
+    case FAULT_KIND_MAX_:
+    case FAULT_KIND_INVALID:
+        return;
+    }
+}
+
+void faults_apply(const struct fault *fault, struct exchange *x, void (*act)(struct exchange *))
+{
+    if (fault->effect || !replaces_answer(fault->kind))
+        act(x);
+    apply_kind(fault, x);
+    x->delay_ms = fault->delay_ms;
+    if (fault->headers != NULL && x->headers == NULL)
+        x->headers = json_incref(fault->headers);
+    if (fault->content_type != NULL) {
+        free(x->content_type_owned);
+        x->content_type_owned = sim_strdup(fault->content_type);
+        x->content_type = x->content_type_owned;
+    }
+}

@@ -1,0 +1,67 @@
+/* cleura-sim: a simulator of Cleura's REST API for tests and demonstrations. */
+#include "check.h"
+#include "options.h"
+#include "server.h"
+#include "sim.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void wait_for_stop(const sigset_t *signals)
+{
+    int signal_number;
+
+    while (sigwait(signals, &signal_number) != 0)
+        continue;
+}
+
+static int run(struct sim *sim, const struct options *options, const sigset_t *signals)
+{
+    char host[INET_ADDRSTRLEN];
+    uint16_t port = 0;
+    struct MHD_Daemon *daemon = server_start(sim, &options->listen, &port);
+
+    if (daemon == NULL) {
+        fprintf(stderr, "cleura-sim: cannot listen: %s\n", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (inet_ntop(AF_INET, &options->listen.sin_addr, host, sizeof host) == NULL)
+        host[0] = '\0';
+    printf("cleura-sim listening on http://%s:%u\n", host, (unsigned)port);
+    fflush(stdout);
+    wait_for_stop(signals);
+    sim_stop(sim);
+    server_stop(daemon);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct sim *sim;
+    sigset_t signals;
+    int r = options_parse(&options, argc, argv);
+
+    if (r != 0)
+        return r;
+    if (options.help) {
+        options_print_help();
+        return EXIT_SUCCESS;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by the threads made later */
+    json_object_seed(0);
+    check_init();
+    sim = sim_new(&options);
+    r = run(sim, &options, &signals);
+    sim_free(sim);
+    check_done();
+    return r;
+}

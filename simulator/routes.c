@@ -1,0 +1,245 @@
+#include "routes.h"
+
+#include "auth.h"
+#include "check.h"
+#include "handlers.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define A ROUTE_AUTH
+#define R (ROUTE_AUTH | ROUTE_REGION)
+#define S (ROUTE_AUTH | ROUTE_REGION | ROUTE_SHOOT)
+
+#define V1  "/gardener/v1/{t}"
+#define V1S V1 "/shoot/{r}/{p}/{s}"
+#define V2  "/gardener/v2/{t}"
+#define V2S V2 "/shoots/{r}/{p}/{s}"
+#define ID2 "/openstack/identity/v2"
+
+/* The first match wins: literal segments stand before parameters. */
+static const struct route routes[] = {
+    {"POST", "/auth/v2/tokens", OPERATION_CREATE_TOKEN, 2, 0, 201, auth_create_token},
+    {"POST", "/auth/v2/request-sms-code", OPERATION_REQUEST_SMS_CODE, 2, 0, 204, auth_request_code},
+    {"POST", "/auth/v2/tokens-by-sms-code", OPERATION_VERIFY_SMS_CODE, 2, 0, 200, auth_verify_code},
+    {"POST", "/auth/v2/tokens/validate", OPERATION_VALIDATE_TOKEN, 2, A, 204, auth_validate},
+    {"DELETE", "/auth/v2/tokens", OPERATION_REVOKE_TOKEN, 2, A, 204, auth_revoke},
+    {"POST", "/auth/v1/tokens", OPERATION_CREATE_TOKEN, 1, 0, 200, auth_create_token},
+    {"POST", "/auth/v1/tokens/request2facode", OPERATION_REQUEST_SMS_CODE, 1, 0, 204, auth_request_code},
+    {"POST", "/auth/v1/tokens/verify2fa", OPERATION_VERIFY_SMS_CODE, 1, 0, 200, auth_verify_code},
+    {"POST", "/auth/v1/tokens/validate", OPERATION_VALIDATE_TOKEN, 1, A, 204, auth_validate},
+    {"DELETE", "/auth/v1/tokens", OPERATION_REVOKE_TOKEN, 1, A, 204, auth_revoke},
+
+    {"GET", "/identity/v2/current-user", OPERATION_CURRENT_USER, 2, A, 200, handle_current_user},
+    {"GET", "/openstack/identity/v1/current-user/projects", OPERATION_CURRENT_PROJECTS, 2, A, 200,
+     handle_current_projects},
+    {"GET", ID2 "/domains", OPERATION_DOMAINS, 2, A, 200, handle_domains},
+    {"GET", ID2 "/domains/{d}/projects/{p}/quotas/{r}", OPERATION_QUOTA, 2, A, 200, handle_quota},
+    {"GET", "/accesscontrol/v1/openstack/domains", OPERATION_DOMAINS, 1, A, 200, handle_domains},
+    {"GET", "/accesscontrol/v1/openstack/{d}/projects", OPERATION_CURRENT_PROJECTS, 1, A, 200,
+     handle_v1_projects},
+
+    {"GET", V2 "/cloud-profiles", OPERATION_CLOUD_PROFILES, 2, A, 200, handle_cloud_profiles},
+    {"GET", V2 "/shoots/{s}/is-name-taken", OPERATION_NAME_TAKEN, 2, A, 200, handle_name_taken},
+    {"POST", V2 "/{r}/{p}/bootstrap", OPERATION_BOOTSTRAP, 2, A, 204, handle_bootstrap},
+    {"GET", V2 "/shoots/{r}/{p}", OPERATION_LIST_SHOOTS, 2, R, 200, handle_list_shoots},
+    {"POST", V2 "/shoots/{r}/{p}", OPERATION_CREATE_SHOOT, 2, R, 202, handle_create_shoot},
+    {"GET", V2S, OPERATION_GET_SHOOT, 2, S, 200, handle_get_shoot},
+    {"PATCH", V2S, OPERATION_EDIT_SHOOT, 2, S, 202, handle_edit_shoot},
+    {"DELETE", V2S, OPERATION_DELETE_SHOOT, 2, S, 202, handle_delete_shoot},
+    {"POST", V2S "/admin-kubeconfig", OPERATION_KUBECONFIG, 2, S, 201, handle_kubeconfig},
+    {"POST", "/gardener/v3/{t}/shoots/{r}/{p}/{s}/admin-kubeconfig", OPERATION_KUBECONFIG_V3, 3, S, 201,
+     handle_kubeconfig},
+    {"PATCH", V2S "/ca/rotate", OPERATION_ROTATE_CA, 2, S, 202, handle_rotate_ca},
+    {"GET", V2S "/ca/rotation-stage", OPERATION_CA_STAGE, 2, S, 200, handle_ca_stage},
+    {"PATCH", V2S "/ha-control-plane/enable", OPERATION_ENABLE_HA, 2, S, 202, handle_enable_ha},
+    {"PATCH", V2S "/hibernate", OPERATION_HIBERNATE, 2, S, 202, handle_hibernate},
+    {"PATCH", V2S "/wakeup", OPERATION_WAKE, 2, S, 202, handle_wake},
+    {"PATCH", V2S "/maintenance", OPERATION_MAINTENANCE, 2, S, 202, handle_maintenance},
+    {"PATCH", V2S "/reconcile", OPERATION_RECONCILE, 2, S, 202, handle_reconcile},
+    {"PATCH", V2S "/retry", OPERATION_RETRY, 2, S, 202, handle_retry},
+    {"GET", V2S "/monitoring", OPERATION_MONITORING, 2, S, 200, handle_monitoring},
+    {"GET", V2S "/monitoring/nodes/{n}", OPERATION_NODE_DETAILS, 2, S, 200, handle_node_details},
+    {"GET", V2S "/monitoring/workers/{w}", OPERATION_WORKER_DETAILS, 2, S, 200, handle_worker_details},
+    {"GET", V2S "/monitoring/workers/{w}/nodes", OPERATION_NODE_NAMES, 2, S, 200, handle_node_names},
+    {"GET", V2S "/monitoring/workers/{w}/nodes/overview", OPERATION_NODES_OVERVIEW, 2, S, 200,
+     handle_nodes_overview},
+    {"GET", V2S "/ssh_pk", OPERATION_SSH_KEY, 2, S, 200, handle_ssh_key},
+    {"GET", V2S "/upgrade/check", OPERATION_UPGRADE_CHECK, 2, S, 200, handle_upgrade_check},
+    {"PUT", V2S "/upgrade/prepare", OPERATION_UPGRADE_PREPARE, 2, S, 200, handle_upgrade_prepare},
+    {"PATCH", V2S "/upgrade/revert", OPERATION_UPGRADE_REVERT, 2, S, 200, handle_upgrade_revert},
+    {"POST", V2S "/workers", OPERATION_CREATE_WORKER, 2, S, 202, handle_create_worker},
+    {"PUT", V2S "/workers/{w}", OPERATION_UPDATE_WORKER, 2, S, 202, handle_update_worker},
+    {"DELETE", V2S "/workers/{w}", OPERATION_DELETE_WORKER, 2, S, 202, handle_delete_worker},
+
+    {"GET", V1 "/cloudprofile", OPERATION_CLOUD_PROFILES, 1, A, 200, handle_cloud_profiles},
+    {"POST", V1 "/secret/{r}/{p}/bootstrap", OPERATION_BOOTSTRAP, 1, A, 204, handle_bootstrap},
+    {"GET", V1 "/shoot/{r}/{p}", OPERATION_LIST_SHOOTS, 1, R, 200, handle_list_shoots},
+    {"POST", V1 "/shoot/{r}/{p}", OPERATION_CREATE_SHOOT, 1, R, 200, handle_create_shoot},
+    {"GET", V1S, OPERATION_GET_SHOOT, 1, S, 200, handle_get_shoot},
+    {"PUT", V1S, OPERATION_EDIT_SHOOT, 1, S, 202, handle_edit_shoot},
+    {"DELETE", V1S, OPERATION_DELETE_SHOOT, 1, S, 202, handle_delete_shoot},
+    {"POST", V1S "/enable-ha-control-plane", OPERATION_ENABLE_HA, 1, S, 202, handle_enable_ha},
+    {"POST", V1S "/worker", OPERATION_CREATE_WORKER, 1, S, 202, handle_create_worker},
+    {"PUT", V1S "/worker/{w}", OPERATION_UPDATE_WORKER, 1, S, 202, handle_update_worker},
+    {"DELETE", V1S "/worker/{w}", OPERATION_DELETE_WORKER, 1, S, 202, handle_delete_worker},
+    {"POST", V1S "/hibernate", OPERATION_HIBERNATE, 1, S, 202, handle_hibernate},
+    {"POST", V1S "/wakeup", OPERATION_WAKE, 1, S, 202, handle_wake},
+    {"POST", V1S "/adminkubeconfig", OPERATION_KUBECONFIG, 1, S, 200, handle_kubeconfig},
+    {"GET", V1S "/kubeconfig", OPERATION_KUBECONFIG, 1, S, 200, handle_dead_kubeconfig},
+    {"POST", V1S "/Kubeconfig", OPERATION_KUBECONFIG, 1, S, 200, handle_dead_kubeconfig},
+    {"GET", V1S "/monitoring", OPERATION_MONITORING, 1, S, 200, handle_monitoring},
+
+    {"GET", "/_sim/healthz", OPERATION_OTHER, 0, 0, 200, control_healthz},
+    {"GET", "/_sim/counters", OPERATION_OTHER, 0, 0, 200, control_counters},
+    {"GET", "/_sim/requests", OPERATION_OTHER, 0, 0, 200, control_requests},
+    {"DELETE", "/_sim/requests", OPERATION_OTHER, 0, 0, 204, control_requests_clear},
+    {"GET", "/_sim/clock", OPERATION_OTHER, 0, 0, 200, control_clock},
+    {"POST", "/_sim/clock", OPERATION_OTHER, 0, 0, 200, control_clock_set},
+    {"GET", "/_sim/faults", OPERATION_OTHER, 0, 0, 200, control_faults},
+    {"POST", "/_sim/faults", OPERATION_OTHER, 0, 0, 201, control_faults_add},
+    {"DELETE", "/_sim/faults", OPERATION_OTHER, 0, 0, 204, control_faults_clear},
+    {"DELETE", "/_sim/faults/{i}", OPERATION_OTHER, 0, 0, 204, control_fault_remove},
+    {"GET", "/_sim/tokens", OPERATION_OTHER, 0, 0, 200, control_tokens},
+    {"POST", "/_sim/tokens/expire", OPERATION_OTHER, 0, 0, 204, control_tokens_expire},
+    {"POST", "/_sim/lifecycle", OPERATION_OTHER, 0, 0, 201, control_lifecycle},
+    {"DELETE", "/_sim/lifecycle", OPERATION_OTHER, 0, 0, 204, control_lifecycle_clear},
+    {"POST", "/_sim/shoots", OPERATION_OTHER, 0, 0, 201, control_shoots_seed},
+    {"DELETE", "/_sim/shoots/{s}", OPERATION_OTHER, 0, 0, 204, control_shoot_vanish},
+    {"GET", "/_sim/settings", OPERATION_OTHER, 0, 0, 200, control_settings},
+    {"POST", "/_sim/settings", OPERATION_OTHER, 0, 0, 200, control_settings_set},
+    {"GET", "/_sim/state", OPERATION_OTHER, 0, 0, 200, control_state},
+    {"PUT", "/_sim/state", OPERATION_OTHER, 0, 0, 200, control_state_set},
+    {"POST", "/_sim/down", OPERATION_OTHER, 0, 0, 200, control_down},
+    {"POST", "/_sim/replay", OPERATION_OTHER, 0, 0, 201, control_replay},
+    {"DELETE", "/_sim/replay", OPERATION_OTHER, 0, 0, 204, control_replay_clear},
+};
+
+static const char param_letters[PARAM_MAX_] = {
+    [PARAM_TAG] = 't',    [PARAM_REGION] = 'r', [PARAM_PROJECT] = 'p', [PARAM_SHOOT] = 's',
+    [PARAM_WORKER] = 'w', [PARAM_NODE] = 'n',   [PARAM_DOMAIN] = 'd',  [PARAM_ID] = 'i',
+};
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Decodes one segment in place. An escaped NUL makes the path unknown. */
+static bool decode(char *text)
+{
+    char *out = text;
+
+    for (const char *in = text; *in != '\0'; in++) {
+        if (in[0] == '%' && hex_value(in[1]) >= 0 && hex_value(in[2]) >= 0) {
+            *out = (char)(hex_value(in[1]) * 16 + hex_value(in[2]));
+            if (*out++ == '\0')
+                return false;
+            in += 2;
+        } else {
+            *out++ = *in;
+        }
+    }
+    *out = '\0';
+    return true;
+}
+
+static bool split(struct exchange *x)
+{
+    char *rest = x->decoded;
+
+    x->segment_count = 0;
+    if (*rest++ != '/')
+        return false;
+    for (;;) {
+        char *slash = strchr(rest, '/');
+
+        if (x->segment_count == EXCHANGE_SEGMENTS_MAX)
+            return false;
+        if (slash != NULL)
+            *slash = '\0';
+        if (!decode(rest))
+            return false;
+        x->segments[x->segment_count++] = rest;
+        if (slash == NULL)
+            return true;
+        rest = slash + 1;
+    }
+}
+
+static enum param param_of(char letter)
+{
+    for (int i = 0; i < PARAM_MAX_; i++)
+        if (param_letters[i] == letter)
+            return (enum param)i;
+    return PARAM_MAX_;
+}
+
+/* Compares one path with one pattern; params may be left half filled on failure. */
+static bool match_pattern(const struct exchange *x, const char *pattern, const char **params)
+{
+    const char *at = pattern + 1;
+
+    for (size_t i = 0; i < x->segment_count; i++) {
+        size_t length = strcspn(at, "/");
+
+        if (length == 3 && at[0] == '{') {
+            if (x->segments[i][0] == '\0')
+                return false;
+            params[param_of(at[1])] = x->segments[i];
+        } else if (strlen(x->segments[i]) != length || memcmp(x->segments[i], at, length) != 0) {
+            return false;
+        }
+        at += length;
+        if (*at == '\0')
+            return i + 1 == x->segment_count;
+        at++;
+    }
+    return false;
+}
+
+void routes_match(struct exchange *x)
+{
+    if (!split(x))
+        return;
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        const char *params[PARAM_MAX_ + 1] = {NULL};
+
+        if (strcmp(routes[i].method, x->method) != 0 || !match_pattern(x, routes[i].pattern, params))
+            continue;
+        x->route = &routes[i];
+        memcpy(x->params, params, sizeof x->params);
+        return;
+    }
+}
+
+bool routes_check_params(struct exchange *x)
+{
+    static const struct {
+        enum param param;
+        enum pattern pattern;
+        const char *name;
+    } checks[] = {{PARAM_SHOOT, PATTERN_SHOOT, "shootName"},
+                  {PARAM_WORKER, PATTERN_WORKER, "workerName"},
+                  {PARAM_NODE, PATTERN_WORKER, "nodeName"}};
+
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        const char *value = x->params[checks[i].param];
+
+        if (value != NULL && !check_pattern(checks[i].pattern, value)) {
+            json_t *errors = json_array();
+
+            check_fail(errors, checks[i].name, "must match pattern");
+            answer_invalid(x, errors);
+            return false;
+        }
+    }
+    return true;
+}

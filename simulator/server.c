@@ -1,0 +1,253 @@
+#include "server.h"
+
+#include "exchange.h"
+#include "sim.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define HANG_MS          60000
+#define HANG_STEP_MS     50
+#define OVERSIZE_PADDING (UINT64_C(70) * 1024 * 1024)
+#define SLOW_PIECES      20
+#define SLOW_DEFAULT_MS  100
+#define STREAM_BLOCK     (64U * 1024U)
+
+/* A body that is not simply sent: what was promised, what is really sent, how fast. */
+struct stream {
+    struct exchange *x;
+    uint64_t padding; /* white space before the text */
+    uint64_t end;     /* bytes really sent */
+    uint64_t promised;
+};
+
+static size_t fill(const struct stream *stream, uint64_t at, char *buffer, size_t room)
+{
+    uint64_t left = stream->end - at;
+    size_t size = left < room ? (size_t)left : room;
+
+    for (size_t i = 0; i < size; i++)
+        buffer[i] = at + i < stream->padding ? ' ' : stream->x->text[at + i - stream->padding];
+    return size;
+}
+
+static ssize_t stream_read(void *context, uint64_t at, char *buffer, size_t room)
+{
+    struct stream *stream = context;
+    size_t size;
+
+    if (at >= stream->end)
+        return stream->end < stream->promised ? MHD_CONTENT_READER_END_WITH_ERROR
+                                              : MHD_CONTENT_READER_END_OF_STREAM;
+    if (stream->x->delivery == DELIVER_SLOW) {
+        uint64_t piece = stream->end / SLOW_PIECES + 1;
+
+        if (sim_sleep_ms(stream->x->sim, stream->x->delay_ms > 0 ? stream->x->delay_ms : SLOW_DEFAULT_MS))
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        room = room < piece ? room : (size_t)piece;
+    }
+    size = fill(stream, at, buffer, room);
+    if (at + size == stream->end)
+        exchange_finish(stream->x, stream->x->status);
+    return (ssize_t)size;
+}
+
+static void stream_free(void *context)
+{
+    free(context);
+}
+
+static struct MHD_Response *make_stream(struct exchange *x)
+{
+    struct stream *stream = sim_alloc(sizeof *stream);
+
+    stream->x = x;
+    stream->padding = x->delivery == DELIVER_OVERSIZE ? OVERSIZE_PADDING : 0;
+    stream->promised = stream->padding + x->text_size;
+    stream->end = x->delivery == DELIVER_TRUNCATED ? x->text_size / 2 : stream->promised;
+    return MHD_create_response_from_callback(stream->promised, STREAM_BLOCK, stream_read, stream,
+                                             stream_free);
+}
+
+static struct MHD_Response *make_whole(struct exchange *x)
+{
+    char *text = x->text;
+    size_t size = x->text_size;
+    static char nothing[1] = "";
+
+    if (text == NULL)
+        return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    x->text = NULL;
+    return MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+}
+
+static void add_headers(struct MHD_Response *response, const struct exchange *x)
+{
+    bool typed = false;
+
+    for (void *at = json_object_iter(x->headers); at != NULL; at = json_object_iter_next(x->headers, at)) {
+        const char *name = json_object_iter_key(at);
+        const json_t *value = json_object_iter_value(at);
+        char *number = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+
+        (void)MHD_add_response_header(response, name, number != NULL ? number : json_string_value(value));
+        typed = typed || strcasecmp(name, "Content-Type") == 0;
+        free(number);
+    }
+    if (!typed && x->content_type != NULL)
+        (void)MHD_add_response_header(response, "Content-Type", x->content_type);
+}
+
+static enum MHD_Result send_answer(struct exchange *x)
+{
+    bool whole = x->delivery == DELIVER_WHOLE || x->text == NULL || x->text_size == 0;
+    struct MHD_Response *response = whole ? make_whole(x) : make_stream(x);
+    enum MHD_Result result;
+
+    if (response == NULL)
+        return MHD_NO;
+    add_headers(response, x);
+    /* Counted out before the client can see the end of the answer, so that a client which waits for
+     * each answer is never counted as two requests at once. */
+    if (whole)
+        exchange_finish(x, x->status);
+    result = MHD_queue_response(x->connection, (unsigned)x->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static bool client_left(struct exchange *x)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd fd = {.events = POLLRDHUP};
+
+    if (info == NULL)
+        return true;
+    fd.fd = info->connect_fd;
+    return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+static void hang(struct exchange *x)
+{
+    for (int passed = 0; passed < HANG_MS && !client_left(x); passed += HANG_STEP_MS)
+        if (sim_sleep_ms(x->sim, HANG_STEP_MS))
+            return;
+}
+
+static enum MHD_Result drop(struct exchange *x)
+{
+    exchange_finish(x, 0);
+    return MHD_NO;
+}
+
+static enum MHD_Result finish_request(struct exchange *x)
+{
+    exchange_process(x);
+    if (x->delivery == DELIVER_HANG)
+        hang(x);
+    if (x->delivery == DELIVER_HANG || x->delivery == DELIVER_DROP)
+        return drop(x);
+    return send_answer(x);
+}
+
+static void keep_body(struct exchange *x, const char *data, size_t size)
+{
+    size_t most = x->control ? EXCHANGE_STATE_MAX : EXCHANGE_BODY_MAX;
+    char *grown;
+
+    if (x->body_too_large || size > most - x->body_size) {
+        x->body_too_large = true;
+        return;
+    }
+    grown = realloc(x->body, x->body_size + size);
+    if (grown == NULL) {
+        x->body_too_large = true;
+        return;
+    }
+    memcpy(grown + x->body_size, data, size);
+    x->body = grown;
+    x->body_size += size;
+}
+
+/* Clients that send head and body in two pieces wait for the first to be acknowledged; this does it now
+ * instead of 40 ms later. */
+static void acknowledge(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int on = 1;
+
+    if (info != NULL)
+        (void)setsockopt(info->connect_fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload_data,
+                                  size_t *upload_data_size, void **state)
+{
+    struct sim *sim = context;
+    struct exchange *x = *state;
+
+    (void)version;
+    if (x == NULL) {
+        bool down;
+
+        acknowledge(connection);
+        *state = x = exchange_new(sim, connection, method, url);
+        pthread_mutex_lock(&sim->lock);
+        down = sim->down && !x->control;
+        pthread_mutex_unlock(&sim->lock);
+        return down ? drop(x) : MHD_YES;
+    }
+    if (*upload_data_size > 0) {
+        keep_body(x, upload_data, *upload_data_size);
+        *upload_data_size = 0;
+        return MHD_YES;
+    }
+    return finish_request(x);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)context;
+    (void)connection;
+    (void)code;
+    *state = exchange_free(*state);
+}
+
+/* Escapes are resolved segment by segment after the path has been split. */
+static size_t keep_escapes(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+struct MHD_Daemon *server_start(struct sim *sim, const struct sockaddr_in *address, uint16_t *ret_port)
+{
+    unsigned flags =
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
+    const union MHD_DaemonInfo *info;
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        flags, ntohs(address->sin_port), NULL, NULL, on_request, sim, MHD_OPTION_SOCK_ADDR, address,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, 2000U, MHD_OPTION_END);
+
+    if (daemon == NULL)
+        return NULL;
+    info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    *ret_port = info != NULL ? info->port : 0;
+    return daemon;
+}
+
+void server_stop(struct MHD_Daemon *daemon)
+{
+    MHD_stop_daemon(daemon);
+}

@@ -1,0 +1,30 @@
+/* What /_sim/settings can change while the simulator runs. */
+#ifndef SIMULATOR_SETTINGS_H
+#define SIMULATOR_SETTINGS_H
+
+#include "lifecycle.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct settings {
+    double stale_seconds;
+    double care_seconds;
+    double delete_linger_seconds;
+    double kubeconfig_cap_seconds;
+    double durations[RUN_KIND_MAX_]; /* seconds per kind of run */
+    unsigned latency_ms;
+    int action_status;
+    int invalid_token_status;
+    bool v3_kubeconfig;
+    bool auto_bootstrap;
+    bool require_bootstrap;
+};
+
+void settings_init(struct settings *settings, unsigned latency_ms);
+json_t *settings_render(const struct settings *settings);
+/* Changes what the object names. Returns NULL, or the name of the first member that is wrong
+ * (then nothing was changed). */
+const char *settings_apply(struct settings *settings, const json_t *changes);
+
+#endif
