@@ -345,8 +345,9 @@ static void drop_stop(struct loop_task *task)
 
 static void stop_http(struct daemon *d)
 {
-    api_quiesce(d->api);
+    /* The drain first: the last connections that are accepted already hear Connection: close (MH-16). */
     api_begin_drain(d->api);
+    api_quiesce(d->api);
     struct stop_task *stop = MEM_NEW(struct stop_task);
     *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile};
     loop_post(d->loop, &stop->task);

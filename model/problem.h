@@ -57,6 +57,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                    \
       "Read the resource again and repeat with its new ETag.")                                                 \
     X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER, "Send at most 1 MiB.")            \
+    X(URI_TOO_LONG, "uri_too_long", 414, "URI too long", FAULT_CALLER, "Send a request target of at most 8 KiB.")  \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unsupported media type", FAULT_CALLER,           \
       "Send Content-Type: application/json in UTF-8 without Content-Encoding.")                                \
     X(EXPECTATION_FAILED, "expectation_failed", 417, "Expectation failed", FAULT_CALLER,                       \

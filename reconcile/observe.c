@@ -107,9 +107,26 @@ static bool follow_progress(struct entity *e)
     return true;
 }
 
+/* Our create was refused because somebody else has the name in this project: what is there is theirs. */
+static void become_unmanaged(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    c->managed = false;
+    json_decref(c->spec);
+    c->spec = NULL;
+    c->generation++;
+    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
+}
+
 void observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
+    bool stranger = steps_is_stranger(e);
+    if (stranger && entity_has_open_operation(e)) {
+        /* The create will be told that the name is taken. */
+        shoot_free(shoot);
+        return;
+    }
     wall_us now = env_wall(e->r->env);
     enum phase before = c->phase;
     struct decision d = decide(c, shoot, entity_wish(e), now);
@@ -133,7 +150,9 @@ void observe(struct entity *e, struct shoot *shoot)
         return;
     }
     struct save *save = save_new(e->r, NULL, NULL);
-    if (c->phase != before)
+    if (stranger)
+        become_unmanaged(e, save);
+    else if (c->phase != before)
         emit_phase_change(save, e, before);
     steps_observed(e, save, &d);
     save_entity(save, e);

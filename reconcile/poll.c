@@ -187,7 +187,8 @@ static void single_result(struct project *p, struct upstream_result *result)
     struct entity *e = find_in_project(p, p->poll_name);
     if (!e)
         return;
-    if (result->class == UPSTREAM_ABSENT && e->cluster->upstream_exists && !e->call.active && !e->committing) {
+    bool expected = e->cluster->upstream_exists || entity_wish(e) == OPERATION_DELETE;
+    if (result->class == UPSTREAM_ABSENT && expected && !e->call.active && !e->committing) {
         steps_gone(e);
         return;
     }

@@ -2,6 +2,8 @@
  * What is known of a project beside its clusters: the catalog (read once an hour, kept over restarts), whether it
  * is bootstrapped, and the state of its account, shown at /v1/projects. Loop thread.
  */
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,18 @@
 #include "reconcile/world_private.h"
 
 enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 };
+
+/* Projects and catalogs have no version of their own: the tag is a digest of the text (HT-21). */
+static struct view_blob *text_blob(char *text, wall_us observed_at)
+{
+    unsigned char digest[crypto_generichash_BYTES];
+    char hex[2 * sizeof(digest) + 1];
+    char etag[20];
+    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, strlen(text), NULL, 0);
+    (void)sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+    (void)snprintf(etag, sizeof(etag), "\"%.16s\"", hex);
+    return view_blob_new(etag, text, observed_at, NULL, NULL);
+}
 
 static json_t *time_or_null(wall_us at)
 {
@@ -59,7 +73,7 @@ void project_show(struct project *p)
     }
     free(p->shown);
     p->shown = mem_strdup(text);
-    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, view_blob_new("", text, 0, NULL, NULL));
+    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, text_blob(text, 0));
 }
 
 void project_store(struct project *p)
@@ -87,7 +101,7 @@ static void show_catalog(struct project *p)
     json_set_take(doc, "defaults", spec_defaults(&context));
     json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
     view_set(p->r->o.view, VIEW_CATALOGS, p->config->name,
-             view_blob_new("", json_text(doc), p->state->catalog_at, NULL, NULL));
+             text_blob(json_text(doc), p->state->catalog_at));
 }
 
 static void wake_waiters(struct project *p, struct problem *problem)
@@ -97,10 +111,13 @@ static void wake_waiters(struct project *p, struct problem *problem)
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         struct reconcile *r = w->r;
         struct command *cmd = wait_take(w);
-        if (problem)
-            reply_problem(cmd, problem_new(problem->code, "the catalog cannot be read: %s", problem->detail));
-        else
+        if (!problem) {
             reconcile_command(r, cmd);
+            continue;
+        }
+        struct problem *copy = problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);
+        copy->retry_after_s = problem->retry_after_s;
+        reply_problem(cmd, copy);
     }
 }
 

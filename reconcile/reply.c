@@ -40,5 +40,6 @@ void reply_operation(struct command *cmd, const struct operation *op)
 {
     if (!operation_status_is_final(op->status))
         cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+    render_operation_etag(op, cmd->etag);
     reply_json(cmd, 200, render_operation(op));
 }

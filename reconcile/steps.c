@@ -496,19 +496,35 @@ void steps_plan_create(struct entity *e, struct operation *op)
     (void)operation_add_step(op, "wait_ready", "");
 }
 
-static bool was_ever_sent(const struct entity *e)
+static const struct operation_step *create_step(const struct entity *e)
 {
     const struct operation *op = e->op;
     for (unsigned i = 0; op && op->type == OPERATION_CREATE && i < op->step_count; i++)
         if (!strcmp(op->steps[i].type, "create_shoot"))
-            return op->steps[i].attempts > 0;
-    return true;
+            return &op->steps[i];
+    return NULL;
+}
+
+/*
+ * Whether Cleura may have made the shoot although nobody saw it yet. After a definite refusal it did not: a shoot
+ * of that name is then a stranger's, and must not be deleted.
+ */
+static bool may_have_been_made(const struct entity *e)
+{
+    const struct operation_step *step = create_step(e);
+    return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
+}
+
+bool steps_is_stranger(const struct entity *e)
+{
+    const struct operation_step *step = create_step(e);
+    return !e->cluster->upstream_exists && step && !may_have_been_made(e);
 }
 
 void steps_plan_delete(struct entity *e, struct operation *op)
 {
     struct operation_step *step = operation_add_step(op, "delete_shoot", "");
-    if (!e->cluster->upstream_exists && !was_ever_sent(e))
+    if (!e->cluster->upstream_exists && !may_have_been_made(e))
         step->status = STEP_SKIPPED;
     (void)operation_add_step(op, "wait_gone", "");
 }

@@ -168,6 +168,8 @@ void steps_advance(struct entity *e);
 /* Plans the steps of a new create or delete. */
 void steps_plan_create(struct entity *e, struct operation *op);
 void steps_plan_delete(struct entity *e, struct operation *op);
+/* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */
+bool steps_is_stranger(const struct entity *e);
 /* An observation arrived: may end the waiting step. The save gets what changes. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 /* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */

@@ -212,10 +212,15 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
     return view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_copy(c), free_cluster);
 }
 
+void render_operation_etag(const struct operation *op, char etag[static 64])
+{
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "\"", op->id + strlen(op->id) - 10, op->version);
+}
+
 struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
-    (void)snprintf(etag, sizeof(etag), "\"%.10s-%" PRId64 "\"", op->id + strlen(op->id) - 10, op->version);
+    render_operation_etag(op, etag);
     return view_blob_new(etag, text_of(render_operation(op)), 0, operation_copy(op), free_operation);
 }
 

@@ -29,6 +29,7 @@ struct view_blob *render_api_token_blob(const struct api_token *t);
  * poll or a rise of progress between a client's read and its write is no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
+void render_operation_etag(const struct operation *op, char etag[static 64]);
 bool render_cluster_etag_protects(const char *tag, const struct cluster *c);
 
 #endif

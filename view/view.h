@@ -35,7 +35,7 @@ enum view_section {
     VIEW_CLUSTERS,   /* key "project/name", subject struct cluster */
     VIEW_OPERATIONS, /* key id, subject struct operation */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
-    VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token; body is empty */
+    VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
     VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p} */
     VIEW_CATALOGS,   /* key project name; body as GET /v1/projects/{p}/catalog */
     VIEW_SECTION_MAX_,

@@ -79,7 +79,8 @@ class Sim:
         argv = [BUILD / "cleura-sim", "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed)]
         for name, value in options.items():
             flag = "--" + name.replace("_", "-")
-            argv += [flag] if value is True else [flag, str(value)]
+            for one in value if isinstance(value, list) else [value]:
+                argv += [flag] if one is True else [flag, str(one)]
         self.process = Process(argv, self.directory / f"sim-{self.port}.log")
         self.http = httpx.Client(base_url=self.url, timeout=30)
         wait_until(self._answers, what="cleura-sim to start")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from harness import PROJECT_ID, wait_until
+
 CASES = {
     "dropped after the effect": dict(kind="drop", effect=True),
     "dropped before the effect": dict(kind="drop", effect=False),
@@ -47,8 +49,10 @@ def test_bootstrap(sim, shootd, case):
     assert shootd.wait_operation(shootd.create("dev")["operation"]["id"])["status"] == "succeeded"
 
 
-def test_name_taken_elsewhere_fails_clearly(sim, make_shootd):
-    sim.post("shoots", count=1, prefix="taken", state="ready", project="ffffffffffffffffffffffffffffffff")
+def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
+    other = "f" * 32
+    sim = make_sim(project=[PROJECT_ID, other])
+    sim.post("shoots", count=1, prefix="taken", state="ready", project=other)
     d = make_shootd(sim.url).start()
     op = d.wait_operation(d.create("taken-0000")["operation"]["id"])
     assert op["status"] == "failed" and op["error"]["code"] == "name_taken"
@@ -56,6 +60,24 @@ def test_name_taken_elsewhere_fails_clearly(sim, make_shootd):
     assert d.http.delete(d.clusters_path("taken-0000")).status_code == 202
     d.wait_gone("taken-0000")
     assert "taken-0000" not in sim.counters()["deletes"], "a stranger's cluster must never be deleted"
+
+
+def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
+    """The name is taken in our own project, by a cluster that was made behind our back."""
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
+    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
+    sim.post("shoots", count=1, prefix="theirs", state="ready")
+    op = d.wait_operation(d.create("theirs-0000")["operation"]["id"])
+    assert op["error"]["code"] == "name_taken"
+    assert d.http.delete(d.clusters_path("theirs-0000")).status_code == 202
+    d.wait_gone("theirs-0000")
+    d.wait_operation(d.create("theirs-0000")["operation"]["id"])
+    d.stop()
+    d.config.write_text(d.config.read_text().replace("discovery: 1h", "discovery: 1s").replace("idle: 1h", "idle: 1s"))
+    d.start()
+    found = d.wait_phase("theirs-0000", "ready")
+    assert found["managed"] is False and found["spec"] is None
+    assert sim.counters()["deletes"] == {}
 
 
 @pytest.mark.parametrize("kind", ["garbage", "truncate", "wrong_types", "unknown_enum", "reorder", "omit_optional",

@@ -526,6 +526,7 @@ static void framing_and_paths(void **state)
         {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcd", 400},
         {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\nabcd", 501},
         {"POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: identity\r\n\r\nabcd", 400},
+        {"POST /v1/webhooks HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
         {"GET /livez HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n", 400},
         {"GET /livez HTTP/1.1\r\nHost: h/x\r\n\r\n", 400},
         {"GET /livez HTTP/1.1\r\n\r\n", 400},
@@ -675,6 +676,50 @@ static void parked_requests_survive_the_reaper(void **state)
     (void)close(fd);
 }
 
+/* Reads, waits and writes from many connections while the view is replaced under them. */
+static void *run_client(void *arg)
+{
+    int *good = arg;
+    static const char *const targets[] = {"/v1/clusters", "/v1/operations/op_00000000000001?wait=5",
+                                          "/v1/projects/team-a/clusters/dev", "/v1/events", "/nothing"};
+    static const char *const wanted[] = {"HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 200",
+                                         "HTTP/1.1 404"};
+    for (size_t i = 0; i < 40; i++) {
+        char *text CLEANUP_FREE = mem_printf("GET %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+                                             "Authorization: Bearer %s\r\n\r\n",
+                                             targets[i % ARRAY_LEN(targets)], admin);
+        char head[13] = "";
+        char rest[4096];
+        int fd = dial();
+        if (send(fd, text, strlen(text), MSG_NOSIGNAL) > 0 && recv(fd, head, 12, MSG_WAITALL) == 12)
+            *good += !strcmp(head, wanted[i % ARRAY_LEN(wanted)]);
+        while (recv(fd, rest, sizeof(rest), 0) > 0)
+            ;
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static void many_clients_at_once(void **state)
+{
+    enum { CLIENTS = 8 };
+    (void)state;
+    pthread_t threads[CLIENTS];
+    int good[CLIENTS] = {0};
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_client, &good[i]), 0);
+    for (int i = 0; i < 100; i++) {
+        add_cluster("team-a", "dev", PHASE_READY);
+        view_publish(view);
+        (void)usleep(500);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        assert_int_equal(good[i], 40);
+    }
+    assert_int_equal(api_parked(api), 0);
+}
+
 static void draining(void **state)
 {
     (void)state;
@@ -740,6 +785,7 @@ int main(void)
         HTTP_TEST(connections_are_kept),
         HTTP_TEST(slow_clients_are_dropped),
         HTTP_TEST(parked_requests_survive_the_reaper),
+        HTTP_TEST(many_clients_at_once),
         HTTP_TEST(draining),
         HTTP_TEST(drained_when_nothing_is_in_flight),
     };

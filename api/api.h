@@ -1,0 +1,72 @@
+/*
+ * The HTTP side: libmicrohttpd's pool of epoll threads, which serve reads from the view and turn writes into
+ * commands. Decides nothing about clusters. Started, drained and stopped by `daemon` on the main thread;
+ * everything handed in through struct api_options must live until api_stop has returned.
+ *
+ * Stopping (MH-17): api_begin_drain, api_quiesce, api_drained, api_stop.
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/env.h"
+#include "config/config.h"
+#include "model/command.h"
+#include "view/view.h"
+
+/* Every limit a client can run into (conventions, appendix A). */
+struct api_limits {
+    int64_t header_us;  /* from the first byte to the end of the header section (HT-15) */
+    int64_t body_us;    /* for the whole body */
+    int64_t idle_us;    /* between two requests of a connection */
+    int64_t send_us;    /* for the client to take the answer */
+    int64_t reap_us;    /* how often connections are looked at */
+    int64_t command_us; /* deadline given to commands */
+    int wait_max_s;     /* longest ?wait and Prefer: wait (AO-15) */
+    unsigned waiters;   /* parked long polls in all; above it the current state is answered at once (AO-16) */
+    unsigned waiters_per_token;
+};
+
+struct api_limits api_limits_default(void);
+
+struct api_options {
+    const struct config *config;
+    struct view *view;
+    const struct env *env;
+    int listen_fd; /* bound, listening, non-blocking; not owned */
+    /* Takes the command; any HTTP thread. cmd->reply is called exactly once, also for timeout and shutdown.
+     */
+    void (*post)(void *ctx, struct command *cmd);
+    void *post_ctx;
+    /* Appends the metric families of others; any HTTP thread. May be NULL. */
+    void (*metrics)(void *ctx, struct buffer *out);
+    void *metrics_ctx;
+    /* Whether loop and writer make progress; says in `why` what does not. Any HTTP thread. May be NULL. */
+    bool (*live)(void *ctx, char *why, size_t size);
+    void *live_ctx;
+    const char *version;
+    const char *revision;
+    const struct api_limits *limits; /* NULL: api_limits_default() */
+};
+
+struct api;
+
+/* Starts to serve. NULL on failure; *ret_error then tells why and is freed by the caller. */
+struct api *api_start(const struct api_options *options, char **ret_error);
+/* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
+void api_quiesce(struct api *api);
+/* From here on answers close their connection and new writes get 503 shutting_down. */
+void api_begin_drain(struct api *api);
+/* Waits until no request is in flight, transmission included (MH-18); false when the time is over. */
+bool api_drained(struct api *api, int timeout_ms);
+/* Answers what is still parked with 503, stops every HTTP thread, frees. A reply that comes later is dropped.
+ */
+void api_stop(struct api *api);
+/* How many requests wait for their command. Any thread. */
+unsigned api_parked(const struct api *api);
+
+#endif

@@ -1,0 +1,32 @@
+/* The server itself, as its parts see it. Members without a remark do not change after api_start. */
+#ifndef API_API_PRIVATE_H
+#define API_API_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "api/api.h"
+#include "api/cursor.h"
+#include "api/metrics.h"
+#include "api/park.h"
+#include "api/reaper.h"
+
+struct api {
+    struct api_options options;
+    struct api_limits limits;
+    struct MHD_Daemon *daemon;
+    struct reaper reaper;
+    struct lot lot;
+    struct metrics metrics;
+    uint8_t cursor_key[CURSOR_KEY_BYTES];
+    char openapi_etag[40];
+    atomic_bool draining;
+    atomic_bool stopping;        /* nothing may park any more */
+    bool quiesced;               /* main thread */
+    pthread_mutex_t flight_lock; /* guards in_flight against api_drained; uncontended but at drain */
+    pthread_cond_t landed;
+    atomic_uint in_flight; /* first handler call to NOTIFY_COMPLETED (MH-17, MH-18) */
+};
+
+#endif

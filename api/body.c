@@ -1,0 +1,42 @@
+/* The request body: bounded while it comes in, parsed once it is whole (MH-3, conventions 0.3). */
+#include "api/checks.h"
+
+#include "api/problem_reply.h"
+#include "api/routes.h"
+
+bool body_append(struct request *r, const char *bytes, size_t len)
+{
+    r->body_seen += len;
+    if (r->answer.status == 0 && r->route && r->route->flags & ROUTE_BODY)
+        (void)buffer_add(&r->body, bytes, len);
+    return r->body_seen <= 4 * r->body.max;
+}
+
+bool check_body(struct request *r)
+{
+    if (r->body_seen > r->body.max) {
+        r->must_close = true;
+        respond_with(r, PROBLEM_BODY_TOO_LARGE, "The body is longer than the %zu bytes of this operation.",
+                     r->body.max);
+        return false;
+    }
+    if (!(r->route->flags & ROUTE_BODY))
+        return true;
+    if (!r->body.len) {
+        respond_with(r, PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
+        return false;
+    }
+    struct json_fault fault;
+    r->document = json_parse_strict(r->body.data, r->body.len, &fault);
+    buffer_done(&r->body);
+    if (!r->document) {
+        respond_with(r, PROBLEM_INVALID_JSON, "Line %d, column %d: %s.", fault.line, fault.column,
+                     fault.text);
+        return false;
+    }
+    if (!json_is_object(r->document)) {
+        respond_with(r, PROBLEM_INVALID_JSON, "The body is not a JSON object.");
+        return false;
+    }
+    return true;
+}

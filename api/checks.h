@@ -1,0 +1,29 @@
+/*
+ * The checks a request passes before its handler (appendix B), each in its own file. Each returns true to go
+ * on, or has decided the answer.
+ */
+#ifndef API_CHECKS_H
+#define API_CHECKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+
+/* framing.c: what libmicrohttpd lets through (6.5); sets has_body. */
+bool check_framing(struct request *r);
+/* auth.c: the bearer token (AU-1 to AU-8) */
+bool check_token(struct request *r);
+/* auth.c: role and project */
+bool check_permission(struct request *r);
+/* content.c: Expect, length, type and coding of the body, Accept */
+bool check_content(struct request *r);
+/* body.c: keeps a chunk. False when so much came that the connection is to be dropped (MH-3). */
+bool body_append(struct request *r, const char *bytes, size_t len);
+/* body.c: size and syntax; sets r->document */
+bool check_body(struct request *r);
+
+/* accept.c: quality (0 to 1000) that an Accept value gives a media type; an absent field takes everything. */
+unsigned accept_quality(const char *accept, const char *type);
+
+#endif

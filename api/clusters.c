@@ -1,0 +1,127 @@
+/* Clusters: reads from the view (the hot path), writes as commands. */
+#include "api/handlers.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/api_private.h"
+#include "api/conditional.h"
+#include "api/list.h"
+#include "api/problem_reply.h"
+#include "api/reads.h"
+#include "base/mem.h"
+
+enum { CLUSTER_KEY_BYTES = 256 };
+
+static bool contains(const char *text, const char *wanted)
+{
+    return text && strcasestr(text, wanted);
+}
+
+static bool matches_text(const struct cluster *c, const char *wanted)
+{
+    if (!wanted || contains(c->name, wanted) || contains(c->description, wanted) ||
+        contains(c->project, wanted))
+        return true;
+    const char *key;
+    json_t *value;
+    json_object_foreach (c->labels, key, value)
+        if (contains(key, wanted) || contains(json_string_value(value), wanted))
+            return true;
+    return false;
+}
+
+/* "1.33" takes every patch of 1.33 and nothing of 1.3. */
+static bool matches_version(const struct cluster *c, const char *wanted)
+{
+    if (!wanted)
+        return true;
+    const char *version = c->shoot ? json_str(c->shoot->observed, "kubernetes_version") : NULL;
+    size_t len = strlen(wanted);
+    return version && !strncmp(version, wanted, len) && (version[len] == '.' || !version[len]);
+}
+
+static bool matches_region(struct request *r, const struct cluster *c)
+{
+    if (!r->params.given[PARAM_REGION])
+        return true;
+    const struct config_project *p = config_project(r->api->options.config, c->project);
+    return p && param_lists(&r->params, PARAM_REGION, p->region);
+}
+
+static bool cluster_is_wanted(struct request *r, const struct view_blob *blob)
+{
+    const struct cluster *c = blob->subject;
+    const struct params *p = &r->params;
+    return api_token_sees_project(r->token, c->project) && param_lists(p, PARAM_PROJECT, c->project) &&
+           param_has_value(p, PARAM_PHASE, (int)c->phase) &&
+           param_has_value(p, PARAM_HEALTH, (int)c->health) &&
+           (!p->given[PARAM_MANAGED] || p->numbers[PARAM_MANAGED] == c->managed) && matches_region(r, c) &&
+           matches_version(c, p->texts[PARAM_VERSION]) && matches_text(c, p->texts[PARAM_Q]);
+}
+
+void handle_clusters(struct request *r)
+{
+    char *prefix CLEANUP_FREE = r->project ? mem_printf("%s/", r->project) : NULL;
+    list_reply(r,
+               &(struct list_query){.section = VIEW_CLUSTERS, .prefix = prefix, .wanted = cluster_is_wanted});
+}
+
+/* How old the answer is and where it comes from (HT-24, HT-28). */
+static void add_age(struct request *r, const struct view_blob *blob)
+{
+    if (!blob->observed_at)
+        return;
+    wall_us age = env_wall(r->api->options.env) - blob->observed_at;
+    answer_header(&r->answer, "Age", "%lld", (long long)(age > 0 ? age / US_PER_S : 0));
+}
+
+void handle_cluster(struct request *r)
+{
+    char key[CLUSTER_KEY_BYTES];
+    int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
+    struct view_blob *blob = n < CLUSTER_KEY_BYTES ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
+    if (!blob) {
+        respond_with(r, PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+        return;
+    }
+    add_age(r, blob);
+    answer_header(&r->answer, "Cache-Status", "shootd; hit");
+    reply_blob(r, blob);
+}
+
+void handle_cluster_create(struct request *r)
+{
+    request_park(r, request_command(r, COMMAND_CLUSTER_CREATE));
+}
+
+/* If-None-Match on a write is for "*" only: create, but never change. */
+static bool read_create_only(struct request *r, struct command *cmd)
+{
+    const char *field = r->headers.values[HEADER_IF_NONE_MATCH];
+    if (!field)
+        return true;
+    cmd->if_none_match_any = etag_list_is_any(field);
+    if (cmd->if_none_match_any)
+        return true;
+    struct problem *p = NULL;
+    problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "If-None-Match", "unknown_value",
+                      json_pack("[s]", "*"), "only * has a meaning on PUT");
+    respond_problem(r, p);
+    return false;
+}
+
+void handle_cluster_put(struct request *r)
+{
+    struct command *cmd = request_command(r, COMMAND_CLUSTER_PUT);
+    if (read_create_only(r, cmd))
+        request_park(r, cmd);
+    else
+        command_free(cmd);
+}
+
+void handle_cluster_delete(struct request *r)
+{
+    request_park(r, request_command(r, COMMAND_CLUSTER_DELETE));
+}

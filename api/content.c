@@ -1,0 +1,92 @@
+/* What the header fields say about the body to come and the answer wanted (HT-10 to HT-13, HT-54). */
+#include "api/checks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/problem_reply.h"
+#include "api/routes.h"
+
+/* Operations without a body let a small one pass unread: some clients send "{}" with everything. */
+enum { IGNORED_BODY = 16 * 1024 };
+
+static bool check_expect(struct request *r)
+{
+    const char *expect = r->headers.values[HEADER_EXPECT];
+    if (!expect || !strcasecmp(expect, "100-continue"))
+        return true;
+    respond_with(r, PROBLEM_EXPECTATION_FAILED, "Expect holds something else than 100-continue.");
+    return false;
+}
+
+static bool check_length(struct request *r)
+{
+    size_t limit = r->route->body_limit ? r->route->body_limit : IGNORED_BODY;
+    buffer_init(&r->body, limit);
+    const char *length = r->headers.values[HEADER_CONTENT_LENGTH];
+    if (!length)
+        return true;
+    errno = 0;
+    unsigned long long number = strtoull(length, NULL, 10);
+    if (errno == 0 && number <= limit)
+        return true;
+    respond_with(r, PROBLEM_BODY_TOO_LARGE, "The body is %s bytes long; this operation takes %zu.", length,
+                 limit);
+    return false;
+}
+
+/* application/json, with charset=utf-8 or without. */
+static bool is_json_type(const char *type)
+{
+    size_t len = strcspn(type, "; \t");
+    if (!header_item_is(type, len, TYPE_JSON))
+        return false;
+    for (const char *p = strchr(type, ';'); p; p = strchr(p, ';')) {
+        p++;
+        p += strspn(p, " \t");
+        if (!strncasecmp(p, "charset=", 8)) {
+            const char *charset = p + 8 + (p[8] == '"');
+            if (strncasecmp(charset, "utf-8", 5) != 0 || (charset[5] && !strchr("\"; \t", charset[5])))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool check_type(struct request *r)
+{
+    const char *type = r->headers.values[HEADER_CONTENT_TYPE];
+    const char *coding = r->headers.values[HEADER_CONTENT_ENCODING];
+    if (!r->has_body || !(r->route->flags & ROUTE_BODY))
+        return true;
+    if (!type || !is_json_type(type)) {
+        respond_with(r, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be application/json in UTF-8.");
+        answer_header(&r->answer, "Accept", "%s", TYPE_JSON);
+        return false;
+    }
+    if (coding && strcasecmp(coding, "identity") != 0) {
+        respond_with(r, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to come without a content coding.");
+        answer_header(&r->answer, "Accept-Encoding", "identity");
+        return false;
+    }
+    return true;
+}
+
+static bool check_accept(struct request *r)
+{
+    const char *accept = r->headers.values[HEADER_ACCEPT];
+    if (r->route->flags & ROUTE_ANY_TYPE || accept_quality(accept, TYPE_JSON))
+        return true;
+    if (r->route->flags & ROUTE_OFFERS_YAML && accept_quality(accept, TYPE_YAML))
+        return true;
+    respond_with(r, PROBLEM_NOT_ACCEPTABLE, "Accept takes none of the forms of this resource: %s.",
+                 r->route->flags & ROUTE_OFFERS_YAML ? TYPE_JSON ", " TYPE_YAML : TYPE_JSON);
+    return false;
+}
+
+bool check_content(struct request *r)
+{
+    return check_expect(r) && check_length(r) && check_type(r) && check_accept(r);
+}

@@ -1,0 +1,109 @@
+/* Events: pages of the stored log, read by the deciding side. */
+#include "api/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/problem_reply.h"
+#include "api/request.h"
+#include "base/mem.h"
+
+static void list_push(char ***list, size_t *count, const char *text)
+{
+    *list = mem_realloc_array(*list, *count + 2, sizeof(char *));
+    (*list)[(*count)++] = mem_strdup(text);
+    (*list)[*count] = NULL;
+}
+
+/* Adds every event type that a word names: itself, or a family as in "cluster.*". */
+static bool add_types(char ***types, size_t *count, const char *word)
+{
+    size_t len = strlen(word);
+    bool family = len && word[len - 1] == '*';
+    size_t before = *count;
+    for (int i = 0; i < EVENT_TYPE_MAX_; i++) {
+        const char *name = event_type_name((enum event_type)i);
+        if (family ? !strncmp(name, word, len - 1) : !strcmp(name, word))
+            list_push(types, count, name);
+    }
+    return *count > before;
+}
+
+static json_t *all_types(void)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+        (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
+    return names;
+}
+
+static struct problem *read_types(struct request *r, struct command_events *events)
+{
+    if (!r->params.given[PARAM_TYPE])
+        return NULL;
+    struct problem *p = NULL;
+    char *copy CLEANUP_FREE = mem_strdup(r->params.texts[PARAM_TYPE]);
+    char *rest = copy;
+    size_t count = 0;
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ","))
+        if (!add_types(&events->types, &count, word))
+            problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value",
+                              all_types(), "is not an event type or a family such as cluster.*");
+    return p;
+}
+
+/* What was asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
+static void read_projects(struct request *r, struct command_events *events)
+{
+    if (r->project) {
+        events->projects = string_list_copy((char *[]){(char *)(uintptr_t)r->project, NULL});
+        return;
+    }
+    bool sees_all = false;
+    for (char *const *p = r->token->projects; p && *p; p++)
+        sees_all = sees_all || !strcmp(*p, "*");
+    if (sees_all && !r->params.given[PARAM_PROJECT])
+        return;
+    const struct config *config = r->api->options.config;
+    size_t count = 0;
+    events->projects = mem_calloc(1, sizeof(char *));
+    for (size_t i = 0; i < config->project_count; i++) {
+        const char *name = config->projects[i].name;
+        if (api_token_sees_project(r->token, name) && param_lists(&r->params, PARAM_PROJECT, name))
+            list_push(&events->projects, &count, name);
+    }
+}
+
+static void read_events(struct request *r, const char *cluster)
+{
+    struct command *cmd = request_command(r, COMMAND_EVENTS);
+    struct command_events *events = &cmd->events;
+    events->after = param_number(&r->params, PARAM_AFTER);
+    events->limit = (int)param_number(&r->params, PARAM_LIMIT);
+    events->cluster = mem_strdup(cluster);
+    struct problem *p = read_types(r, events);
+    if (p) {
+        command_free(cmd);
+        respond_problem(r, p);
+        return;
+    }
+    read_projects(r, events);
+    if (events->projects && !events->projects[0]) {
+        command_free(cmd);
+        static const char none[] = "{\"items\":[],\"next_cursor\":null}";
+        answer_static(&r->answer, MHD_HTTP_OK, TYPE_JSON, none, sizeof(none) - 1);
+        return;
+    }
+    request_park(r, cmd);
+}
+
+void handle_events(struct request *r)
+{
+    read_events(r, r->params.texts[PARAM_CLUSTER]);
+}
+
+void handle_cluster_events(struct request *r)
+{
+    read_events(r, r->name);
+}

@@ -1,0 +1,48 @@
+/*
+ * The handlers of the route table, one per operation. Each runs on the worker of its request with everything
+ * checked that the table declares, and either fills r->answer or parks (api/park.h). None blocks.
+ */
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+struct request;
+
+/* health.c */
+void handle_livez(struct request *r);
+void handle_readyz(struct request *r);
+/* meta.c */
+void handle_metrics(struct request *r);
+void handle_version(struct request *r);
+void handle_openapi_yaml(struct request *r);
+void handle_openapi_json(struct request *r);
+void handle_whoami(struct request *r);
+/* projects.c */
+void handle_projects(struct request *r);
+void handle_project(struct request *r);
+void handle_catalog(struct request *r);
+/* clusters.c */
+void handle_clusters(struct request *r);
+void handle_cluster_create(struct request *r);
+void handle_cluster(struct request *r);
+void handle_cluster_put(struct request *r);
+void handle_cluster_delete(struct request *r);
+/* kubeconfig.c */
+void handle_kubeconfig(struct request *r);
+/* operations.c */
+void handle_operations(struct request *r);
+void handle_cluster_operations(struct request *r);
+void handle_operation(struct request *r);
+/* events.c */
+void handle_events(struct request *r);
+void handle_cluster_events(struct request *r);
+/* webhooks.c */
+void handle_webhooks(struct request *r);
+void handle_webhook_create(struct request *r);
+void handle_webhook(struct request *r);
+void handle_webhook_delete(struct request *r);
+/* tokens.c */
+void handle_tokens(struct request *r);
+void handle_token_create(struct request *r);
+void handle_token_delete(struct request *r);
+
+#endif

@@ -1,0 +1,122 @@
+#include "api/headers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+
+static const struct {
+    const char *name;
+    bool is_list;
+} known[HEADER_MAX_] = {
+    [HEADER_HOST] = {"Host", false},
+    [HEADER_CONTENT_LENGTH] = {"Content-Length", false},
+    [HEADER_TRANSFER_ENCODING] = {"Transfer-Encoding", false},
+    [HEADER_CONTENT_TYPE] = {"Content-Type", false},
+    [HEADER_CONTENT_ENCODING] = {"Content-Encoding", false},
+    [HEADER_AUTHORIZATION] = {"Authorization", false},
+    [HEADER_EXPECT] = {"Expect", false},
+    [HEADER_REQUEST_ID] = {"X-Request-Id", false},
+    [HEADER_ACCEPT] = {"Accept", true},
+    [HEADER_IF_MATCH] = {"If-Match", true},
+    [HEADER_IF_NONE_MATCH] = {"If-None-Match", true},
+    [HEADER_PREFER] = {"Prefer", true},
+};
+
+/* A field name is letters, digits and a few signs (RFC 9110 5.6.2). */
+static bool is_token(const char *name, size_t len)
+{
+    static const char signs[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < len; i++) {
+        char c = name[i];
+        bool letter = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+        if (!letter && (!c || !strchr(signs, c)))
+            return false;
+    }
+    return len > 0;
+}
+
+/* NUL, bare CR and folded lines come through libmicrohttpd (6.5). */
+static bool has_control(const char *value, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)value[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            return true;
+    }
+    return false;
+}
+
+static void keep(struct headers *h, enum header_id id, const char *value)
+{
+    if (h->counts[id]++ == 0) {
+        h->values[id] = value;
+        return;
+    }
+    if (!known[id].is_list)
+        return;
+    char *joined = mem_printf("%s, %s", h->values[id], value);
+    free(h->joined[id]);
+    h->joined[id] = joined;
+    h->values[id] = joined;
+}
+
+static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
+                               const char *value, size_t value_len)
+{
+    struct headers *h = cls;
+    (void)kind;
+    h->field_count++;
+    h->bytes += key_len + value_len + 4;
+    if (!is_token(key, key_len))
+        h->fault = "A header field has a malformed name.";
+    if (!value)
+        value = "";
+    if (has_control(value, value_len))
+        h->fault = "A header field holds a control character.";
+    for (int id = 0; id < HEADER_MAX_; id++) {
+        if (!strcasecmp(key, known[id].name)) {
+            keep(h, (enum header_id)id, value);
+            break;
+        }
+    }
+    return MHD_YES;
+}
+
+void headers_collect(struct headers *h, struct MHD_Connection *mhd)
+{
+    (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, collect, h);
+}
+
+void headers_done(struct headers *h)
+{
+    for (int id = 0; id < HEADER_MAX_; id++)
+        free(h->joined[id]);
+}
+
+bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len)
+{
+    const char *p = *cursor + strspn(*cursor, ", \t");
+    if (!*p)
+        return false;
+    const char *end = p;
+    for (bool quoted = false; *end && (quoted || *end != ','); end++) {
+        if (*end == '"')
+            quoted = !quoted;
+        else if (quoted && *end == '\\' && end[1])
+            end++;
+    }
+    *cursor = end;
+    while (end > p && strchr(" \t", end[-1]))
+        end--;
+    *ret_item = p;
+    *ret_len = (size_t)(end - p);
+    return true;
+}
+
+bool header_item_is(const char *item, size_t len, const char *word)
+{
+    return strlen(word) == len && !strncasecmp(item, word, len);
+}

@@ -1,0 +1,68 @@
+/* /livez and /readyz (OB-9 to OB-11): from memory, by status; one line per check with ?verbose. */
+#include "api/handlers.h"
+
+#include "api/api_private.h"
+#include "api/request.h"
+
+enum { WHY_BYTES = 160 };
+
+struct check {
+    const char *name;
+    bool ok;
+    const char *why;
+};
+
+static bool is_live(struct api *api, char why[static WHY_BYTES])
+{
+    why[0] = '\0';
+    return !api->options.live || api->options.live(api->options.live_ctx, why, WHY_BYTES);
+}
+
+static void reply_checks(struct request *r, const struct check *checks, size_t count)
+{
+    bool verbose = r->params.given[PARAM_VERBOSE];
+    bool all = true;
+    struct buffer text CLEANUP_BUFFER;
+    buffer_init(&text, 4096);
+    for (size_t i = 0; i < count; i++) {
+        bool skipped =
+            r->params.given[PARAM_EXCLUDE] && param_lists(&r->params, PARAM_EXCLUDE, checks[i].name);
+        bool ok = checks[i].ok || skipped;
+        all = all && ok;
+        if (verbose || !ok)
+            (void)buffer_printf(&text, "[%c]%s %s%s%s\n", ok ? '+' : '-', checks[i].name,
+                                skipped ? "excluded"
+                                : ok    ? "ok"
+                                        : "failed",
+                                ok ? "" : ": ", ok ? "" : checks[i].why);
+    }
+    (void)buffer_add_str(&text, all ? "ok\n" : "failed\n");
+    size_t len;
+    char *body = buffer_take(&text, &len);
+    answer_text(&r->answer, all ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, TYPE_TEXT, body, len);
+    answer_header(&r->answer, "Cache-Control", "no-store");
+}
+
+void handle_livez(struct request *r)
+{
+    char why[WHY_BYTES];
+    bool live = is_live(r->api, why);
+    const struct check checks[] = {{"progress", live, why}};
+    reply_checks(r, checks, 1);
+}
+
+void handle_readyz(struct request *r)
+{
+    char why[WHY_BYTES];
+    bool live = is_live(r->api, why);
+    const struct view_snapshot *s = view_enter(r->api->options.view);
+    bool ready = s->ready;
+    bool draining = s->draining || atomic_load(&r->api->draining);
+    view_leave(r->api->options.view);
+    const struct check checks[] = {
+        {"progress", live, why},
+        {"store", ready, "the stored state is not read yet"},
+        {"serving", !draining, "the server is being stopped"},
+    };
+    reply_checks(r, checks, ARRAY_LEN(checks));
+}

@@ -1,0 +1,67 @@
+/* The server about itself: metrics, version, contract, and the caller's token. */
+#include "api/handlers.h"
+
+#include <microhttpd.h>
+
+#include "api/api_private.h"
+#include "api/openapi.h"
+#include "api/request.h"
+#include "base/timefmt.h"
+
+void handle_metrics(struct request *r)
+{
+    enum { MAX_METRICS = 16 * 1024 * 1024 };
+    const struct api_options *o = &r->api->options;
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, MAX_METRICS);
+    metrics_write(r->api, &out);
+    if (o->metrics)
+        o->metrics(o->metrics_ctx, &out);
+    size_t len;
+    char *text = buffer_take(&out, &len);
+    answer_text(&r->answer, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len);
+    answer_header(&r->answer, "Cache-Control", "no-store");
+}
+
+void handle_version(struct request *r)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "name", "shootd");
+    json_set_str(doc, "version", r->api->options.version);
+    json_set_str(doc, "revision", r->api->options.revision);
+    json_set_str(doc, "api", "v1");
+    answer_json(&r->answer, MHD_HTTP_OK, doc);
+    answer_header(&r->answer, "Cache-Control", "no-cache");
+}
+
+static void reply_contract(struct request *r, const char *type, const unsigned char *bytes, size_t len)
+{
+    answer_static(&r->answer, MHD_HTTP_OK, type, bytes, len);
+    answer_header(&r->answer, "Cache-Control", "max-age=300");
+    answer_header(&r->answer, "ETag", "%s", r->api->openapi_etag);
+    answer_apply_conditions(r, r->api->openapi_etag);
+}
+
+void handle_openapi_yaml(struct request *r)
+{
+    reply_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len);
+}
+
+void handle_openapi_json(struct request *r)
+{
+    reply_contract(r, TYPE_JSON, openapi_json, openapi_json_len);
+}
+
+void handle_whoami(struct request *r)
+{
+    const struct api_token *t = r->token;
+    char text[TIME_TEXT_BYTES];
+    json_t *doc = json_object();
+    json_set_str(doc, "id", t->id);
+    json_set_str(doc, "name", t->name);
+    json_set_str(doc, "role", role_name(t->role));
+    json_set_take(doc, "projects", string_list_to_json(t->projects));
+    json_set_str(doc, "expires_at", t->expires_at ? time_rfc3339(t->expires_at, false, text) : NULL);
+    answer_json(&r->answer, MHD_HTTP_OK, doc);
+    answer_header(&r->answer, "Cache-Control", "no-store");
+}

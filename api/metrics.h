@@ -1,0 +1,32 @@
+/*
+ * Numbers about HTTP (9.1). Every worker counts into its own shard, so that the hot path shares no cache
+ * line; a scrape sums them up. Labels come from the route table and closed sets only (OB-6).
+ */
+#ifndef API_METRICS_H
+#define API_METRICS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "api/request.h"
+#include "base/buffer.h"
+
+struct shard;
+
+struct metrics {
+    pthread_mutex_t lock; /* guards `shards` when a worker adds its own */
+    _Atomic(struct shard *) shards;
+    uint64_t serial; /* tells this instance from an earlier one at the same address */
+};
+
+void metrics_init(struct metrics *m);
+/* After the workers have ended. */
+void metrics_done(struct metrics *m);
+/* Counts a completed request; its worker. */
+void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
+/* All families of this folder and of the process. Any thread. */
+void metrics_write(struct api *api, struct buffer *out);
+/* process_metrics.c: the standard process_* set. */
+void process_metrics_write(struct buffer *out);
+
+#endif

@@ -1,0 +1,106 @@
+/* Operations: the monitors of accepted writes (AO-1 to AO-17). */
+#include "api/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/api_private.h"
+#include "api/list.h"
+#include "api/problem_reply.h"
+#include "api/reads.h"
+#include "base/mem.h"
+
+enum { POLL_AGAIN_S = 5 };
+
+static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
+{
+    const struct operation *op = blob->subject;
+    const struct params *p = &r->params;
+    bool in_path = (!r->project || !strcmp(op->project, r->project)) &&
+                   (!r->name || (op->cluster && !strcmp(op->cluster, r->name)));
+    return in_path && api_token_sees_project(r->token, op->project) &&
+           param_lists(p, PARAM_PROJECT, op->project) && param_lists(p, PARAM_CLUSTER, op->cluster) &&
+           param_has_value(p, PARAM_STATUS, (int)op->status);
+}
+
+void handle_operations(struct request *r)
+{
+    list_reply(r, &(struct list_query){
+                      .section = VIEW_OPERATIONS, .newest_first = true, .wanted = operation_is_wanted});
+}
+
+void handle_cluster_operations(struct request *r)
+{
+    handle_operations(r);
+}
+
+/* "wait=10" in a Prefer field (AO-10); unknown and malformed preferences are passed over. -1 when there is
+ * none. */
+static int64_t preferred_wait(const struct request *r)
+{
+    const char *cursor = r->headers.values[HEADER_PREFER];
+    const char *item;
+    size_t len;
+    while (cursor && header_next_item(&cursor, &item, &len)) {
+        if (len < 6 || strncasecmp(item, "wait", 4) != 0)
+            continue;
+        const char *value = item + 4 + strspn(item + 4, " \t");
+        char *end;
+        long long seconds = *value == '=' ? strtoll(value + 1, &end, 10) : -1;
+        if (seconds >= 0 && end > value + 1)
+            return seconds;
+    }
+    return -1;
+}
+
+/* Seconds to wait for the end; adds what the answer has to say about it. */
+static int64_t wait_seconds(struct request *r)
+{
+    int64_t wait = param_number(&r->params, PARAM_WAIT);
+    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : preferred_wait(r);
+    int64_t most = r->api->limits.wait_max_s;
+    answer_header(&r->answer, "Vary", "Prefer");
+    if (preferred >= 0) {
+        wait = preferred;
+        answer_header(&r->answer, "Preference-Applied", "wait=%lld", (long long)(wait < most ? wait : most));
+    }
+    return wait < most ? wait : most;
+}
+
+/* Over the caps the current state is answered at once (AO-16). */
+static bool may_wait(struct request *r)
+{
+    const struct api_limits *limits = &r->api->limits;
+    return api_parked(r->api) < limits->waiters &&
+           lot_count_of(&r->api->lot, r->token->id) < limits->waiters_per_token;
+}
+
+static void wait_for_end(struct request *r, int64_t seconds)
+{
+    struct command *cmd = request_command(r, COMMAND_OPERATION_WAIT);
+    cmd->deadline = env_mono(r->api->options.env) + seconds * US_PER_S;
+    request_park(r, cmd);
+}
+
+void handle_operation(struct request *r)
+{
+    struct view_blob *blob = read_blob(r, VIEW_OPERATIONS, r->item);
+    const struct operation *op = blob ? blob->subject : NULL;
+    if (!op || !api_token_sees_project(r->token, op->project)) {
+        view_blob_unref(blob);
+        respond_with(r, PROBLEM_OPERATION_NOT_FOUND,
+                     "There is no operation of this id that the token may see.");
+        return;
+    }
+    bool is_final = operation_status_is_final(op->status);
+    int64_t seconds = wait_seconds(r);
+    if (!is_final && seconds > 0 && may_wait(r)) {
+        view_blob_unref(blob);
+        wait_for_end(r, seconds);
+        return;
+    }
+    if (!is_final)
+        answer_header(&r->answer, "Retry-After", "%d", POLL_AGAIN_S);
+    reply_blob(r, blob);
+}

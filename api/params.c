@@ -1,0 +1,258 @@
+#include "api/params.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/match.h"
+#include "api/problem_reply.h"
+#include "api/request.h"
+#include "base/mem.h"
+
+enum kind {
+    KIND_TEXT,
+    KIND_NUMBER,  /* out of range: a fault */
+    KIND_CLAMPED, /* above the maximum: the maximum */
+    KIND_BOOL,    /* true, false; an empty value is true */
+    KIND_ENUM,    /* one or more names, comma-separated */
+    KIND_FLAG,    /* any value */
+};
+
+struct rule {
+    const char *name;
+    enum kind kind;
+    int64_t min, max, fallback;
+    int (*from_name)(const char *name);
+    const char *(*to_name)(int value);
+};
+
+static int format_from_name(const char *name)
+{
+    static const char *const names[] = {"json", "yaml"};
+    for (int i = 0; i < 2; i++)
+        if (!strcmp(name, names[i]))
+            return i;
+    return -1;
+}
+
+static const char *format_to_name(int value)
+{
+    return value ? "yaml" : "json";
+}
+
+static const char *phase_to_name(int value)
+{
+    return phase_name((enum phase)value);
+}
+
+static const char *health_to_name(int value)
+{
+    return health_name((enum health)value);
+}
+
+static const char *status_to_name(int value)
+{
+    return operation_status_name((enum operation_status)value);
+}
+
+/* For enums, `max` is the number of values. */
+static const struct rule rules[PARAM_MAX_] = {
+    [PARAM_LIMIT] = {"limit", KIND_CLAMPED, 1, 1000, 50, NULL, NULL},
+    [PARAM_CURSOR] = {.name = "cursor"},
+    [PARAM_PROJECT] = {.name = "project"},
+    [PARAM_CLUSTER] = {.name = "cluster"},
+    [PARAM_REGION] = {.name = "region"},
+    [PARAM_PHASE] = {"phase", KIND_ENUM, 0, PHASE_MAX_, 0, phase_from_name, phase_to_name},
+    [PARAM_HEALTH] = {"health", KIND_ENUM, 0, HEALTH_MAX_, 0, health_from_name, health_to_name},
+    [PARAM_MANAGED] = {.name = "managed", .kind = KIND_BOOL},
+    [PARAM_VERSION] = {.name = "version"},
+    [PARAM_Q] = {.name = "q"},
+    [PARAM_STATUS] = {"status", KIND_ENUM, 0, OPERATION_STATUS_MAX_, 0, operation_status_from_name,
+                      status_to_name},
+    [PARAM_WAIT] = {"wait", KIND_CLAMPED, 0, 55, 0, NULL, NULL},
+    [PARAM_AFTER] = {"after", KIND_NUMBER, 0, INT64_MAX, 0, NULL, NULL},
+    [PARAM_TYPE] = {.name = "type"},
+    [PARAM_TTL_SECONDS] = {"ttl_seconds", KIND_NUMBER, 600, 86400, 3600, NULL, NULL},
+    [PARAM_MIN_REMAINING_SECONDS] = {"min_remaining_seconds", KIND_NUMBER, 0, 86400, 300, NULL, NULL},
+    [PARAM_FORMAT] = {"format", KIND_ENUM, 0, 2, 0, format_from_name, format_to_name},
+    [PARAM_VERBOSE] = {.name = "verbose", .kind = KIND_FLAG},
+    [PARAM_EXCLUDE] = {.name = "exclude"},
+};
+
+struct reading {
+    struct request *r;
+    uint32_t known;
+    struct problem *problem;
+    unsigned count;
+};
+
+const char *param_name(enum param_id id)
+{
+    return rules[id].name;
+}
+
+static void fault(struct reading *in, const char *name, const char *code, json_t *valid, const char *detail)
+{
+    problem_add_fault(&in->problem, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, name, code, valid, "%s",
+                      detail);
+}
+
+static json_t *known_names(uint32_t known)
+{
+    json_t *names = json_array();
+    for (int id = 0; id < PARAM_MAX_; id++)
+        if (known & PARAM_BIT(id))
+            (void)json_array_append_new(names, json_string(rules[id].name));
+    return names;
+}
+
+static void read_number(struct reading *in, enum param_id id, const char *text)
+{
+    const struct rule *rule = &rules[id];
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    bool is_number = *text >= '0' && *text <= '9' && !*end; /* no sign, no white space */
+    if (is_number && rule->kind == KIND_CLAMPED && (errno || number > rule->max)) {
+        errno = 0;
+        number = rule->max;
+    }
+    if (!is_number || errno || number < rule->min || number > rule->max) {
+        char detail[96];
+        (void)snprintf(detail, sizeof(detail), "has to be a whole number from %lld to %lld",
+                       (long long)rule->min, (long long)rule->max);
+        fault(in, rule->name, "out_of_range", NULL, detail);
+        return;
+    }
+    in->r->params.numbers[id] = number;
+}
+
+static void read_bool(struct reading *in, enum param_id id, const char *text)
+{
+    bool yes = !*text || !strcmp(text, "true");
+    if (!yes && strcmp(text, "false") != 0)
+        fault(in, rules[id].name, "not_boolean", json_pack("[s,s]", "true", "false"),
+              "has to be true or false");
+    in->r->params.numbers[id] = yes;
+}
+
+static void read_enum(struct reading *in, enum param_id id, const char *text)
+{
+    const struct rule *rule = &rules[id];
+    char *copy CLEANUP_FREE = mem_strdup(text);
+    char *rest = copy;
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+        int value = rule->from_name(word);
+        if (value >= 0) {
+            in->r->params.numbers[id] |= INT64_C(1) << value;
+            continue;
+        }
+        json_t *valid = json_array();
+        for (int i = 0; i < rule->max; i++)
+            (void)json_array_append_new(valid, json_string(rule->to_name(i)));
+        fault(in, rule->name, "unknown_value", valid, "is not one of the valid values");
+    }
+}
+
+static void read_value(struct reading *in, enum param_id id, char *text)
+{
+    struct params *p = &in->r->params;
+    if (p->given[id]) {
+        fault(in, rules[id].name, "duplicate", NULL, "is given more than once");
+        free(text);
+        return;
+    }
+    p->given[id] = true;
+    p->texts[id] = text;
+    switch (rules[id].kind) {
+    case KIND_TEXT:
+        if (!*text || strlen(text) > 512)
+            fault(in, rules[id].name, "bad_length", NULL, "has to be 1 to 512 bytes long");
+        break;
+    case KIND_NUMBER:
+    case KIND_CLAMPED:
+        read_number(in, id, text);
+        break;
+    case KIND_BOOL:
+        read_bool(in, id, text);
+        break;
+    case KIND_ENUM:
+        read_enum(in, id, text);
+        break;
+    case KIND_FLAG:
+        break;
+    }
+}
+
+static int find_rule(uint32_t known, const char *name)
+{
+    for (int id = 0; id < PARAM_MAX_; id++)
+        if (known & PARAM_BIT(id) && !strcmp(name, rules[id].name))
+            return id;
+    return -1;
+}
+
+static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
+                                     const char *value, size_t value_len)
+{
+    enum { MAX_PARAMETERS = 50 };
+    struct reading *in = cls;
+    (void)kind;
+    if (++in->count > MAX_PARAMETERS)
+        return MHD_NO;
+    char *name CLEANUP_FREE = mem_strndup(key, key_len);
+    char *text = value ? mem_strndup(value, value_len) : mem_calloc(1, 1);
+    int id = -1;
+    if (!percent_decode(name) || !percent_decode(text))
+        fault(in, "query", "bad_escape", NULL, "holds a bad percent escape or is not UTF-8");
+    else if ((id = find_rule(in->known, name)) < 0)
+        fault(in, name, "unknown_parameter", known_names(in->known), "is not a parameter of this operation");
+    if (id < 0)
+        free(text);
+    else
+        read_value(in, (enum param_id)id, text);
+    return MHD_YES;
+}
+
+bool params_read(struct request *r, uint32_t known)
+{
+    struct reading in = {.r = r, .known = known};
+    (void)MHD_get_connection_values_n(r->mhd, MHD_GET_ARGUMENT_KIND, read_argument, &in);
+    if (!in.problem)
+        return true;
+    respond_problem(r, in.problem);
+    return false;
+}
+
+void params_done(struct params *p)
+{
+    for (int id = 0; id < PARAM_MAX_; id++)
+        free(p->texts[id]);
+}
+
+int64_t param_number(const struct params *p, enum param_id id)
+{
+    return p->given[id] ? p->numbers[id] : rules[id].fallback;
+}
+
+bool param_lists(const struct params *p, enum param_id id, const char *text)
+{
+    if (!p->given[id])
+        return true;
+    size_t wanted = text ? strlen(text) : 0;
+    for (const char *item = p->texts[id]; wanted; item++) {
+        size_t len = strcspn(item, ",");
+        if (len == wanted && !memcmp(item, text, len))
+            return true;
+        item += len;
+        if (!*item)
+            break;
+    }
+    return false;
+}
+
+bool param_has_value(const struct params *p, enum param_id id, int value)
+{
+    return !p->given[id] || (p->numbers[id] & INT64_C(1) << value);
+}

@@ -1,0 +1,55 @@
+/*
+ * Query parameters: one table of names and kinds; a route says which of them it knows. All faults are
+ * reported at once (HT-4), unknown names included (HT-38).
+ */
+#ifndef API_PARAMS_H
+#define API_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum param_id {
+    PARAM_LIMIT,
+    PARAM_CURSOR,
+    PARAM_PROJECT,
+    PARAM_CLUSTER,
+    PARAM_REGION,
+    PARAM_PHASE,
+    PARAM_HEALTH,
+    PARAM_MANAGED,
+    PARAM_VERSION,
+    PARAM_Q,
+    PARAM_STATUS,
+    PARAM_WAIT,
+    PARAM_AFTER,
+    PARAM_TYPE,
+    PARAM_TTL_SECONDS,
+    PARAM_MIN_REMAINING_SECONDS,
+    PARAM_FORMAT,
+    PARAM_VERBOSE,
+    PARAM_EXCLUDE,
+    PARAM_MAX_,
+};
+
+#define PARAM_BIT(id) (1U << (id))
+
+struct params {
+    char *texts[PARAM_MAX_];     /* decoded; NULL: not given */
+    int64_t numbers[PARAM_MAX_]; /* numbers and booleans; enums: a bit set of the values asked for */
+    bool given[PARAM_MAX_];
+};
+
+struct request;
+
+/* Decodes and checks the query of `r` against `known`; false when the answer (400) was decided. */
+bool params_read(struct request *r, uint32_t known);
+void params_done(struct params *p);
+const char *param_name(enum param_id id);
+/* A number with its default when absent. */
+int64_t param_number(const struct params *p, enum param_id id);
+/* Whether `text` is one of the comma-separated values of a text parameter; true when it was not given. */
+bool param_lists(const struct params *p, enum param_id id, const char *text);
+/* Whether an enum value was asked for; true when the parameter was not given. */
+bool param_has_value(const struct params *p, enum param_id id, int value);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Requests that wait for their command. The parking lot has the only data that an HTTP worker and the loop
+ * thread share: a struct parking, reference counted, with a lock. The request may vanish first (api_stop), or
+ * the command may come back first; whoever is second cleans up (MH-10, MH-13).
+ */
+#ifndef API_PARK_H
+#define API_PARK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "model/command.h"
+
+struct request;
+
+struct lot {
+    pthread_mutex_t lock; /* guards `parked` */
+    struct list parked;
+    atomic_uint count;
+};
+
+void lot_init(struct lot *lot);
+void lot_done(struct lot *lot);
+
+/* A command with who asks filled in; the deadline is the default one. */
+struct command *request_command(struct request *r, enum command_type type);
+/* Suspends the connection and posts `cmd`, which it takes. The request is answered with the command's answer.
+ */
+void request_park(struct request *r, struct command *cmd);
+/* Second call after resume: turns the command's answer into r->answer. */
+void request_unpark(struct request *r);
+/* How many parked requests belong to a token. */
+unsigned lot_count_of(struct lot *lot, const char *token_id);
+/* Resumes everything; what has no answer yet gets 503 shutting_down. */
+void lot_evict(struct lot *lot);
+
+#endif

@@ -1,0 +1,37 @@
+#include "api/handlers.h"
+
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/list.h"
+#include "api/problem_reply.h"
+#include "api/reads.h"
+
+static bool project_is_visible(struct request *r, const struct view_blob *blob)
+{
+    return api_token_sees_project(r->token, blob->key);
+}
+
+void handle_projects(struct request *r)
+{
+    list_reply(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
+}
+
+void handle_project(struct request *r)
+{
+    struct view_blob *blob = read_blob(r, VIEW_PROJECTS, r->project);
+    if (blob)
+        reply_blob(r, blob);
+    else
+        respond_with(r, PROBLEM_PROJECT_NOT_FOUND,
+                     "There is no project of this name that the token may see.");
+}
+
+void handle_catalog(struct request *r)
+{
+    struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);
+    if (blob)
+        reply_blob(r, blob);
+    else
+        request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
+}

@@ -1,0 +1,13 @@
+/* What reads of single resources have in common. The worker of the request. */
+#ifndef API_READS_H
+#define API_READS_H
+
+#include "api/request.h"
+#include "view/view.h"
+
+/* Takes a reference out of the view for as long as the request needs it; NULL when absent. */
+struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
+/* Answers with a blob, which it takes: ETag, Cache-Control, preconditions. */
+void reply_blob(struct request *r, struct view_blob *blob);
+
+#endif

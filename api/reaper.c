@@ -1,0 +1,174 @@
+#include "api/reaper.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* `due` of a connection that was shut down; no clock shows it. */
+static const int64_t REAPED = -1;
+
+static int64_t phase_limit(const struct api_limits *limits, enum connection_phase phase)
+{
+    switch (phase) {
+    case PHASE_CONN_NEW:
+    case PHASE_CONN_HEADER:
+        return limits->header_us;
+    case PHASE_CONN_BODY:
+        return limits->body_us;
+    case PHASE_CONN_WORK:
+        return 0; /* ours to finish: handlers do not block and commands have deadlines */
+    case PHASE_CONN_SEND:
+        return limits->send_us;
+    case PHASE_CONN_IDLE:
+        return limits->idle_us;
+    }
+    return 0;
+}
+
+static int64_t due_in(const struct reaper *reaper, enum connection_phase phase)
+{
+    int64_t limit = phase_limit(&reaper->limits, phase);
+    return limit ? env_mono(reaper->env) + limit : INT64_MAX;
+}
+
+bool connection_enter(struct connection *c, enum connection_phase phase)
+{
+    int64_t due = atomic_load(&c->due);
+    int64_t next = due_in(c->reaper, phase);
+    if (phase == PHASE_CONN_HEADER && atomic_load(&c->phase) == PHASE_CONN_NEW)
+        next = due; /* the first request line counts into the header limit */
+    atomic_store(&c->phase, phase);
+    while (due != REAPED)
+        if (atomic_compare_exchange_weak(&c->due, &due, next))
+            return true;
+    return false;
+}
+
+static void describe_peer(struct connection *c, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *sa = info ? info->client_addr : NULL;
+    (void)snprintf(c->address, sizeof(c->address), "%s", "unix");
+    if (sa && sa->sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, c->address,
+                        sizeof(c->address));
+    else if (sa && sa->sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr, c->address,
+                        sizeof(c->address));
+}
+
+struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd)
+{
+    struct connection *c = MEM_NEW(struct connection);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    c->reaper = reaper;
+    c->fd = info ? info->connect_fd : -1;
+    describe_peer(c, mhd);
+    atomic_init(&c->phase, PHASE_CONN_NEW);
+    atomic_init(&c->due, due_in(reaper, PHASE_CONN_NEW));
+    (void)pthread_mutex_lock(&reaper->lock);
+    list_append(&reaper->connections, &c->link);
+    (void)pthread_mutex_unlock(&reaper->lock);
+    return c;
+}
+
+void connection_close(struct connection *c)
+{
+    struct reaper *reaper = c->reaper;
+    (void)pthread_mutex_lock(&reaper->lock);
+    list_remove(&c->link);
+    (void)pthread_mutex_unlock(&reaper->lock);
+    free(c);
+}
+
+/*
+ * A client that began a request is told (408). Nothing else writes to the socket in these phases: a worker
+ * that comes later finds `due` REAPED and gives up.
+ */
+static void tell_timeout(const struct reaper *reaper, const struct connection *c)
+{
+    static const char body[] =
+        "{\"type\":\"/problems/request_timeout\",\"title\":\"Request not completed in time\","
+        "\"status\":408,\"code\":\"request_timeout\",\"fault\":\"caller\","
+        "\"detail\":\"The request was not complete in time.\",\"request_id\":\"%s\"}";
+    char id[ID_BYTES];
+    char content[400];
+    char message[800];
+    int len = snprintf(content, sizeof(content), body, id_new(reaper->env, ID_REQUEST, id));
+    int n = snprintf(message, sizeof(message),
+                     "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
+                     "Content-Length: %d\r\nConnection: close\r\nCache-Control: no-store\r\n"
+                     "X-Request-Id: %s\r\n\r\n%s",
+                     len, id, content);
+    (void)send(c->fd, message, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    log_info("request timed out", "request_id", id, "client", c->address);
+}
+
+/* The reaper's lock is held: the connection cannot be closed meanwhile, so its descriptor is its own. */
+static void look_at(struct reaper *reaper, struct connection *c, mono_us now)
+{
+    int64_t due = atomic_load(&c->due);
+    if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
+        return;
+    int phase = atomic_load(&c->phase);
+    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY)
+        tell_timeout(reaper, c);
+    (void)shutdown(c->fd, SHUT_RDWR);
+    atomic_fetch_add(&reaper->reaped, 1);
+}
+
+static void wait_a_while(struct reaper *reaper)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + reaper->limits.reap_us;
+    until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    (void)pthread_cond_timedwait(&reaper->wake, &reaper->lock, &until);
+}
+
+static void *reaper_run(void *arg)
+{
+    struct reaper *reaper = arg;
+    (void)pthread_mutex_lock(&reaper->lock);
+    while (!reaper->stopping) {
+        mono_us now = env_mono(reaper->env);
+        LIST_FOR_EACH (it, &reaper->connections)
+            look_at(reaper, CONTAINER_OF(it, struct connection, link), now);
+        wait_a_while(reaper);
+    }
+    (void)pthread_mutex_unlock(&reaper->lock);
+    return NULL;
+}
+
+int reaper_start(struct reaper *reaper, const struct env *env, const struct api_limits *limits)
+{
+    reaper->env = env;
+    reaper->limits = *limits;
+    list_init(&reaper->connections);
+    (void)pthread_mutex_init(&reaper->lock, NULL);
+    pthread_condattr_t attr;
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&reaper->wake, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    int r = pthread_create(&reaper->thread, NULL, reaper_run, reaper);
+    return -r;
+}
+
+void reaper_stop(struct reaper *reaper)
+{
+    (void)pthread_mutex_lock(&reaper->lock);
+    reaper->stopping = true;
+    (void)pthread_cond_signal(&reaper->wake);
+    (void)pthread_mutex_unlock(&reaper->lock);
+    (void)pthread_join(reaper->thread, NULL);
+    (void)pthread_cond_destroy(&reaper->wake);
+    (void)pthread_mutex_destroy(&reaper->lock);
+}

@@ -1,0 +1,59 @@
+/*
+ * Connections and their wall-clock limits, which libmicrohttpd's inactivity timeout does not give (MH-9). One
+ * small thread looks at all connections now and then, and shuts those down that are over their limit. Workers
+ * change the phase of their own connections without a lock; the list lock is taken only when connections come
+ * and go.
+ */
+#ifndef API_REAPER_H
+#define API_REAPER_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "api/api.h"
+#include "base/list.h"
+
+enum connection_phase {
+    PHASE_CONN_NEW,
+    PHASE_CONN_HEADER,
+    PHASE_CONN_BODY,
+    PHASE_CONN_WORK,
+    PHASE_CONN_SEND,
+    PHASE_CONN_IDLE
+};
+
+struct connection {
+    struct list link; /* reaper's lock */
+    struct reaper *reaper;
+    int fd;
+    char address[48];
+    size_t target_len;   /* of the current request line */
+    _Atomic int64_t due; /* mono_us; INT64_MAX: no limit; REAPED: shut down */
+    _Atomic int phase;
+};
+
+struct reaper {
+    const struct env *env;
+    struct api_limits limits;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards `connections` and `stopping` */
+    pthread_cond_t wake;
+    struct list connections;
+    bool stopping;
+    atomic_uint reaped;
+};
+
+/* Starts the thread; negative errno on failure. */
+int reaper_start(struct reaper *reaper, const struct env *env, const struct api_limits *limits);
+/* After the last connection is closed. */
+void reaper_stop(struct reaper *reaper);
+
+struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
+void connection_close(struct connection *c);
+/* Enters a phase and starts its clock; false when the connection was shut down meanwhile. The worker's
+ * thread. */
+bool connection_enter(struct connection *c, enum connection_phase phase);
+
+#endif

@@ -1,0 +1,78 @@
+#include "api/respond.h"
+
+#include <stdlib.h>
+
+#include "api/api_private.h"
+#include "api/routes.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+static void free_blob(void *blob)
+{
+    view_blob_unref(blob);
+}
+
+static void free_text(void *text)
+{
+    mem_free_secret(text);
+}
+
+static void free_plain(void *text)
+{
+    free(text);
+}
+
+/* Hands the body over to the response: nothing is copied. */
+static struct MHD_Response *make_response(struct answer *a)
+{
+    void *bytes = (void *)(uintptr_t)a->bytes; /* only read by libmicrohttpd */
+    struct MHD_Response *response;
+    if (a->blob)
+        response = MHD_create_response_from_buffer_with_free_callback_cls(a->len, bytes, free_blob, a->blob);
+    else if (a->text)
+        response = MHD_create_response_from_buffer_with_free_callback_cls(
+            a->len, bytes, a->secret ? free_text : free_plain, a->text);
+    else
+        response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
+    if (response) {
+        a->blob = NULL;
+        a->text = NULL;
+    }
+    return response;
+}
+
+static void add_fields(struct request *r, struct MHD_Response *response)
+{
+    const struct answer *a = &r->answer;
+    (void)MHD_add_response_header(response, "X-Request-Id", r->id);
+    for (unsigned i = 0; i < a->header_count; i++)
+        (void)MHD_add_response_header(response, a->headers[i].name, a->headers[i].value);
+    if (r->must_close || atomic_load(&r->api->draining))
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+enum MHD_Result respond_send(struct request *r)
+{
+    struct MHD_Response *response = make_response(&r->answer);
+    if (!response)
+        return MHD_NO;
+    add_fields(r, response);
+    r->stage = STAGE_ANSWERED;
+    enum MHD_Result result = MHD_NO;
+    if (!r->peer || connection_enter(r->peer, PHASE_CONN_SEND))
+        result = MHD_queue_response(r->mhd, (unsigned)r->answer.status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+void access_log_write(const struct request *r, int64_t duration_us, const char *outcome)
+{
+    bool quiet = r->route && r->route->flags & ROUTE_QUIET;
+    log_write(quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO, "request", "request_id", r->id, "method",
+              r->method_text, "route", r->route ? r->route->template : "none", "status",
+              LOG_INT(r->answer.status), "duration_us", LOG_INT(duration_us), "bytes_in",
+              LOG_INT(r->body_seen), "bytes_out", LOG_INT(r->answer.len), "token",
+              r->token ? r->token->id : NULL, "project", r->project, "cluster", r->name, "code",
+              r->problem == PROBLEM_MAX_ ? NULL : problem_kind(r->problem)->code, "client",
+              r->peer ? r->peer->address : NULL, "outcome", outcome, NULL);
+}

@@ -1,0 +1,67 @@
+/* The route table. A row here and an operation in openapi.yaml are the same thing; a test holds them
+ * together. */
+#include "api/routes.h"
+
+#include "api/handlers.h"
+
+#define P(id) PARAM_BIT(PARAM_##id)
+#define PAGE  (P(LIMIT) | P(CURSOR))
+
+#define CLUSTER_FILTERS (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q))
+#define PROBE           (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
+
+#define PROJECT "/v1/projects/{project}"
+#define CLUSTER PROJECT "/clusters/{cluster}"
+
+enum { SMALL_BODY = 64 * 1024 };
+
+const struct route routes[] = {
+    {"getLivez", METHOD_GET, "/livez", handle_livez, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},
+    {"getHealthz", METHOD_GET, "/healthz", handle_livez, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},
+    {"getReadyz", METHOD_GET, "/readyz", handle_readyz, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},
+    {"getMetrics", METHOD_GET, "/metrics", handle_metrics, ROLE_VIEWER, PROBE, 0, 0},
+    {"getVersion", METHOD_GET, "/version", handle_version, ROLE_VIEWER, ROUTE_PUBLIC, 0, 0},
+    {"getOpenapiYaml", METHOD_GET, "/openapi.yaml", handle_openapi_yaml, ROLE_VIEWER,
+     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+    {"getOpenapiJson", METHOD_GET, "/openapi.json", handle_openapi_json, ROLE_VIEWER,
+     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+
+    {"whoami", METHOD_GET, "/v1/whoami", handle_whoami, ROLE_VIEWER, 0, 0, 0},
+    {"listProjects", METHOD_GET, "/v1/projects", handle_projects, ROLE_VIEWER, 0, 0, PAGE},
+    {"getProject", METHOD_GET, PROJECT, handle_project, ROLE_VIEWER, 0, 0, 0},
+    {"getCatalog", METHOD_GET, PROJECT "/catalog", handle_catalog, ROLE_VIEWER, 0, 0, 0},
+
+    {"listClusters", METHOD_GET, "/v1/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
+     CLUSTER_FILTERS | P(PROJECT)},
+    {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
+     CLUSTER_FILTERS},
+    {"createCluster", METHOD_POST, PROJECT "/clusters", handle_cluster_create, ROLE_OPERATOR, ROUTE_BODY,
+     REQUEST_MAX_BODY, 0},
+    {"getCluster", METHOD_GET, CLUSTER, handle_cluster, ROLE_VIEWER, 0, 0, 0},
+    {"putCluster", METHOD_PUT, CLUSTER, handle_cluster_put, ROLE_OPERATOR, ROUTE_BODY, REQUEST_MAX_BODY, 0},
+    {"deleteCluster", METHOD_DELETE, CLUSTER, handle_cluster_delete, ROLE_OPERATOR, 0, 0, 0},
+    {"getKubeconfig", METHOD_GET, CLUSTER "/kubeconfig", handle_kubeconfig, ROLE_OPERATOR, ROUTE_OFFERS_YAML,
+     0, P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(FORMAT)},
+    {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER, 0, 0,
+     P(AFTER) | P(LIMIT) | P(TYPE)},
+    {"listClusterOperations", METHOD_GET, CLUSTER "/operations", handle_cluster_operations, ROLE_VIEWER, 0, 0,
+     PAGE | P(STATUS)},
+
+    {"listOperations", METHOD_GET, "/v1/operations", handle_operations, ROLE_VIEWER, 0, 0,
+     PAGE | P(PROJECT) | P(CLUSTER) | P(STATUS)},
+    {"getOperation", METHOD_GET, "/v1/operations/{operation}", handle_operation, ROLE_VIEWER, 0, 0, P(WAIT)},
+    {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, 0, 0,
+     P(AFTER) | P(LIMIT) | P(TYPE) | P(PROJECT) | P(CLUSTER)},
+
+    {"listWebhooks", METHOD_GET, "/v1/webhooks", handle_webhooks, ROLE_OPERATOR, 0, 0, PAGE},
+    {"createWebhook", METHOD_POST, "/v1/webhooks", handle_webhook_create, ROLE_OPERATOR, ROUTE_BODY,
+     SMALL_BODY, 0},
+    {"getWebhook", METHOD_GET, "/v1/webhooks/{webhook}", handle_webhook, ROLE_OPERATOR, 0, 0, 0},
+    {"deleteWebhook", METHOD_DELETE, "/v1/webhooks/{webhook}", handle_webhook_delete, ROLE_OPERATOR, 0, 0, 0},
+
+    {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, 0, 0, PAGE},
+    {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN, ROUTE_BODY, SMALL_BODY, 0},
+    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, 0, 0, 0},
+};
+
+const size_t route_count = sizeof(routes) / sizeof(routes[0]);

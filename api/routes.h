@@ -1,0 +1,32 @@
+/* The table of operations, in the order of openapi.yaml: constant, any thread. */
+#ifndef API_ROUTES_H
+#define API_ROUTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/request.h"
+
+enum route_flag {
+    ROUTE_PUBLIC = 1,       /* no token needed */
+    ROUTE_BODY = 2,         /* takes a JSON object */
+    ROUTE_QUIET = 4,        /* access line at debug level only */
+    ROUTE_ANY_TYPE = 8,     /* the Accept field is not looked at: there is one form only */
+    ROUTE_OFFERS_YAML = 16, /* beside JSON */
+};
+
+struct route {
+    const char *operation; /* operationId of the contract */
+    enum method method;
+    const char *template; /* also the metrics label */
+    void (*handler)(struct request *r);
+    enum role role; /* the least role */
+    unsigned flags;
+    size_t body_limit;
+    uint32_t params; /* PARAM_BIT set of known query parameters */
+};
+
+extern const struct route routes[];
+extern const size_t route_count;
+
+#endif

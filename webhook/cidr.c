@@ -1,0 +1,109 @@
+/* Addresses and networks: reading and comparing. Pure functions, any thread; decides nothing about what is
+ * allowed. */
+#include "webhook/cidr.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IP_BITS = 128, IPV4_BITS = 32, MAPPED_BITS = IP_BITS - IPV4_BITS };
+
+static const uint8_t mapped_prefix[MAPPED_BITS / 8] = {[10] = 0xff, [11] = 0xff};
+static const uint8_t nat64_prefix[MAPPED_BITS / 8] = {0x00, 0x64, 0xff, 0x9b};
+
+static void set_ipv4(struct ip *ip, const void *four_bytes)
+{
+    memcpy(ip->bytes, mapped_prefix, sizeof(mapped_prefix));
+    memcpy(ip->bytes + sizeof(mapped_prefix), four_bytes, IPV4_BITS / 8);
+}
+
+static bool is_ipv4(const struct ip *ip)
+{
+    return !memcmp(ip->bytes, mapped_prefix, sizeof(mapped_prefix));
+}
+
+bool ip_parse(const char *text, struct ip *ret_ip)
+{
+    struct in_addr four;
+    struct in6_addr six;
+    if (inet_pton(AF_INET, text, &four) == 1)
+        set_ipv4(ret_ip, &four);
+    else if (inet_pton(AF_INET6, text, &six) == 1)
+        memcpy(ret_ip->bytes, &six, sizeof(ret_ip->bytes));
+    else
+        return false;
+    return true;
+}
+
+bool ip_from_sockaddr(const struct sockaddr *address, struct ip *ret_ip)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in four;
+        memcpy(&four, address, sizeof(four));
+        set_ipv4(ret_ip, &four.sin_addr);
+        return true;
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 six;
+        memcpy(&six, address, sizeof(six));
+        memcpy(ret_ip->bytes, &six.sin6_addr, sizeof(ret_ip->bytes));
+        return true;
+    }
+    return false;
+}
+
+bool ip_embedded(const struct ip *ip, struct ip *ret_ip)
+{
+    if (memcmp(ip->bytes, nat64_prefix, sizeof(nat64_prefix)) != 0)
+        return false;
+    set_ipv4(ret_ip, ip->bytes + sizeof(nat64_prefix));
+    return true;
+}
+
+/* The number behind the slash: digits only, no sign, at most `max`. */
+static bool parse_bits(const char *text, unsigned max, unsigned *ret_bits)
+{
+    size_t len = strlen(text);
+    if (!len || len > 3 || strspn(text, "0123456789") != len)
+        return false;
+    unsigned long bits = strtoul(text, NULL, 10);
+    if (bits > max)
+        return false;
+    *ret_bits = (unsigned)bits;
+    return true;
+}
+
+bool cidr_parse(const char *text, struct cidr *ret_cidr)
+{
+    char address[INET6_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    size_t len = slash ? (size_t)(slash - text) : strlen(text);
+    if (len >= sizeof(address))
+        return false;
+    memcpy(address, text, len);
+    address[len] = '\0';
+    struct cidr cidr = {.bits = IP_BITS};
+    if (!ip_parse(address, &cidr.base))
+        return false;
+    /* Told by its spelling: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
+    bool four = !strchr(address, ':');
+    unsigned bits = four ? IPV4_BITS : IP_BITS;
+    if (slash && !parse_bits(slash + 1, bits, &bits))
+        return false;
+    cidr.bits = four ? MAPPED_BITS + bits : bits;
+    *ret_cidr = cidr;
+    return true;
+}
+
+bool cidr_contains(const struct cidr *cidr, const struct ip *ip)
+{
+    /* ::/0 is all of IPv6; whoever means IPv4 too says so. */
+    if (is_ipv4(&cidr->base) != is_ipv4(ip))
+        return false;
+    size_t whole = cidr->bits / 8;
+    if (memcmp(cidr->base.bytes, ip->bytes, whole) != 0)
+        return false;
+    unsigned rest = cidr->bits % 8;
+    return !rest || !((cidr->base.bytes[whole] ^ ip->bytes[whole]) >> (8 - rest));
+}

@@ -1,0 +1,79 @@
+/*
+ * The engine's structs, shared by engine.c (who waits for what), attempt.c (one attempt) and record.c (the store).
+ * Loop thread only, but for struct event_fetch, which travels to the reader thread and back.
+ *
+ * A delivery in memory is always in one of two places: in its endpoint's heap, waiting; or `current`, under way.
+ */
+#ifndef WEBHOOK_ENGINE_PRIVATE_H
+#define WEBHOOK_ENGINE_PRIVATE_H
+
+#include <uthash.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "webhook/outcome.h"
+#include "webhook/webhook.h"
+
+/* The transport has more connections than this, so that no attempt's time runs while it waits for one. */
+enum { ENGINE_MAX_IN_FLIGHT = 48 };
+
+struct event_fetch;
+
+/* A pending delivery. */
+struct parcel {
+    struct delivery row;
+    char *body; /* NULL: read it from the store before sending */
+    struct heap_item due;
+    struct endpoint *endpoint;
+    UT_hash_handle hh;
+};
+
+/* A subscription and what is to be sent to it, one attempt at a time. */
+struct endpoint {
+    char id[40];
+    struct webhook_engine *engine;
+    struct subscription *subscription;
+    struct heap waiting; /* parcels by due time */
+    struct loop_timer timer;
+    struct list ready; /* in engine->ready: due, but too many attempts are under way elsewhere */
+    struct parcel *current;
+    struct http_call *call;    /* of current, while it is sent */
+    struct event_fetch *fetch; /* of current, while its body is read */
+    mono_us paused_until;      /* the receiver asked to be left alone */
+    int throttled_in_a_row;
+    wall_us last_success_at; /* or when this process first heard of it */
+    UT_hash_handle hh;
+};
+
+struct webhook_engine {
+    struct webhook_options o;
+    const struct env *env;
+    struct endpoint *endpoints;
+    struct parcel *parcels;
+    struct list ready;
+    unsigned in_flight;
+};
+
+/* ---- engine.c ---- */
+
+/* The current parcel is done with: freed when it is final, else waiting until `due`. Then the next one may go. */
+void endpoint_finish(struct endpoint *p, bool final, mono_us due);
+/* Nothing more is sent: pending deliveries fail, the owner hears of it. Last thing to do with `p`. */
+void endpoint_disable(struct endpoint *p, const char *reason);
+
+/* ---- attempt.c ---- */
+
+/* Sends endpoint->current. */
+void attempt_start(struct endpoint *p);
+/* Drops the call or the read under way; the attempt counts as not made. */
+void attempt_cancel(struct endpoint *p);
+
+/* ---- record.c ---- */
+
+/* Stores the row as it is now. */
+void record_delivery(struct webhook_engine *e, const struct delivery *row);
+/* Marks the row as failed without an attempt and adds it to `set`. */
+void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error);
+struct change_set *record_new(void);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * Where webhooks may go (WH-18 to WH-20): the URL is checked when a subscription is made, with libcurl's own
+ * parser so that checker and sender agree; the address is checked again for every connection, whatever DNS
+ * says by then. Reads the configuration only; any thread.
+ */
+#include "webhook/webhook.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/attrs.h"
+#include "webhook/cidr.h"
+#include "webhook/target_policy.h"
+
+enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
+
+#define URL_FORM "https://host[:port]/path"
+
+/* Networks that are not the public internet (WH-20), and two more that lead to IPv4 or to a site by old
+ * rules. */
+static const char *const denied[] = {
+    "0.0.0.0/8",     "10.0.0.0/8",      "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",
+    "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4", /* IPv6 */
+    "::/96",         "64:ff9b:1::/48",  "100::/64",       "2001::/23",      "2001:db8::/32",
+    "2002::/16",     "fc00::/7",        "fe80::/10",      "fec0::/10",      "ff00::/8",
+};
+
+static bool is_denied(const struct ip *ip)
+{
+    struct cidr cidr;
+    for (size_t i = 0; i < ARRAY_LEN(denied); i++)
+        if (cidr_parse(denied[i], &cidr) && cidr_contains(&cidr, ip))
+            return true;
+    return false;
+}
+
+static bool is_in_allow_list(const struct config *config, const struct ip *ip)
+{
+    struct cidr cidr;
+    for (size_t i = 0; config->webhooks.allow && config->webhooks.allow[i]; i++)
+        if (cidr_parse(config->webhooks.allow[i], &cidr) && cidr_contains(&cidr, ip))
+            return true;
+    return false;
+}
+
+static bool is_reachable(const struct config *config, const struct ip *ip)
+{
+    struct ip embedded;
+    if (is_in_allow_list(config, ip))
+        return true;
+    if (ip_embedded(ip, &embedded))
+        return is_in_allow_list(config, &embedded) || !is_denied(&embedded);
+    return !is_denied(ip);
+}
+
+bool webhook_address_allowed(void *ctx, const struct sockaddr *address)
+{
+    struct ip ip;
+    return ip_from_sockaddr(address, &ip) && is_reachable(ctx, &ip);
+}
+
+/* ---- host names in `allow`
+ * ------------------------------------------------------------------------------------ */
+
+static size_t host_len(const char *host)
+{
+    size_t len = strlen(host);
+    return len && host[len - 1] == '.' ? len - 1 : len; /* the root's dot changes nothing */
+}
+
+static bool host_is_listed(const struct config *config, const char *host)
+{
+    for (size_t i = 0; config->webhooks.allow && config->webhooks.allow[i]; i++) {
+        const char *entry = config->webhooks.allow[i];
+        if (host_len(entry) == host_len(host) && !strncasecmp(entry, host, host_len(host)))
+            return true;
+    }
+    return false;
+}
+
+bool webhook_allow_entry_is_valid(const char *entry)
+{
+    static const char name_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+    struct cidr cidr;
+    if (cidr_parse(entry, &cidr))
+        return true;
+    size_t len = strlen(entry);
+    /* All digits and dots is an address with a mistake, not a name. */
+    return len && len <= 253 && strspn(entry, name_chars) == len && strspn(entry, "0123456789.") != len;
+}
+
+/* ---- URLs
+ * ------------------------------------------------------------------------------------------------------- */
+
+struct target {
+    const struct config *config;
+    const char *url;
+    char *scheme;
+    char *host; /* without brackets */
+    char *port; /* NULL: the scheme has none */
+    char *user;
+    char *password;
+    bool is_literal;
+    struct ip ip; /* when is_literal */
+};
+
+static void fault(struct problem **faults, const char *code, json_t *valid, const char *detail)
+{
+    problem_add_fault(faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/url", code, valid, "%s", detail);
+}
+
+static void check_scheme(const struct target *t, struct problem **faults)
+{
+    bool http_ok = t->config->webhooks.allow_http;
+    if (!strcasecmp(t->scheme, "https") || (http_ok && !strcasecmp(t->scheme, "http")))
+        return;
+    fault(faults, "scheme_not_allowed",
+          http_ok ? json_pack("[ss]", "https", "http") : json_pack("[s]", "https"),
+          http_ok ? "must begin with https:// or http://" : "must begin with https://");
+}
+
+static void check_userinfo(const struct target *t, struct problem **faults)
+{
+    if (t->user || t->password)
+        fault(faults, "userinfo_not_allowed", json_pack("[s]", URL_FORM),
+              "must not contain a user name or password");
+}
+
+static void check_fragment(const struct target *t, struct problem **faults)
+{
+    if (strchr(t->url, '#'))
+        fault(faults, "fragment_not_allowed", json_pack("[s]", URL_FORM), "must not contain a fragment (#)");
+}
+
+static bool port_is_listed(const struct config *config, long port)
+{
+    if (port == PORT_HTTPS || (port == PORT_HTTP && config->webhooks.allow_http))
+        return true;
+    for (const int *p = config->webhooks.ports; p && *p; p++)
+        if (*p == port)
+            return true;
+    return false;
+}
+
+static json_t *valid_ports(const struct config *config)
+{
+    json_t *ports = json_array();
+    (void)json_array_append_new(ports, json_integer(PORT_HTTPS));
+    if (config->webhooks.allow_http)
+        (void)json_array_append_new(ports, json_integer(PORT_HTTP));
+    for (const int *p = config->webhooks.ports; p && *p; p++)
+        (void)json_array_append_new(ports, json_integer(*p));
+    return ports;
+}
+
+static void check_port(const struct target *t, struct problem **faults)
+{
+    if (!t->port || port_is_listed(t->config, strtol(t->port, NULL, 10)))
+        return;
+    if (t->is_literal ? is_in_allow_list(t->config, &t->ip) : host_is_listed(t->config, t->host))
+        return;
+    fault(faults, "port_not_allowed", valid_ports(t->config),
+          "names a port that is not allowed (webhooks.ports)");
+}
+
+static void check_literal(const struct target *t, struct problem **faults)
+{
+    if (t->is_literal && !is_reachable(t->config, &t->ip))
+        fault(faults, "address_not_allowed", NULL,
+              "names an address that is not public and not in a network of webhooks.allow");
+}
+
+static void (*const checks[])(const struct target *t, struct problem **faults) = {
+    check_scheme, check_userinfo, check_fragment, check_port, check_literal,
+};
+
+/* Whatever a resolver would take as an address without asking anybody: 0x7f.1, 2130706433, 0177.0.0.1 too. */
+static bool parse_literal(const char *host, struct ip *ret_ip)
+{
+    struct in_addr four;
+    char plain[INET_ADDRSTRLEN];
+    if (ip_parse(host, ret_ip))
+        return true;
+    return inet_aton(host, &four) && inet_ntop(AF_INET, &four, plain, sizeof(plain)) &&
+           ip_parse(plain, ret_ip);
+}
+
+static char *url_part(CURLU *parsed, CURLUPart part, unsigned flags)
+{
+    char *text = NULL;
+    return curl_url_get(parsed, part, &text, flags) == CURLUE_OK ? text : NULL;
+}
+
+static void split(CURLU *parsed, struct target *t)
+{
+    t->scheme = url_part(parsed, CURLUPART_SCHEME, 0);
+    t->host = url_part(parsed, CURLUPART_HOST, CURLU_URLDECODE);
+    t->port = url_part(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+    t->user = url_part(parsed, CURLUPART_USER, 0);
+    t->password = url_part(parsed, CURLUPART_PASSWORD, 0);
+    size_t len = t->host ? strlen(t->host) : 0;
+    if (len > 2 && t->host[0] == '[') {
+        memmove(t->host, t->host + 1, len - 2);
+        t->host[len - 2] = '\0';
+    }
+    t->is_literal = t->host && parse_literal(t->host, &t->ip);
+}
+
+static void target_done(struct target *t)
+{
+    curl_free(t->scheme);
+    curl_free(t->host);
+    curl_free(t->port);
+    curl_free(t->user);
+    curl_free(t->password);
+}
+
+void webhook_check_url(const struct config *config, const char *url, struct problem **faults)
+{
+    if (strlen(url) > URL_MAX_BYTES) {
+        fault(faults, "too_long", NULL, "must have at most 2048 bytes");
+        return;
+    }
+    CURLU *parsed = curl_url();
+    if (!parsed)
+        abort();
+    struct target t = {.config = config, .url = url};
+    /* Other schemes are read too: then the fault names the scheme. */
+    CURLUcode code = curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME);
+    if (code == CURLUE_OK)
+        split(parsed, &t);
+    if (code != CURLUE_OK || !t.scheme)
+        fault(faults, "invalid_url", json_pack("[s]", URL_FORM), "must be an absolute URL");
+    else
+        for (size_t i = 0; i < ARRAY_LEN(checks); i++)
+            checks[i](&t, faults);
+    target_done(&t);
+    curl_url_cleanup(parsed);
+}
