@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-static void free_list(char **list)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        free(list[i]);
-    free(list);
-}
+#include "model/cluster.h"
 
 void config_free(struct config *c)
 {
@@ -37,9 +31,9 @@ void config_free(struct config *c)
     free(c->projects);
     free(c->listen);
     free(c->state_dir);
-    free_list(c->webhooks.allow);
+    string_list_free(c->webhooks.allow);
     free(c->webhooks.ports);
-    free_list(c->cors.origins);
+    string_list_free(c->cors.origins);
     free(c);
 }
 

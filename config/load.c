@@ -16,6 +16,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "config/keys_private.h"
+#include "model/cluster.h"
 
 struct loader {
     const char *file;
@@ -202,11 +203,10 @@ static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n
         free(*(int **)at);
         *(int **)at = TAKE_PTR(numbers);
     } else {
+        string_list_free(*(char ***)at);
         *(char ***)at = TAKE_PTR(strings);
     }
-    for (size_t i = 0; strings && i < count; i++)
-        free(strings[i]);
-    free(strings);
+    string_list_free(strings);
     free(numbers);
 }
 

@@ -34,9 +34,9 @@ struct cluster *cluster_copy(const struct cluster *c)
     *copy = *c;
     copy->project = mem_strdup(c->project);
     copy->name = mem_strdup(c->name);
-    json_incref(copy->labels);
+    copy->labels = json_deep_copy(c->labels);
     copy->description = mem_strdup(c->description);
-    json_incref(copy->spec);
+    copy->spec = json_deep_copy(c->spec);
     copy->shoot = shoot_copy(c->shoot);
     copy->message = mem_strdup(c->message);
     return copy;

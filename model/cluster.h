@@ -1,8 +1,8 @@
 /*
  * The domain: clusters, operations, events, subscriptions, deliveries, API tokens, accounts and projects as kept
  * (design 2). Plain structs without behaviour of their own; each instance has one owner, and moves between
- * threads whole. Members that are JSON are never changed after they were set (they are replaced), so a reference
- * may be shared.
+ * threads whole. JSON members are never changed after they were set, they are replaced. x_copy shares nothing with
+ * its source, JSON included: jansson's reference counts are no means of sharing between threads.
  *
  * x_to_json / x_from_json are the stored form of a struct: complete, additive over versions, no secrets in clear.
  */
@@ -34,7 +34,6 @@ struct shoot {
 };
 
 void shoot_free(struct shoot *s);
-/* Deep enough copy: JSON members are shared by reference. */
 struct shoot *shoot_copy(const struct shoot *s);
 
 struct cluster {
@@ -71,7 +70,6 @@ struct cluster {
 
 struct cluster *cluster_new(void);
 void cluster_free(struct cluster *c);
-/* A copy for another thread; JSON members are shared by reference. */
 struct cluster *cluster_copy(const struct cluster *c);
 json_t *cluster_to_json(const struct cluster *c);
 /* NULL when the document is not a stored cluster. */
@@ -224,6 +222,7 @@ struct project_state {
 };
 
 void project_state_free(struct project_state *p);
+struct project_state *project_state_copy(const struct project_state *p);
 json_t *project_state_to_json(const struct project_state *p);
 struct project_state *project_state_from_json(const json_t *doc);
 

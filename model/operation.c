@@ -54,8 +54,8 @@ struct operation *operation_copy(const struct operation *op)
     copy->cluster = mem_strdup(op->cluster);
     copy->requested_by = mem_strdup(op->requested_by);
     copy->request_id = mem_strdup(op->request_id);
-    json_incref(copy->body);
-    json_incref(copy->error);
+    copy->body = json_deep_copy(op->body);
+    copy->error = json_deep_copy(op->error);
     copy->message = mem_strdup(op->message);
     return copy;
 }

@@ -75,7 +75,7 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
     json_set_str(fault, "code", fault_code);
     json_set_str(fault, "detail", text);
     if (taken)
-        json_set_take(fault, "valid", json_incref(taken));
+        json_set_take(fault, "valid", json_deep_copy(taken)); /* a problem leaves its thread */
     (void)json_array_append_new((*p)->faults, fault);
 }
 

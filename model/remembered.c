@@ -117,6 +117,15 @@ void project_state_free(struct project_state *p)
     free(p);
 }
 
+struct project_state *project_state_copy(const struct project_state *p)
+{
+    struct project_state *copy = MEM_NEW(struct project_state);
+    *copy = *p;
+    copy->name = mem_strdup(p->name);
+    copy->catalog = json_deep_copy(p->catalog);
+    return copy;
+}
+
 json_t *project_state_to_json(const struct project_state *p)
 {
     json_t *doc = json_object();

@@ -27,13 +27,13 @@ struct shoot *shoot_copy(const struct shoot *s)
     struct shoot *copy = MEM_NEW(struct shoot);
     *copy = *s;
     copy->name = mem_strdup(s->name);
-    json_incref(copy->observed);
+    copy->observed = json_deep_copy(s->observed);
     copy->operation_type = mem_strdup(s->operation_type);
     copy->operation_state = mem_strdup(s->operation_state);
     copy->description = mem_strdup(s->description);
-    json_incref(copy->conditions);
-    json_incref(copy->constraints);
-    json_incref(copy->last_errors);
+    copy->conditions = json_deep_copy(s->conditions);
+    copy->constraints = json_deep_copy(s->constraints);
+    copy->last_errors = json_deep_copy(s->last_errors);
     copy->api_server_url = mem_strdup(s->api_server_url);
     return copy;
 }

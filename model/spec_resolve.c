@@ -175,8 +175,8 @@ static size_t differ(json_t *differences, const char *path, const json_t *wanted
 {
     json_t *entry = json_object();
     json_set_str(entry, "path", path);
-    json_set_take(entry, "wanted", json_incref((json_t *)(uintptr_t)wanted));
-    json_set_take(entry, "found", found ? json_incref((json_t *)(uintptr_t)found) : NULL);
+    json_set_take(entry, "wanted", json_deep_copy(wanted));
+    json_set_take(entry, "found", json_deep_copy(found));
     (void)json_array_append_new(differences, entry);
     return 1;
 }

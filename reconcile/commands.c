@@ -97,9 +97,8 @@ static void set_json(json_t **target, json_t *value)
 /* What a body says about the cluster itself; PUT replaces, so absent members go back to their defaults. */
 static void take_metadata(struct cluster *c, const json_t *body)
 {
-    json_t *labels = json_obj(body, "labels");
-    json_t *empty CLEANUP_JSON = json_object();
-    set_json(&c->labels, labels ? labels : empty);
+    json_t *labels CLEANUP_JSON = json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
+    set_json(&c->labels, labels);
     set_string(&c->description, json_str(body, "description"));
     c->deletion_protection = json_bool(body, "deletion_protection", false);
 }
@@ -114,10 +113,11 @@ static bool metadata_is_equal(const struct cluster *c, const json_t *body)
            c->deletion_protection == json_bool(body, "deletion_protection", false);
 }
 
+/* A copy: the command's body goes back to its HTTP thread. */
 static json_t *body_spec(const json_t *body)
 {
     json_t *spec = json_obj(body, "spec");
-    return spec ? json_incref(spec) : json_object();
+    return spec ? json_deep_copy(spec) : json_object();
 }
 
 /* ---- create --------------------------------------------------------------------------------------------------- */

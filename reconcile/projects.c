@@ -79,8 +79,7 @@ void project_show(struct project *p)
 void project_store(struct project *p)
 {
     struct save *save = save_new(p->r, NULL, NULL);
-    json_t *doc CLEANUP_JSON = project_state_to_json(p->state);
-    change_put_project(save->set, project_state_from_json(doc));
+    change_put_project(save->set, project_state_copy(p->state));
     save_submit(save, false);
 }
 

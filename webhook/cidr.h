@@ -1,6 +1,7 @@
 /*
- * Addresses and networks as bytes. An IPv4 address is kept in its mapped form (::ffff:a.b.c.d), so both families are
- * compared by one function; a network still contains only addresses of its own family. Pure functions, any thread.
+ * Addresses and networks as bytes. An IPv4 address is kept in its mapped form (::ffff:a.b.c.d), so both
+ * families are compared by one function; a network still contains only addresses of its own family. Pure
+ * functions, any thread.
  */
 #ifndef WEBHOOK_CIDR_H
 #define WEBHOOK_CIDR_H

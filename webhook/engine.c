@@ -87,14 +87,13 @@ static void on_due(struct loop_timer *timer)
         endpoint_start(p);
 }
 
-/* Gives back the right to send; the endpoint that waited longest for it gets its turn. */
+/* Gives back the right to send. All that wait for it are woken: whoever finds no room waits again. */
 static void endpoint_leave(struct endpoint *p)
 {
     struct webhook_engine *e = p->engine;
     p->current = NULL;
     e->in_flight--;
-    struct list *item = list_pop(&e->ready);
-    if (item)
+    for (struct list *item = list_pop(&e->ready); item; item = list_pop(&e->ready))
         endpoint_plan(CONTAINER_OF(item, struct endpoint, ready));
 }
 
@@ -222,6 +221,8 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     } else if (s->version < p->subscription->version) {
         return; /* stored before what happened since, for example a 410 */
     } else {
+        if (p->subscription->disabled && !s->disabled)
+            p->last_success_at = env_wall(e->env); /* a new chance (WH-15) */
         webhook_count_endpoint(p->subscription->disabled, -1);
         subscription_free(p->subscription);
         p->paused_until = 0; /* perhaps another receiver */

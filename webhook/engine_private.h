@@ -1,8 +1,9 @@
 /*
- * The engine's structs, shared by engine.c (who waits for what), attempt.c (one attempt) and record.c (the store).
- * Loop thread only, but for struct event_fetch, which travels to the reader thread and back.
+ * The engine's structs, shared by engine.c (who waits for what), attempt.c (one attempt) and record.c (the
+ * store). Loop thread only, but for struct event_fetch, which travels to the reader thread and back.
  *
- * A delivery in memory is always in one of two places: in its endpoint's heap, waiting; or `current`, under way.
+ * A delivery in memory is always in one of two places: in its endpoint's heap, waiting; or `current`, under
+ * way.
  */
 #ifndef WEBHOOK_ENGINE_PRIVATE_H
 #define WEBHOOK_ENGINE_PRIVATE_H
@@ -56,7 +57,8 @@ struct webhook_engine {
 
 /* ---- engine.c ---- */
 
-/* The current parcel is done with: freed when it is final, else waiting until `due`. Then the next one may go. */
+/* The current parcel is done with: freed when it is final, else waiting until `due`. Then the next one may
+ * go. */
 void endpoint_finish(struct endpoint *p, bool final, mono_us due);
 /* Nothing more is sent: pending deliveries fail, the owner hears of it. Last thing to do with `p`. */
 void endpoint_disable(struct endpoint *p, const char *reason);

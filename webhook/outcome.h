@@ -1,6 +1,6 @@
 /*
- * What an answer means for a delivery (conventions 1.3), and its sanitized name (WH-22): the only thing about a
- * failure that is stored, logged and counted. Pure functions, any thread.
+ * What an answer means for a delivery (conventions 1.3), and its sanitized name (WH-22): the only thing about
+ * a failure that is stored, logged and counted. Pure functions, any thread.
  */
 #ifndef WEBHOOK_OUTCOME_H
 #define WEBHOOK_OUTCOME_H
@@ -8,23 +8,23 @@
 #include "loop/transport.h"
 
 /* id, name as stored in `error` and shown as the label `outcome` */
-#define ATTEMPT_RESULT_TABLE(X)                                                                                \
-    X(DELIVERED, "delivered")                                                                                  \
-    X(REDIRECT, "redirect")                                                                                    \
-    X(GONE, "gone")                                                                                            \
-    X(THROTTLED, "throttled")                                                                                  \
-    X(CLIENT_ERROR, "http_4xx")                                                                                \
-    X(SERVER_ERROR, "http_5xx")                                                                                \
-    X(ODD_STATUS, "http_other")                                                                                \
-    X(TIMEOUT, "timeout")                                                                                      \
-    X(RESOLVE, "resolve")                                                                                      \
-    X(CONNECT, "connect")                                                                                      \
-    X(TLS, "tls")                                                                                              \
-    X(CERTIFICATE, "certificate")                                                                              \
-    X(ADDRESS_REFUSED, "address_refused")                                                                      \
-    X(NOT_SENT, "not_sent")                                                                                    \
-    X(CONNECTION_LOST, "connection_lost")                                                                      \
-    X(ANSWER_TOO_LARGE, "answer_too_large")                                                                    \
+#define ATTEMPT_RESULT_TABLE(X)             \
+    X(DELIVERED, "delivered")               \
+    X(REDIRECT, "redirect")                 \
+    X(GONE, "gone")                         \
+    X(THROTTLED, "throttled")               \
+    X(CLIENT_ERROR, "http_4xx")             \
+    X(SERVER_ERROR, "http_5xx")             \
+    X(ODD_STATUS, "http_other")             \
+    X(TIMEOUT, "timeout")                   \
+    X(RESOLVE, "resolve")                   \
+    X(CONNECT, "connect")                   \
+    X(TLS, "tls")                           \
+    X(CERTIFICATE, "certificate")           \
+    X(ADDRESS_REFUSED, "address_refused")   \
+    X(NOT_SENT, "not_sent")                 \
+    X(CONNECTION_LOST, "connection_lost")   \
+    X(ANSWER_TOO_LARGE, "answer_too_large") \
     X(SECRET_UNREADABLE, "secret_unreadable")
 
 enum attempt_result {

@@ -11,7 +11,8 @@ enum { SCHEDULE_ATTEMPTS = 10, SCHEDULE_MAX_DELAY_S = 24 * 3600, SCHEDULE_JITTER
 /* Whether another attempt follows after `made` ones. */
 bool schedule_goes_on(int made);
 /*
- * How long to wait after the `made`-th attempt (1..9), with jitter; not shorter than what the receiver asked for
+ * How long to wait after the `made`-th attempt (1..9), with jitter; not shorter than what the receiver asked
+ * for
  * (`retry_after_s`, already clamped; negative: it asked for nothing).
  */
 int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s);

@@ -101,7 +101,7 @@ struct target {
     const char *url;
     char *scheme;
     char *host; /* without brackets */
-    char *port; /* NULL: the scheme has none */
+    char *port; /* NULL: the scheme's own */
     char *user;
     char *password;
     bool is_literal;
@@ -199,7 +199,7 @@ static void split(CURLU *parsed, struct target *t)
 {
     t->scheme = url_part(parsed, CURLUPART_SCHEME, 0);
     t->host = url_part(parsed, CURLUPART_HOST, CURLU_URLDECODE);
-    t->port = url_part(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+    t->port = url_part(parsed, CURLUPART_PORT, 0);
     t->user = url_part(parsed, CURLUPART_USER, 0);
     t->password = url_part(parsed, CURLUPART_PASSWORD, 0);
     size_t len = t->host ? strlen(t->host) : 0;

@@ -1,8 +1,8 @@
 /*
- * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). Everything here lives on the
- * loop thread. The engine learns of subscriptions and of committed deliveries, sends them on a transport of its own
- * (a dead receiver never slows Cleura calls), and stores the result of every attempt. What it has not stored as
- * final is sent again after a restart: at least once, same id, same bytes.
+ * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). Everything here lives
+ * on the loop thread. The engine learns of subscriptions and of committed deliveries, sends them on a
+ * transport of its own (a dead receiver never slows Cleura calls), and stores the result of every attempt.
+ * What it has not stored as final is sent again after a restart: at least once, same id, same bytes.
  */
 #ifndef WEBHOOK_WEBHOOK_H
 #define WEBHOOK_WEBHOOK_H
@@ -36,18 +36,32 @@ struct webhook_engine *webhook_engine_new(const struct webhook_options *options)
 /* Cancels running attempts; they count as not made. NULL is allowed. */
 void webhook_engine_free(struct webhook_engine *e);
 
-/* A subscription exists or changed; the engine copies it. */
+/*
+ * A subscription exists or changed; the engine copies it. One with a lower version than the engine's is
+ * ignored. Disabled: its pending deliveries fail ("disabled"), a running attempt counts as not made.
+ */
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
 /* It is gone: running and waiting deliveries are dropped. */
 void webhook_engine_remove(struct webhook_engine *e, const char *id);
-/* A committed, pending delivery. `body` is the event's exact text, copied; NULL: read it from the store. */
+/*
+ * A committed, pending delivery. `body` is the event's exact text, copied; NULL: read it from the store.
+ * Ignored when it is final, known already, or of a subscription that does not exist.
+ *
+ * An answer whose body passes 16 KiB fails as "answer_too_large" unless the transport tells its status.
+ */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
 
-/* Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. */
+/*
+ * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. It knows addresses,
+ * not names: what is not public must lie in a network (CIDR) of webhooks.allow. A host name in webhooks.allow
+ * only frees that host from the list of ports (webhook_check_url); its addresses are judged like all others.
+ * Any thread.
+ */
 bool webhook_address_allowed(void *ctx, const struct sockaddr *address);
 /*
- * Checks a subscription URL (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Adds a fault at
- * "#/url" to *faults.
+ * Checks a subscription URL (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Any port is
+ * fine for a host that webhooks.allow names or, when it is a literal address, contains. Adds every fault, at
+ * "#/url", to *faults. Any thread.
  */
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
 
@@ -56,10 +70,11 @@ char *webhook_secret_new(const struct env *env);
 /* The context under which a subscription's secret is sealed. The caller frees it. */
 char *webhook_seal_context(const char *subscription_id);
 /*
- * The `webhook-signature` value "v1,<base64>" over id.timestamp.body (WH-3, WH-4). NULL when the secret is not
- * well-formed. The caller frees it.
+ * The `webhook-signature` value "v1,<base64>" over id.timestamp.body (WH-3, WH-4). NULL when the secret is
+ * not well-formed. The caller frees it.
  */
-char *webhook_sign(const char *secret, const char *id, int64_t timestamp_s, const char *body, size_t body_len);
+char *webhook_sign(const char *secret, const char *id, int64_t timestamp_s, const char *body,
+                   size_t body_len);
 
 /* Appends the metric families shootd_webhook_*. Any thread. */
 void webhook_metrics(struct buffer *out);

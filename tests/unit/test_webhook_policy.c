@@ -1,0 +1,266 @@
+/* Where webhooks may go: the edges of every denied network, allow lists, and each fault a URL can have. */
+#include "tests/support/check.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "webhook/cidr.h"
+#include "webhook/target_policy.h"
+#include "webhook/webhook.h"
+
+static bool allowed(struct config *config, const char *text)
+{
+    struct sockaddr_storage storage = {0};
+    struct sockaddr_in *four = (struct sockaddr_in *)(void *)&storage;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)&storage;
+    if (strchr(text, ':')) {
+        six->sin6_family = AF_INET6;
+        assert_int_equal(inet_pton(AF_INET6, text, &six->sin6_addr), 1);
+    } else {
+        four->sin_family = AF_INET;
+        assert_int_equal(inet_pton(AF_INET, text, &four->sin_addr), 1);
+    }
+    return webhook_address_allowed(config, (struct sockaddr *)(void *)&storage);
+}
+
+/* First and last address of each denied network, and their neighbours outside where those are public. */
+static void knows_the_edges_of_denied_networks(void **state)
+{
+    static const struct {
+        const char *first;
+        const char *last;
+        const char *below;
+        const char *above;
+    } rows[] = {
+        {"0.0.0.0", "0.255.255.255", NULL, "1.0.0.0"},
+        {"10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0"},
+        {"100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0"},
+        {"127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0"},
+        {"169.254.0.0", "169.254.255.255", "169.253.255.255", "169.255.0.0"},
+        {"169.254.169.254", "169.254.169.254", NULL, NULL},
+        {"172.16.0.0", "172.31.255.255", "172.15.255.255", "172.32.0.0"},
+        {"192.0.0.0", "192.0.0.255", "191.255.255.255", "192.0.1.0"},
+        {"192.0.2.0", "192.0.2.255", "192.0.1.255", "192.0.3.0"},
+        {"192.88.99.0", "192.88.99.255", "192.88.98.255", "192.88.100.0"},
+        {"192.168.0.0", "192.168.255.255", "192.167.255.255", "192.169.0.0"},
+        {"198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0"},
+        {"198.51.100.0", "198.51.100.255", "198.51.99.255", "198.51.101.0"},
+        {"203.0.113.0", "203.0.113.255", "203.0.112.255", "203.0.114.0"},
+        {"224.0.0.0", "239.255.255.255", "223.255.255.255", NULL},
+        {"240.0.0.0", "255.255.255.255", NULL, NULL},
+        {"::", "::1", NULL, NULL},
+        {"::ffff:0.0.0.0", "::ffff:10.1.2.3", NULL, "::ffff:8.8.8.8"},
+        {"::ffff:127.0.0.1", "::ffff:169.254.169.254", NULL, "::ffff:1.1.1.1"},
+        {"64:ff9b::", "64:ff9b::10.0.0.1", NULL, "64:ff9b::8.8.8.8"},
+        {"64:ff9b::127.0.0.1", "64:ff9b::192.168.1.1", NULL, NULL},
+        {"64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", "64:ff9b:0:ffff::", "64:ff9b:2::"},
+        {"100::", "100::ffff:ffff:ffff:ffff", "ff:ffff::", "100:0:0:1::"},
+        {"2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "2000:ffff::", "2001:200::"},
+        {"2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db7:ffff::", "2001:db9::"},
+        {"2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:ffff::", "2003::"},
+        {"fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fbff:ffff::", "fe00::"},
+        {"fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe7f:ffff::", NULL},
+        {"fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL, NULL},
+        {"ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL, NULL},
+    };
+    struct config config = {0};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(allowed(&config, rows[i].first));
+        assert_false(allowed(&config, rows[i].last));
+        if (rows[i].below)
+            assert_true(allowed(&config, rows[i].below));
+        if (rows[i].above)
+            assert_true(allowed(&config, rows[i].above));
+    }
+    const struct sockaddr unix_socket = {.sa_family = AF_UNIX};
+    assert_false(webhook_address_allowed(&config, &unix_socket));
+}
+
+static void the_allow_list_opens_what_it_contains(void **state)
+{
+    char *allow[] = {(char[]){"10.1.0.0/16"}, (char[]){"192.168.7.9"}, (char[]){"fd00:1::/32"},
+                     (char[]){"hooks.internal"}, NULL};
+    struct config config = {.webhooks.allow = allow};
+    (void)state;
+    assert_true(allowed(&config, "10.1.0.0"));
+    assert_true(allowed(&config, "10.1.255.255"));
+    assert_true(allowed(&config, "::ffff:10.1.2.3"));
+    assert_true(allowed(&config, "64:ff9b::10.1.2.3"));
+    assert_false(allowed(&config, "10.0.255.255"));
+    assert_false(allowed(&config, "10.2.0.0"));
+    assert_true(allowed(&config, "192.168.7.9"));
+    assert_false(allowed(&config, "192.168.7.8"));
+    assert_true(allowed(&config, "fd00:1:ffff::1"));
+    assert_false(allowed(&config, "fd00:2::"));
+    assert_true(allowed(&config, "8.8.8.8"));
+}
+
+static void all_of_ipv6_is_not_ipv4(void **state)
+{
+    char *allow[] = {(char[]){"::/0"}, NULL};
+    struct config config = {.webhooks.allow = allow};
+    (void)state;
+    assert_true(allowed(&config, "fd00::1"));
+    assert_false(allowed(&config, "10.0.0.1"));
+    assert_false(allowed(&config, "::ffff:10.0.0.1"));
+}
+
+static void reads_networks(void **state)
+{
+    static const char *const good[] = {
+        "0.0.0.0/0", "10.0.0.0/8", "10.9.9.9/8", "1.2.3.4", "1.2.3.4/32",
+        "::/0",      "fd00::/8",   "::1",        "::1/128", "::ffff:10.0.0.0/104"};
+    static const char *const bad[] = {
+        "",           "/8",     "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x", "10.0.0.0/ 8",
+        "10.0.0/8",   "::/129", "::/0128",   "fd00::/8/8",  "[::1]",       "host",        "0x7f.0.0.1",
+        "10.0.0.0/+8"};
+    struct cidr cidr;
+    struct ip ip;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        assert_true(cidr_parse(good[i], &cidr));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_false(cidr_parse(bad[i], &cidr));
+    assert_true(cidr_parse("10.9.9.9/9", &cidr));
+    assert_true(ip_parse("10.127.255.255", &ip) && cidr_contains(&cidr, &ip));
+    assert_true(ip_parse("10.128.0.0", &ip) && !cidr_contains(&cidr, &ip));
+}
+
+static void tells_mistyped_entries_from_names(void **state)
+{
+    (void)state;
+    assert_true(webhook_allow_entry_is_valid("10.0.0.0/8"));
+    assert_true(webhook_allow_entry_is_valid("hooks.example.org"));
+    assert_true(webhook_allow_entry_is_valid("localhost"));
+    assert_false(webhook_allow_entry_is_valid(""));
+    assert_false(webhook_allow_entry_is_valid("10.0.0.0/33"));
+    assert_false(webhook_allow_entry_is_valid("10.0.0"));
+    assert_false(webhook_allow_entry_is_valid("https://hooks.example.org"));
+}
+
+/* The codes of all faults, joined by spaces. */
+static char *faults_of(const struct config *config, const char *url)
+{
+    struct problem *p CLEANUP_PROBLEM = NULL;
+    struct buffer text;
+    size_t i;
+    json_t *item;
+    webhook_check_url(config, url, &p);
+    buffer_init(&text, 4096);
+    if (p)
+        assert_int_equal(p->code, PROBLEM_VALIDATION_FAILED);
+    json_array_foreach (p ? p->faults : NULL, i, item) {
+        assert_string_equal(json_str(item, "pointer"), "#/url");
+        (void)buffer_printf(&text, "%s%s", i ? " " : "", json_str(item, "code"));
+    }
+    return buffer_take(&text, NULL);
+}
+
+static void expect_faults(const struct config *config, const char *url, const char *codes)
+{
+    char *found CLEANUP_FREE = faults_of(config, url);
+    if (strcmp(found, codes) != 0)
+        fail_msg("%s: found '%s', not '%s'", url, found, codes);
+}
+
+static void names_every_fault_of_a_url(void **state)
+{
+    static const struct {
+        const char *url;
+        const char *codes;
+    } rows[] = {
+        {"https://hooks.example.org/a?b=c", ""},
+        {"https://hooks.example.org:443", ""},
+        {"HTTPS://HOOKS.EXAMPLE.ORG/", ""},
+        {"https://8.8.8.8/", ""},
+        {"https://[2606:4700::1111]/", ""},
+        {"http://hooks.example.org/", "scheme_not_allowed"},
+        {"ftp://hooks.example.org/", "scheme_not_allowed"},
+        {"file:///etc/passwd", "scheme_not_allowed"},
+        {"https://user@hooks.example.org/", "userinfo_not_allowed"},
+        {"https://user:pw@hooks.example.org/", "userinfo_not_allowed"},
+        {"https://hooks.example.org/#", "fragment_not_allowed"},
+        {"https://hooks.example.org/#x", "fragment_not_allowed"},
+        {"https://hooks.example.org:8443/", "port_not_allowed"},
+        {"https://hooks.example.org:80/", "port_not_allowed"},
+        {"https://u@127.0.0.1:81/#x",
+         "userinfo_not_allowed fragment_not_allowed port_not_allowed address_not_allowed"},
+        {"https://10.0.0.1/", "address_not_allowed"},
+        {"https://2130706433/", "address_not_allowed"},
+        {"https://0x7f000001/", "address_not_allowed"},
+        {"https://0x7f.1/", "address_not_allowed"},
+        {"https://0177.0.0.1/", "address_not_allowed"},
+        {"https://127.1/", "address_not_allowed"},
+        {"https://127%2e0%2e0%2e1/", "address_not_allowed"},
+        {"https://0/", "address_not_allowed"},
+        {"https://169.254.169.254/latest/meta-data", "address_not_allowed"},
+        {"https://[::1]/", "address_not_allowed"},
+        {"https://[::ffff:127.0.0.1]/", "address_not_allowed"},
+        {"https://[::ffff:7f00:1]/", "address_not_allowed"},
+        {"https://[64:ff9b::7f00:1]/", "address_not_allowed"},
+        {"https://[fe80::1%25eth0]/", "address_not_allowed"},
+        {"", "invalid_url"},
+        {"hooks.example.org/a", "invalid_url"},
+        {"//hooks.example.org/a", "invalid_url"},
+        {"https://", "invalid_url"},
+        {"https://hooks.example.org:99999/", "invalid_url"},
+        {"https://hooks .example.org/", "invalid_url"},
+        {"https://hooks.example.org/\r\nx: y", "invalid_url"},
+        {"https://[::1/", "invalid_url"},
+    };
+    const struct config config = {0};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        expect_faults(&config, rows[i].url, rows[i].codes);
+}
+
+static void limits_the_length(void **state)
+{
+    const struct config config = {0};
+    char url[2050];
+    (void)state;
+    memset(url, 'a', sizeof(url));
+    memcpy(url, "https://h.example/", 18);
+    url[2048] = '\0';
+    expect_faults(&config, url, "");
+    url[2048] = 'a';
+    url[2049] = '\0';
+    expect_faults(&config, url, "too_long");
+}
+
+static void the_configuration_opens_ports_schemes_and_networks(void **state)
+{
+    char *allow[] = {(char[]){"127.0.0.0/8"}, (char[]){"fd00::/8"}, (char[]){"hooks.internal"}, NULL};
+    int ports[] = {8443, 0};
+    const struct config config = {.webhooks = {.allow = allow, .allow_http = true, .ports = ports}};
+    (void)state;
+    expect_faults(&config, "http://hooks.example.org/", "");
+    expect_faults(&config, "https://hooks.example.org:80/", "");
+    expect_faults(&config, "https://hooks.example.org:8443/", "");
+    expect_faults(&config, "https://hooks.example.org:8444/", "port_not_allowed");
+    expect_faults(&config, "http://127.0.0.1:41234/", "");
+    expect_faults(&config, "http://0x7f.1:41234/", "");
+    expect_faults(&config, "https://[fd00::1]:41234/", "");
+    expect_faults(&config, "https://10.0.0.1:41234/", "port_not_allowed address_not_allowed");
+    expect_faults(&config, "https://Hooks.Internal.:9/", "");
+    expect_faults(&config, "https://other.internal:9/", "port_not_allowed");
+    expect_faults(&config, "gopher://hooks.internal/", "scheme_not_allowed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_the_edges_of_denied_networks),
+        cmocka_unit_test(the_allow_list_opens_what_it_contains),
+        cmocka_unit_test(all_of_ipv6_is_not_ipv4),
+        cmocka_unit_test(reads_networks),
+        cmocka_unit_test(tells_mistyped_entries_from_names),
+        cmocka_unit_test(names_every_fault_of_a_url),
+        cmocka_unit_test(limits_the_length),
+        cmocka_unit_test(the_configuration_opens_ports_schemes_and_networks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
