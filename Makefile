@@ -144,7 +144,7 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 lint:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
-	@$(PYTHON) tools/check_source.py
+	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py
 
 bench: all
 	@bench/run.sh

@@ -12,19 +12,19 @@
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 /* Defines `name`, a cleanup that calls `fn` on the pointer held by the variable. */
-#define DEFINE_CLEANUP(name, type, fn)                                                                         \
-    static inline void name(type *p)                                                                           \
-    {                                                                                                          \
-        if (*p)                                                                                                \
-            fn(*p);                                                                                            \
+#define DEFINE_CLEANUP(name, type, fn) \
+    static inline void name(type *p)   \
+    {                                  \
+        if (*p)                        \
+            fn(*p);                    \
     }
 
 /* Moves a pointer out of a variable that has a cleanup. */
-#define TAKE_PTR(var)                                                                                          \
-    __extension__({                                                                                            \
-        __typeof__(var) take_ptr_ = (var);                                                                     \
-        (var) = NULL;                                                                                          \
-        take_ptr_;                                                                                             \
+#define TAKE_PTR(var)                      \
+    __extension__({                        \
+        __typeof__(var) take_ptr_ = (var); \
+        (var) = NULL;                      \
+        take_ptr_;                         \
     })
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -40,7 +40,8 @@ static void real_random(const struct env *env, void *bytes, size_t len)
     }
 }
 
-static int real_wait(const struct env *env, int epoll_fd, struct epoll_event *events, int max, mono_us deadline)
+static int real_wait(const struct env *env, int epoll_fd, struct epoll_event *events, int max,
+                     mono_us deadline)
 {
     int timeout_ms = -1;
     if (deadline != INT64_MAX) {

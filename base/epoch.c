@@ -1,7 +1,8 @@
 /*
- * Slots register lazily, one per reading thread, because libmicrohttpd's workers are not ours to prepare. A slot
- * holds 0 outside a read section. All orderings are sequentially consistent: the reader's store of its epoch must
- * be visible before its load of the protected pointer, and that is the one pairing weaker orders do not give.
+ * Slots register lazily, one per reading thread, because libmicrohttpd's workers are not ours to prepare. A
+ * slot holds 0 outside a read section. All orderings are sequentially consistent: the reader's store of its
+ * epoch must be visible before its load of the protected pointer, and that is the one pairing weaker orders
+ * do not give.
  */
 #include "base/epoch.h"
 

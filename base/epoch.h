@@ -1,6 +1,6 @@
 /*
- * Epoch reclaim for data that many threads read and one thread replaces. A reader marks the epoch it entered in
- * its own slot; the writer frees what it retired once no slot shows an epoch that could still see it.
+ * Epoch reclaim for data that many threads read and one thread replaces. A reader marks the epoch it entered
+ * in its own slot; the writer frees what it retired once no slot shows an epoch that could still see it.
  * Readers: any thread, wait-free after their first entry. Writer: one thread. Reads do not nest.
  */
 #ifndef BASE_EPOCH_H

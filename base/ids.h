@@ -1,6 +1,7 @@
 /*
- * Identifiers: a type prefix and 26 characters of Crockford base32 (time in milliseconds, then 80 random bits),
- * so that they sort by age in every store (DB-16). URL-safe, never containing '.'. Pure but for env; any thread.
+ * Identifiers: a type prefix and 26 characters of Crockford base32 (time in milliseconds, then 80 random
+ * bits), so that they sort by age in every store (DB-16). URL-safe, never containing '.'. Pure but for env;
+ * any thread.
  */
 #ifndef BASE_IDS_H
 #define BASE_IDS_H

@@ -68,7 +68,7 @@ static inline struct list *list_pop(struct list *head)
 
 #define LIST_FOR_EACH(it, head) for (struct list *it = (head)->next; it != (head); it = it->next)
 /* The body may remove `it`. */
-#define LIST_FOR_EACH_SAFE(it, tmp, head)                                                                      \
+#define LIST_FOR_EACH_SAFE(it, tmp, head) \
     for (struct list *it = (head)->next, *tmp = it->next; it != (head); it = tmp, tmp = it->next)
 
 #endif

@@ -84,7 +84,8 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
     const struct env *env = env_real();
     struct buffer line CLEANUP_BUFFER;
     buffer_init(&line, 65536);
-    (void)buffer_printf(&line, "%s %-7s %s", time_rfc3339(env_wall(env), true, when), level_names[level], message);
+    (void)buffer_printf(&line, "%s %-7s %s", time_rfc3339(env_wall(env), true, when), level_names[level],
+                        message);
     for (unsigned i = 0; i < count; i++) {
         bool quote = !*values[i] || strpbrk(values[i], " \"=\\");
         (void)buffer_printf(&line, quote ? " %s=\"" : " %s=", keys[i]);

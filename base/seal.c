@@ -10,7 +10,10 @@
 
 #include "base/mem.h"
 
-enum { NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES, TAG = crypto_aead_xchacha20poly1305_ietf_ABYTES };
+enum {
+    NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
+    TAG = crypto_aead_xchacha20poly1305_ietf_ABYTES
+};
 
 /* 0, or a negative errno. Refuses a file that others may read (SD-13). */
 static int read_key(const char *path, struct seal_key *key)
@@ -62,7 +65,8 @@ int seal_key_load(const char *state_dir, const struct env *env, struct seal_key 
         r = write_key(path, ret_key);
     }
     if (r)
-        *ret_error = mem_printf("%s: %s (a key is exactly 32 bytes, readable by its owner only)", path, strerror(-r));
+        *ret_error =
+            mem_printf("%s: %s (a key is exactly 32 bytes, readable by its owner only)", path, strerror(-r));
     return r;
 }
 
@@ -73,9 +77,9 @@ uint8_t *seal(const struct seal_key *key, const struct env *env, const char *con
     uint8_t *sealed = mem_calloc(NONCE + len + TAG, 1);
     unsigned long long written;
     env->random(env, sealed, NONCE);
-    (void)crypto_aead_xchacha20poly1305_ietf_encrypt(
-        sealed + NONCE, &written, (const unsigned char *)secret, len, (const unsigned char *)context,
-        strlen(context), NULL, sealed, key->bytes);
+    (void)crypto_aead_xchacha20poly1305_ietf_encrypt(sealed + NONCE, &written, (const unsigned char *)secret,
+                                                     len, (const unsigned char *)context, strlen(context),
+                                                     NULL, sealed, key->bytes);
     *ret_len = NONCE + (size_t)written;
     return sealed;
 }
@@ -86,9 +90,9 @@ char *seal_open(const struct seal_key *key, const char *context, const uint8_t *
         return NULL;
     char *secret = mem_calloc(len - NONCE - TAG + 1, 1);
     unsigned long long written;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
-            (unsigned char *)secret, &written, NULL, sealed + NONCE, len - NONCE, (const unsigned char *)context,
-            strlen(context), sealed, key->bytes) != 0) {
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt((unsigned char *)secret, &written, NULL, sealed + NONCE,
+                                                   len - NONCE, (const unsigned char *)context,
+                                                   strlen(context), sealed, key->bytes) != 0) {
         free(secret);
         return NULL;
     }

@@ -1,6 +1,7 @@
 /*
  * Sealing of secrets at rest: XChaCha20-Poly1305 under one key of the installation. The context (for example
- * "token|main|https://...|robot") is authenticated, so a sealed value cannot be moved to another place. Any thread.
+ * "token|main|https://...|robot") is authenticated, so a sealed value cannot be moved to another place. Any
+ * thread.
  */
 #ifndef BASE_SEAL_H
 #define BASE_SEAL_H
@@ -18,8 +19,9 @@ struct seal_key {
 };
 
 /*
- * Loads the key: $CREDENTIALS_DIRECTORY/shootd-seal-key when it is there, else `<state_dir>/seal.key`, which is made
- * (mode 0600) on first use. 0, or a negative errno with *ret_error (the caller frees it) saying what is wrong.
+ * Loads the key: $CREDENTIALS_DIRECTORY/shootd-seal-key when it is there, else `<state_dir>/seal.key`, which
+ * is made (mode 0600) on first use. 0, or a negative errno with *ret_error (the caller frees it) saying what
+ * is wrong.
  */
 int seal_key_load(const char *state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error);
 

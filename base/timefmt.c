@@ -82,8 +82,8 @@ const char *time_http(wall_us at, char text[static TIME_TEXT_BYTES])
     struct tm tm;
     long us;
     split(at, &tm, &us);
-    (void)snprintf(text, TIME_TEXT_BYTES, "%s, %02d %s %04d %02d:%02d:%02d GMT", day_names[tm.tm_wday], tm.tm_mday,
-                   month_names[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    (void)snprintf(text, TIME_TEXT_BYTES, "%s, %02d %s %04d %02d:%02d:%02d GMT", day_names[tm.tm_wday],
+                   tm.tm_mday, month_names[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
     return text;
 }
 

@@ -1,6 +1,7 @@
 /*
- * API tokens as text (AU-1, AU-2): "shd_", 32 random base62 characters, 6 characters of CRC-32 over all of that. The
- * checksum only rejects typing errors and made-up strings before a look-up. Pure but for env; any thread.
+ * API tokens as text (AU-1, AU-2): "shd_", 32 random base62 characters, 6 characters of CRC-32 over all of
+ * that. The checksum only rejects typing errors and made-up strings before a look-up. Pure but for env; any
+ * thread.
  */
 #ifndef BASE_TOKEN_H
 #define BASE_TOKEN_H

@@ -54,7 +54,7 @@ struct config {
     struct {
         char **allow; /* CIDRs or host names that may be private; NULL-terminated */
         bool allow_http;
-        int *ports;   /* odd ports that are allowed beside 443 (and 80 with allow_http); 0-terminated */
+        int *ports; /* odd ports that are allowed beside 443 (and 80 with allow_http); 0-terminated */
     } webhooks;
     struct {
         char **origins;
@@ -63,14 +63,14 @@ struct config {
         int http_threads;
         int connections;
         int64_t drain_us;
-        int queue_length;   /* lane: waiting calls per account */
+        int queue_length; /* lane: waiting calls per account */
     } limits;
 };
 
 /*
- * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ... design 4). Faults are printed to `errors`,
- * one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there was any.
- * The caller owns the result.
+ * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ... design 4). Faults are printed to
+ * `errors`, one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there
+ * was any. The caller owns the result.
  */
 struct config *config_load(const char *path, FILE *errors);
 void config_free(struct config *c);

@@ -7,8 +7,8 @@
 static const char *const generations[] = {[API_V1] = "v1", [API_V2] = "v2", NULL};
 static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 
-#define MS ((int64_t)1000)
-#define S  ((int64_t)1000000)
+#define MS               ((int64_t)1000)
+#define S                ((int64_t)1000000)
 #define AT(type, member) offsetof(struct type, member)
 
 static const struct key account_keys[] = {
@@ -29,16 +29,18 @@ static const struct key account_keys[] = {
      "Environment variable that holds the password, instead of password_file."},
     {"max_in_flight", KEY_INTEGER, AT(config_account, max_in_flight), "1", NULL, 1, 16, NULL, NULL, false,
      "Calls of this account under way at the same time."},
-    {"min_spacing", KEY_DURATION, AT(config_account, min_spacing_us), "100ms", NULL, 0, 60 * S, NULL, NULL, false,
-     "Shortest time between the starts of two calls."},
-    {"call_timeout", KEY_DURATION, AT(config_account, call_timeout_us), "60s", NULL, 1 * S, 600 * S, NULL, NULL,
-     false, "Longest time for one call."},
+    {"min_spacing", KEY_DURATION, AT(config_account, min_spacing_us), "100ms", NULL, 0, 60 * S, NULL, NULL,
+     false, "Shortest time between the starts of two calls."},
+    {"call_timeout", KEY_DURATION, AT(config_account, call_timeout_us), "60s", NULL, 1 * S, 600 * S, NULL,
+     NULL, false, "Longest time for one call."},
 };
 const struct key_group config_account_group = {account_keys, ARRAY_LEN(account_keys)};
 
-/* Members of a project's `defaults`: types only, values are checked against the catalog when they are used. */
+/* Members of a project's `defaults`: types only, values are checked against the catalog when they are used.
+ */
 static const struct key default_keys[] = {
-    {"kubernetes_version", KEY_STRING, 0, NULL, NULL, 0, 0, NULL, NULL, false, "Version, or a minor such as 1.33."},
+    {"kubernetes_version", KEY_STRING, 0, NULL, NULL, 0, 0, NULL, NULL, false,
+     "Version, or a minor such as 1.33."},
     {"machine_type", KEY_STRING, 0, NULL, "b.2c4gb", 0, 0, NULL, NULL, false, "Machine type of node pools."},
     {"minimum", KEY_INTEGER, 0, NULL, "1", 0, 1000, NULL, NULL, false, "Fewest nodes of a pool."},
     {"maximum", KEY_INTEGER, 0, NULL, "3", 0, 1000, NULL, NULL, false, "Most nodes of a pool."},
@@ -56,8 +58,8 @@ static const struct key project_keys[] = {
     {"account", KEY_STRING, 0, NULL, "main", 0, 0, NULL, NULL, true, "One of accounts."},
     {"region", KEY_STRING, AT(config_project, region), NULL, "Sto2", 0, 0, NULL, NULL, true,
      "Region tag exactly as Cleura writes it (Sto2, not sto2)."},
-    {"project_id", KEY_STRING, AT(config_project, project_id), NULL, "00112233445566778899aabbccddeeff", 0, 0, NULL,
-     NULL, true, "OpenStack project id, 32 hex digits."},
+    {"project_id", KEY_STRING, AT(config_project, project_id), NULL, "00112233445566778899aabbccddeeff", 0, 0,
+     NULL, NULL, true, "OpenStack project id, 32 hex digits."},
     {"defaults", KEY_DEFAULTS, AT(config_project, defaults), NULL, "", 0, 0, NULL, &default_group, false,
      "What a create uses where the caller says nothing."},
 };
@@ -68,8 +70,8 @@ static const struct key polling_keys[] = {
      "Between two reads while something happens to a cluster."},
     {"idle", KEY_DURATION, AT(config, polling.idle_us), "2m", NULL, 50 * MS, 86400 * S, NULL, NULL, false,
      "Between two reads of a settled project."},
-    {"discovery", KEY_DURATION, AT(config, polling.discovery_us), "5m", NULL, 50 * MS, 86400 * S, NULL, NULL, false,
-     "At least this often a project is listed to find clusters made elsewhere."},
+    {"discovery", KEY_DURATION, AT(config, polling.discovery_us), "5m", NULL, 50 * MS, 86400 * S, NULL, NULL,
+     false, "At least this often a project is listed to find clusters made elsewhere."},
 };
 static const struct key_group polling_group = {polling_keys, ARRAY_LEN(polling_keys)};
 

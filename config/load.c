@@ -1,6 +1,7 @@
 /*
  * Loading: YAML (libyaml keeps the line of every node) against the table of keys, then what no table can say
- * (names that must be unique, URLs, files). Every fault is printed, not only the first. Runs before threads start.
+ * (names that must be unique, URLs, files). Every fault is printed, not only the first. Runs before threads
+ * start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,8 @@ static bool matches(const char *pattern, const char *text)
     return ok;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------- */
+/* ---- values
+ * --------------------------------------------------------------------------------------------------- */
 
 static const char *scalar(const yaml_node_t *node)
 {
@@ -96,7 +98,8 @@ static bool parse_bool(const char *text, bool *ret)
     return *ret || !strcmp(text, "false");
 }
 
-static void set_integer(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+static void set_integer(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
+                        void *at)
 {
     int64_t value;
     if (parse_integer(text, k->low, k->high, &value))
@@ -105,7 +108,8 @@ static void set_integer(struct loader *l, const struct key *k, const yaml_node_t
         fault(l, n, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low, k->high);
 }
 
-static void set_duration(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+static void set_duration(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
+                         void *at)
 {
     int64_t us;
     if (!parse_duration(text, &us))
@@ -134,7 +138,8 @@ static void set_word(struct loader *l, const struct key *k, const yaml_node_t *n
     free(valid);
 }
 
-static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
+static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
+                       void *at)
 {
     switch (k->type) {
     case KEY_STRING:
@@ -196,7 +201,8 @@ static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n
         if (!text)
             fault(l, item, k->name, "must be a list of plain values");
         else if (k->type == KEY_INTEGER_LIST && !parse_integer(text, k->low, k->high, &number))
-            fault(l, item, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low, k->high);
+            fault(l, item, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low,
+                  k->high);
         numbers[i] = (int)number;
     }
     if (k->type == KEY_INTEGER_LIST) {
@@ -232,7 +238,8 @@ static json_t *default_value(struct loader *l, const struct key *k, const yaml_n
     return json_integer(number);
 }
 
-/* ---- groups --------------------------------------------------------------------------------------------------- */
+/* ---- groups
+ * --------------------------------------------------------------------------------------------------- */
 
 static void load_group(struct loader *l, const struct key_group *g, const yaml_node_t *n, const char *where,
                        void *base);
@@ -245,7 +252,8 @@ static const struct key *find_key(const struct key_group *g, const char *name)
     return NULL;
 }
 
-static void report_unknown(struct loader *l, const struct key_group *g, const yaml_node_t *n, const char *name)
+static void report_unknown(struct loader *l, const struct key_group *g, const yaml_node_t *n,
+                           const char *name)
 {
     char *known = mem_strdup(g->keys[0].name);
     for (size_t i = 1; i < g->count; i++) {
@@ -368,7 +376,8 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
             fault(l, n, g->keys[i].name, "is required in %s", where);
 }
 
-/* ---- checks across keys --------------------------------------------------------------------------------------- */
+/* ---- checks across keys
+ * --------------------------------------------------------------------------------------- */
 
 static const yaml_node_t *find_node(struct loader *l, const yaml_node_t *map, const char *key)
 {
@@ -418,7 +427,8 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
         a->url[--len] = '\0';
     if (!matches("^https://[A-Za-z0-9.:-]+(/[A-Za-z0-9._/-]*)?$", a->url) && !is_loopback_url(a->url)) {
         const yaml_node_t *at = find_node(l, node, "url");
-        fault(l, at ? at : node, "url", "'%s' must be https://host[:port], or http:// to a loopback address", a->url);
+        fault(l, at ? at : node, "url", "'%s' must be https://host[:port], or http:// to a loopback address",
+              a->url);
     }
 }
 
@@ -472,7 +482,8 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         const char *value = getenv(a->password_env);
         a->password = mem_strdup(value && *value ? value : NULL);
         if (!a->password)
-            fault(l, find_node(l, node, "password_env"), "password_env", "the environment has no %s", a->password_env);
+            fault(l, find_node(l, node, "password_env"), "password_env", "the environment has no %s",
+                  a->password_env);
     } else {
         fault(l, node, "password_file", "is required (or password_env)");
     }
@@ -523,7 +534,8 @@ static void check_listen(struct loader *l)
 {
     const yaml_node_t *node = l->doc ? find_node(l, yaml_document_get_root_node(l->doc), "listen") : NULL;
     const char *listen = l->config->listen;
-    if (!matches("^(unix:/.+|\\[[0-9a-fA-F:]+\\]:[0-9]{1,5}|[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5})$", listen))
+    if (!matches("^(unix:/.+|\\[[0-9a-fA-F:]+\\]:[0-9]{1,5}|[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5})$",
+                 listen))
         fault(l, node, "listen", "'%s' must be ADDRESS:PORT, [IPv6]:PORT or unix:/path", listen);
 }
 
@@ -539,7 +551,8 @@ static struct config *finish(struct loader *l)
     return l->config;
 }
 
-/* ---- sources -------------------------------------------------------------------------------------------------- */
+/* ---- sources
+ * -------------------------------------------------------------------------------------------------- */
 
 static struct config *config_new(struct loader *l)
 {
@@ -571,7 +584,8 @@ static struct config *load_environment(FILE *errors)
                   {"CLEURA_PROJECT_ID", project_id}};
     for (size_t i = 0; i < ARRAY_LEN(needed); i++)
         if (!needed[i].value || !*needed[i].value)
-            fault(&l, NULL, needed[i].name, "is not set (without --config the environment says what to serve)");
+            fault(&l, NULL, needed[i].name,
+                  "is not set (without --config the environment says what to serve)");
     if (l.faults)
         return NULL;
     struct config *c = config_new(&l);

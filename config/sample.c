@@ -15,8 +15,11 @@ static void write_group(FILE *out, const struct key_group *g, int indent, bool f
             (void)fprintf(out, "%*s%s:\n", indent, "", k->name);
             write_group(out, k->group, indent + (k->type == KEY_ITEMS ? 4 : 2), k->type == KEY_ITEMS);
         } else {
-            (void)fprintf(out, "%*s%s%s%s: %s\n", indent - dash, "", dash ? "- " : "", value ? "" : "# ", k->name,
-                          value ? value : k->type == KEY_STRING_LIST ? "[]" : "...");
+            (void)fprintf(out, "%*s%s%s%s: %s\n", indent - dash, "", dash ? "- " : "", value ? "" : "# ",
+                          k->name,
+                          value                        ? value
+                          : k->type == KEY_STRING_LIST ? "[]"
+                                                       : "...");
         }
         if (indent == 0)
             (void)fputc('\n', out);

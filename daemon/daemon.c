@@ -43,7 +43,8 @@ struct daemon {
     _Atomic mono_us seen_at;
 };
 
-/* ---- small steps of the start --------------------------------------------------------------------------------- */
+/* ---- small steps of the start
+ * --------------------------------------------------------------------------------- */
 
 static bool make_state_dir(const char *path)
 {
@@ -86,9 +87,14 @@ static bool init_libraries(struct daemon *d)
 static enum exit_code open_store(struct daemon *d)
 {
     static const enum exit_code exits[] = {
-        [STORE_OK] = EXIT_OK,           [STORE_NONE] = EXIT_DEPENDENCY,      [STORE_CONFLICT] = EXIT_DEPENDENCY,
-        [STORE_RETRY] = EXIT_DEPENDENCY, [STORE_UNCERTAIN] = EXIT_DEPENDENCY, [STORE_BROKEN] = EXIT_DEPENDENCY,
-        [STORE_NEWER] = EXIT_CONFIG,    [STORE_LOCKED] = EXIT_DEPENDENCY,
+        [STORE_OK] = EXIT_OK,
+        [STORE_NONE] = EXIT_DEPENDENCY,
+        [STORE_CONFLICT] = EXIT_DEPENDENCY,
+        [STORE_RETRY] = EXIT_DEPENDENCY,
+        [STORE_UNCERTAIN] = EXIT_DEPENDENCY,
+        [STORE_BROKEN] = EXIT_DEPENDENCY,
+        [STORE_NEWER] = EXIT_CONFIG,
+        [STORE_LOCKED] = EXIT_DEPENDENCY,
     };
     char host[64] = "";
     (void)gethostname(host, sizeof(host) - 1);
@@ -97,7 +103,8 @@ static enum exit_code open_store(struct daemon *d)
     char *error CLEANUP_FREE = NULL;
     enum store_status status = storage_open(&store_sqlite, path, holder, d->env, &d->storage, &error);
     if (status != STORE_OK)
-        log_error("database cannot be used", "path", path, "status", store_status_name(status), "error", error);
+        log_error("database cannot be used", "path", path, "status", store_status_name(status), "error",
+                  error);
     return exits[status];
 }
 
@@ -106,8 +113,8 @@ static bool write_first_token(const struct config *config, const char *token)
     char *path CLEANUP_FREE = mem_printf("%s/admin-token", config->state_dir);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     size_t len = strlen(token);
-    bool ok = fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, token, len) == (ssize_t)len && write(fd, "\n", 1) == 1 &&
-              fsync(fd) == 0;
+    bool ok = fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, token, len) == (ssize_t)len &&
+              write(fd, "\n", 1) == 1 && fsync(fd) == 0;
     if (ok)
         log_info("first admin token written", "path", path);
     else
@@ -119,9 +126,8 @@ static bool write_first_token(const struct config *config, const char *token)
 
 static void make_transports(struct daemon *d)
 {
-    const struct transport_options upstream = {.user_agent = "shootd",
-                                               .max_connections = UPSTREAM_CONNECTIONS,
-                                               .max_age_s = 30};
+    const struct transport_options upstream = {
+        .user_agent = "shootd", .max_connections = UPSTREAM_CONNECTIONS, .max_age_s = 30};
     const struct transport_options webhooks = {.user_agent = "shootd-webhooks",
                                                .https_only = !d->config->webhooks.allow_http,
                                                .max_connections = WEBHOOK_CONNECTIONS,
@@ -132,7 +138,8 @@ static void make_transports(struct daemon *d)
     d->webhooks = transport_curl_new(d->loop, &webhooks);
 }
 
-/* ---- seams between the HTTP side and the loop ----------------------------------------------------------------- */
+/* ---- seams between the HTTP side and the loop
+ * ----------------------------------------------------------------- */
 
 struct posted_command {
     struct loop_task task;
@@ -167,20 +174,20 @@ static void write_metrics(void *ctx, struct buffer *out)
     struct daemon *d = ctx;
     struct storage_metrics m;
     storage_metrics(d->storage, &m);
-    (void)buffer_printf(out,
-                        "# HELP shootd_store_commits_total Transactions committed.\n"
-                        "# TYPE shootd_store_commits_total counter\nshootd_store_commits_total %llu\n"
-                        "# HELP shootd_store_change_sets_total Change sets in those transactions.\n"
-                        "# TYPE shootd_store_change_sets_total counter\nshootd_store_change_sets_total %llu\n"
-                        "# HELP shootd_store_errors_total Failed transactions.\n"
-                        "# TYPE shootd_store_errors_total counter\nshootd_store_errors_total %llu\n"
-                        "# HELP shootd_store_commit_seconds_total Time spent in transactions.\n"
-                        "# TYPE shootd_store_commit_seconds_total counter\nshootd_store_commit_seconds_total %.6f\n"
-                        "# HELP shootd_store_queue_depth Change sets waiting to be committed.\n"
-                        "# TYPE shootd_store_queue_depth gauge\nshootd_store_queue_depth %llu\n",
-                        (unsigned long long)m.commits, (unsigned long long)m.change_sets,
-                        (unsigned long long)m.errors, (double)m.commit_us_total / 1e6,
-                        (unsigned long long)m.queue_depth);
+    (void)buffer_printf(
+        out,
+        "# HELP shootd_store_commits_total Transactions committed.\n"
+        "# TYPE shootd_store_commits_total counter\nshootd_store_commits_total %llu\n"
+        "# HELP shootd_store_change_sets_total Change sets in those transactions.\n"
+        "# TYPE shootd_store_change_sets_total counter\nshootd_store_change_sets_total %llu\n"
+        "# HELP shootd_store_errors_total Failed transactions.\n"
+        "# TYPE shootd_store_errors_total counter\nshootd_store_errors_total %llu\n"
+        "# HELP shootd_store_commit_seconds_total Time spent in transactions.\n"
+        "# TYPE shootd_store_commit_seconds_total counter\nshootd_store_commit_seconds_total %.6f\n"
+        "# HELP shootd_store_queue_depth Change sets waiting to be committed.\n"
+        "# TYPE shootd_store_queue_depth gauge\nshootd_store_queue_depth %llu\n",
+        (unsigned long long)m.commits, (unsigned long long)m.change_sets, (unsigned long long)m.errors,
+        (double)m.commit_us_total / 1e6, (unsigned long long)m.queue_depth);
     reconcile_metrics(out);
     webhook_metrics(out);
 }
@@ -217,7 +224,8 @@ bool daemon_is_alive(struct daemon *d)
     return loop_makes_progress(d);
 }
 
-/* ---- up ------------------------------------------------------------------------------------------------------- */
+/* ---- up
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void *run_loop(void *arg)
 {
@@ -324,7 +332,8 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
     return d;
 }
 
-/* ---- down ----------------------------------------------------------------------------------------------------- */
+/* ---- down
+ * ----------------------------------------------------------------------------------------------------- */
 
 struct stop_task {
     struct loop_task task;

@@ -1,8 +1,9 @@
 /*
- * The running daemon: everything wired together, and the order in which it comes up and goes down. Main thread.
+ * The running daemon: everything wired together, and the order in which it comes up and goes down. Main
+ * thread.
  *
- * Threads: main (signals, watchdog, lifecycle), libmicrohttpd's pool (reads the view, posts commands), the loop
- * (decides, talks to Cleura and webhooks), the storage writer and the storage reader.
+ * Threads: main (signals, watchdog, lifecycle), libmicrohttpd's pool (reads the view, posts commands), the
+ * loop (decides, talks to Cleura and webhooks), the storage writer and the storage reader.
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
@@ -14,7 +15,8 @@
 
 struct daemon;
 
-/* Brings everything up. NULL when something is not available; it was logged, and *ret_exit says with what to end. */
+/* Brings everything up. NULL when something is not available; it was logged, and *ret_exit says with what to
+ * end. */
 struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit);
 /* Whether every critical thread made progress since the last call: the ground for a watchdog ping (SD-4). */
 bool daemon_is_alive(struct daemon *d);

@@ -24,8 +24,8 @@ static char *field(const char *key, const char *value)
     return text;
 }
 
-static void sink(enum log_level level, const char *message, const char *const *keys, const char *const *values,
-                 unsigned count)
+static void sink(enum log_level level, const char *message, const char *const *keys,
+                 const char *const *values, unsigned count)
 {
     static const char *const priorities[] = {
         [LOG_LEVEL_ERROR] = "3", [LOG_LEVEL_WARNING] = "4", [LOG_LEVEL_INFO] = "6", [LOG_LEVEL_DEBUG] = "7"};

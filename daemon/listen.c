@@ -101,8 +101,8 @@ static int open_inet(const char *where, struct listener *l)
         return -EINVAL;
     long port = strtol(colon + 1, NULL, 10);
     bool bracketed = where[0] == '[' && colon > where && colon[-1] == ']';
-    char *host CLEANUP_FREE =
-        bracketed ? mem_strndup(where + 1, (size_t)(colon - where) - 2) : mem_strndup(where, (size_t)(colon - where));
+    char *host CLEANUP_FREE = bracketed ? mem_strndup(where + 1, (size_t)(colon - where) - 2)
+                                        : mem_strndup(where, (size_t)(colon - where));
     if (port < 0 || port > 65535)
         return -EINVAL;
     in.sin_port = htons((uint16_t)port);

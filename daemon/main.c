@@ -34,12 +34,10 @@ struct arguments {
 
 static bool parse(int argc, char **argv, struct arguments *args)
 {
-    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
-                                            {"check-config", no_argument, NULL, 'k'},
-                                            {"sample-config", no_argument, NULL, 's'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'},  {"check-config", no_argument, NULL, 'k'},
+        {"sample-config", no_argument, NULL, 's'}, {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     for (int c = getopt_long(argc, argv, "c:h", options, NULL); c != -1;
          c = getopt_long(argc, argv, "c:h", options, NULL)) {
         switch (c) {

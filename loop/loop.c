@@ -1,6 +1,6 @@
 /*
- * Owner thread: whoever runs the loop. Only the mailbox (under its mutex, never held during a callback) and the
- * heartbeat are touched by others.
+ * Owner thread: whoever runs the loop. Only the mailbox (under its mutex, never held during a callback) and
+ * the heartbeat are touched by others.
  */
 #include "loop/loop.h"
 

@@ -1,6 +1,7 @@
 /*
- * The event loop: one thread, one epoll set, a timer heap, an eventfd mailbox. All deciding structs (lanes, pollers,
- * operations, webhooks) live on this thread, so they need no locks. Nothing that runs here may block.
+ * The event loop: one thread, one epoll set, a timer heap, an eventfd mailbox. All deciding structs (lanes,
+ * pollers, operations, webhooks) live on this thread, so they need no locks. Nothing that runs here may
+ * block.
  */
 #ifndef LOOP_LOOP_H
 #define LOOP_LOOP_H
@@ -31,7 +32,8 @@ void loop_assert_owner(const struct loop *loop);
 /* Any thread: grows with each turn; proof of progress for the watchdog (SD-4). */
 uint64_t loop_heartbeat(const struct loop *loop);
 
-/* A message to the loop thread. Embedded in what is sent; moves whole: after loop_post it belongs to the loop. */
+/* A message to the loop thread. Embedded in what is sent; moves whole: after loop_post it belongs to the
+ * loop. */
 struct loop_task {
     struct list link;
     void (*run)(struct loop_task *task);

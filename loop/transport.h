@@ -13,11 +13,11 @@
 #include "loop/loop.h"
 
 enum http_outcome {
-    HTTP_ANSWERED,    /* a complete answer: see status */
-    HTTP_NOT_SENT,    /* resolve, connect or TLS failed, or refused by policy: the peer saw nothing */
-    HTTP_TIMEOUT,     /* the peer may have acted */
-    HTTP_BROKEN,      /* reset, empty or partial answer: the peer may have acted */
-    HTTP_TOO_LARGE,   /* the answer passed max_body: the peer acted */
+    HTTP_ANSWERED,  /* a complete answer: see status */
+    HTTP_NOT_SENT,  /* resolve, connect or TLS failed, or refused by policy: the peer saw nothing */
+    HTTP_TIMEOUT,   /* the peer may have acted */
+    HTTP_BROKEN,    /* reset, empty or partial answer: the peer may have acted */
+    HTTP_TOO_LARGE, /* the answer passed max_body: the peer acted */
     HTTP_CANCELLED,
     HTTP_OUTCOME_MAX_,
 };
@@ -38,7 +38,8 @@ struct http_request {
     int64_t connect_timeout_us;
     int64_t timeout_us;
     size_t max_body; /* bytes after decoding */
-    /* Never reuse a connection: libcurl would silently re-send on a dead one (UP-10). Set for unsafe methods. */
+    /* Never reuse a connection: libcurl would silently re-send on a dead one (UP-10). Set for unsafe methods.
+     */
     bool fresh_connection;
 };
 
@@ -68,7 +69,7 @@ struct transport_options {
     const char *user_agent;
     bool https_only; /* false: http is possible too (loopback upstreams, webhooks.allow_http) */
     int max_connections;
-    int64_t max_age_s; /* longest idle time of a reused connection */
+    int64_t max_age_s;   /* longest idle time of a reused connection */
     const char *ca_file; /* NULL: the system's */
     /*
      * Called with each resolved address before connecting (WH-19); false refuses it. NULL: all are allowed.

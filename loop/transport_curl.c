@@ -1,6 +1,6 @@
 /*
- * libcurl's multi socket API on the loop's epoll set (UP-1 to UP-4). Owner: the loop thread. Callbacks from libcurl
- * only record or arm; libcurl is never called back into from them.
+ * libcurl's multi socket API on the loop's epoll set (UP-1 to UP-4). Owner: the loop thread. Callbacks from
+ * libcurl only record or arm; libcurl is never called back into from them.
  */
 #include "loop/transport.h"
 
@@ -155,8 +155,8 @@ static void act(struct curl_transport *t, curl_socket_t fd, int mask)
     CURLMcode code = curl_multi_socket_action(t->multi, fd, mask, &running);
     if (code != CURLM_OK && code != CURLM_BAD_SOCKET) {
         log_error("transport failed", "error", curl_multi_strerror(code));
-        LIST_FOR_EACH_SAFE(it, next, &t->calls)
-        call_finish(CONTAINER_OF(it, struct http_call, link), CURLE_RECV_ERROR);
+        LIST_FOR_EACH_SAFE (it, next, &t->calls)
+            call_finish(CONTAINER_OF(it, struct http_call, link), CURLE_RECV_ERROR);
     }
     drain_messages(t);
 }
@@ -181,8 +181,8 @@ static int arm_timer(CURLM *multi, long timeout_ms, void *ctx)
 static void on_socket_ready(struct loop_watch *watch, uint32_t events)
 {
     struct socket_watch *sw = CONTAINER_OF(watch, struct socket_watch, watch);
-    int mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-               (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
+    int mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
+               (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) | (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
     act(sw->owner, watch->fd, mask);
 }
 
@@ -206,7 +206,8 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
         sw->watch.ready = on_socket_ready;
         (void)curl_multi_assign(t->multi, fd, sw);
     }
-    uint32_t events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) | (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
+    uint32_t events =
+        (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) | (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
     loop_watch_set(t->loop, &sw->watch, events);
     return 0;
 }
@@ -340,8 +341,8 @@ static void curl_cancel(struct transport *transport, struct http_call *call)
 static void curl_free_transport(struct transport *transport)
 {
     struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
-    LIST_FOR_EACH_SAFE(it, next, &t->calls)
-    curl_cancel(transport, CONTAINER_OF(it, struct http_call, link));
+    LIST_FOR_EACH_SAFE (it, next, &t->calls)
+        curl_cancel(transport, CONTAINER_OF(it, struct http_call, link));
     (void)curl_multi_cleanup(t->multi);
     loop_timer_clear(t->loop, &t->timer);
     free(t);

@@ -1,10 +1,11 @@
 /*
- * The domain: clusters, operations, events, subscriptions, deliveries, API tokens, accounts and projects as kept
- * (design 2). Plain structs without behaviour of their own; each instance has one owner, and moves between
- * threads whole. JSON members are never changed after they were set, they are replaced. x_copy shares nothing with
- * its source, JSON included: jansson's reference counts are no means of sharing between threads.
+ * The domain: clusters, operations, events, subscriptions, deliveries, API tokens, accounts and projects as
+ * kept (design 2). Plain structs without behaviour of their own; each instance has one owner, and moves
+ * between threads whole. JSON members are never changed after they were set, they are replaced. x_copy shares
+ * nothing with its source, JSON included: jansson's reference counts are no means of sharing between threads.
  *
- * x_to_json / x_from_json are the stored form of a struct: complete, additive over versions, no secrets in clear.
+ * x_to_json / x_from_json are the stored form of a struct: complete, additive over versions, no secrets in
+ * clear.
  */
 #ifndef MODEL_CLUSTER_H
 #define MODEL_CLUSTER_H
@@ -24,12 +25,12 @@ struct shoot {
     char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
     char *operation_state; /* Processing, Succeeded, ... or NULL */
     int progress;
-    char *description;      /* capped at 1 KiB */
-    wall_us operation_at;   /* last_update_time; 0 when the generation does not tell (v1) */
+    char *description;    /* capped at 1 KiB */
+    wall_us operation_at; /* last_update_time; 0 when the generation does not tell (v1) */
     bool hibernated;
-    json_t *conditions;  /* arrays of {type, status, reason?, message?, codes?} */
+    json_t *conditions; /* arrays of {type, status, reason?, message?, codes?} */
     json_t *constraints;
-    json_t *last_errors; /* array of {description, codes, task_id?, updated_at?} */
+    json_t *last_errors;  /* array of {description, codes, task_id?, updated_at?} */
     char *api_server_url; /* v1 only, else NULL */
 };
 
@@ -41,8 +42,8 @@ struct cluster {
     char *project;
     char *name;
     bool managed;
-    json_t *labels;      /* object of strings, never NULL */
-    char *description;   /* or NULL */
+    json_t *labels;    /* object of strings, never NULL */
+    char *description; /* or NULL */
     bool deletion_protection;
     json_t *spec;        /* as asked, verbatim; NULL while unmanaged */
     struct shoot *shoot; /* last observation; NULL before the first one */
@@ -55,9 +56,9 @@ struct cluster {
     char *message;
 
     /* The guard against the stale Succeeded (gardener.md 2.4): set when a write was accepted upstream. */
-    wall_us guard_since;      /* 0: no guard */
-    wall_us guard_seen_at;    /* last_update_time that was visible when the write was accepted */
-    bool wants_hibernated;    /* what we last asked for, to tell hibernating from updating */
+    wall_us guard_since;   /* 0: no guard */
+    wall_us guard_seen_at; /* last_update_time that was visible when the write was accepted */
+    bool wants_hibernated; /* what we last asked for, to tell hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change: ETag and event order */
@@ -77,7 +78,15 @@ struct cluster *cluster_from_json(const json_t *doc);
 
 enum { OPERATION_MAX_STEPS = 16 };
 
-enum step_status { STEP_PENDING, STEP_SENDING, STEP_WAITING, STEP_DONE, STEP_FAILED, STEP_SKIPPED, STEP_MAX_ };
+enum step_status {
+    STEP_PENDING,
+    STEP_SENDING,
+    STEP_WAITING,
+    STEP_DONE,
+    STEP_FAILED,
+    STEP_SKIPPED,
+    STEP_MAX_
+};
 const char *step_status_name(enum step_status status);
 int step_status_from_name(const char *name);
 
@@ -86,8 +95,8 @@ struct operation_step {
     char type[32];   /* bootstrap, create_shoot, delete_shoot, wait_ready, wait_gone, ... */
     char target[40]; /* pool name or "" */
     enum step_status status;
-    int attempts;     /* how often it was sent */
-    bool uncertain;   /* the last answer was lost: read back before anything else */
+    int attempts;   /* how often it was sent */
+    bool uncertain; /* the last answer was lost: read back before anything else */
     wall_us started_at;
     wall_us finished_at;
 };
@@ -169,10 +178,10 @@ struct delivery {
     char event_id[40];
     char subscription_id[40];
     enum delivery_status status;
-    int attempt;          /* attempts made so far */
-    int response_status;  /* of the last attempt; 0 when there was no answer */
+    int attempt;         /* attempts made so far */
+    int response_status; /* of the last attempt; 0 when there was no answer */
     int64_t latency_ms;
-    char error[32];       /* sanitized class of the last failure, "" when none */
+    char error[32];          /* sanitized class of the last failure, "" when none */
     wall_us next_attempt_at; /* 0 when final */
     wall_us created_at;
     wall_us updated_at;
@@ -182,13 +191,13 @@ struct api_token {
     char id[40];
     char *name;
     enum role role;
-    char **projects;      /* NULL-terminated; {"*"} is all */
-    uint8_t digest[32];   /* SHA-256 of the token (AU-3) */
+    char **projects;    /* NULL-terminated; {"*"} is all */
+    uint8_t digest[32]; /* SHA-256 of the token (AU-3) */
     char last4[5];
     char *created_by;
     wall_us created_at;
-    wall_us expires_at;   /* 0: never */
-    wall_us revoked_at;   /* 0: live */
+    wall_us expires_at; /* 0: never */
+    wall_us revoked_at; /* 0: live */
 };
 
 void api_token_free(struct api_token *t);
@@ -203,7 +212,7 @@ struct account_state {
     uint8_t *sealed_token; /* or NULL; bound to base URL and login by the seal's context */
     size_t sealed_token_len;
     wall_us token_at;
-    int login_failures;     /* in a row; the login guard survives restarts */
+    int login_failures; /* in a row; the login guard survives restarts */
     wall_us next_login_at;
     char *credentials_mark; /* keyed digest of what was refused: a corrected password is tried at once */
 };

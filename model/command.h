@@ -1,7 +1,7 @@
 /*
  * What the HTTP side asks of the deciding side. A command is made and filled on an HTTP thread, posted whole,
- * decided on the loop thread, answered exactly once by calling `reply` there, and then belongs to the HTTP side
- * again. Neither side includes the other: `daemon` joins them.
+ * decided on the loop thread, answered exactly once by calling `reply` there, and then belongs to the HTTP
+ * side again. Neither side includes the other: `daemon` joins them.
  */
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
@@ -14,17 +14,17 @@
 #include "model/problem.h"
 
 enum command_type {
-    COMMAND_CLUSTER_CREATE,    /* project, body {name, labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PUT,       /* project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_DELETE,    /* project, name */
-    COMMAND_KUBECONFIG,        /* project, name, ttl_seconds, min_remaining_seconds */
-    COMMAND_CATALOG_REFRESH,   /* project: answer when a catalog is there (first use) */
-    COMMAND_OPERATION_WAIT,    /* id: answer when it ends or at the deadline, with the operation */
-    COMMAND_WEBHOOK_CREATE,    /* body {url, event_types, projects?, description?} */
-    COMMAND_WEBHOOK_DELETE,    /* id */
-    COMMAND_EVENTS,            /* events: a page of stored events */
-    COMMAND_TOKEN_CREATE,      /* body {name, role, projects, expires_in_days?} */
-    COMMAND_TOKEN_DELETE,      /* id */
+    COMMAND_CLUSTER_CREATE,  /* project, body {name, labels?, description?, deletion_protection?, spec?} */
+    COMMAND_CLUSTER_PUT,     /* project, name, body {labels?, description?, deletion_protection?, spec?} */
+    COMMAND_CLUSTER_DELETE,  /* project, name */
+    COMMAND_KUBECONFIG,      /* project, name, ttl_seconds, min_remaining_seconds */
+    COMMAND_CATALOG_REFRESH, /* project: answer when a catalog is there (first use) */
+    COMMAND_OPERATION_WAIT,  /* id: answer when it ends or at the deadline, with the operation */
+    COMMAND_WEBHOOK_CREATE,  /* body {url, event_types, projects?, description?} */
+    COMMAND_WEBHOOK_DELETE,  /* id */
+    COMMAND_EVENTS,          /* events: a page of stored events */
+    COMMAND_TOKEN_CREATE,    /* body {name, role, projects, expires_in_days?} */
+    COMMAND_TOKEN_DELETE,    /* id */
     COMMAND_TYPE_MAX_,
 };
 
@@ -49,20 +49,20 @@ struct command {
     char *project;
     char *name;
     char id[40];
-    json_t *body;             /* parsed request body, or NULL */
-    char *if_match;           /* raw header values, or NULL */
-    bool if_none_match_any;   /* If-None-Match: * */
+    json_t *body;           /* parsed request body, or NULL */
+    char *if_match;         /* raw header values, or NULL */
+    bool if_none_match_any; /* If-None-Match: * */
     int ttl_seconds;
     int min_remaining_seconds;
     struct command_events events;
     /* the answer: either a problem, or a status with a body */
     struct problem *problem;
     int status;
-    char *answer;        /* JSON text; secret answers (kubeconfig) are overwritten before they are freed */
+    char *answer; /* JSON text; secret answers (kubeconfig) are overwritten before they are freed */
     bool answer_is_secret;
-    char etag[64];       /* quoted, or "" */
-    char *location;      /* or NULL */
-    int retry_after_s;   /* 0: none */
+    char etag[64];                      /* quoted, or "" */
+    char *location;                     /* or NULL */
+    int retry_after_s;                  /* 0: none */
     void (*reply)(struct command *cmd); /* loop thread; must not block */
     void *ctx;                          /* the HTTP side's */
     /* the decider's own */

@@ -20,7 +20,7 @@ static bool any_condition(const struct shoot *s, const char *status)
 {
     size_t i;
     json_t *condition;
-    json_array_foreach(s->conditions, i, condition)
+    json_array_foreach (s->conditions, i, condition)
         if (is(json_str(condition, "status"), status))
             return true;
     return false;
@@ -37,7 +37,8 @@ static enum phase processing_phase(const struct cluster *c, const struct shoot *
 
 static struct decision succeeded(const struct shoot *s)
 {
-    struct decision d = {.phase = PHASE_READY, .health = HEALTH_HEALTHY, .operation_finished = s->progress >= 100};
+    struct decision d = {
+        .phase = PHASE_READY, .health = HEALTH_HEALTHY, .operation_finished = s->progress >= 100};
     if (s->hibernated) {
         d.phase = PHASE_HIBERNATED; /* conditions are all True then and say nothing */
     } else if (any_condition(s, "False")) {
@@ -72,9 +73,9 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
         return (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
     if (is(state, "Processing")) {
         bool errors = json_array_size(s->last_errors) > 0;
-        return (struct decision){
-            .phase = is(s->operation_type, "Create") ? PHASE_CREATING : processing_phase(c, s, wish),
-            .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
+        return (struct decision){.phase = is(s->operation_type, "Create") ? PHASE_CREATING
+                                                                          : processing_phase(c, s, wish),
+                                 .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
     }
     if (is(state, "Succeeded"))
         return succeeded(s);
@@ -90,7 +91,8 @@ struct decision decide(const struct cluster *c, const struct shoot *s, int wish,
             d.phase = PHASE_DELETING;
         else if (wish == OPERATION_CREATE)
             d.phase = PHASE_CREATING;
-        d.message = wish == OPERATION_CREATE ? "Accepted; Cleura has not started yet" : "No operation reported";
+        d.message =
+            wish == OPERATION_CREATE ? "Accepted; Cleura has not started yet" : "No operation reported";
         return d;
     }
     bool guard = decide_guard_holds(c, s, now);

@@ -1,6 +1,6 @@
 /*
- * One word for the state of a cluster (gardener.md 2.4) and its health (2.1), from what Cleura reports and what we
- * asked for. Pure; any thread.
+ * One word for the state of a cluster (gardener.md 2.4) and its health (2.1), from what Cleura reports and
+ * what we asked for. Pure; any thread.
  */
 #ifndef MODEL_DECIDE_H
 #define MODEL_DECIDE_H
@@ -13,14 +13,14 @@ struct decision {
     enum phase phase;
     enum health health;
     bool settling;
-    bool operation_finished;  /* Cleura's operation ended well and is not the stale one before our write */
-    bool operation_failed;    /* Failed or Aborted: Cleura gave up */
-    const char *message;      /* borrowed from the shoot or static */
+    bool operation_finished; /* Cleura's operation ended well and is not the stale one before our write */
+    bool operation_failed;   /* Failed or Aborted: Cleura gave up */
+    const char *message;     /* borrowed from the shoot or static */
 };
 
 /*
- * Whether the guard against the stale Succeeded still holds for this observation: a write was accepted and what is
- * shown is still the operation from before it. Generations that tell no time (v1) are believed after
+ * Whether the guard against the stale Succeeded still holds for this observation: a write was accepted and
+ * what is shown is still the operation from before it. Generations that tell no time (v1) are believed after
  * GUARD_BLIND_US, the longest pick-up delay of gardener.md 11 item 5.
  */
 #define GUARD_BLIND_US (60 * US_PER_S)

@@ -11,7 +11,8 @@ static const struct error_meaning meanings[] = {
      "The project lacks a privilege at OpenStack: check the roles of the project, then retry."},
     {"ERR_INFRA_QUOTA_EXCEEDED", true, false,
      "Raise the OpenStack quota of the project or ask for fewer or smaller nodes, then retry."},
-    {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true, "OpenStack limits the request rate: wait, it is retried."},
+    {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true,
+     "OpenStack limits the request rate: wait, it is retried."},
     {"ERR_INFRA_DEPENDENCIES", true, false,
      "Another OpenStack object is in the way (ports, networks, routers): remove it, then retry."},
     {"ERR_RETRYABLE_INFRA_DEPENDENCIES", false, true, "A passing infrastructure fault: wait, it is retried."},
@@ -19,7 +20,8 @@ static const struct error_meaning meanings[] = {
      "The machine type is sold out: wait, or choose another machine type."},
     {"ERR_CLEANUP_CLUSTER_RESOURCES", true, true,
      "Objects inside the cluster hang (finalizers, load balancers, volumes): remove them; deletion goes on."},
-    {"ERR_CONFIGURATION_PROBLEM", true, false, "Correct the cluster's configuration as the description says."},
+    {"ERR_CONFIGURATION_PROBLEM", true, false,
+     "Correct the cluster's configuration as the description says."},
     {"ERR_RETRYABLE_CONFIGURATION_PROBLEM", true, true,
      "Correct the cluster's configuration as the description says (for example a disruption budget)."},
     {"ERR_PROBLEMATIC_WEBHOOK", true, false,
@@ -58,6 +60,6 @@ void model_append_errors(json_t *errors, const json_t *last_error)
     }
     size_t i;
     json_t *code;
-    json_array_foreach(codes, i, code)
+    json_array_foreach (codes, i, code)
         append(errors, json_is_string(code) ? json_string_value(code) : "UNKNOWN", description);
 }

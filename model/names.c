@@ -6,10 +6,10 @@
 #include "base/attrs.h"
 
 static const char *const phases[] = {
-    [PHASE_PENDING] = "pending",         [PHASE_CREATING] = "creating",     [PHASE_READY] = "ready",
-    [PHASE_DEGRADED] = "degraded",       [PHASE_UPDATING] = "updating",     [PHASE_HIBERNATING] = "hibernating",
-    [PHASE_HIBERNATED] = "hibernated",   [PHASE_WAKING] = "waking",         [PHASE_RETRYING] = "retrying",
-    [PHASE_FAILED] = "failed",           [PHASE_DELETING] = "deleting",     [PHASE_UNKNOWN] = "unknown",
+    [PHASE_PENDING] = "pending",       [PHASE_CREATING] = "creating", [PHASE_READY] = "ready",
+    [PHASE_DEGRADED] = "degraded",     [PHASE_UPDATING] = "updating", [PHASE_HIBERNATING] = "hibernating",
+    [PHASE_HIBERNATED] = "hibernated", [PHASE_WAKING] = "waking",     [PHASE_RETRYING] = "retrying",
+    [PHASE_FAILED] = "failed",         [PHASE_DELETING] = "deleting", [PHASE_UNKNOWN] = "unknown",
 };
 
 static const char *const healths[] = {
@@ -34,8 +34,8 @@ static const char *const operation_types[] = {
 };
 
 static const char *const operation_statuses[] = {
-    [OPERATION_PENDING] = "pending",     [OPERATION_RUNNING] = "running",     [OPERATION_SUCCEEDED] = "succeeded",
-    [OPERATION_FAILED] = "failed",       [OPERATION_CANCELLED] = "cancelled",
+    [OPERATION_PENDING] = "pending", [OPERATION_RUNNING] = "running",     [OPERATION_SUCCEEDED] = "succeeded",
+    [OPERATION_FAILED] = "failed",   [OPERATION_CANCELLED] = "cancelled",
 };
 
 static const char *const roles[] = {
@@ -73,14 +73,14 @@ static int find(const char *const *names, size_t count, const char *name)
     return -1;
 }
 
-#define DEFINE_NAMES(type, prefix, table)                                                                      \
-    const char *prefix##_name(type value)                                                                      \
-    {                                                                                                          \
-        return table[value];                                                                                   \
-    }                                                                                                          \
-    int prefix##_from_name(const char *name)                                                                   \
-    {                                                                                                          \
-        return find(table, ARRAY_LEN(table), name);                                                            \
+#define DEFINE_NAMES(type, prefix, table)           \
+    const char *prefix##_name(type value)           \
+    {                                               \
+        return table[value];                        \
+    }                                               \
+    int prefix##_from_name(const char *name)        \
+    {                                               \
+        return find(table, ARRAY_LEN(table), name); \
     }
 
 DEFINE_NAMES(enum phase, phase, phases)

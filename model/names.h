@@ -1,6 +1,7 @@
 /*
  * The closed sets of words the product speaks (design 2, 5), each with one table of names. Pure, any thread.
- * Words that Cleura chooses (conditions, error codes, operation states) stay strings: unknown ones pass through.
+ * Words that Cleura chooses (conditions, error codes, operation states) stay strings: unknown ones pass
+ * through.
  */
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H

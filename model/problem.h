@@ -1,9 +1,9 @@
 /*
- * The one registry of problem codes (HT-1 to HT-5, promise 5): code, status, title, whose fault, advice. Answers,
- * failed operations, docs/problems.md and openapi.yaml take them from here.
+ * The one registry of problem codes (HT-1 to HT-5, promise 5): code, status, title, whose fault, advice.
+ * Answers, failed operations, docs/problems.md and openapi.yaml take them from here.
  *
- * A struct problem is one occurrence: a code, a detail for people, and all faults found. It has one owner; it may
- * be moved between threads whole.
+ * A struct problem is one occurrence: a code, a detail for people, and all faults found. It has one owner; it
+ * may be moved between threads whole.
  */
 #ifndef MODEL_PROBLEM_H
 #define MODEL_PROBLEM_H
@@ -17,83 +17,85 @@
 enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
 
 /* code, HTTP status, title, fault, advice */
-#define PROBLEM_TABLE(X)                                                                                       \
-    X(MALFORMED_REQUEST, "malformed_request", 400, "Malformed request", FAULT_CALLER,                          \
-      "Send well-formed HTTP/1.1 with one Host, one Content-Length or chunked coding.")                        \
-    X(INVALID_JSON, "invalid_json", 400, "Invalid JSON", FAULT_CALLER,                                         \
-      "Send one JSON object without duplicate members.")                                                       \
-    X(INVALID_PARAMETER, "invalid_parameter", 400, "Invalid parameter", FAULT_CALLER,                          \
-      "Correct the query parameters or headers named in errors.")                                              \
-    X(UNAUTHENTICATED, "unauthenticated", 401, "Authentication required", FAULT_CALLER,                        \
-      "Send 'Authorization: Bearer <token>'. The first token is in <state_dir>/admin-token.")                  \
-    X(INVALID_TOKEN, "invalid_token", 401, "Invalid token", FAULT_CALLER,                                      \
-      "Use a token that exists, is not expired and not revoked.")                                              \
-    X(FORBIDDEN, "forbidden", 403, "Forbidden", FAULT_CALLER, "Use a token with the role named in detail.")    \
-    X(NOT_FOUND, "not_found", 404, "Not found", FAULT_CALLER, "Check the path.")                               \
-    X(PROJECT_NOT_FOUND, "project_not_found", 404, "Project not found", FAULT_CALLER,                          \
-      "GET /v1/projects lists the projects that this token may see.")                                          \
-    X(CLUSTER_NOT_FOUND, "cluster_not_found", 404, "Cluster not found", FAULT_CALLER,                          \
-      "GET /v1/clusters lists the clusters that this token may see.")                                          \
-    X(OPERATION_NOT_FOUND, "operation_not_found", 404, "Operation not found", FAULT_CALLER,                    \
-      "Finished operations are kept for 7 days.")                                                              \
-    X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                          \
-      "GET /v1/webhooks lists the webhooks that this token may see.")                                          \
-    X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, "Method not allowed", FAULT_CALLER,                       \
-      "Use one of the methods in the Allow header.")                                                           \
-    X(NOT_ACCEPTABLE, "not_acceptable", 406, "Not acceptable", FAULT_CALLER,                                   \
-      "Accept application/json (or application/yaml where offered).")                                          \
-    X(REQUEST_TIMEOUT, "request_timeout", 408, "Request not completed in time", FAULT_CALLER,                  \
-      "Send the whole request within 30 seconds.")                                                             \
-    X(CLUSTER_EXISTS, "cluster_exists", 409, "Cluster exists", FAULT_CALLER,                                   \
-      "Choose another name, or use PUT to change or adopt the existing cluster.")                              \
-    X(NAME_TAKEN, "name_taken", 409, "Name taken", FAULT_CALLER,                                               \
-      "Cluster names are unique in the whole cloud; choose another name.")                                     \
-    X(CLUSTER_BUSY, "cluster_busy", 409, "Cluster busy", FAULT_CALLER,                                         \
-      "Wait for the operation named in operation_id, then repeat.")                                            \
-    X(CLUSTER_NOT_READY, "cluster_not_ready", 409, "Cluster not ready", FAULT_CALLER,                          \
-      "Wait until the cluster is ready; operations can be waited for with ?wait=55.")                          \
-    X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,                \
-      "Set deletion_protection to false with PUT, then repeat.")                                               \
-    X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                    \
-      "Read the resource again and repeat with its new ETag.")                                                 \
-    X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER, "Send at most 1 MiB.")            \
-    X(URI_TOO_LONG, "uri_too_long", 414, "URI too long", FAULT_CALLER, "Send a request target of at most 8 KiB.")  \
-    X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unsupported media type", FAULT_CALLER,           \
-      "Send Content-Type: application/json in UTF-8 without Content-Encoding.")                                \
-    X(EXPECTATION_FAILED, "expectation_failed", 417, "Expectation failed", FAULT_CALLER,                       \
-      "Only 'Expect: 100-continue' exists.")                                                                   \
-    X(VALIDATION_FAILED, "validation_failed", 422, "Validation failed", FAULT_CALLER,                          \
-      "Correct every member named in errors.")                                                                 \
-    X(IMMUTABLE_FIELD, "immutable_field", 422, "Immutable field", FAULT_CALLER,                                \
-      "Delete the cluster and create it again to change this.")                                                \
-    X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                          \
-      "Wait for the seconds in Retry-After.")                                                                  \
-    X(HEADERS_TOO_LARGE, "headers_too_large", 431, "Header section too large", FAULT_CALLER,                   \
-      "Send at most 64 header fields and 16 KiB.")                                                             \
-    X(INTERNAL_ERROR, "internal_error", 500, "Internal error", FAULT_SERVICE,                                  \
-      "Repeat later; report request_id to the operator of shootd.")                                            \
-    X(METHOD_UNKNOWN, "method_unknown", 501, "Unknown method", FAULT_CALLER, "Use a standard HTTP method.")    \
-    X(NOT_SUPPORTED, "not_supported", 501, "Not supported", FAULT_SERVICE, "See detail.")                      \
-    X(UPSTREAM_ERROR, "upstream_error", 502, "Cleura answered with an error", FAULT_UPSTREAM,                  \
-      "See detail; repeat later if it is not about the request itself.")                                       \
-    X(UPSTREAM_REFUSED, "upstream_refused", 422, "Cleura refused the request", FAULT_CALLER,                   \
-      "Correct what Cleura names in detail and repeat.")                                                       \
-    X(UPSTREAM_FORBIDDEN, "upstream_forbidden", 502, "Cleura refused access", FAULT_UPSTREAM,                  \
-      "Ask the operator of shootd to check the privileges and the source address of the Cleura account.")      \
-    X(UPSTREAM_LOGIN_FAILED, "upstream_login_failed", 503, "Login to Cleura failed", FAULT_UPSTREAM,           \
-      "Ask the operator of shootd to check the credentials of the Cleura account.")                            \
-    X(UPSTREAM_UNAVAILABLE, "upstream_unavailable", 503, "Cleura is not reachable", FAULT_UPSTREAM,            \
-      "Repeat after the seconds in Retry-After; stored reads go on working.")                                  \
-    X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,              \
-      "Repeat later.")                                                                                         \
-    X(CLUSTER_FAILED, "cluster_failed", 502, "The cluster operation failed at Cleura", FAULT_UPSTREAM,         \
-      "See status.errors of the cluster: each entry names the action to take.")                                \
-    X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                            \
-      "Follow the operation that replaced this one.")                                                          \
-    X(OVERLOADED, "overloaded", 503, "Overloaded", FAULT_SERVICE, "Repeat after the seconds in Retry-After.")  \
-    X(STORE_UNAVAILABLE, "store_unavailable", 503, "Storage unavailable", FAULT_SERVICE,                       \
-      "Nothing was accepted; repeat later. The operator of shootd should check the disk.")                     \
-    X(SHUTTING_DOWN, "shutting_down", 503, "Shutting down", FAULT_SERVICE,                                     \
+#define PROBLEM_TABLE(X)                                                                                    \
+    X(MALFORMED_REQUEST, "malformed_request", 400, "Malformed request", FAULT_CALLER,                       \
+      "Send well-formed HTTP/1.1 with one Host, one Content-Length or chunked coding.")                     \
+    X(INVALID_JSON, "invalid_json", 400, "Invalid JSON", FAULT_CALLER,                                      \
+      "Send one JSON object without duplicate members.")                                                    \
+    X(INVALID_PARAMETER, "invalid_parameter", 400, "Invalid parameter", FAULT_CALLER,                       \
+      "Correct the query parameters or headers named in errors.")                                           \
+    X(UNAUTHENTICATED, "unauthenticated", 401, "Authentication required", FAULT_CALLER,                     \
+      "Send 'Authorization: Bearer <token>'. The first token is in <state_dir>/admin-token.")               \
+    X(INVALID_TOKEN, "invalid_token", 401, "Invalid token", FAULT_CALLER,                                   \
+      "Use a token that exists, is not expired and not revoked.")                                           \
+    X(FORBIDDEN, "forbidden", 403, "Forbidden", FAULT_CALLER, "Use a token with the role named in detail.") \
+    X(NOT_FOUND, "not_found", 404, "Not found", FAULT_CALLER, "Check the path.")                            \
+    X(PROJECT_NOT_FOUND, "project_not_found", 404, "Project not found", FAULT_CALLER,                       \
+      "GET /v1/projects lists the projects that this token may see.")                                       \
+    X(CLUSTER_NOT_FOUND, "cluster_not_found", 404, "Cluster not found", FAULT_CALLER,                       \
+      "GET /v1/clusters lists the clusters that this token may see.")                                       \
+    X(OPERATION_NOT_FOUND, "operation_not_found", 404, "Operation not found", FAULT_CALLER,                 \
+      "Finished operations are kept for 7 days.")                                                           \
+    X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
+      "GET /v1/webhooks lists the webhooks that this token may see.")                                       \
+    X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, "Method not allowed", FAULT_CALLER,                    \
+      "Use one of the methods in the Allow header.")                                                        \
+    X(NOT_ACCEPTABLE, "not_acceptable", 406, "Not acceptable", FAULT_CALLER,                                \
+      "Accept application/json (or application/yaml where offered).")                                       \
+    X(REQUEST_TIMEOUT, "request_timeout", 408, "Request not completed in time", FAULT_CALLER,               \
+      "Send the whole request within 30 seconds.")                                                          \
+    X(CLUSTER_EXISTS, "cluster_exists", 409, "Cluster exists", FAULT_CALLER,                                \
+      "Choose another name, or use PUT to change or adopt the existing cluster.")                           \
+    X(NAME_TAKEN, "name_taken", 409, "Name taken", FAULT_CALLER,                                            \
+      "Cluster names are unique in the whole cloud; choose another name.")                                  \
+    X(CLUSTER_BUSY, "cluster_busy", 409, "Cluster busy", FAULT_CALLER,                                      \
+      "Wait for the operation named in operation_id, then repeat.")                                         \
+    X(CLUSTER_NOT_READY, "cluster_not_ready", 409, "Cluster not ready", FAULT_CALLER,                       \
+      "Wait until the cluster is ready; operations can be waited for with ?wait=55.")                       \
+    X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
+      "Set deletion_protection to false with PUT, then repeat.")                                            \
+    X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                 \
+      "Read the resource again and repeat with its new ETag.")                                              \
+    X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER, "Send at most 1 MiB.")         \
+    X(URI_TOO_LONG, "uri_too_long", 414, "URI too long", FAULT_CALLER,                                      \
+      "Send a request target of at most 8 KiB.")                                                            \
+    X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unsupported media type", FAULT_CALLER,        \
+      "Send Content-Type: application/json in UTF-8 without Content-Encoding.")                             \
+    X(EXPECTATION_FAILED, "expectation_failed", 417, "Expectation failed", FAULT_CALLER,                    \
+      "Only 'Expect: 100-continue' exists.")                                                                \
+    X(VALIDATION_FAILED, "validation_failed", 422, "Validation failed", FAULT_CALLER,                       \
+      "Correct every member named in errors.")                                                              \
+    X(IMMUTABLE_FIELD, "immutable_field", 422, "Immutable field", FAULT_CALLER,                             \
+      "Delete the cluster and create it again to change this.")                                             \
+    X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                       \
+      "Wait for the seconds in Retry-After.")                                                               \
+    X(HEADERS_TOO_LARGE, "headers_too_large", 431, "Header section too large", FAULT_CALLER,                \
+      "Send at most 64 header fields and 16 KiB.")                                                          \
+    X(INTERNAL_ERROR, "internal_error", 500, "Internal error", FAULT_SERVICE,                               \
+      "Repeat later; report request_id to the operator of shootd.")                                         \
+    X(METHOD_UNKNOWN, "method_unknown", 501, "Unknown method", FAULT_CALLER, "Use a standard HTTP method.") \
+    X(NOT_SUPPORTED, "not_supported", 501, "Not supported", FAULT_SERVICE, "See detail.")                   \
+    X(UPSTREAM_ERROR, "upstream_error", 502, "Cleura answered with an error", FAULT_UPSTREAM,               \
+      "See detail; repeat later if it is not about the request itself.")                                    \
+    X(UPSTREAM_REFUSED, "upstream_refused", 422, "Cleura refused the request", FAULT_CALLER,                \
+      "Correct what Cleura names in detail and repeat.")                                                    \
+    X(UPSTREAM_FORBIDDEN, "upstream_forbidden", 502, "Cleura refused access", FAULT_UPSTREAM,               \
+      "Ask the operator of shootd to check the privileges and the source address of the Cleura account.")   \
+    X(UPSTREAM_LOGIN_FAILED, "upstream_login_failed", 503, "Login to Cleura failed", FAULT_UPSTREAM,        \
+      "Ask the operator of shootd to check the credentials of the Cleura account.")                         \
+    X(UPSTREAM_UNAVAILABLE, "upstream_unavailable", 503, "Cleura is not reachable", FAULT_UPSTREAM,         \
+      "Repeat after the seconds in Retry-After; stored reads go on working.")                               \
+    X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,           \
+      "Repeat later.")                                                                                      \
+    X(CLUSTER_FAILED, "cluster_failed", 502, "The cluster operation failed at Cleura", FAULT_UPSTREAM,      \
+      "See status.errors of the cluster: each entry names the action to take.")                             \
+    X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                         \
+      "Follow the operation that replaced this one.")                                                       \
+    X(OVERLOADED, "overloaded", 503, "Overloaded", FAULT_SERVICE,                                           \
+      "Repeat after the seconds in Retry-After.")                                                           \
+    X(STORE_UNAVAILABLE, "store_unavailable", 503, "Storage unavailable", FAULT_SERVICE,                    \
+      "Nothing was accepted; repeat later. The operator of shootd should check the disk.")                  \
+    X(SHUTTING_DOWN, "shutting_down", 503, "Shutting down", FAULT_SERVICE,                                  \
       "Repeat after the seconds in Retry-After.")
 
 enum problem_code {
@@ -124,8 +126,8 @@ enum { PROBLEM_MAX_FAULTS = 50 };
 struct problem {
     enum problem_code code;
     char *detail;
-    json_t *faults; /* array of {pointer|parameter|header, code, detail, valid?}, or NULL */
-    json_t *extra;  /* further members (for example operation_id), or NULL */
+    json_t *faults;    /* array of {pointer|parameter|header, code, detail, valid?}, or NULL */
+    json_t *extra;     /* further members (for example operation_id), or NULL */
     int retry_after_s; /* 0: no Retry-After */
 };
 
@@ -137,7 +139,8 @@ DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)
 #define CLEANUP_PROBLEM CLEANUP(problem_cleanup)
 
 /*
- * Adds a fault to *p, which is created with `code` when it is NULL. `where` is a JSON pointer in fragment form
+ * Adds a fault to *p, which is created with `code` when it is NULL. `where` is a JSON pointer in fragment
+ * form
  * ("#/spec/name"), a parameter name or a header name. `valid` (array of valid values, may be NULL) is taken.
  * More than PROBLEM_MAX_FAULTS faults are dropped (HT-4).
  */

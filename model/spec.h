@@ -1,6 +1,7 @@
 /*
- * The cluster specification (design 5): which members exist, what each may be, what a create uses for those left
- * out. One table of members; every fault is reported at once, with the valid values (promise 5). Pure; any thread.
+ * The cluster specification (design 5): which members exist, what each may be, what a create uses for those
+ * left out. One table of members; every fault is reported at once, with the valid values (promise 5). Pure;
+ * any thread.
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -17,8 +18,8 @@ struct spec_context {
 enum spec_use { SPEC_CREATE, SPEC_PUT };
 
 /*
- * Checks a create or PUT body: {name (create only), labels, description, deletion_protection, spec}. Faults are
- * added to *faults (created on the first one).
+ * Checks a create or PUT body: {name (create only), labels, description, deletion_protection, spec}. Faults
+ * are added to *faults (created on the first one).
  */
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults);

@@ -1,6 +1,6 @@
 /*
- * Checking of specs. The tables say what members there are; the functions below them check one kind of value each.
- * Rules: gardener.md 3, narrowed by Cleura's published patterns (cleura-api.md 6.2).
+ * Checking of specs. The tables say what members there are; the functions below them check one kind of value
+ * each. Rules: gardener.md 3, narrowed by Cleura's published patterns (cleura-api.md 6.2).
  */
 #include <arpa/inet.h>
 #include <regex.h>
@@ -20,9 +20,9 @@ enum member_kind { MEMBER_STRING, MEMBER_INTEGER, MEMBER_BOOL, MEMBER_OBJECT, ME
 struct member {
     const char *name;
     enum member_kind kind;
-    int64_t low, high;                                                          /* integers; string lengths */
-    const char *pattern;                                                        /* strings: POSIX extended, or NULL */
-    void (*check)(struct check *k, const char *pointer, const json_t *value);   /* more, or NULL */
+    int64_t low, high;   /* integers; string lengths */
+    const char *pattern; /* strings: POSIX extended, or NULL */
+    void (*check)(struct check *k, const char *pointer, const json_t *value); /* more, or NULL */
 };
 
 #define DNS_LABEL   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -38,8 +38,9 @@ static const char *const kind_names[] = {[MEMBER_STRING] = "a string",
                                          [MEMBER_OBJECT] = "an object",
                                          [MEMBER_ARRAY] = "an array"};
 
-#define FAULT(k, pointer, code, valid, ...)                                                                    \
-    problem_add_fault((k)->faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, code, valid, __VA_ARGS__)
+#define FAULT(k, pointer, code, valid, ...)                                                        \
+    problem_add_fault((k)->faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, code, valid, \
+                      __VA_ARGS__)
 
 static bool matches(const char *pattern, const char *text)
 {
@@ -68,7 +69,8 @@ static void check_value(struct check *k, const struct member *m, const char *poi
     }
     if (m->kind == MEMBER_INTEGER &&
         (json_integer_value(value) < m->low || json_integer_value(value) > m->high)) {
-        FAULT(k, pointer, "out_of_range", NULL, "must be %lld to %lld", (long long)m->low, (long long)m->high);
+        FAULT(k, pointer, "out_of_range", NULL, "must be %lld to %lld", (long long)m->low,
+              (long long)m->high);
         return;
     }
     if (m->kind == MEMBER_STRING) {
@@ -101,21 +103,22 @@ static void check_object(struct check *k, const struct member *members, size_t c
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
         char *here CLEANUP_FREE = mem_printf("%s/%s", pointer, name);
         const struct member *m = NULL;
         for (size_t i = 0; i < count && !m; i++)
             if (!strcmp(members[i].name, name))
                 m = &members[i];
         if (!m)
-            FAULT(k, here, "unknown_member", member_names(members, count), "is not a member that exists here");
+            FAULT(k, here, "unknown_member", member_names(members, count),
+                  "is not a member that exists here");
         else if (!json_is_null(value))
             check_value(k, m, here, value);
     }
 }
 
-/* ---- values that the catalog knows ---------------------------------------------------------------------------- */
+/* ---- values that the catalog knows
+ * ---------------------------------------------------------------------------- */
 
 static bool version_is_within(const char *wanted, const char *version)
 {
@@ -126,7 +129,8 @@ static bool version_is_within(const char *wanted, const char *version)
 static bool state_is_offered(const json_t *entry, bool exact)
 {
     const char *state = json_str_or(entry, "state", "supported");
-    return exact ? strcmp(state, "expired") != 0 && strcmp(state, "unavailable") != 0 : !strcmp(state, "supported");
+    return exact ? strcmp(state, "expired") != 0 && strcmp(state, "unavailable") != 0
+                 : !strcmp(state, "supported");
 }
 
 static void check_kubernetes_version(struct check *k, const char *pointer, const json_t *value)
@@ -137,8 +141,7 @@ static void check_kubernetes_version(struct check *k, const char *pointer, const
     size_t i;
     json_t *entry;
     bool found = !versions;
-    json_array_foreach(versions, i, entry)
-    {
+    json_array_foreach (versions, i, entry) {
         const char *version = json_str(entry, "version");
         bool exact = !strcmp(wanted, version);
         if (version_is_within(wanted, version) && state_is_offered(entry, exact))
@@ -152,13 +155,14 @@ static void check_kubernetes_version(struct check *k, const char *pointer, const
         FAULT(k, pointer, "unknown_version", valid, "'%s' is not offered", wanted);
 }
 
-static void check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list, const char *what)
+static void check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
+                         const char *what)
 {
     size_t i;
     json_t *item;
     if (!list)
         return;
-    json_array_foreach(list, i, item)
+    json_array_foreach (list, i, item)
         if (json_equal(item, value))
             return;
     FAULT(k, pointer, "unknown_value", json_incref(list), "'%s' is not %s", json_string_value(value), what);
@@ -169,7 +173,7 @@ static json_t *usable_machine_types(const json_t *catalog)
     json_t *names = json_array();
     size_t i;
     json_t *type;
-    json_array_foreach(json_arr(catalog, "machine_types"), i, type)
+    json_array_foreach (json_arr(catalog, "machine_types"), i, type)
         if (json_bool(type, "usable", true))
             (void)json_array_append(names, json_object_get(type, "name"));
     return names;
@@ -200,8 +204,7 @@ static void check_zones(struct check *k, const char *pointer, const json_t *valu
     json_t *zone;
     if (!json_array_size(value))
         FAULT(k, pointer, "too_few", NULL, "must name at least one zone");
-    json_array_foreach(value, i, zone)
-    {
+    json_array_foreach (value, i, zone) {
         char *here CLEANUP_FREE = mem_printf("%s/%zu", pointer, i);
         if (!json_is_string(zone))
             FAULT(k, here, "wrong_type", NULL, "must be a string");
@@ -217,7 +220,7 @@ static const json_t *find_named(const json_t *array, const char *name)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
+    json_array_foreach (array, i, item)
         if (name && !strcmp(json_str_or(item, "name", ""), name))
             return item;
     return NULL;
@@ -235,7 +238,7 @@ static void check_image_version(struct check *k, const char *pointer, const json
         json_t *valid = json_array();
         size_t i;
         json_t *item;
-        json_array_foreach(images, i, item)
+        json_array_foreach (images, i, item)
             (void)json_array_append(valid, json_object_get(item, "name"));
         FAULT(k, pointer, "unknown_value", valid, "'%s' is not a machine image", name ? name : "");
         return;
@@ -244,8 +247,7 @@ static void check_image_version(struct check *k, const char *pointer, const json
     bool found = !wanted;
     size_t i;
     json_t *version;
-    json_array_foreach(json_arr(known, "versions"), i, version)
-    {
+    json_array_foreach (json_arr(known, "versions"), i, version) {
         if (state_is_offered(version, true))
             (void)json_array_append(valid, json_object_get(version, "version"));
         if (wanted && !strcmp(wanted, json_str(version, "version")) && state_is_offered(version, true))
@@ -267,18 +269,19 @@ static void check_image(struct check *k, const char *pointer, const json_t *valu
     check_image_version(k, pointer, value);
 }
 
-/* ---- structured values ---------------------------------------------------------------------------------------- */
+/* ---- structured values
+ * ---------------------------------------------------------------------------------------- */
 
 static void check_string_map(struct check *k, const char *pointer, const json_t *map, size_t value_max,
                              const char *value_pattern)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)map, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)map, key, value) {
         char *here CLEANUP_FREE = mem_printf("%s/%s", pointer, key);
         if (strlen(key) > 253 + 1 + 63 || !matches(LABEL_KEY, key))
-            FAULT(k, here, "wrong_form", NULL, "is not a valid key: an optional DNS prefix and '/', then a name");
+            FAULT(k, here, "wrong_form", NULL,
+                  "is not a valid key: an optional DNS prefix and '/', then a name");
         if (!json_is_string(value))
             FAULT(k, here, "wrong_type", NULL, "must be a string");
         else if (json_string_length(value) > value_max ||
@@ -313,8 +316,7 @@ static void check_taints(struct check *k, const char *pointer, const json_t *val
     };
     size_t i;
     json_t *taint;
-    json_array_foreach(value, i, taint)
-    {
+    json_array_foreach (value, i, taint) {
         char *here CLEANUP_FREE = mem_printf("%s/%zu", pointer, i);
         if (!json_is_object(taint)) {
             FAULT(k, here, "wrong_type", NULL, "must be an object");
@@ -340,7 +342,8 @@ static const struct member pool_members[] = {
     {"image", MEMBER_OBJECT, 0, 0, NULL, check_image},
     {"minimum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
     {"maximum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
-    {"max_surge", MEMBER_INTEGER, 1, 1000, NULL, NULL}, /* max_unavailable is 0 at Cleura: not both may be 0 */
+    {"max_surge", MEMBER_INTEGER, 1, 1000, NULL,
+     NULL}, /* max_unavailable is 0 at Cleura: not both may be 0 */
     {"volume_size_gib", MEMBER_INTEGER, 1, 65536, NULL, NULL},
     {"zones", MEMBER_ARRAY, 0, 0, NULL, check_zones},
     {"labels", MEMBER_OBJECT, 0, 0, NULL, check_labels},
@@ -369,8 +372,7 @@ static void check_pools(struct check *k, const char *pointer, const json_t *valu
         FAULT(k, pointer, "too_few", NULL, "must have at least one node pool");
         return;
     }
-    json_array_foreach(value, i, pool)
-    {
+    json_array_foreach (value, i, pool) {
         char *here CLEANUP_FREE = mem_printf("%s/%zu", pointer, i);
         if (!json_is_object(pool)) {
             FAULT(k, here, "wrong_type", NULL, "must be an object");
@@ -410,15 +412,15 @@ static bool cidr_is_canonical(const char *text)
 static void check_cidr(struct check *k, const char *pointer, const json_t *value)
 {
     if (!cidr_is_canonical(json_string_value(value)))
-        FAULT(k, pointer, "wrong_form", NULL, "must be an IPv4 network such as 10.250.0.0/16, without host bits");
+        FAULT(k, pointer, "wrong_form", NULL,
+              "must be an IPv4 network such as 10.250.0.0/16, without host bits");
 }
 
 static void check_cidrs(struct check *k, const char *pointer, const json_t *value)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach (value, i, item) {
         char *here CLEANUP_FREE = mem_printf("%s/%zu", pointer, i);
         if (!json_is_string(item))
             FAULT(k, here, "wrong_type", NULL, "must be a string");
@@ -466,8 +468,7 @@ static void check_schedules(struct check *k, const char *pointer, const json_t *
     };
     size_t i;
     json_t *schedule;
-    json_array_foreach(value, i, schedule)
-    {
+    json_array_foreach (value, i, schedule) {
         char *here CLEANUP_FREE = mem_printf("%s/%zu", pointer, i);
         if (!json_is_object(schedule)) {
             FAULT(k, here, "wrong_type", NULL, "must be an object");
@@ -524,7 +525,8 @@ static void check_name(struct check *k, const char *pointer, const json_t *value
 {
     if (!spec_name_is_valid(json_string_value(value)))
         FAULT(k, pointer, "wrong_form", NULL,
-              "must have 1 to 15 characters a-z, 0-9 and '-', begin and end with a letter or digit, without '--'");
+              "must have 1 to 15 characters a-z, 0-9 and '-', begin and end with a letter or digit, without "
+              "'--'");
 }
 
 static const struct member body_members[] = {

@@ -32,12 +32,12 @@ static const char *newest(const json_t *versions, const char *wanted)
     const char *best = NULL;
     size_t i;
     json_t *entry;
-    json_array_foreach(versions, i, entry)
-    {
+    json_array_foreach (versions, i, entry) {
         const char *version = json_str(entry, "version");
         if (wanted && !strcmp(wanted, version))
             return version;
-        if (strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 || (wanted && !is_within(wanted, version)))
+        if (strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 ||
+            (wanted && !is_within(wanted, version)))
             continue;
         if (!best || version_compare(version, best) > 0)
             best = version;
@@ -52,8 +52,7 @@ static const char *default_machine_type(const struct spec_context *context)
     int64_t best_rank = INT64_MAX;
     size_t i;
     json_t *type;
-    json_array_foreach(json_arr(context->catalog, "machine_types"), i, type)
-    {
+    json_array_foreach (json_arr(context->catalog, "machine_types"), i, type) {
         int64_t cpus = json_int(type, "cpus", 0);
         int64_t memory = strtoll(json_str_or(type, "memory", "0"), NULL, 10);
         int64_t rank = cpus * 100000 + memory;
@@ -72,7 +71,7 @@ static json_t *resolve_image(const json_t *image, const struct spec_context *con
     const char *name = json_str(image, "name");
     size_t i;
     json_t *item;
-    json_array_foreach(images, i, item)
+    json_array_foreach (images, i, item)
         if (name && !strcmp(name, json_str_or(item, "name", "")))
             known = item;
     json_t *resolved = json_object();
@@ -127,7 +126,7 @@ static json_t *resolve_pools(const json_t *pools, const struct spec_context *con
     json_t *resolved = json_array();
     size_t i;
     json_t *pool;
-    json_array_foreach(pools, i, pool)
+    json_array_foreach (pools, i, pool)
         (void)json_array_append_new(resolved, resolve_pool(pool, context));
     if (!json_array_size(resolved))
         (void)json_array_append_new(resolved, resolve_pool(NULL, context));
@@ -151,13 +150,16 @@ static json_t *resolve_networking(const json_t *networking, const struct spec_co
 json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_context *context)
 {
     json_t *resolved = json_object();
-    const char *wanted = json_str_or(spec, "kubernetes_version", json_str(context->defaults, "kubernetes_version"));
+    const char *wanted =
+        json_str_or(spec, "kubernetes_version", json_str(context->defaults, "kubernetes_version"));
     json_set_str(resolved, "name", name);
-    json_set_str(resolved, "kubernetes_version", newest(json_arr(context->catalog, "kubernetes_versions"), wanted));
+    json_set_str(resolved, "kubernetes_version",
+                 newest(json_arr(context->catalog, "kubernetes_versions"), wanted));
     json_set_take(resolved, "node_pools", resolve_pools(json_arr(spec, "node_pools"), context));
     json_set_take(resolved, "networking", resolve_networking(json_obj(spec, "networking"), context));
     json_set_bool(resolved, "high_availability", json_bool(spec, "high_availability", false));
-    json_set_take(resolved, "hibernation_schedules", or_new(json_arr(spec, "hibernation_schedules"), json_array));
+    json_set_take(resolved, "hibernation_schedules",
+                  or_new(json_arr(spec, "hibernation_schedules"), json_array));
     if (json_obj(spec, "maintenance"))
         json_set_take(resolved, "maintenance", json_incref(json_obj(spec, "maintenance")));
     json_set_take(resolved, "allowed_cidrs", or_new(json_arr(spec, "allowed_cidrs"), json_array));
@@ -183,13 +185,13 @@ static size_t differ(json_t *differences, const char *path, const json_t *wanted
 
 static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences);
 
-static size_t compare_objects(const char *path, const json_t *wanted, const json_t *found, json_t *differences)
+static size_t compare_objects(const char *path, const json_t *wanted, const json_t *found,
+                              json_t *differences)
 {
     size_t count = 0;
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)wanted, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
         char *here CLEANUP_FREE = mem_printf("%s%s%s", path, *path ? "." : "", key);
         if (!json_is_null(value))
             count += compare(here, value, json_object_get(found, key), differences);
@@ -201,7 +203,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
 {
     size_t i;
     json_t *pool;
-    json_array_foreach(pools, i, pool)
+    json_array_foreach (pools, i, pool)
         if (name && !strcmp(name, json_str_or(pool, "name", "")))
             return pool;
     return NULL;
@@ -211,15 +213,14 @@ static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *d
 {
     size_t count = 0, i;
     json_t *pool;
-    json_array_foreach(wanted, i, pool)
-    {
+    json_array_foreach (wanted, i, pool) {
         const char *name = json_str(pool, "name");
         const json_t *there = name ? pool_named(found, name) : json_array_get(found, 0);
         char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "default");
-        count += there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
+        count +=
+            there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
     }
-    json_array_foreach(found, i, pool)
-    {
+    json_array_foreach (found, i, pool) {
         const char *name = json_str(pool, "name");
         if (json_array_size(wanted) == 1 && !json_str(json_array_get(wanted, 0), "name"))
             break;

@@ -25,7 +25,8 @@ uint8_t *json_bytes(const json_t *object, const char *key, size_t *ret_len)
         return NULL;
     size_t size = strlen(text);
     uint8_t *bytes = mem_calloc(size + 1, 1);
-    if (sodium_base642bin(bytes, size + 1, text, size, NULL, ret_len, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
+    if (sodium_base642bin(bytes, size + 1, text, size, NULL, ret_len, NULL, sodium_base64_VARIANT_ORIGINAL) !=
+        0) {
         free(bytes);
         return NULL;
     }

@@ -12,15 +12,14 @@
 #include "reconcile/world_private.h"
 #include "view/render.h"
 
-#define FAULT(faults, pointer, code, valid, ...)                                                               \
+#define FAULT(faults, pointer, code, valid, ...) \
     problem_add_fault(faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, code, valid, __VA_ARGS__)
 
 static void check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults)
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)body, name, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)body, name, value) {
         bool found = false;
         for (size_t i = 0; i < count && !found; i++)
             found = !strcmp(known[i], name);
@@ -35,8 +34,9 @@ static void check_members(const json_t *body, const char *const *known, size_t c
 }
 
 /* A list of names, each of which must be acceptable. */
-static void check_names(const json_t *body, const char *member, bool (*is_valid)(struct reconcile *r, const char *name),
-                        struct reconcile *r, struct problem **faults)
+static void check_names(const json_t *body, const char *member,
+                        bool (*is_valid)(struct reconcile *r, const char *name), struct reconcile *r,
+                        struct problem **faults)
 {
     const json_t *list = json_object_get(body, member);
     char *pointer CLEANUP_FREE = mem_printf("#/%s", member);
@@ -44,8 +44,7 @@ static void check_names(const json_t *body, const char *member, bool (*is_valid)
     json_t *item;
     if (list && !json_is_array(list))
         FAULT(faults, pointer, "wrong_type", NULL, "must be an array of strings");
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         char *here CLEANUP_FREE = mem_printf("%s/%zu", pointer, i);
         if (!json_is_string(item) || !is_valid(r, json_string_value(item)))
             FAULT(faults, here, "unknown_value", NULL, "'%s' is not known",
@@ -85,8 +84,7 @@ static void check_visible(const struct command *cmd, struct problem **faults)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(json_arr(cmd->body, "projects"), i, item)
-    {
+    json_array_foreach (json_arr(cmd->body, "projects"), i, item) {
         char *here CLEANUP_FREE = mem_printf("#/projects/%zu", i);
         const char *name = json_string_value(item);
         if (name && !caller_sees(cmd, name))
@@ -94,7 +92,8 @@ static void check_visible(const struct command *cmd, struct problem **faults)
     }
 }
 
-/* ---- webhooks ------------------------------------------------------------------------------------------------- */
+/* ---- webhooks
+ * ------------------------------------------------------------------------------------------------- */
 
 /* A row on its way to the store, with the secret that is shown once. */
 struct pending_secret {
@@ -209,7 +208,8 @@ void command_webhook_delete(struct reconcile *r, struct command *cmd)
     save_submit(save, false);
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------------- */
+/* ---- tokens
+ * --------------------------------------------------------------------------------------------------- */
 
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)
@@ -267,9 +267,11 @@ static void check_token(struct reconcile *r, const struct command *cmd, struct p
     const char *name = json_str(cmd->body, "name");
     check_members(cmd->body, members, ARRAY_LEN(members), faults);
     if (!name || !*name || strlen(name) > 100)
-        FAULT(faults, "#/name", name ? "wrong_length" : "missing_member", NULL, "is required: 1 to 100 characters");
+        FAULT(faults, "#/name", name ? "wrong_length" : "missing_member", NULL,
+              "is required: 1 to 100 characters");
     if (role_from_name(json_str(cmd->body, "role")) < 0)
-        FAULT(faults, "#/role", "unknown_value", json_pack("[sss]", "viewer", "operator", "admin"), "is required");
+        FAULT(faults, "#/role", "unknown_value", json_pack("[sss]", "viewer", "operator", "admin"),
+              "is required");
     if (!json_array_size(json_arr(cmd->body, "projects")))
         FAULT(faults, "#/projects", "missing_member", NULL, "is required: project names, or [\"*\"]");
     check_names(cmd->body, "projects", project_is_configured, r, faults);
@@ -289,9 +291,9 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     struct pending_secret *pending = MEM_NEW(struct pending_secret);
     char **projects = string_list_from_json(json_arr(cmd->body, "projects"));
     pending->cmd = cmd;
-    struct api_token *t = token_new(r, json_str(cmd->body, "name"),
-                                    (enum role)role_from_name(json_str(cmd->body, "role")), projects,
-                                    cmd->token_name, &pending->secret);
+    struct api_token *t =
+        token_new(r, json_str(cmd->body, "name"), (enum role)role_from_name(json_str(cmd->body, "role")),
+                  projects, cmd->token_name, &pending->secret);
     string_list_free(projects);
     int64_t days = json_int(cmd->body, "expires_in_days", 0);
     t->expires_at = days ? t->created_at + days * 24 * 3600 * US_PER_S : 0;
@@ -316,7 +318,8 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     save_submit(save, false);
 }
 
-/* ---- events --------------------------------------------------------------------------------------------------- */
+/* ---- events
+ * --------------------------------------------------------------------------------------------------- */
 
 struct event_answer {
     struct loop_task task;

@@ -1,6 +1,6 @@
 /*
- * What callers ask about clusters, decided against memory: create, upsert, delete. Answers of accepted writes are
- * given when the change is durable (promise 1). Loop thread.
+ * What callers ask about clusters, decided against memory: create, upsert, delete. Answers of accepted writes
+ * are given when the change is durable (promise 1). Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "reconcile/world_private.h"
 #include "view/render.h"
 
-/* ---- shared --------------------------------------------------------------------------------------------------- */
+/* ---- shared
+ * --------------------------------------------------------------------------------------------------- */
 
 static struct project *project_of(struct reconcile *r, struct command *cmd)
 {
@@ -27,7 +28,8 @@ static bool precondition_holds(struct command *cmd, const struct entity *e)
 {
     const char *header = cmd->if_match;
     if (cmd->if_none_match_any && e) {
-        reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "If-None-Match: * but the cluster exists"));
+        reply_problem(cmd,
+                      problem_new(PROBLEM_PRECONDITION_FAILED, "If-None-Match: * but the cluster exists"));
         return false;
     }
     if (!header)
@@ -41,8 +43,9 @@ static bool precondition_holds(struct command *cmd, const struct entity *e)
             break;
     }
     if (!matches)
-        reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "If-Match does not name the current version%s",
-                                       e ? "" : ": there is no such cluster"));
+        reply_problem(cmd,
+                      problem_new(PROBLEM_PRECONDITION_FAILED, "If-Match does not name the current version%s",
+                                  e ? "" : ": there is no such cluster"));
     return matches;
 }
 
@@ -97,7 +100,8 @@ static void set_json(json_t **target, json_t *value)
 /* What a body says about the cluster itself; PUT replaces, so absent members go back to their defaults. */
 static void take_metadata(struct cluster *c, const json_t *body)
 {
-    json_t *labels CLEANUP_JSON = json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
+    json_t *labels CLEANUP_JSON =
+        json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
     set_json(&c->labels, labels);
     set_string(&c->description, json_str(body, "description"));
     c->deletion_protection = json_bool(body, "deletion_protection", false);
@@ -108,7 +112,8 @@ static bool metadata_is_equal(const struct cluster *c, const json_t *body)
     json_t *empty CLEANUP_JSON = json_object();
     json_t *labels = json_obj(body, "labels");
     const char *description = json_str(body, "description");
-    bool same_description = description ? c->description && !strcmp(description, c->description) : !c->description;
+    bool same_description =
+        description ? c->description && !strcmp(description, c->description) : !c->description;
     return json_equal(c->labels, labels ? labels : empty) && same_description &&
            c->deletion_protection == json_bool(body, "deletion_protection", false);
 }
@@ -120,7 +125,8 @@ static json_t *body_spec(const json_t *body)
     return spec ? json_deep_copy(spec) : json_object();
 }
 
-/* ---- create --------------------------------------------------------------------------------------------------- */
+/* ---- create
+ * --------------------------------------------------------------------------------------------------- */
 
 static void on_create_saved(struct save *save)
 {
@@ -178,8 +184,8 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
 /* A cluster that was never made at Cleura may be asked for again; its failed record gives way. */
 static bool is_leftover(const struct entity *e)
 {
-    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !e->committing && !e->call.active &&
-           e->cluster->phase == PHASE_FAILED;
+    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !e->committing &&
+           !e->call.active && e->cluster->phase == PHASE_FAILED;
 }
 
 static void replace_leftover(struct entity *e)
@@ -229,7 +235,8 @@ void command_cluster_create(struct reconcile *r, struct command *cmd)
     create_or_wait(r, p, cmd, name, SPEC_CREATE);
 }
 
-/* ---- put ------------------------------------------------------------------------------------------------------ */
+/* ---- put
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void on_put_saved(struct save *save)
 {
@@ -256,8 +263,9 @@ static bool spec_is_met(const struct entity *e, const json_t *spec)
 
 static void reply_update_not_supported(struct command *cmd, const struct entity *e, const json_t *spec)
 {
-    struct problem *p = problem_new(PROBLEM_NOT_SUPPORTED,
-                                    "changing the spec of an existing cluster is not supported yet; nothing was sent");
+    struct problem *p =
+        problem_new(PROBLEM_NOT_SUPPORTED,
+                    "changing the spec of an existing cluster is not supported yet; nothing was sent");
     json_t *differences = json_array();
     if (e->cluster->shoot)
         (void)spec_differences(spec, e->cluster->shoot->observed, differences);
@@ -315,15 +323,17 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
         return;
     }
     if (!spec_name_is_valid(cmd->name)) {
-        reply_problem(cmd, problem_new(PROBLEM_VALIDATION_FAILED,
-                                       "a cluster name has 1 to 15 characters a-z, 0-9 and '-', begins and ends with a "
-                                       "letter or digit, without '--'"));
+        reply_problem(
+            cmd, problem_new(PROBLEM_VALIDATION_FAILED,
+                             "a cluster name has 1 to 15 characters a-z, 0-9 and '-', begins and ends with a "
+                             "letter or digit, without '--'"));
         return;
     }
     create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
 }
 
-/* ---- delete --------------------------------------------------------------------------------------------------- */
+/* ---- delete
+ * --------------------------------------------------------------------------------------------------- */
 
 static void on_delete_saved(struct save *save)
 {
@@ -365,8 +375,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
         return;
     struct entity *e = entity_find(r, cmd->project, cmd->name);
     if (!e) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name,
-                                       cmd->project));
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'",
+                                       cmd->name, cmd->project));
         return;
     }
     if (!precondition_holds(cmd, e))
@@ -377,7 +387,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
         return;
     }
     if (e->cluster->deletion_protection) {
-        reply_problem(cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
+        reply_problem(
+            cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
         return;
     }
     accept_delete(e, cmd);

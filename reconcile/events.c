@@ -1,6 +1,6 @@
 /*
- * Facts: an event and its deliveries go into the change set of the change they tell of (WH-17), so neither exists
- * without the other.
+ * Facts: an event and its deliveries go into the change set of the change they tell of (WH-17), so neither
+ * exists without the other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,8 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     append(save, type, e->cluster->project, e->cluster->name, cluster_data(e, previous, e->op, message));
 }
 
-void emit_operation(struct save *save, enum event_type type, const struct entity *e, const struct operation *op)
+void emit_operation(struct save *save, enum event_type type, const struct entity *e,
+                    const struct operation *op)
 {
     json_t *data = cluster_data(e, e->cluster->phase, op, op->message);
     json_set_str(data, "operation_type", operation_type_name(op->type));

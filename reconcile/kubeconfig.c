@@ -1,6 +1,6 @@
 /*
- * Kubeconfigs: bearer secrets, kept in memory only, per caller, until their margin; requests for the same one share
- * one call. Never in the store, the view, a log or an event. Loop thread.
+ * Kubeconfigs: bearer secrets, kept in memory only, per caller, until their margin; requests for the same one
+ * share one call. Never in the store, the view, a log or an event. Loop thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +47,7 @@ static void on_sweep(struct loop_timer *timer)
     struct kubeconfigs *k = CONTAINER_OF(timer, struct kubeconfigs, sweep);
     struct kubeconfig *entry, *next;
     wall_us now = env_wall(k->r->env);
-    HASH_ITER(hh, k->all, entry, next)
-    {
+    HASH_ITER (hh, k->all, entry, next) {
         if (!entry->call.active && list_is_empty(&entry->waiters) && entry->expires_at <= now)
             entry_free(k, entry);
     }
@@ -66,8 +65,7 @@ struct kubeconfigs *kubeconfigs_new(struct reconcile *r)
 
 static void fail_waiters(struct kubeconfig *entry, const struct problem *problem)
 {
-    LIST_FOR_EACH_SAFE(it, next, &entry->waiters)
-    {
+    LIST_FOR_EACH_SAFE (it, next, &entry->waiters) {
         struct problem *copy = problem_new(problem->code, "%s", problem->detail);
         copy->retry_after_s = problem->retry_after_s;
         reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), copy);
@@ -80,8 +78,7 @@ void kubeconfigs_stop(struct kubeconfigs *k)
     struct kubeconfig *entry, *next;
     problem->retry_after_s = 5;
     loop_timer_clear(k->r->o.loop, &k->sweep);
-    HASH_ITER(hh, k->all, entry, next)
-    {
+    HASH_ITER (hh, k->all, entry, next) {
         upstream_cancel(&entry->call);
         fail_waiters(entry, problem);
     }
@@ -90,8 +87,8 @@ void kubeconfigs_stop(struct kubeconfigs *k)
 void kubeconfigs_free(struct kubeconfigs *k)
 {
     struct kubeconfig *entry, *next;
-    HASH_ITER(hh, k->all, entry, next)
-    entry_free(k, entry);
+    HASH_ITER (hh, k->all, entry, next)
+        entry_free(k, entry);
     free(k);
 }
 
@@ -99,8 +96,7 @@ void kubeconfigs_forget(struct kubeconfigs *k, const char *entity_key)
 {
     struct problem *problem CLEANUP_PROBLEM = problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone");
     struct kubeconfig *entry, *next;
-    HASH_ITER(hh, k->all, entry, next)
-    {
+    HASH_ITER (hh, k->all, entry, next) {
         if (strcmp(entry->entity_key, entity_key) != 0)
             continue;
         fail_waiters(entry, problem);
@@ -113,7 +109,8 @@ static void answer(struct command *cmd, const struct kubeconfig *entry, bool cac
     char text[TIME_TEXT_BYTES];
     json_t *doc = json_object();
     json_set_str(doc, "kubeconfig", entry->text);
-    json_set_str(doc, "expires_at", entry->expiry_known ? time_rfc3339(entry->expires_at, false, text) : NULL);
+    json_set_str(doc, "expires_at",
+                 entry->expiry_known ? time_rfc3339(entry->expires_at, false, text) : NULL);
     json_set_bool(doc, "cached", cached);
     cmd->answer_is_secret = true;
     reply_json(cmd, 200, doc);
@@ -138,8 +135,8 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     /* Nothing tells the expiry: believe the shortest lifetime there is. */
     entry->expires_at =
         entry->expiry_known ? result->expires_at : env_wall(entry->r->env) + DEFAULT_LIFETIME_S * US_PER_S;
-    LIST_FOR_EACH_SAFE(it, next, &entry->waiters)
-    answer(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
+    LIST_FOR_EACH_SAFE (it, next, &entry->waiters)
+        answer(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
 }
 
 static void on_deadline(struct waiting *w)
@@ -147,7 +144,8 @@ static void on_deadline(struct waiting *w)
     reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "Cleura gave no kubeconfig in time"));
 }
 
-static struct kubeconfig *find_or_add(struct kubeconfigs *k, const struct command *cmd, const struct entity *e)
+static struct kubeconfig *find_or_add(struct kubeconfigs *k, const struct command *cmd,
+                                      const struct entity *e)
 {
     char key[KEY_BYTES];
     struct kubeconfig *entry;
@@ -184,18 +182,19 @@ static void fetch(struct kubeconfig *entry, const struct project *p)
 void kubeconfig_command(struct reconcile *r, struct command *cmd)
 {
     static const bool possible[PHASE_MAX_] = {
-        [PHASE_READY] = true,      [PHASE_DEGRADED] = true, [PHASE_UPDATING] = true, [PHASE_HIBERNATING] = true,
-        [PHASE_HIBERNATED] = true, [PHASE_WAKING] = true,   [PHASE_RETRYING] = true, [PHASE_FAILED] = true,
-        [PHASE_UNKNOWN] = true,
+        [PHASE_READY] = true,       [PHASE_DEGRADED] = true,   [PHASE_UPDATING] = true,
+        [PHASE_HIBERNATING] = true, [PHASE_HIBERNATED] = true, [PHASE_WAKING] = true,
+        [PHASE_RETRYING] = true,    [PHASE_FAILED] = true,     [PHASE_UNKNOWN] = true,
     };
     struct entity *e = entity_find(r, cmd->project, cmd->name);
     if (!e || e->cluster->deleted) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name,
-                                       cmd->project));
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'",
+                                       cmd->name, cmd->project));
         return;
     }
     if (!possible[e->cluster->phase] || !e->cluster->upstream_exists) {
-        struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(e->cluster->phase));
+        struct problem *p =
+            problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(e->cluster->phase));
         p->retry_after_s = 15;
         reply_problem(cmd, p);
         return;

@@ -22,8 +22,9 @@ static bool same_shoot(const struct shoot *a, const struct shoot *b)
 {
     if (!a || !b)
         return a == b;
-    return a->has_operation == b->has_operation && a->progress == b->progress && a->hibernated == b->hibernated &&
-           a->operation_at == b->operation_at && same_text(a->operation_type, b->operation_type) &&
+    return a->has_operation == b->has_operation && a->progress == b->progress &&
+           a->hibernated == b->hibernated && a->operation_at == b->operation_at &&
+           same_text(a->operation_type, b->operation_type) &&
            same_text(a->operation_state, b->operation_state) && same_text(a->description, b->description) &&
            same_text(a->api_server_url, b->api_server_url) && same_json(a->observed, b->observed) &&
            same_json(a->conditions, b->conditions) && same_json(a->constraints, b->constraints) &&
@@ -38,8 +39,8 @@ int entity_wish(const struct entity *e)
 bool entity_is_active(const struct entity *e)
 {
     static const bool moving[PHASE_MAX_] = {
-        [PHASE_PENDING] = true,     [PHASE_CREATING] = true, [PHASE_UPDATING] = true, [PHASE_HIBERNATING] = true,
-        [PHASE_WAKING] = true,      [PHASE_RETRYING] = true, [PHASE_DELETING] = true,
+        [PHASE_PENDING] = true, [PHASE_CREATING] = true, [PHASE_UPDATING] = true, [PHASE_HIBERNATING] = true,
+        [PHASE_WAKING] = true,  [PHASE_RETRYING] = true, [PHASE_DELETING] = true,
     };
     const struct cluster *c = e->cluster;
     return entity_has_open_operation(e) || c->settling || c->guard_since ||
@@ -55,10 +56,10 @@ static void emit_phase_change(struct save *save, const struct entity *e, enum ph
         [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1,
     };
     static const int ready_from[PHASE_MAX_] = {
-        [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,     [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
-        [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,  [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
+        [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,      [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
+        [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
         [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
-        [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN + 1,  [PHASE_WAKING] = EVENT_CLUSTER_WOKEN + 1,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN + 1,   [PHASE_WAKING] = EVENT_CLUSTER_WOKEN + 1,
         [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
     };
     enum phase to = e->cluster->phase;

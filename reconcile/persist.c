@@ -1,6 +1,6 @@
 /*
- * The way to the store and back. A save is built on the loop thread, committed on the writer thread, and comes back
- * as a task; only then is what it holds shown, answered or handed to webhooks.
+ * The way to the store and back. A save is built on the loop thread, committed on the writer thread, and
+ * comes back as a task; only then is what it holds shown, answered or handed to webhooks.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -46,7 +46,8 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
     show_cluster(r, change->cluster);
 }
 
-static void committed_operation(struct reconcile *r, const struct change_set *set, const struct change *change)
+static void committed_operation(struct reconcile *r, const struct change_set *set,
+                                const struct change *change)
 {
     (void)set;
     struct operation_entry *entry = operation_entry(r, change->operation->id);
@@ -63,7 +64,8 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
         operation_waiters_answer(r, entry);
 }
 
-static void committed_subscription(struct reconcile *r, const struct change_set *set, const struct change *change)
+static void committed_subscription(struct reconcile *r, const struct change_set *set,
+                                   const struct change *change)
 {
     (void)set;
     const struct subscription *s = change->subscription;

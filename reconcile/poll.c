@@ -1,7 +1,8 @@
 /*
- * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read, and one
- * list call serves every cluster of the project, so that all of them get their next due time together. A single
- * active cluster among many is read alone. Lists also discover. Failures double the wait up to a cap.
+ * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read,
+ * and one list call serves every cluster of the project, so that all of them get their next due time
+ * together. A single active cluster among many is read alone. Lists also discover. Failures double the wait
+ * up to a cap.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,8 @@ static struct entity *find_in_project(struct project *p, const char *name)
     return entity_find(p->r, p->config->name, name);
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------- */
+/* ---- lists
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void discover(struct project *p, struct shoot *shoot)
 {
@@ -113,8 +115,7 @@ static bool is_listed(const struct upstream_result *result, const char *name)
 static void suspect_absent(struct project *p, const struct upstream_result *result)
 {
     struct entity *e, *next;
-    HASH_ITER(hh, p->r->entities, e, next)
-    {
+    HASH_ITER (hh, p->r->entities, e, next) {
         if (e->project != p || !e->cluster->upstream_exists || is_listed(result, e->cluster->name))
             continue;
         e->confirm_absent = true;
@@ -153,22 +154,24 @@ static void take_list(struct project *p, struct upstream_result *result)
         take_listed(p, TAKE_PTR(result->shoots[i]), jitter);
     result->shoot_count = 0;
     p->state->discovered_at = env_wall(r->env);
-    p->discovery_due = env_mono(r->env) + env_jitter(r->env, r->o.config->polling.discovery_us, POLL_JITTER_PERCENT);
+    p->discovery_due =
+        env_mono(r->env) + env_jitter(r->env, r->o.config->polling.discovery_us, POLL_JITTER_PERCENT);
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------- */
+/* ---- results
+ * -------------------------------------------------------------------------------------------------- */
 
 static void poll_failed(struct project *p, const struct upstream_result *result)
 {
     struct reconcile *r = p->r;
     p->poll_failures++;
-    char *message CLEANUP_FREE = mem_printf("%s%s%s", upstream_class_name(result->class),
-                                            result->message ? ": " : "", result->message ? result->message : "");
+    char *message CLEANUP_FREE =
+        mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
+                   result->message ? result->message : "");
     project_set_error(p, message);
     log_debug("poll failed", "project", p->config->name, "error", message);
     struct entity *e, *next;
-    HASH_ITER(hh, r->entities, e, next)
-    {
+    HASH_ITER (hh, r->entities, e, next) {
         if (e->project != p)
             continue;
         observe_failure(e);
@@ -217,7 +220,8 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     poll_rearm(p);
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------- */
+/* ---- asking
+ * --------------------------------------------------------------------------------------------------- */
 
 /* The one cluster to read alone, or NULL when a list is the better question. */
 static struct entity *single_due(struct project *p, mono_us now)

@@ -1,6 +1,6 @@
 /*
- * What is known of a project beside its clusters: the catalog (read once an hour, kept over restarts), whether it
- * is bootstrapped, and the state of its account, shown at /v1/projects. Loop thread.
+ * What is known of a project beside its clusters: the catalog (read once an hour, kept over restarts),
+ * whether it is bootstrapped, and the state of its account, shown at /v1/projects. Loop thread.
  */
 #include <sodium.h>
 #include <stdio.h>
@@ -99,14 +99,12 @@ static void show_catalog(struct project *p)
     json_t *doc CLEANUP_JSON = json_copy(p->state->catalog);
     json_set_take(doc, "defaults", spec_defaults(&context));
     json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
-    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name,
-             text_blob(json_text(doc), p->state->catalog_at));
+    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name, text_blob(json_text(doc), p->state->catalog_at));
 }
 
 static void wake_waiters(struct project *p, struct problem *problem)
 {
-    LIST_FOR_EACH_SAFE(it, next, &p->catalog_waiters)
-    {
+    LIST_FOR_EACH_SAFE (it, next, &p->catalog_waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         struct reconcile *r = w->r;
         struct command *cmd = wait_take(w);
@@ -165,7 +163,8 @@ static void on_catalog_due(struct loop_timer *timer)
 
 static void on_wait_deadline(struct waiting *w)
 {
-    reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time"));
+    reply_problem(wait_take(w),
+                  problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time"));
 }
 
 bool catalog_wait(struct project *p, struct command *cmd)

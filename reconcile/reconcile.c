@@ -1,4 +1,5 @@
-/* Life of the reconciler: load, start, dispatch, stop. Loop thread, but for construction and load before it runs. */
+/* Life of the reconciler: load, start, dispatch, stop. Loop thread, but for construction and load before it
+ * runs. */
 #include "reconcile/reconcile.h"
 
 #include <stdatomic.h>
@@ -17,7 +18,8 @@ enum { HOUSEKEEPING_S = 5, PURGE_EVERY_TICKS = 720, OPERATION_DAYS = 7, EVENT_DA
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
 
-/* ---- construction --------------------------------------------------------------------------------------------- */
+/* ---- construction
+ * --------------------------------------------------------------------------------------------- */
 
 static void on_login_remembered(void *ctx, const struct account_state *state)
 {
@@ -28,7 +30,8 @@ static void on_login_remembered(void *ctx, const struct account_state *state)
     save_submit(save, false);
 }
 
-static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state, const char *message)
+static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state,
+                             const char *message)
 {
     struct account *a = ctx;
     (void)lane;
@@ -88,7 +91,8 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     return r;
 }
 
-/* ---- load ----------------------------------------------------------------------------------------------------- */
+/* ---- load
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void load_cluster(void *ctx, struct cluster *c)
 {
@@ -98,8 +102,8 @@ static void load_cluster(void *ctx, struct cluster *c)
         (void)entity_add(r, p, c);
         return;
     }
-    log_warning("cluster of a project that is no longer configured is not shown", "project", c->project, "cluster",
-                c->name);
+    log_warning("cluster of a project that is no longer configured is not shown", "project", c->project,
+                "cluster", c->name);
     cluster_free(c);
 }
 
@@ -170,7 +174,8 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
                                   .ctx = r};
 }
 
-/* ---- start ---------------------------------------------------------------------------------------------------- */
+/* ---- start
+ * ---------------------------------------------------------------------------------------------------- */
 
 static struct account_state *take_account_state(struct reconcile *r, const char *name)
 {
@@ -272,8 +277,7 @@ static void purge(struct reconcile *r)
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);
     save_submit(save, false);
     struct operation_entry *entry, *next;
-    HASH_ITER(hh, r->operations, entry, next)
-    {
+    HASH_ITER (hh, r->operations, entry, next) {
         if (!entry->op->finished_at || entry->op->finished_at >= now - OPERATION_DAYS * day)
             continue;
         view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
@@ -317,8 +321,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     struct project *p, *next_project;
     struct entity *e, *next_entity;
     start_accounts(r);
-    HASH_ITER(hh, r->projects, p, next_project)
-    {
+    HASH_ITER (hh, r->projects, p, next_project) {
         p->account = account_of(r, p->config);
         project_init(p, r, p->config, p->state);
         project_show(p);
@@ -326,10 +329,9 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     attach_operations(r);
     show_tokens(r);
     make_first_token(r, ret_first_token);
-    HASH_ITER(hh, r->entities, e, next_entity)
-    take_up(e);
-    HASH_ITER(hh, r->projects, p, next_project)
-    {
+    HASH_ITER (hh, r->entities, e, next_entity)
+        take_up(e);
+    HASH_ITER (hh, r->projects, p, next_project) {
         catalog_fetch(p);
         poll_rearm(p);
     }
@@ -340,7 +342,8 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     view_publish(r->o.view);
 }
 
-/* ---- commands ------------------------------------------------------------------------------------------------- */
+/* ---- commands
+ * ------------------------------------------------------------------------------------------------- */
 
 static const struct {
     void (*decide)(struct reconcile *r, struct command *cmd);
@@ -374,12 +377,12 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     }
 }
 
-/* ---- stop ----------------------------------------------------------------------------------------------------- */
+/* ---- stop
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void refuse_waiters(struct list *waiters)
 {
-    LIST_FOR_EACH_SAFE(it, next, waiters)
-    {
+    LIST_FOR_EACH_SAFE (it, next, waiters) {
         struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
         p->retry_after_s = 5;
         reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), p);
@@ -393,14 +396,12 @@ void reconcile_stop(struct reconcile *r)
     r->stopping = true;
     struct project *p, *next_project;
     struct entity *e, *next_entity;
-    HASH_ITER(hh, r->projects, p, next_project)
-    {
+    HASH_ITER (hh, r->projects, p, next_project) {
         poll_stop(p);
         upstream_cancel(&p->catalog_call);
         refuse_waiters(&p->catalog_waiters);
     }
-    HASH_ITER(hh, r->entities, e, next_entity)
-    {
+    HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->retry);
         upstream_cancel(&e->call); /* a write that was sent is settled by reading back after the start */
     }
@@ -422,31 +423,27 @@ void reconcile_free(struct reconcile *r)
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     webhook_engine_free(r->webhooks);
-    HASH_ITER(hh, r->entities, e, next_entity)
-    entity_remove(e);
+    HASH_ITER (hh, r->entities, e, next_entity)
+        entity_remove(e);
     kubeconfigs_free(r->kubeconfigs);
     for (size_t i = 0; i < r->account_count; i++)
         upstream_account_free(r->accounts[i].lane);
     free(r->accounts);
-    HASH_ITER(hh, r->projects, p, next_project)
-    {
+    HASH_ITER (hh, r->projects, p, next_project) {
         HASH_DEL(r->projects, p);
         project_done(p);
     }
-    HASH_ITER(hh, r->operations, op, next_op)
-    {
+    HASH_ITER (hh, r->operations, op, next_op) {
         HASH_DEL(r->operations, op);
         operation_free(op->op);
         free(op);
     }
-    HASH_ITER(hh, r->tokens, token, next_token)
-    {
+    HASH_ITER (hh, r->tokens, token, next_token) {
         HASH_DEL(r->tokens, token);
         api_token_free(token->token);
         free(token);
     }
-    HASH_ITER(hh, r->subscriptions, s, next_s)
-    {
+    HASH_ITER (hh, r->subscriptions, s, next_s) {
         HASH_DEL(r->subscriptions, s);
         subscription_free(s->subscription);
         free(s);
@@ -454,19 +451,22 @@ void reconcile_free(struct reconcile *r)
     free(r);
 }
 
-/* ---- metrics -------------------------------------------------------------------------------------------------- */
+/* ---- metrics
+ * -------------------------------------------------------------------------------------------------- */
 
 static void upstream_metrics(struct buffer *out)
 {
-    (void)buffer_add_str(out, "# HELP shootd_upstream_requests_total Calls to Cleura that ended, by operation and "
-                              "outcome.\n# TYPE shootd_upstream_requests_total counter\n");
+    (void)buffer_add_str(out,
+                         "# HELP shootd_upstream_requests_total Calls to Cleura that ended, by operation and "
+                         "outcome.\n# TYPE shootd_upstream_requests_total counter\n");
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
-        for (int class = 0; class < UPSTREAM_CLASS_MAX_; class++) {
-            uint64_t count = upstream_calls_total((enum upstream_op)op, (enum upstream_class)class);
+        for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++) {
+            uint64_t count = upstream_calls_total((enum upstream_op)op, (enum upstream_class) class);
             if (count || class == UPSTREAM_OK)
-                (void)buffer_printf(out, "shootd_upstream_requests_total{operation=\"%s\",outcome=\"%s\"} %llu\n",
-                                    upstream_op_name((enum upstream_op)op),
-                                    upstream_class_name((enum upstream_class)class), (unsigned long long)count);
+                (void)buffer_printf(
+                    out, "shootd_upstream_requests_total{operation=\"%s\",outcome=\"%s\"} %llu\n",
+                    upstream_op_name((enum upstream_op)op), upstream_class_name((enum upstream_class) class),
+                    (unsigned long long)count);
         }
     (void)buffer_printf(out,
                         "# HELP shootd_upstream_logins_total Logins at Cleura.\n"
@@ -480,7 +480,8 @@ static void upstream_metrics(struct buffer *out)
 void reconcile_metrics(struct buffer *out)
 {
     upstream_metrics(out);
-    (void)buffer_add_str(out, "# HELP shootd_clusters Clusters known, by phase.\n# TYPE shootd_clusters gauge\n");
+    (void)buffer_add_str(out,
+                         "# HELP shootd_clusters Clusters known, by phase.\n# TYPE shootd_clusters gauge\n");
     for (int i = 0; i < PHASE_MAX_; i++)
         (void)buffer_printf(out, "shootd_clusters{phase=\"%s\"} %llu\n", phase_name((enum phase)i),
                             (unsigned long long)atomic_load(&gauge_clusters[i]));

@@ -1,10 +1,10 @@
 /*
- * The deciding part: it owns every cluster, operation and subscription in memory, polls Cleura, drives operations
- * step by step, emits events, and publishes the view. All of it on the loop thread.
+ * The deciding part: it owns every cluster, operation and subscription in memory, polls Cleura, drives
+ * operations step by step, emits events, and publishes the view. All of it on the loop thread.
  *
- * Data flow of a write: command -> check against memory -> change set -> storage writer (commit) -> back on the loop:
- * view, answer, webhooks -> next upstream call. Memory is ahead of the store by what is queued; nothing is shown,
- * acknowledged or sent upstream before it is committed.
+ * Data flow of a write: command -> check against memory -> change set -> storage writer (commit) -> back on
+ * the loop: view, answer, webhooks -> next upstream call. Memory is ahead of the store by what is queued;
+ * nothing is shown, acknowledged or sent upstream before it is committed.
  */
 #ifndef RECONCILE_RECONCILE_H
 #define RECONCILE_RECONCILE_H
@@ -39,13 +39,14 @@ struct reconcile *reconcile_new(const struct reconcile_options *options);
 struct store_visitor reconcile_visitor(struct reconcile *r);
 /*
  * After the load: publishes the first view and takes up every open operation. Before the loop runs, or on it.
- * When the store has no API token, *ret_first_token is a new admin token (secret, the caller writes it to its file
- * and frees it), whose row is committed before the first answer; else NULL.
+ * When the store has no API token, *ret_first_token is a new admin token (secret, the caller writes it to its
+ * file and frees it), whose row is committed before the first answer; else NULL.
  */
 void reconcile_start(struct reconcile *r, char **ret_first_token);
 /* Loop thread: decides a command; its reply runs now or later, exactly once. */
 void reconcile_command(struct reconcile *r, struct command *cmd);
-/* Loop thread: no more upstream calls; waiting commands are answered with shutting_down; readiness goes off. */
+/* Loop thread: no more upstream calls; waiting commands are answered with shutting_down; readiness goes off.
+ */
 void reconcile_stop(struct reconcile *r);
 /* After the loop ended and storage was closed. NULL is allowed. */
 void reconcile_free(struct reconcile *r);

@@ -6,8 +6,8 @@
  *      |                            | lost answer, or found so after a restart
  *      +--- read back: no effect ---+--- read back: it had effect --> done
  *
- * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition (promise 1).
- * A waiting step ends by an observation. Loop thread.
+ * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition
+ * (promise 1). A waiting step ends by an observation. Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,8 @@ static void set_message(struct operation *op, const char *message)
     op->message = copy;
 }
 
-/* ---- ends ----------------------------------------------------------------------------------------------------- */
+/* ---- ends
+ * ----------------------------------------------------------------------------------------------------- */
 
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem)
@@ -84,7 +85,8 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
         set_message(op, "Done");
     }
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
-             operation_status_name(status), "project", op->project, "cluster", op->cluster, "message", op->message);
+             operation_status_name(status), "project", op->project, "cluster", op->cluster, "message",
+             op->message);
     emit_operation(save, (enum event_type)(events[status] - 1), e, op);
 }
 
@@ -96,7 +98,7 @@ static struct problem *cluster_failed_problem(const struct entity *e)
     json_t *errors = json_array();
     size_t i;
     json_t *error;
-    json_array_foreach(s ? s->last_errors : NULL, i, error)
+    json_array_foreach (s ? s->last_errors : NULL, i, error)
         model_append_errors(errors, error);
     p->extra = json_object();
     json_set_take(p->extra, "upstream_errors", errors);
@@ -196,7 +198,8 @@ void steps_gone(struct entity *e)
     save_submit(save, false);
 }
 
-/* ---- calls ---------------------------------------------------------------------------------------------------- */
+/* ---- calls
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void try_again(struct entity *e, int64_t at_least_us)
 {
@@ -239,7 +242,8 @@ static void send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     if (step->attempts >= STEP_MAX_ATTEMPTS) {
-        fail_step(e, problem_new(PROBLEM_UPSTREAM_ERROR, "Cleura answered %d attempts of %s with errors and did nothing",
+        fail_step(e, problem_new(PROBLEM_UPSTREAM_ERROR,
+                                 "Cleura answered %d attempts of %s with errors and did nothing",
                                  step->attempts, step->type));
         return;
     }
@@ -377,14 +381,16 @@ static void finish_step(struct entity *e, const struct upstream_result *result)
     steps_advance(e);
 }
 
-/* ---- the kinds ------------------------------------------------------------------------------------------------ */
+/* ---- the kinds
+ * ------------------------------------------------------------------------------------------------ */
 
 static void fail_with_result(struct entity *e, const struct upstream_result *result)
 {
     fail_step(e, upstream_problem(result));
 }
 
-static void bootstrap_refused(struct entity *e, struct operation_step *step, const struct upstream_result *result)
+static void bootstrap_refused(struct entity *e, struct operation_step *step,
+                              const struct upstream_result *result)
 {
     (void)step;
     fail_step(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
@@ -400,7 +406,8 @@ static void bootstrap_accepted(struct entity *e, const struct upstream_result *r
     project_show(e->project);
 }
 
-static void create_refused(struct entity *e, struct operation_step *step, const struct upstream_result *result)
+static void create_refused(struct entity *e, struct operation_step *step,
+                           const struct upstream_result *result)
 {
     if (step->attempts > 1 && result->class != UPSTREAM_FORBIDDEN) {
         /* An earlier attempt may be why: look before judging. */
@@ -408,9 +415,11 @@ static void create_refused(struct entity *e, struct operation_step *step, const 
         return;
     }
     if (result->class == UPSTREAM_CONFLICT)
-        fail_step(e, problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s", result->message ? result->message : "name taken"));
+        fail_step(e, problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s",
+                                 result->message ? result->message : "name taken"));
     else if (result->class == UPSTREAM_ABSENT)
-        fail_step(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s", result->message ? result->message : "404"));
+        fail_step(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s",
+                                 result->message ? result->message : "404"));
     else
         fail_with_result(e, result);
 }
@@ -434,7 +443,8 @@ static bool create_found(const struct shoot *shoot)
     return shoot != NULL;
 }
 
-static void delete_refused(struct entity *e, struct operation_step *step, const struct upstream_result *result)
+static void delete_refused(struct entity *e, struct operation_step *step,
+                           const struct upstream_result *result)
 {
     if (result->class == UPSTREAM_ABSENT) {
         finish_step(e, result);
@@ -506,8 +516,8 @@ static const struct operation_step *create_step(const struct entity *e)
 }
 
 /*
- * Whether Cleura may have made the shoot although nobody saw it yet. After a definite refusal it did not: a shoot
- * of that name is then a stranger's, and must not be deleted.
+ * Whether Cleura may have made the shoot although nobody saw it yet. After a definite refusal it did not: a
+ * shoot of that name is then a stranger's, and must not be deleted.
  */
 static bool may_have_been_made(const struct entity *e)
 {
@@ -529,7 +539,8 @@ void steps_plan_delete(struct entity *e, struct operation *op)
     (void)operation_add_step(op, "wait_gone", "");
 }
 
-/* ---- driving -------------------------------------------------------------------------------------------------- */
+/* ---- driving
+ * -------------------------------------------------------------------------------------------------- */
 
 static void begin_waiting(struct entity *e, struct operation_step *step)
 {
@@ -554,8 +565,8 @@ void steps_advance(struct entity *e)
     if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->retry))
         return;
     struct operation *op = e->op;
-    while (op->step_index < op->step_count &&
-           (op->steps[op->step_index].status == STEP_DONE || op->steps[op->step_index].status == STEP_SKIPPED))
+    while (op->step_index < op->step_count && (op->steps[op->step_index].status == STEP_DONE ||
+                                               op->steps[op->step_index].status == STEP_SKIPPED))
         op->step_index++;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = kind_of(step);

@@ -57,6 +57,6 @@ void command_operation_wait(struct reconcile *r, struct command *cmd)
 void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry)
 {
     (void)r;
-    LIST_FOR_EACH_SAFE(it, next, &entry->waiters)
-    answer_current(CONTAINER_OF(it, struct waiting, link));
+    LIST_FOR_EACH_SAFE (it, next, &entry->waiters)
+        answer_current(CONTAINER_OF(it, struct waiting, link));
 }

@@ -28,18 +28,18 @@ struct entity {
     struct reconcile *r;
     struct project *project;
     struct cluster *cluster;
-    struct operation *op;   /* the open one, or the last one until the next; may be NULL */
-    struct operation *next; /* accepted, waiting for op to settle (a delete behind a create) */
-    struct heap_item due;   /* in the project's heap */
+    struct operation *op;      /* the open one, or the last one until the next; may be NULL */
+    struct operation *next;    /* accepted, waiting for op to settle (a delete behind a create) */
+    struct heap_item due;      /* in the project's heap */
     struct upstream_call call; /* of the current step or its read-back */
     struct loop_timer retry;   /* when the step is to be taken up again */
     int retries;               /* failures of the step in a row, for the back-off */
-    bool op_end_saved; /* the final state of op is on its way to the store or there */
+    bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
-    int absent_reads;     /* consecutive read-backs that found nothing */
-    bool committing;      /* a step's intent is on its way to the store */
-    bool confirm_absent;  /* missing from a list: read it alone before believing it */
-    unsigned saving;      /* change sets about it on their way */
+    int absent_reads;    /* consecutive read-backs that found nothing */
+    bool committing;     /* a step's intent is on its way to the store */
+    bool confirm_absent; /* missing from a list: read it alone before believing it */
+    unsigned saving;     /* change sets about it on their way */
     unsigned poll_failures;
 };
 
@@ -105,8 +105,8 @@ struct reconcile {
     struct webhook_engine *webhooks;
     struct account *accounts;
     size_t account_count;
-    struct project *projects;  /* hash by name */
-    struct entity *entities;   /* hash by key */
+    struct project *projects; /* hash by name */
+    struct entity *entities;  /* hash by key */
     struct operation_entry *operations;
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;
@@ -159,7 +159,8 @@ void entity_show(struct entity *e);
 /* events.c: appends an event (and its deliveries) to a change set. message may be NULL. */
 void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
                   const char *message);
-void emit_operation(struct save *save, enum event_type type, const struct entity *e, const struct operation *op);
+void emit_operation(struct save *save, enum event_type type, const struct entity *e,
+                    const struct operation *op);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 
 /* steps.c */
@@ -199,7 +200,8 @@ void project_done(struct project *p);
 void project_show(struct project *p);
 void project_store(struct project *p);
 void catalog_fetch(struct project *p);
-/* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is one. */
+/* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is
+ * one. */
 bool catalog_wait(struct project *p, struct command *cmd);
 void project_set_error(struct project *p, const char *message);
 

@@ -1,11 +1,11 @@
 /*
- * What the rest of the daemon knows of storage: domain calls, no SQL. A backend (sqlite, fake, later pgsql) is one
- * const table of functions; everything above it (the writer thread with group commit, the reader thread) is
- * backend-independent. One conformance suite (tests/storage) runs against every backend.
+ * What the rest of the daemon knows of storage: domain calls, no SQL. A backend (sqlite, fake, later pgsql)
+ * is one const table of functions; everything above it (the writer thread with group commit, the reader
+ * thread) is backend-independent. One conformance suite (tests/storage) runs against every backend.
  *
- * Threads: storage owns two. The writer applies change sets in the order of submission, many per transaction, and
- * reports each after its commit is durable. The reader answers page queries on a connection of its own. Callbacks
- * run on those threads: a callee only posts the result elsewhere.
+ * Threads: storage owns two. The writer applies change sets in the order of submission, many per transaction,
+ * and reports each after its commit is durable. The reader answers page queries on a connection of its own.
+ * Callbacks run on those threads: a callee only posts the result elsewhere.
  */
 #ifndef STORAGE_STORAGE_H
 #define STORAGE_STORAGE_H
@@ -30,19 +30,20 @@ enum store_status {
 };
 const char *store_status_name(enum store_status status);
 
-/* ---- change sets -------------------------------------------------------------------------------------------- */
+/* ---- change sets
+ * -------------------------------------------------------------------------------------------- */
 
 enum change_kind {
-    CHANGE_CLUSTER_PUT,       /* whole row; refused (STORE_CONFLICT) when a row with a higher version is stored */
-    CHANGE_CLUSTER_DELETE,    /* by id */
-    CHANGE_OPERATION_PUT,     /* whole row */
-    CHANGE_OPERATION_PURGE,   /* finished before `at` */
-    CHANGE_EVENT_APPEND,      /* the store gives the sequence and writes it back into the event */
-    CHANGE_EVENT_PURGE,       /* older than `at`, except those that pending deliveries need */
+    CHANGE_CLUSTER_PUT, /* whole row; refused (STORE_CONFLICT) when a row with a higher version is stored */
+    CHANGE_CLUSTER_DELETE,  /* by id */
+    CHANGE_OPERATION_PUT,   /* whole row */
+    CHANGE_OPERATION_PURGE, /* finished before `at` */
+    CHANGE_EVENT_APPEND,    /* the store gives the sequence and writes it back into the event */
+    CHANGE_EVENT_PURGE,     /* older than `at`, except those that pending deliveries need */
     CHANGE_SUBSCRIPTION_PUT,
     CHANGE_SUBSCRIPTION_DELETE, /* by id; its deliveries go with it */
     CHANGE_DELIVERY_PUT,
-    CHANGE_DELIVERY_PURGE,    /* final and updated before `at` */
+    CHANGE_DELIVERY_PURGE, /* final and updated before `at` */
     CHANGE_TOKEN_PUT,
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
@@ -74,8 +75,8 @@ struct change_set {
     size_t count;
     size_t capacity;
     /*
-     * Droppable sets (a client is waiting and can be refused) fail at once while the store is broken. The others
-     * stay queued in order and are retried until they succeed.
+     * Droppable sets (a client is waiting and can be refused) fail at once while the store is broken. The
+     * others stay queued in order and are retried until they succeed.
      */
     bool droppable;
     void (*on_done)(struct change_set *set, enum store_status status); /* writer thread; owns set from here */
@@ -90,7 +91,8 @@ void change_set_free(struct change_set *set);
 void change_put_cluster(struct change_set *set, struct cluster *c);
 void change_delete_cluster(struct change_set *set, const char *id);
 void change_put_operation(struct change_set *set, struct operation *op);
-struct event *change_append_event(struct change_set *set, struct event *e); /* returns e, still owned by the set */
+struct event *change_append_event(struct change_set *set,
+                                  struct event *e); /* returns e, still owned by the set */
 void change_put_subscription(struct change_set *set, struct subscription *s);
 void change_delete_subscription(struct change_set *set, const char *id);
 void change_put_delivery(struct change_set *set, struct delivery *d);
@@ -100,14 +102,15 @@ void change_put_project(struct change_set *set, struct project_state *p);
 /* kind: CHANGE_OPERATION_PURGE, CHANGE_EVENT_PURGE or CHANGE_DELIVERY_PURGE. */
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
 
-/* ---- page queries (reader thread) --------------------------------------------------------------------------- */
+/* ---- page queries (reader thread)
+ * --------------------------------------------------------------------------- */
 
 struct event_query {
-    int64_t after;            /* sequence, exclusive */
-    int limit;                /* 1..1000 */
-    char **types;             /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
-    char **projects;          /* NULL: all; account events (no project) are included only when NULL */
-    char *cluster;            /* name, or NULL */
+    int64_t after;   /* sequence, exclusive */
+    int limit;       /* 1..1000 */
+    char **types;    /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
+    char **projects; /* NULL: all; account events (no project) are included only when NULL */
+    char *cluster;   /* name, or NULL */
 };
 
 struct event_page {
@@ -119,7 +122,8 @@ struct event_page {
 void event_page_free(struct event_page *page);
 void event_query_done(struct event_query *q);
 
-/* ---- everything at start ------------------------------------------------------------------------------------ */
+/* ---- everything at start
+ * ------------------------------------------------------------------------------------ */
 
 /* Called once per stored struct, which is handed over. */
 struct store_visitor {
@@ -133,7 +137,8 @@ struct store_visitor {
     void *ctx;
 };
 
-/* ---- backend table ------------------------------------------------------------------------------------------ */
+/* ---- backend table
+ * ------------------------------------------------------------------------------------------ */
 
 struct store_lease {
     char name[64];
@@ -143,8 +148,8 @@ struct store_lease {
 };
 
 /*
- * A backend connection is used by one thread at a time. Errors: *ret_error (when not NULL) gets a message without
- * secrets that the caller frees.
+ * A backend connection is used by one thread at a time. Errors: *ret_error (when not NULL) gets a message
+ * without secrets that the caller frees.
  */
 struct store_backend {
     const char *name;
@@ -163,11 +168,12 @@ struct store_backend {
     enum store_status (*deliveries)(void *conn, const char *subscription_id, const char *before, int limit,
                                     struct delivery **ret_array, size_t *ret_count);
     /*
-     * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when another holder's lease
-     * has not run out (then *lease says whose). A change of holder increments the fence (DB-23). Own transaction.
+     * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when another holder's
+     * lease has not run out (then *lease says whose). A change of holder increments the fence (DB-23). Own
+     * transaction.
      */
-    enum store_status (*lease_take)(void *conn, const char *name, const char *holder, wall_us now, int64_t ttl_us,
-                                    struct store_lease *ret_lease);
+    enum store_status (*lease_take)(void *conn, const char *name, const char *holder, wall_us now,
+                                    int64_t ttl_us, struct store_lease *ret_lease);
     enum store_status (*lease_release)(void *conn, const char *name, const char *holder);
 };
 
@@ -177,7 +183,8 @@ extern const struct store_backend store_fake;   /* location: names the shared in
 /* The fake fails the n-th apply or commit from now on, once (1 = the next). 0 switches it off. Tests only. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
 
-/* ---- the running store -------------------------------------------------------------------------------------- */
+/* ---- the running store
+ * -------------------------------------------------------------------------------------- */
 
 struct storage;
 
@@ -191,8 +198,9 @@ struct storage_metrics {
 };
 
 /*
- * Opens the writer and the reader connection and takes the lease "daemon" for `holder`. STORE_NEWER, STORE_LOCKED
- * and STORE_BROKEN come with a message in *ret_error (the caller frees it); nothing was changed then.
+ * Opens the writer and the reader connection and takes the lease "daemon" for `holder`. STORE_NEWER,
+ * STORE_LOCKED and STORE_BROKEN come with a message in *ret_error (the caller frees it); nothing was changed
+ * then.
  */
 enum store_status storage_open(const struct store_backend *backend, const char *location, const char *holder,
                                const struct env *env, struct storage **ret_storage, char **ret_error);
@@ -211,9 +219,11 @@ void storage_metrics(struct storage *s, struct storage_metrics *ret);
 
 /* Any thread. The query is copied; on_done runs on the reader thread and takes the page. */
 void storage_query_events(struct storage *s, const struct event_query *query,
-                          void (*on_done)(void *ctx, enum store_status status, struct event_page *page), void *ctx);
+                          void (*on_done)(void *ctx, enum store_status status, struct event_page *page),
+                          void *ctx);
 void storage_query_event(struct storage *s, const char *event_id,
-                         void (*on_done)(void *ctx, enum store_status status, struct event *event), void *ctx);
+                         void (*on_done)(void *ctx, enum store_status status, struct event *event),
+                         void *ctx);
 void storage_query_deliveries(struct storage *s, const char *subscription_id, const char *before, int limit,
                               void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
                                               size_t count),

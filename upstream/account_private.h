@@ -1,4 +1,5 @@
-/* The inside of an account, shared by lane.c (what is sent when) and auth.c (with which token). Loop thread. */
+/* The inside of an account, shared by lane.c (what is sent when) and auth.c (with which token). Loop thread.
+ */
 #ifndef UPSTREAM_ACCOUNT_PRIVATE_H
 #define UPSTREAM_ACCOUNT_PRIVATE_H
 
@@ -45,7 +46,8 @@ struct upstream_account {
 void lane_kick(struct upstream_account *a);
 /* Ends every waiting call. */
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result);
-/* The peer could not be reached or throttles: no call before a full-jitter back-off (or retry_after_s) is over. */
+/* The peer could not be reached or throttles: no call before a full-jitter back-off (or retry_after_s) is
+ * over. */
 void lane_back_off(struct upstream_account *a, int retry_after_s);
 void lane_contact(struct upstream_account *a);
 
@@ -60,7 +62,8 @@ void auth_done(struct upstream_account *a);
 
 /* Sends `draft` with the account's headers; with_token false for logins. */
 struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft, bool with_token,
-                               bool is_write, void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx);
+                               bool is_write, void (*on_done)(void *ctx, const struct http_answer *answer),
+                               void *ctx);
 void request_draft_done(struct request_draft *draft);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Tokens of one account (cleura-api.md 3): remembered sealed over restarts, validated before first use, renewed by
- * one login when Cleura rejects them. A refused login closes the guard: attempts at 0, 5, 15, 35 s, ... are at most
- * 4 in the first minute and 12 in the first hour. Loop thread; secrets never leave this file but as headers.
+ * Tokens of one account (cleura-api.md 3): remembered sealed over restarts, validated before first use,
+ * renewed by one login when Cleura rejects them. A refused login closes the guard: attempts at 0, 5, 15, 35
+ * s, ... are at most 4 in the first minute and 12 in the first hour. Loop thread; secrets never leave this
+ * file but as headers.
  */
 #include <sodium.h>
 #include <stdatomic.h>
@@ -43,8 +44,8 @@ static char *seal_context(const struct upstream_account *a)
 static char *credentials_mark(const struct upstream_account *a)
 {
     unsigned char digest[crypto_generichash_BYTES];
-    char *text CLEANUP_SECRET =
-        mem_printf("%s\n%s\n%s", a->config->url, a->config->login, a->config->password ? a->config->password : "");
+    char *text CLEANUP_SECRET = mem_printf("%s\n%s\n%s", a->config->url, a->config->login,
+                                           a->config->password ? a->config->password : "");
     (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, strlen(text), a->key->bytes,
                              sizeof(a->key->bytes));
     char hex[sizeof(digest) * 2 + 1];
@@ -153,8 +154,8 @@ static void refuse_login(struct upstream_account *a, enum login_state state, con
     free(r->credentials_mark);
     r->credentials_mark = credentials_mark(a);
     atomic_fetch_add(&logins[0], 1);
-    log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state], "message",
-                message, "next_attempt_s", LOG_INT(delay_s));
+    log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state],
+                "message", message, "next_attempt_s", LOG_INT(delay_s));
     remember(a);
     set_login(a, state, message);
 }
@@ -207,7 +208,8 @@ static void on_login(void *ctx, const struct http_answer *answer)
         class = class == UPSTREAM_THROTTLED ? class : UPSTREAM_UNREACHABLE;
     }
     if (class == UPSTREAM_UNREACHABLE || class == UPSTREAM_THROTTLED) {
-        int64_t wait = answer->retry_after ? time_parse_retry_after(answer->retry_after, env_wall(a->env), 300) : 0;
+        int64_t wait =
+            answer->retry_after ? time_parse_retry_after(answer->retry_after, env_wall(a->env), 300) : 0;
         set_login(a, LOGIN_UNREACHABLE, "Cleura could not be reached to log in");
         lane_back_off(a, wait > 0 ? (int)wait : 0);
     }

@@ -1,6 +1,6 @@
 /*
- * Cloud profiles in our words, for one region. v1 nests everything under `spec` in camelCase and sends numbers as
- * strings (cleura-api.md 7.3, 11.1); the member names below are tried in both spellings.
+ * Cloud profiles in our words, for one region. v1 nests everything under `spec` in camelCase and sends
+ * numbers as strings (cleura-api.md 7.3, 11.1); the member names below are tried in both spellings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static json_t *versions(const json_t *array)
     json_t *ours = json_array();
     size_t i;
     json_t *version;
-    json_array_foreach(array, i, version)
+    json_array_foreach (array, i, version)
         if (json_str(version, "version"))
             (void)json_array_append_new(ours, version_entry(version));
     return ours;
@@ -40,8 +40,7 @@ static json_t *machine_images(const json_t *array)
     json_t *ours = json_array();
     size_t i;
     json_t *image;
-    json_array_foreach(array, i, image)
-    {
+    json_array_foreach (array, i, image) {
         json_t *entry = json_object();
         json_set_str(entry, "name", json_str(image, "name"));
         json_set_take(entry, "versions", versions(json_arr(image, "versions")));
@@ -55,8 +54,7 @@ static json_t *machine_types(const json_t *array)
     json_t *ours = json_array();
     size_t i;
     json_t *type;
-    json_array_foreach(array, i, type)
-    {
+    json_array_foreach (array, i, type) {
         json_t *entry = json_object();
         json_set_str(entry, "name", json_str(type, "name"));
         json_set_int(entry, "cpus", json_int(type, "cpu", 0));
@@ -74,7 +72,7 @@ static json_t *names(const json_t *array)
     json_t *ours = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
+    json_array_foreach (array, i, item)
         if (json_str(item, "name"))
             (void)json_array_append(ours, json_object_get(item, "name"));
     return ours;
@@ -84,7 +82,7 @@ static json_t *zones(const json_t *regions, const char *region)
 {
     size_t i;
     json_t *item;
-    json_array_foreach(regions, i, item)
+    json_array_foreach (regions, i, item)
         if (!strcmp(json_str_or(item, "name", ""), region))
             return names(json_arr(item, "zones"));
     return json_array();
@@ -114,6 +112,7 @@ json_t *decode_catalog(const json_t *profiles, const char *region, bool v1)
     json_set_take(ours, "zones", zones(json_arr(root, "regions"), region));
     /* v1 tells neither; these are the only values in use (cleura-api.md 11.2). */
     json_set_take(ours, "floating_pools", names_or(json_arr(constraints, "floating_pools"), "ext-net"));
-    json_set_take(ours, "load_balancer_providers", names_or(json_arr(constraints, "load_balancer_providers"), "amphora"));
+    json_set_take(ours, "load_balancer_providers",
+                  names_or(json_arr(constraints, "load_balancer_providers"), "amphora"));
     return ours;
 }

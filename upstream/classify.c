@@ -1,6 +1,6 @@
 /*
- * What an ended transfer means, decided in one place (UP-13, cleura-api.md 2.4 and 3.5). The question for a write
- * is always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
+ * What an ended transfer means, decided in one place (UP-13, cleura-api.md 2.4 and 3.5). The question for a
+ * write is always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,12 @@
 #include "upstream/generation_private.h"
 
 static const char *const op_names[] = {
-    [UPSTREAM_CATALOG] = "catalog", [UPSTREAM_BOOTSTRAP] = "bootstrap", [UPSTREAM_LIST] = "list",
-    [UPSTREAM_GET] = "get",         [UPSTREAM_CREATE] = "create",       [UPSTREAM_DELETE] = "delete",
+    [UPSTREAM_CATALOG] = "catalog",
+    [UPSTREAM_BOOTSTRAP] = "bootstrap",
+    [UPSTREAM_LIST] = "list",
+    [UPSTREAM_GET] = "get",
+    [UPSTREAM_CREATE] = "create",
+    [UPSTREAM_DELETE] = "delete",
     [UPSTREAM_KUBECONFIG] = "kubeconfig",
 };
 
@@ -53,7 +57,7 @@ static void append_property_faults(struct buffer *text, const json_t *errors)
 {
     size_t i;
     json_t *entry;
-    json_array_foreach(errors, i, entry)
+    json_array_foreach (errors, i, entry)
         (void)buffer_printf(text, "%s %s: %s", i ? ";" : " -", json_str_or(entry, "key", "?"),
                             json_str_or(entry, "value", "?"));
 }
@@ -125,10 +129,12 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
         return class;
     char *message = error_message(answer->body, answer->body_len);
     if (class == UPSTREAM_FORBIDDEN) {
-        /* cleura-api.md 3.5: the message tells a dead token from a missing privilege and a refused address. */
+        /* cleura-api.md 3.5: the message tells a dead token from a missing privilege and a refused address.
+         */
         if (!message || strcasestr(message, "token"))
             *ret_token_rejected = true;
-        else if (strcasestr(message, "forbidden ip") || strcasestr(message, "ip address") || strstr(message, " IP"))
+        else if (strcasestr(message, "forbidden ip") || strcasestr(message, "ip address") ||
+                 strstr(message, " IP"))
             class = UPSTREAM_THROTTLED;
     }
     *ret_message = message ? message : mem_printf("status %d", answer->status);
@@ -164,9 +170,9 @@ static const enum problem_code problem_codes[] = {
 
 struct problem *upstream_problem(const struct upstream_result *result)
 {
-    struct problem *p = problem_new(problem_codes[result->class], "Cleura: %s%s%s",
-                                    upstream_class_name(result->class), result->message ? ": " : "",
-                                    result->message ? result->message : "");
+    struct problem *p =
+        problem_new(problem_codes[result->class], "Cleura: %s%s%s", upstream_class_name(result->class),
+                    result->message ? ": " : "", result->message ? result->message : "");
     const struct problem_kind *kind = problem_kind(p->code);
     if (kind->status == 503)
         p->retry_after_s = result->retry_after_s ? result->retry_after_s : 10;

@@ -1,4 +1,5 @@
-/* Pieces of decoding that both generations share. Foreign bytes: nothing here asserts, unknown words pass through. */
+/* Pieces of decoding that both generations share. Foreign bytes: nothing here asserts, unknown words pass
+ * through. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,14 @@ json_t *decode_map(const json_t *value)
     if (json_is_array(value)) {
         size_t i;
         json_t *pair;
-        json_array_foreach(value, i, pair)
+        json_array_foreach (value, i, pair)
             if (json_str(pair, "key"))
                 json_set_str(map, json_str(pair, "key"), json_str_or(pair, "value", ""));
         return map;
     }
     const char *key;
     json_t *item;
-    json_object_foreach((json_t *)(uintptr_t)value, key, item)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
         if (json_is_string(item))
             json_set_str(map, key, json_string_value(item));
         else if (json_is_object(item)) /* the v1 create answer: values are {key, value} objects */
@@ -54,8 +54,7 @@ json_t *encode_pairs(const json_t *map)
     json_t *pairs = json_array();
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)map, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)map, key, value) {
         json_t *pair = json_object();
         json_set_str(pair, "key", key);
         json_set_take(pair, "value", json_incref(value));
@@ -69,7 +68,7 @@ json_t *decode_string_array(const json_t *array)
     json_t *strings = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
+    json_array_foreach (array, i, item)
         if (json_is_string(item))
             (void)json_array_append(strings, item);
     return strings;

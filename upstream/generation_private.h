@@ -1,6 +1,6 @@
 /*
- * One generation of Cleura's API: how to say a call and how to understand its answer. Two const tables, v1 and v2;
- * everything else in upstream/ is the same for both. Pure functions.
+ * One generation of Cleura's API: how to say a call and how to understand its answer. Two const tables, v1
+ * and v2; everything else in upstream/ is the same for both. Pure functions.
  */
 #ifndef UPSTREAM_GENERATION_PRIVATE_H
 #define UPSTREAM_GENERATION_PRIVATE_H
@@ -10,8 +10,8 @@
 /* A request about to be sent. Strings are owned by the draft. */
 struct request_draft {
     const char *method;
-    char *path;  /* after the base URL */
-    char *body;  /* JSON text or NULL; may be secret */
+    char *path; /* after the base URL */
+    char *body; /* JSON text or NULL; may be secret */
 };
 
 enum login_result { LOGIN_RESULT_TOKEN, LOGIN_RESULT_TWO_FACTOR, LOGIN_RESULT_GARBLED };
@@ -21,7 +21,8 @@ struct generation {
     void (*build)(const struct config_account *account, const struct upstream_call *call,
                   struct request_draft *draft);
     /* Fills the payload from a 2xx body; false when the body cannot be understood. */
-    bool (*decode)(const struct upstream_call *call, const char *body, size_t len, struct upstream_result *result);
+    bool (*decode)(const struct upstream_call *call, const char *body, size_t len,
+                   struct upstream_result *result);
     void (*build_login)(const struct config_account *account, struct request_draft *draft);
     enum login_result (*decode_login)(const char *body, size_t len, char **ret_token);
     const char *validate_path;
@@ -57,7 +58,8 @@ wall_us kubeconfig_expiry(const char *kubeconfig);
 /* Whether the text is a kubeconfig at all. */
 bool kubeconfig_is_plausible(const char *text);
 
-/* The one decision table for ended transfers: see classify.c. `token_rejected` is set when a new login may help. */
+/* The one decision table for ended transfers: see classify.c. `token_rejected` is set when a new login may
+ * help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
 bool upstream_op_is_write(enum upstream_op op);

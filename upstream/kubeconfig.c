@@ -1,6 +1,7 @@
 /*
- * What a kubeconfig says about itself: whether it is one, and when its client certificate ends. The real expiry is
- * read, never assumed (gardener.md 5): Cleura shortens long requests silently. The text is a secret throughout.
+ * What a kubeconfig says about itself: whether it is one, and when its client certificate ends. The real
+ * expiry is read, never assumed (gardener.md 5): Cleura shortens long requests silently. The text is a secret
+ * throughout.
  */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
@@ -36,7 +37,8 @@ static yaml_node_t *child(yaml_document_t *doc, yaml_node_t *map, const char *ke
 static const char *certificate_data(yaml_document_t *doc)
 {
     yaml_node_t *users = child(doc, yaml_document_get_root_node(doc), "users");
-    if (!users || users->type != YAML_SEQUENCE_NODE || users->data.sequence.items.start == users->data.sequence.items.top)
+    if (!users || users->type != YAML_SEQUENCE_NODE ||
+        users->data.sequence.items.start == users->data.sequence.items.top)
         return NULL;
     yaml_node_t *first = yaml_document_get_node(doc, *users->data.sequence.items.start);
     yaml_node_t *data = child(doc, child(doc, first, "user"), "client-certificate-data");
@@ -60,7 +62,8 @@ static wall_us base64_not_after(const char *text)
 {
     size_t size = strlen(text), len = 0;
     unsigned char *pem CLEANUP_FREE = mem_calloc(size + 1, 1);
-    if (sodium_base642bin(pem, size + 1, text, size, "\r\n ", &len, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+    if (sodium_base642bin(pem, size + 1, text, size, "\r\n ", &len, NULL, sodium_base64_VARIANT_ORIGINAL) !=
+        0)
         return 0;
     return pem_not_after(pem, len);
 }

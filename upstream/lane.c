@@ -1,7 +1,8 @@
 /*
- * The lane: which call goes out when. A heap orders waiting calls by the time they were submitted plus a handicap
- * per priority, so that urgent calls overtake but nothing starves. One call in flight (max_in_flight), a minimum
- * spacing between starts, one back-off for the whole account when Cleura is unwell. Loop thread.
+ * The lane: which call goes out when. A heap orders waiting calls by the time they were submitted plus a
+ * handicap per priority, so that urgent calls overtake but nothing starves. One call in flight
+ * (max_in_flight), a minimum spacing between starts, one back-off for the whole account when Cleura is
+ * unwell. Loop thread.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,7 +38,8 @@ void request_draft_done(struct request_draft *draft)
 }
 
 struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft, bool with_token,
-                               bool is_write, void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx)
+                               bool is_write, void (*on_done)(void *ctx, const struct http_answer *answer),
+                               void *ctx)
 {
     char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
     struct http_header headers[5];
@@ -84,7 +86,8 @@ void lane_contact(struct upstream_account *a)
     a->last_contact_at = env_wall(a->env);
 }
 
-/* Takes the call off the lane and reports it. The call may be freed or submitted again by its user in on_done. */
+/* Takes the call off the lane and reports it. The call may be freed or submitted again by its user in
+ * on_done. */
 static void finish(struct upstream_call *call, const struct upstream_result *result)
 {
     struct upstream_account *a = call->account;
@@ -130,8 +133,8 @@ static bool try_next_variant(struct upstream_call *call)
     return true;
 }
 
-static void note_health(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class,
-                        int retry_after_s)
+static void note_health(struct upstream_account *a, const struct http_answer *answer,
+                        enum upstream_class class, int retry_after_s)
 {
     bool unwell = answer->outcome != HTTP_ANSWERED || answer->status >= 500 || class == UPSTREAM_THROTTLED;
     if (answer->outcome == HTTP_ANSWERED)
@@ -154,8 +157,8 @@ static void on_answer(void *ctx, const struct http_answer *answer)
         result.retry_after_s = wait > 0 ? (int)wait : 0;
     }
     note_health(a, answer, result.class, result.retry_after_s);
-    log_debug("upstream call", "account", a->config->name, "op", upstream_op_name(call->op), "shoot", call->name,
-              "class", upstream_class_name(result.class), "status", LOG_INT(answer->status), "ms",
+    log_debug("upstream call", "account", a->config->name, "op", upstream_op_name(call->op), "shoot",
+              call->name, "class", upstream_class_name(result.class), "status", LOG_INT(answer->status), "ms",
               LOG_INT(answer->duration_us / US_PER_MS), "message", result.message);
     if (token_rejected) {
         auth_token_rejected(a, call->token_generation);
@@ -207,7 +210,8 @@ static void report_overloaded(struct upstream_account *a)
 
 void lane_kick(struct upstream_account *a)
 {
-    while (a->auth == AUTH_IDLE && a->in_flight < (unsigned)a->config->max_in_flight && heap_peek(&a->queue)) {
+    while (a->auth == AUTH_IDLE && a->in_flight < (unsigned)a->config->max_in_flight &&
+           heap_peek(&a->queue)) {
         mono_us at = a->next_start > a->paused_until ? a->next_start : a->paused_until;
         if (env_mono(a->env) < at) {
             loop_timer_set(a->loop, &a->kick, at);
@@ -242,9 +246,9 @@ static void on_expiry(struct loop_timer *timer)
     struct upstream_call *call = CONTAINER_OF(timer, struct upstream_call, expiry);
     const struct upstream_account *a = call->account;
     struct upstream_result result = {.class = UPSTREAM_EXPIRED};
-    result.message = mem_printf("not sent in time; %s",
-                                a->login == LOGIN_UNREACHABLE || a->failures ? "Cleura is not reachable"
-                                                                             : "other calls were ahead");
+    result.message = mem_printf("not sent in time; %s", a->login == LOGIN_UNREACHABLE || a->failures
+                                                            ? "Cleura is not reachable"
+                                                            : "other calls were ahead");
     finish(call, &result);
     upstream_result_done(&result);
 }
@@ -316,10 +320,10 @@ void upstream_account_free(struct upstream_account *a)
     if (!a)
         return;
     loop_timer_clear(a->loop, &a->kick);
-    LIST_FOR_EACH_SAFE(it, next, &a->running)
-    upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
-    LIST_FOR_EACH_SAFE(it, next, &a->overloaded)
-    upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
+    LIST_FOR_EACH_SAFE (it, next, &a->running)
+        upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
+    LIST_FOR_EACH_SAFE (it, next, &a->overloaded)
+        upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
     while (heap_peek(&a->queue))
         upstream_cancel(CONTAINER_OF(heap_peek(&a->queue), struct upstream_call, queue_item));
     heap_done(&a->queue);

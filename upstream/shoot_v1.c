@@ -1,4 +1,5 @@
-/* The v1 {metadata, spec, status} object (cleura-api.md 7.3) in our words, and our spec as a v1 create body (7.2). */
+/* The v1 {metadata, spec, status} object (cleura-api.md 7.3) in our words, and our spec as a v1 create body
+ * (7.2). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static json_t *decode_pools(const json_t *workers)
     json_t *pools = json_array();
     size_t i;
     json_t *worker;
-    json_array_foreach(workers, i, worker)
+    json_array_foreach (workers, i, worker)
         (void)json_array_append_new(pools, decode_pool(worker));
     return pools;
 }
@@ -46,8 +47,7 @@ static json_t *decode_schedules(const json_t *array)
     json_t *ours = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach (array, i, item) {
         json_t *schedule = json_object();
         json_set_str(schedule, "start", json_str(item, "start"));
         json_set_str(schedule, "end", json_str(item, "end"));
@@ -76,13 +76,16 @@ static json_t *decode_observed(const json_t *metadata, const json_t *spec)
     json_set_str(ours_maintenance, "begin", json_str(window, "begin"));
     json_set_str(ours_maintenance, "end", json_str(window, "end"));
     json_set_bool(ours_maintenance, "auto_update_kubernetes", json_bool(update, "kubernetesVersion", true));
-    json_set_bool(ours_maintenance, "auto_update_machine_image", json_bool(update, "machineImageVersion", true));
+    json_set_bool(ours_maintenance, "auto_update_machine_image",
+                  json_bool(update, "machineImageVersion", true));
     json_t *ours = json_object();
     json_set_str(ours, "kubernetes_version", json_str(json_obj(spec, "kubernetes"), "version"));
     json_set_take(ours, "node_pools", decode_pools(json_arr(json_obj(spec, "provider"), "workers")));
     json_set_take(ours, "networking", networking);
-    json_set_bool(ours, "high_availability", json_obj(json_obj(spec, "controlPlane"), "highAvailability") != NULL);
-    json_set_take(ours, "hibernation_schedules", decode_schedules(json_arr(json_obj(spec, "hibernation"), "schedules")));
+    json_set_bool(ours, "high_availability",
+                  json_obj(json_obj(spec, "controlPlane"), "highAvailability") != NULL);
+    json_set_take(ours, "hibernation_schedules",
+                  decode_schedules(json_arr(json_obj(spec, "hibernation"), "schedules")));
     json_set_take(ours, "maintenance", ours_maintenance);
     json_set_take(ours, "allowed_cidrs", json_array());
     json_set_str(ours, "purpose", json_str(spec, "purpose"));
@@ -101,8 +104,7 @@ static json_t *decode_last_errors(const json_t *array)
     json_t *errors = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach (array, i, item) {
         json_t *error = json_object();
         json_set_str(error, "description", json_str_or(item, "description", ""));
         json_set_take(error, "codes", decode_string_array(json_arr(item, "codes")));
@@ -117,7 +119,7 @@ static const char *advertised_url(const json_t *addresses)
 {
     size_t i;
     json_t *address;
-    json_array_foreach(addresses, i, address)
+    json_array_foreach (addresses, i, address)
         if (!strcmp(json_str_or(address, "name", ""), "external"))
             return json_str(address, "url");
     return json_str(json_array_get(addresses, 0), "url");
@@ -217,7 +219,7 @@ json_t *encode_create_v1(const json_t *spec)
     json_t *workers = json_array();
     size_t i;
     json_t *pool;
-    json_array_foreach(json_arr(spec, "node_pools"), i, pool)
+    json_array_foreach (json_arr(spec, "node_pools"), i, pool)
         (void)json_array_append_new(workers, encode_worker(pool));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructureConfig", encode_infrastructure(json_obj(spec, "networking")));

@@ -13,8 +13,7 @@ static json_t *decode_taints(const json_t *array)
     json_t *taints = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach (array, i, item) {
         json_t *taint = json_object();
         json_set_str(taint, "key", json_str(item, "key"));
         json_set_str(taint, "value", json_str_or(item, "value", ""));
@@ -91,8 +90,7 @@ static json_t *decode_schedules(const json_t *schedules)
     json_t *ours = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(schedules, i, item)
-    {
+    json_array_foreach (schedules, i, item) {
         json_t *schedule = json_object();
         json_set_str(schedule, "start", json_str(item, "start"));
         json_set_str(schedule, "end", json_str(item, "end"));
@@ -122,7 +120,8 @@ static json_t *decode_observed(const json_t *doc)
     json_set_take(ours, "node_pools", decode_pools(json_arr(json_obj(doc, "shoot_provider"), "workers")));
     json_set_take(ours, "networking", decode_networking(doc));
     json_set_bool(ours, "high_availability", json_obj(doc, "control_plane") != NULL);
-    json_set_take(ours, "hibernation_schedules", decode_schedules(json_arr(json_obj(doc, "hibernation"), "schedules")));
+    json_set_take(ours, "hibernation_schedules",
+                  decode_schedules(json_arr(json_obj(doc, "hibernation"), "schedules")));
     json_set_take(ours, "maintenance", decode_maintenance(json_obj(doc, "maintenance")));
     json_set_take(ours, "allowed_cidrs", decode_string_array(json_arr(doc, "allowed_cidrs")));
     json_set_str(ours, "purpose", json_str(doc, "purpose"));
@@ -149,8 +148,7 @@ static json_t *decode_last_errors(const json_t *array)
     json_t *errors = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach (array, i, item) {
         const char *description = json_str_or(item, "description", "");
         json_t *error = json_object();
         json_set_take(error, "description", json_stringn(description, strnlen(description, DESCRIPTION_MAX)));
@@ -217,7 +215,7 @@ static json_t *encode_provider(const json_t *spec)
     json_t *workers = json_array();
     size_t i;
     json_t *pool;
-    json_array_foreach(json_arr(spec, "node_pools"), i, pool)
+    json_array_foreach (json_arr(spec, "node_pools"), i, pool)
         (void)json_array_append_new(workers, encode_worker(pool));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructure_config", infrastructure);

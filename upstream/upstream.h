@@ -1,9 +1,9 @@
 /*
  * Cleura's API: both generations behind one model. Everything here lives on the loop thread.
  *
- * An account is one login; its lane sends its calls one at a time (max_in_flight), spaced, by priority with aging.
- * Tokens are this folder's business: a call is sent with a valid token, renewed once when Cleura rejects it, and
- * its caller only learns how it ended, in one of a few classes (upstream/classify.c).
+ * An account is one login; its lane sends its calls one at a time (max_in_flight), spaced, by priority with
+ * aging. Tokens are this folder's business: a call is sent with a valid token, renewed once when Cleura
+ * rejects it, and its caller only learns how it ended, in one of a few classes (upstream/classify.c).
  */
 #ifndef UPSTREAM_UPSTREAM_H
 #define UPSTREAM_UPSTREAM_H
@@ -53,8 +53,8 @@ const char *upstream_class_name(enum upstream_class class);
 
 struct upstream_result {
     enum upstream_class class;
-    int status;       /* HTTP status, 0 when there was none */
-    char *message;    /* for people, without secrets; or NULL */
+    int status;        /* HTTP status, 0 when there was none */
+    char *message;     /* for people, without secrets; or NULL */
     int retry_after_s; /* 0: not told */
     /* payloads, by operation; NULL or 0 when not applicable */
     struct shoot *shoot;   /* GET, CREATE (v2) */
@@ -83,11 +83,11 @@ struct upstream_call {
     enum upstream_op op;
     const char *region;
     const char *project_id;
-    const char *name;      /* shoot, where the operation has one */
-    const json_t *body;    /* CREATE: the resolved spec in our words plus `name` */
-    int ttl_seconds;       /* KUBECONFIG */
+    const char *name;   /* shoot, where the operation has one */
+    const json_t *body; /* CREATE: the resolved spec in our words plus `name` */
+    int ttl_seconds;    /* KUBECONFIG */
     enum lane_priority priority;
-    mono_us deadline;      /* to be sent by then */
+    mono_us deadline; /* to be sent by then */
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
     /* Runs right before the first byte goes out; may be NULL. */
@@ -106,9 +106,9 @@ struct upstream_call {
 };
 
 enum login_state {
-    LOGIN_UNKNOWN,   /* nothing tried yet */
+    LOGIN_UNKNOWN, /* nothing tried yet */
     LOGIN_OK,
-    LOGIN_REJECTED,  /* wrong password: guarded */
+    LOGIN_REJECTED,   /* wrong password: guarded */
     LOGIN_TWO_FACTOR, /* a second factor is wanted */
     LOGIN_UNREACHABLE,
     LOGIN_NO_PASSWORD,
@@ -120,7 +120,8 @@ struct upstream_account_events {
     /* Something worth remembering changed: token sealed anew, guard moved. The state is borrowed. */
     void (*remember)(void *ctx, const struct account_state *state);
     /* The login state changed. */
-    void (*login_changed)(void *ctx, struct upstream_account *account, enum login_state state, const char *message);
+    void (*login_changed)(void *ctx, struct upstream_account *account, enum login_state state,
+                          const char *message);
 };
 
 /* Borrowed: loop, transport, config, key. `remembered` may be NULL. */

@@ -13,21 +13,24 @@ static char *shoots_path(const struct config_account *account, const struct upst
     return mem_printf("/gardener/v1/%s/shoot/%s/%s", cloud, region, project);
 }
 
-static char *shoot_path(const struct config_account *account, const struct upstream_call *call, const char *rest)
+static char *shoot_path(const struct config_account *account, const struct upstream_call *call,
+                        const char *rest)
 {
     char *shoots CLEANUP_FREE = shoots_path(account, call);
     char *name CLEANUP_FREE = url_segment(call->name);
     return mem_printf("%s/%s%s", shoots, name, rest);
 }
 
-static void build_catalog(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_catalog(const struct config_account *a, const struct upstream_call *call,
+                          struct request_draft *d)
 {
     (void)call;
     char *cloud CLEANUP_FREE = url_segment(a->cloud);
     d->path = mem_printf("/gardener/v1/%s/cloudprofile", cloud);
 }
 
-static void build_bootstrap(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_bootstrap(const struct config_account *a, const struct upstream_call *call,
+                            struct request_draft *d)
 {
     char *cloud CLEANUP_FREE = url_segment(a->cloud);
     char *region CLEANUP_FREE = url_segment(call->region);
@@ -36,17 +39,20 @@ static void build_bootstrap(const struct config_account *a, const struct upstrea
     d->path = mem_printf("/gardener/v1/%s/secret/%s/%s/bootstrap", cloud, region, project);
 }
 
-static void build_list(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_list(const struct config_account *a, const struct upstream_call *call,
+                       struct request_draft *d)
 {
     d->path = shoots_path(a, call);
 }
 
-static void build_get(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_get(const struct config_account *a, const struct upstream_call *call,
+                      struct request_draft *d)
 {
     d->path = shoot_path(a, call, "");
 }
 
-static void build_create(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_create(const struct config_account *a, const struct upstream_call *call,
+                         struct request_draft *d)
 {
     json_t *body CLEANUP_JSON = encode_create_v1(call->body);
     d->method = "POST";
@@ -54,27 +60,33 @@ static void build_create(const struct config_account *a, const struct upstream_c
     d->body = json_text(body);
 }
 
-static void build_delete(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_delete(const struct config_account *a, const struct upstream_call *call,
+                         struct request_draft *d)
 {
     d->method = "DELETE";
     d->path = shoot_path(a, call, "");
 }
 
 /* The undocumented path is the one that works (quirk 5). */
-static void build_kubeconfig(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_kubeconfig(const struct config_account *a, const struct upstream_call *call,
+                             struct request_draft *d)
 {
     d->method = "POST";
     d->path = shoot_path(a, call, "/adminkubeconfig");
     d->body = mem_printf("{\"config\":{\"expirationSeconds\":%d}}", call->ttl_seconds);
 }
 
-static void build(const struct config_account *account, const struct upstream_call *call, struct request_draft *draft)
+static void build(const struct config_account *account, const struct upstream_call *call,
+                  struct request_draft *draft)
 {
     static void (*const builders[])(const struct config_account *, const struct upstream_call *,
                                     struct request_draft *) = {
-        [UPSTREAM_CATALOG] = build_catalog, [UPSTREAM_BOOTSTRAP] = build_bootstrap,
-        [UPSTREAM_LIST] = build_list,       [UPSTREAM_GET] = build_get,
-        [UPSTREAM_CREATE] = build_create,   [UPSTREAM_DELETE] = build_delete,
+        [UPSTREAM_CATALOG] = build_catalog,
+        [UPSTREAM_BOOTSTRAP] = build_bootstrap,
+        [UPSTREAM_LIST] = build_list,
+        [UPSTREAM_GET] = build_get,
+        [UPSTREAM_CREATE] = build_create,
+        [UPSTREAM_DELETE] = build_delete,
         [UPSTREAM_KUBECONFIG] = build_kubeconfig,
     };
     *draft = (struct request_draft){.method = "GET"};
@@ -88,8 +100,7 @@ static bool decode_list(const json_t *doc, struct upstream_result *result)
     size_t i;
     json_t *item;
     result->shoots = mem_calloc(json_array_size(doc), sizeof(struct shoot *));
-    json_array_foreach(doc, i, item)
-    {
+    json_array_foreach (doc, i, item) {
         struct shoot *shoot = decode_shoot_v1(item);
         if (shoot)
             result->shoots[result->shoot_count++] = shoot;
@@ -109,7 +120,8 @@ static bool decode_kubeconfig(const json_t *doc, struct upstream_result *result)
     return true;
 }
 
-static bool decode(const struct upstream_call *call, const char *body, size_t len, struct upstream_result *result)
+static bool decode(const struct upstream_call *call, const char *body, size_t len,
+                   struct upstream_result *result)
 {
     if (call->op == UPSTREAM_BOOTSTRAP || call->op == UPSTREAM_DELETE)
         return true;

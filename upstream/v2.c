@@ -1,4 +1,5 @@
-/* Generation 2 (cleura-api.md 3.1, 6.1), with the v3 kubeconfig call. Pure: says and understands, decides nothing. */
+/* Generation 2 (cleura-api.md 3.1, 6.1), with the v3 kubeconfig call. Pure: says and understands, decides
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,21 +16,24 @@ static char *shoots_path(const struct config_account *account, const struct upst
     return mem_printf("/gardener/v2/%s/shoots/%s/%s", cloud, region, project);
 }
 
-static char *shoot_path(const struct config_account *account, const struct upstream_call *call, const char *rest)
+static char *shoot_path(const struct config_account *account, const struct upstream_call *call,
+                        const char *rest)
 {
     char *shoots CLEANUP_FREE = shoots_path(account, call);
     char *name CLEANUP_FREE = url_segment(call->name);
     return mem_printf("%s/%s%s", shoots, name, rest);
 }
 
-static void build_catalog(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_catalog(const struct config_account *a, const struct upstream_call *call,
+                          struct request_draft *d)
 {
     (void)call;
     char *cloud CLEANUP_FREE = url_segment(a->cloud);
     d->path = mem_printf("/gardener/v2/%s/cloud-profiles", cloud);
 }
 
-static void build_bootstrap(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_bootstrap(const struct config_account *a, const struct upstream_call *call,
+                            struct request_draft *d)
 {
     char *cloud CLEANUP_FREE = url_segment(a->cloud);
     char *region CLEANUP_FREE = url_segment(call->region);
@@ -38,17 +42,20 @@ static void build_bootstrap(const struct config_account *a, const struct upstrea
     d->path = mem_printf("/gardener/v2/%s/%s/%s/bootstrap", cloud, region, project);
 }
 
-static void build_list(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_list(const struct config_account *a, const struct upstream_call *call,
+                       struct request_draft *d)
 {
     d->path = shoots_path(a, call);
 }
 
-static void build_get(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_get(const struct config_account *a, const struct upstream_call *call,
+                      struct request_draft *d)
 {
     d->path = shoot_path(a, call, "");
 }
 
-static void build_create(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_create(const struct config_account *a, const struct upstream_call *call,
+                         struct request_draft *d)
 {
     json_t *body CLEANUP_JSON = encode_create_v2(call->body);
     d->method = "POST";
@@ -56,13 +63,15 @@ static void build_create(const struct config_account *a, const struct upstream_c
     d->body = json_text(body);
 }
 
-static void build_delete(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_delete(const struct config_account *a, const struct upstream_call *call,
+                         struct request_draft *d)
 {
     d->method = "DELETE";
     d->path = shoot_path(a, call, "");
 }
 
-static void build_kubeconfig(const struct config_account *a, const struct upstream_call *call, struct request_draft *d)
+static void build_kubeconfig(const struct config_account *a, const struct upstream_call *call,
+                             struct request_draft *d)
 {
     d->method = "POST";
     d->path = shoot_path(a, call, "/admin-kubeconfig");
@@ -71,13 +80,17 @@ static void build_kubeconfig(const struct config_account *a, const struct upstre
     d->body = mem_printf("{\"expiration_seconds\":%d}", call->ttl_seconds);
 }
 
-static void build(const struct config_account *account, const struct upstream_call *call, struct request_draft *draft)
+static void build(const struct config_account *account, const struct upstream_call *call,
+                  struct request_draft *draft)
 {
     static void (*const builders[])(const struct config_account *, const struct upstream_call *,
                                     struct request_draft *) = {
-        [UPSTREAM_CATALOG] = build_catalog, [UPSTREAM_BOOTSTRAP] = build_bootstrap,
-        [UPSTREAM_LIST] = build_list,       [UPSTREAM_GET] = build_get,
-        [UPSTREAM_CREATE] = build_create,   [UPSTREAM_DELETE] = build_delete,
+        [UPSTREAM_CATALOG] = build_catalog,
+        [UPSTREAM_BOOTSTRAP] = build_bootstrap,
+        [UPSTREAM_LIST] = build_list,
+        [UPSTREAM_GET] = build_get,
+        [UPSTREAM_CREATE] = build_create,
+        [UPSTREAM_DELETE] = build_delete,
         [UPSTREAM_KUBECONFIG] = build_kubeconfig,
     };
     *draft = (struct request_draft){.method = "GET"};
@@ -91,8 +104,7 @@ static bool decode_list(const json_t *doc, struct upstream_result *result)
     size_t i;
     json_t *item;
     result->shoots = mem_calloc(json_array_size(doc), sizeof(struct shoot *));
-    json_array_foreach(doc, i, item)
-    {
+    json_array_foreach (doc, i, item) {
         struct shoot *shoot = decode_shoot_v2(item);
         if (shoot)
             result->shoots[result->shoot_count++] = shoot;
@@ -119,7 +131,8 @@ static bool decode_kubeconfig(const char *body, size_t len, struct upstream_resu
     return true;
 }
 
-static bool decode(const struct upstream_call *call, const char *body, size_t len, struct upstream_result *result)
+static bool decode(const struct upstream_call *call, const char *body, size_t len,
+                   struct upstream_result *result)
 {
     if (call->op == UPSTREAM_BOOTSTRAP || call->op == UPSTREAM_DELETE)
         return true; /* any 2xx, no body required (16.1 item 3) */

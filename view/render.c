@@ -37,7 +37,7 @@ static json_t *render_errors(const struct shoot *s)
     json_t *errors = json_array();
     size_t i;
     json_t *error;
-    json_array_foreach(s ? s->last_errors : NULL, i, error)
+    json_array_foreach (s ? s->last_errors : NULL, i, error)
         model_append_errors(errors, error);
     return errors;
 }
@@ -181,7 +181,8 @@ void render_cluster_etag(const struct cluster *c, const struct operation *op, ch
 bool render_cluster_etag_protects(const char *tag, const struct cluster *c)
 {
     char prefix[64];
-    int len = snprintf(prefix, sizeof(prefix), "\"%.10s-%" PRId64 "-", c->id + strlen(c->id) - 10, c->generation);
+    int len =
+        snprintf(prefix, sizeof(prefix), "\"%.10s-%" PRId64 "-", c->id + strlen(c->id) - 10, c->generation);
     return !strncmp(tag, prefix, (size_t)len);
 }
 

@@ -1,6 +1,6 @@
 /*
- * How the domain looks to API clients (design 5): pure functions from model structs to JSON. Loop thread mostly;
- * they keep no state, so any thread may call them. The caller owns what is returned.
+ * How the domain looks to API clients (design 5): pure functions from model structs to JSON. Loop thread
+ * mostly; they keep no state, so any thread may call them. The caller owns what is returned.
  */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
@@ -24,9 +24,9 @@ struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);
 
 /*
- * The quoted, strong ETag of a cluster: "<id>-<generation>-<everything else that is shown>". If-None-Match compares
- * all of it. If-Match asks whether somebody else changed the cluster: it compares id and generation only, so that a
- * poll or a rise of progress between a client's read and its write is no 412.
+ * The quoted, strong ETag of a cluster: "<id>-<generation>-<everything else that is shown>". If-None-Match
+ * compares all of it. If-Match asks whether somebody else changed the cluster: it compares id and generation
+ * only, so that a poll or a rise of progress between a client's read and its write is no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

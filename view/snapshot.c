@@ -1,6 +1,6 @@
 /*
- * Snapshots: sections are arrays that successive snapshots share while nothing in them changes. The loop thread
- * stages and publishes; readers pass through the epoch. Never blocks, never touches store or network.
+ * Snapshots: sections are arrays that successive snapshots share while nothing in them changes. The loop
+ * thread stages and publishes; readers pass through the epoch. Never blocks, never touches store or network.
  */
 #include "view/view.h"
 

@@ -1,7 +1,7 @@
 /*
- * The view: an immutable snapshot of everything that API reads serve, with JSON and ETags made ahead. Published by
- * the loop thread, read by the HTTP threads without a lock (base/epoch.h). Nothing in it ever changes; a change
- * builds one new blob and a new snapshot that shares all the others.
+ * The view: an immutable snapshot of everything that API reads serve, with JSON and ETags made ahead.
+ * Published by the loop thread, read by the HTTP threads without a lock (base/epoch.h). Nothing in it ever
+ * changes; a change builds one new blob and a new snapshot that shares all the others.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -16,12 +16,13 @@
 /* One resource: reference counted, immutable. Any thread. */
 struct view_blob {
     _Atomic unsigned refs;
-    char *key;      /* set by view_set */
-    char etag[64];  /* quoted */
-    char *body;     /* compact JSON */
+    char *key;     /* set by view_set */
+    char etag[64]; /* quoted */
+    char *body;    /* compact JSON */
     size_t body_len;
     wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */
-    const void *subject; /* struct cluster *, struct operation *, ... as the section says; owned by the blob */
+    const void
+        *subject; /* struct cluster *, struct operation *, ... as the section says; owned by the blob */
     void (*subject_free)(void *subject);
 };
 

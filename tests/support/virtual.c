@@ -37,7 +37,8 @@ static void virtual_random(const struct env *env, void *bytes, size_t len)
     }
 }
 
-static int virtual_wait(const struct env *env, int epoll_fd, struct epoll_event *events, int max, mono_us deadline)
+static int virtual_wait(const struct env *env, int epoll_fd, struct epoll_event *events, int max,
+                        mono_us deadline)
 {
     struct virtual_world *w = world_of(env);
     int n = epoll_wait(epoll_fd, events, max, 0);
@@ -72,7 +73,8 @@ static void answer_now(struct loop_timer *timer)
     struct http_call *call = CONTAINER_OF(timer, struct http_call, timer);
     const char *body = call->answer.body ? call->answer.body : "";
     const struct http_answer answer = {.outcome = call->answer.outcome,
-                                       .status = call->answer.outcome == HTTP_ANSWERED ? call->answer.status : 0,
+                                       .status =
+                                           call->answer.outcome == HTTP_ANSWERED ? call->answer.status : 0,
                                        .retry_after = call->answer.retry_after,
                                        .body = body,
                                        .body_len = strlen(body),
@@ -89,7 +91,8 @@ static struct http_call *fake_start(struct transport *t, const struct http_reque
     struct seen_request *seen = &f->seen[f->count % ARRAY_LEN(f->seen)];
     f->count++;
     free(seen->body);
-    *seen = (struct seen_request){.at = f->world->now, .body = mem_strndup(request->body ? request->body : "", request->body_len)};
+    *seen = (struct seen_request){.at = f->world->now,
+                                  .body = mem_strndup(request->body ? request->body : "", request->body_len)};
     (void)snprintf(seen->method, sizeof(seen->method), "%s", request->method);
     (void)snprintf(seen->url, sizeof(seen->url), "%s", request->url);
     for (const struct http_header *h = request->headers; h && h->name; h++)

@@ -1,6 +1,7 @@
 /*
- * A world of its own for unit tests: a clock that jumps to the next deadline instead of sleeping, seeded randomness,
- * and a transport that answers from memory. Hours pass in milliseconds, in the same order every time.
+ * A world of its own for unit tests: a clock that jumps to the next deadline instead of sleeping, seeded
+ * randomness, and a transport that answers from memory. Hours pass in milliseconds, in the same order every
+ * time.
  */
 #ifndef TESTS_SUPPORT_VIRTUAL_H
 #define TESTS_SUPPORT_VIRTUAL_H

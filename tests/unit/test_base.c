@@ -65,8 +65,10 @@ static void dates_round_trip(void **state)
     static const struct {
         const char *text;
         int64_t seconds;
-    } rows[] = {{"2026-03-01T12:05:00Z", 1772366700}, {"1970-01-01T00:00:00Z", 0},
-                {"2038-01-19T03:14:08Z", 2147483648}, {"2026-03-01T14:05:00+02:00", 1772366700},
+    } rows[] = {{"2026-03-01T12:05:00Z", 1772366700},
+                {"1970-01-01T00:00:00Z", 0},
+                {"2038-01-19T03:14:08Z", 2147483648},
+                {"2026-03-01T14:05:00+02:00", 1772366700},
                 {"2026-03-01T12:05:00.5Z", 1772366700}};
     char text[TIME_TEXT_BYTES];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -77,7 +79,8 @@ static void dates_round_trip(void **state)
     assert_string_equal(time_rfc3339(1772366700 * US_PER_S, true, text), "2026-03-01T12:05:00Z");
     assert_string_equal(time_rfc3339(1772366700 * US_PER_S + 120, true, text), "2026-03-01T12:05:00.000120Z");
     assert_string_equal(time_http(784111777 * US_PER_S, text), "Sun, 06 Nov 1994 08:49:37 GMT");
-    static const char *const bad[] = {"", "2026-03-01", "2026-03-01T12:05:00", "2026-03-01T12:05:00Zx", "yesterday"};
+    static const char *const bad[] = {"", "2026-03-01", "2026-03-01T12:05:00", "2026-03-01T12:05:00Zx",
+                                      "yesterday"};
     wall_us at;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_false(time_parse_rfc3339(bad[i], &at));
@@ -111,8 +114,16 @@ static void retry_after_is_clamped_UP_14(void **state)
 static void strict_json_rejects(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "5", "\"x\"", "{\"a\":1,\"a\":2}", "{\"a\":1} x", "{\"a\":\"\\u0000\"}",
-                                      "\xef\xbb\xbf{}", "{\"a\":1e999}", "{\"a\":\"\xff\"}", "{"};
+    static const char *const bad[] = {"",
+                                      "5",
+                                      "\"x\"",
+                                      "{\"a\":1,\"a\":2}",
+                                      "{\"a\":1} x",
+                                      "{\"a\":\"\\u0000\"}",
+                                      "\xef\xbb\xbf{}",
+                                      "{\"a\":1e999}",
+                                      "{\"a\":\"\xff\"}",
+                                      "{"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct json_fault fault;
         assert_null(json_parse_strict(bad[i], strlen(bad[i]), &fault));
@@ -197,7 +208,8 @@ static void sealed_values_open_only_in_their_context(void **state)
     free(sealed);
 }
 
-/* ---- the view under load -------------------------------------------------------------------------------------- */
+/* ---- the view under load
+ * -------------------------------------------------------------------------------------- */
 
 struct stress {
     struct view *view;
@@ -255,7 +267,8 @@ static void view_is_sorted_and_the_last_change_wins(void **state)
     static const char *const keys[] = {"c", "a", "b", "a", "d", "c"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         char text[24];
-        view_set(v, VIEW_PROJECTS, keys[i], view_blob_new("", mem_strdup(log_format_int((int64_t)i, text)), 0, NULL, NULL));
+        view_set(v, VIEW_PROJECTS, keys[i],
+                 view_blob_new("", mem_strdup(log_format_int((int64_t)i, text)), 0, NULL, NULL));
     }
     view_set(v, VIEW_PROJECTS, "d", NULL);
     view_publish(v);

@@ -12,12 +12,18 @@
 #include "model/spec.h"
 
 static const char catalog_text[] =
-    "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"state\":\"deprecated\"},{\"version\":\"1.33.7\",\"state\":"
-    "\"supported\"},{\"version\":\"1.34.3\",\"state\":\"supported\"},{\"version\":\"1.35.0\",\"state\":\"preview\"},"
-    "{\"version\":\"1.34.10\",\"state\":\"expired\"}],\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":["
-    "{\"version\":\"1877.9.0\",\"state\":\"supported\"},{\"version\":\"1877.10.0\",\"state\":\"supported\"}]}],"
-    "\"machine_types\":[{\"name\":\"b.1c1gb\",\"cpus\":1,\"memory\":\"1Gi\",\"usable\":true},{\"name\":\"b.4c8gb\","
-    "\"cpus\":4,\"memory\":\"8Gi\",\"usable\":true},{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory\":\"4Gi\",\"usable\":"
+    "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"state\":\"deprecated\"},{\"version\":\"1.33.7\","
+    "\"state\":"
+    "\"supported\"},{\"version\":\"1.34.3\",\"state\":\"supported\"},{\"version\":\"1.35.0\",\"state\":"
+    "\"preview\"},"
+    "{\"version\":\"1.34.10\",\"state\":\"expired\"}],\"machine_images\":[{\"name\":\"gardenlinux\","
+    "\"versions\":["
+    "{\"version\":\"1877.9.0\",\"state\":\"supported\"},{\"version\":\"1877.10.0\",\"state\":\"supported\"}]}"
+    "],"
+    "\"machine_types\":[{\"name\":\"b.1c1gb\",\"cpus\":1,\"memory\":\"1Gi\",\"usable\":true},{\"name\":\"b."
+    "4c8gb\","
+    "\"cpus\":4,\"memory\":\"8Gi\",\"usable\":true},{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory\":\"4Gi\","
+    "\"usable\":"
     "true},{\"name\":\"b.2c2gb\",\"cpus\":2,\"memory\":\"2Gi\",\"usable\":false}],\"zones\":[\"nova\"],"
     "\"floating_pools\":[\"ext-net\"],\"load_balancer_providers\":[\"amphora\"]}";
 
@@ -28,7 +34,8 @@ static json_t *parse(const char *text)
     return doc;
 }
 
-/* ---- phases (gardener.md 2.4) --------------------------------------------------------------------------------- */
+/* ---- phases (gardener.md 2.4)
+ * --------------------------------------------------------------------------------- */
 
 struct phase_row {
     const char *type, *state;
@@ -47,12 +54,15 @@ static void phases(void **state)
     (void)state;
     static const struct phase_row rows[] = {
         {NULL, NULL, 0, false, "[]", -1, false, PHASE_PENDING, HEALTH_PROGRESSING, false, false},
-        {NULL, NULL, 0, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING, false, false},
-        {"Create", "Pending", 0, false, "[]", -1, false, PHASE_PENDING, HEALTH_PROGRESSING, false, false},
-        {"Create", "Processing", 43, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING, false,
+        {NULL, NULL, 0, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING, false,
          false},
-        {"Create", "Error", 43, false, "[]", OPERATION_CREATE, false, PHASE_RETRYING, HEALTH_UNHEALTHY, false, false},
-        {"Create", "Failed", 88, false, "[]", OPERATION_CREATE, false, PHASE_FAILED, HEALTH_UNHEALTHY, false, true},
+        {"Create", "Pending", 0, false, "[]", -1, false, PHASE_PENDING, HEALTH_PROGRESSING, false, false},
+        {"Create", "Processing", 43, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING,
+         false, false},
+        {"Create", "Error", 43, false, "[]", OPERATION_CREATE, false, PHASE_RETRYING, HEALTH_UNHEALTHY, false,
+         false},
+        {"Create", "Failed", 88, false, "[]", OPERATION_CREATE, false, PHASE_FAILED, HEALTH_UNHEALTHY, false,
+         true},
         {"Create", "Aborted", 88, false, "[]", -1, false, PHASE_FAILED, HEALTH_UNHEALTHY, false, true},
         {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_CREATE, false, PHASE_READY,
          HEALTH_HEALTHY, true, false},
@@ -62,24 +72,27 @@ static void phases(void **state)
          HEALTH_PROGRESSING, true, false},
         {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"},{\"status\":\"False\"}]", -1, false,
          PHASE_DEGRADED, HEALTH_UNHEALTHY, true, false},
-        {"Create", "Succeeded", 100, false, "[{\"status\":\"Unknown\"}]", -1, false, PHASE_DEGRADED, HEALTH_UNKNOWN,
-         true, false},
-        {"Reconcile", "Succeeded", 100, true, "[{\"status\":\"True\"}]", -1, false, PHASE_HIBERNATED, HEALTH_HEALTHY,
-         true, false},
-        {"Reconcile", "Processing", 10, true, "[]", -1, false, PHASE_WAKING, HEALTH_PROGRESSING, false, false},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"Unknown\"}]", -1, false, PHASE_DEGRADED,
+         HEALTH_UNKNOWN, true, false},
+        {"Reconcile", "Succeeded", 100, true, "[{\"status\":\"True\"}]", -1, false, PHASE_HIBERNATED,
+         HEALTH_HEALTHY, true, false},
+        {"Reconcile", "Processing", 10, true, "[]", -1, false, PHASE_WAKING, HEALTH_PROGRESSING, false,
+         false},
         {"Reconcile", "Processing", 10, false, "[]", OPERATION_HIBERNATE, false, PHASE_HIBERNATING,
          HEALTH_PROGRESSING, false, false},
-        {"Reconcile", "Processing", 10, false, "[]", -1, false, PHASE_UPDATING, HEALTH_PROGRESSING, false, false},
+        {"Reconcile", "Processing", 10, false, "[]", -1, false, PHASE_UPDATING, HEALTH_PROGRESSING, false,
+         false},
         /* the old success is still visible after an accepted write */
-        {"Reconcile", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_UPDATE, true, PHASE_UPDATING,
-         HEALTH_PROGRESSING, false, false},
-        {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_DELETE, false, PHASE_DELETING,
-         HEALTH_PROGRESSING, false, false},
-        {"Delete", "Processing", 50, false, "[]", OPERATION_DELETE, false, PHASE_DELETING, HEALTH_PROGRESSING, false,
-         false},
-        {"Delete", "Succeeded", 100, false, "[]", OPERATION_DELETE, false, PHASE_DELETING, HEALTH_PROGRESSING, false,
-         false},
-        {"Delete", "Failed", 50, false, "[]", OPERATION_DELETE, false, PHASE_FAILED, HEALTH_PROGRESSING, false, true},
+        {"Reconcile", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_UPDATE, true,
+         PHASE_UPDATING, HEALTH_PROGRESSING, false, false},
+        {"Create", "Succeeded", 100, false, "[{\"status\":\"True\"}]", OPERATION_DELETE, false,
+         PHASE_DELETING, HEALTH_PROGRESSING, false, false},
+        {"Delete", "Processing", 50, false, "[]", OPERATION_DELETE, false, PHASE_DELETING, HEALTH_PROGRESSING,
+         false, false},
+        {"Delete", "Succeeded", 100, false, "[]", OPERATION_DELETE, false, PHASE_DELETING, HEALTH_PROGRESSING,
+         false, false},
+        {"Delete", "Failed", 50, false, "[]", OPERATION_DELETE, false, PHASE_FAILED, HEALTH_PROGRESSING,
+         false, true},
         {"Teleport", "Levitating", 50, false, "[]", -1, false, PHASE_UNKNOWN, HEALTH_UNKNOWN, false, false},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -118,7 +131,8 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     assert_false(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US));
 }
 
-/* ---- specs ---------------------------------------------------------------------------------------------------- */
+/* ---- specs
+ * ---------------------------------------------------------------------------------------------------- */
 
 static size_t fault_count(const char *body, bool v1, char *first_pointer, size_t size)
 {
@@ -141,7 +155,8 @@ static void specs_accepted(void **state)
         "{\"name\":\"dev\",\"spec\":null,\"labels\":null}",
         "{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.33\"}}",
         "{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.35.0\"}}",
-        "{\"name\":\"a-1\",\"spec\":{\"node_pools\":[{\"name\":\"a\",\"minimum\":0,\"maximum\":5},{\"name\":\"b\"}]}}",
+        "{\"name\":\"a-1\",\"spec\":{\"node_pools\":[{\"name\":\"a\",\"minimum\":0,\"maximum\":5},{\"name\":"
+        "\"b\"}]}}",
     };
     char pointer[128];
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++)
@@ -166,22 +181,28 @@ static void specs_refused_at_the_right_place(void **state)
         {"{\"name\":\"a\",\"spec\":{\"colour\":1}}", "#/spec/colour", false},
         {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.3\"}}", "#/spec/kubernetes_version", false},
         {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.35\"}}", "#/spec/kubernetes_version", false},
-        {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.34.10\"}}", "#/spec/kubernetes_version", false},
+        {"{\"name\":\"a\",\"spec\":{\"kubernetes_version\":\"1.34.10\"}}", "#/spec/kubernetes_version",
+         false},
         {"{\"name\":\"a\",\"spec\":{\"node_pools\":[]}}", "#/spec/node_pools", false},
         {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"machine_type\":\"b.2c2gb\"}]}}",
          "#/spec/node_pools/0/machine_type", false},
         {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"image\":{\"version\":\"1.0\"}}]}}",
          "#/spec/node_pools/0/image", false},
-        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"zones\":[\"mars\"]}]}}", "#/spec/node_pools/0/zones/0", false},
-        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"name\":\"x\"},{\"name\":\"x\"}]}}", "#/spec/node_pools/1", false},
-        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"maximum\":0,\"minimum\":0}]}}", "#/spec/node_pools", false},
-        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"name\":\"toolong\"}]}}", "#/spec/node_pools/0/name", true},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"zones\":[\"mars\"]}]}}", "#/spec/node_pools/0/zones/0",
+         false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"name\":\"x\"},{\"name\":\"x\"}]}}",
+         "#/spec/node_pools/1", false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"maximum\":0,\"minimum\":0}]}}", "#/spec/node_pools",
+         false},
+        {"{\"name\":\"a\",\"spec\":{\"node_pools\":[{\"name\":\"toolong\"}]}}", "#/spec/node_pools/0/name",
+         true},
         {"{\"name\":\"a\",\"spec\":{\"networking\":{\"nodes_cidr\":\"10.250.0.1/16\"}}}",
          "#/spec/networking/nodes_cidr", false},
         {"{\"name\":\"a\",\"spec\":{\"networking\":{\"cilium\":{}}}}", "#/spec/networking/cilium", false},
         {"{\"name\":\"a\",\"spec\":{\"allowed_cidrs\":[\"10.0.0.0\"]}}", "#/spec/allowed_cidrs/0", false},
         {"{\"name\":\"a\",\"spec\":{\"allowed_cidrs\":[\"10.0.0.0/8\"]}}", "#/spec/allowed_cidrs", true},
-        {"{\"name\":\"a\",\"spec\":{\"maintenance\":{\"begin\":\"020000+0000\"}}}", "#/spec/maintenance", false},
+        {"{\"name\":\"a\",\"spec\":{\"maintenance\":{\"begin\":\"020000+0000\"}}}", "#/spec/maintenance",
+         false},
         {"{\"name\":\"a\",\"spec\":{\"maintenance\":{\"begin\":\"250000+0000\",\"end\":\"030000+0000\"}}}",
          "#/spec/maintenance/begin", false},
         {"{\"name\":\"a\",\"spec\":{\"hibernation_schedules\":[{\"start\":\"0 20 * * 1-5\"}]}}",
@@ -237,7 +258,8 @@ static void differences_ignore_what_is_not_asked(void **state)
         {"{\"networking\":{\"type\":\"cilium\"}}", 1},
     };
     json_t *observed CLEANUP_JSON =
-        parse("{\"kubernetes_version\":\"1.33.7\",\"networking\":{\"type\":\"calico\"},\"node_pools\":[{\"name\":\"a\","
+        parse("{\"kubernetes_version\":\"1.33.7\",\"networking\":{\"type\":\"calico\"},\"node_pools\":[{"
+              "\"name\":\"a\","
               "\"minimum\":1,\"maximum\":3},{\"name\":\"b\",\"minimum\":0,\"maximum\":3}]}");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *spec CLEANUP_JSON = parse(rows[i].spec);
@@ -261,7 +283,8 @@ static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
 {
     (void)state;
     json_t *errors CLEANUP_JSON = json_array();
-    json_t *error CLEANUP_JSON = parse("{\"description\":\"x\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\",\"ERR_NEW\"]}");
+    json_t *error CLEANUP_JSON =
+        parse("{\"description\":\"x\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\",\"ERR_NEW\"]}");
     model_append_errors(errors, error);
     assert_int_equal(json_array_size(errors), 2);
     assert_true(json_bool(json_array_get(errors, 0), "user_error", false));

@@ -57,7 +57,8 @@ static void remember(void *ctx, const struct account_state *state)
 static void open_account(struct fixture *f)
 {
     const struct upstream_account_events events = {.ctx = f, .remember = remember};
-    f->account = upstream_account_new(f->loop, &f->transport->transport, &f->config, &f->key, f->remembered, 64, &events);
+    f->account = upstream_account_new(f->loop, &f->transport->transport, &f->config, &f->key, f->remembered,
+                                      64, &events);
 }
 
 static int setup(void **state)
@@ -69,14 +70,17 @@ static int setup(void **state)
     f->transport->respond = respond;
     list_init(&f->open);
     f->transport->ctx = f;
-    f->config = (struct config_account){.api = API_V2, .max_in_flight = 1, .min_spacing_us = 100 * US_PER_MS,
+    f->config = (struct config_account){.api = API_V2,
+                                        .max_in_flight = 1,
+                                        .min_spacing_us = 100 * US_PER_MS,
                                         .call_timeout_us = 60 * US_PER_S};
     f->config.name = mem_strdup("main");
     f->config.cloud = mem_strdup("public");
     f->config.url = mem_strdup("http://127.0.0.1:1");
     f->config.login = mem_strdup("robot");
     f->config.password = mem_strdup("pass");
-    f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL, US_PER_MS};
+    f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL,
+                                      US_PER_MS};
     f->answer = (struct canned_answer){HTTP_ANSWERED, 200, "[]", NULL, 10 * US_PER_MS};
     open_account(f);
     *state = f;
@@ -111,13 +115,19 @@ static void on_done(struct upstream_call *call, const struct upstream_result *re
     free(t);
 }
 
-static void submit_with(struct fixture *f, enum upstream_op op, enum lane_priority priority, int64_t deadline_us,
-                        const json_t *body)
+static void submit_with(struct fixture *f, enum upstream_op op, enum lane_priority priority,
+                        int64_t deadline_us, const json_t *body)
 {
     struct test_call *t = MEM_NEW(struct test_call);
     t->f = f;
-    t->call = (struct upstream_call){.op = op, .region = "Sto2", .project_id = "p", .name = "dev", .body = body,
-                                     .priority = priority, .deadline = f->world.now + deadline_us, .on_done = on_done};
+    t->call = (struct upstream_call){.op = op,
+                                     .region = "Sto2",
+                                     .project_id = "p",
+                                     .name = "dev",
+                                     .body = body,
+                                     .priority = priority,
+                                     .deadline = f->world.now + deadline_us,
+                                     .on_done = on_done};
     list_append(&f->open, &t->link);
     upstream_submit(f->account, &t->call);
 }
@@ -127,7 +137,8 @@ static void submit(struct fixture *f, enum upstream_op op, enum lane_priority pr
     submit_with(f, op, priority, deadline_us, NULL);
 }
 
-/* ---- the lane ------------------------------------------------------------------------------------------------- */
+/* ---- the lane
+ * ------------------------------------------------------------------------------------------------- */
 
 static void one_call_at_a_time_with_spacing(void **state)
 {
@@ -235,10 +246,15 @@ static void lost_writes_are_uncertain_and_reads_are_not(void **state)
         {{HTTP_ANSWERED, 409, "{}", NULL, 0}, UPSTREAM_CONFLICT, UPSTREAM_CONFLICT},
         {{HTTP_ANSWERED, 400, "{}", NULL, 0}, UPSTREAM_REFUSED, UPSTREAM_REFUSED},
         {{HTTP_ANSWERED, 302, "", NULL, 0}, UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN},
-        {{HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"No access: Your user does not have access to this method.\"}}", NULL, 0},
-         UPSTREAM_FORBIDDEN, UPSTREAM_FORBIDDEN},
+        {{HTTP_ANSWERED, 403,
+          "{\"error\":{\"code\":403,\"message\":\"No access: Your user does not have access to this "
+          "method.\"}}",
+          NULL, 0},
+         UPSTREAM_FORBIDDEN,
+         UPSTREAM_FORBIDDEN},
         {{HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"Forbidden IP\"}}", NULL, 0},
-         UPSTREAM_THROTTLED, UPSTREAM_THROTTLED},
+         UPSTREAM_THROTTLED,
+         UPSTREAM_THROTTLED},
         {{HTTP_ANSWERED, 200, "rubbish", NULL, 0}, UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN},
     };
     json_t *spec CLEANUP_JSON = json_pack("{s:s}", "name", "dev");
@@ -257,7 +273,8 @@ static void lost_writes_are_uncertain_and_reads_are_not(void **state)
     }
 }
 
-/* ---- tokens --------------------------------------------------------------------------------------------------- */
+/* ---- tokens
+ * --------------------------------------------------------------------------------------------------- */
 
 static void rejected_token_is_renewed_once(void **state)
 {
@@ -266,8 +283,8 @@ static void rejected_token_is_renewed_once(void **state)
     virtual_run(&f->world, f->loop, 5 * US_PER_S);
     assert_int_equal(f->logins, 1);
     /* The token stays rejected: one login, one repetition, then the truth. */
-    f->answer = (struct canned_answer){HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"Invalid token\"}}",
-                                       NULL, US_PER_MS};
+    f->answer = (struct canned_answer){
+        HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"Invalid token\"}}", NULL, US_PER_MS};
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 60 * US_PER_S);
     virtual_run(&f->world, f->loop, 5 * US_PER_S);
     assert_int_equal(f->logins, 2);
@@ -306,8 +323,8 @@ static void remembered_token_of_another_login_is_not_used(void **state)
 static void wrong_password_is_tried_4_times_a_minute_12_an_hour(void **state)
 {
     struct fixture *f = *state;
-    f->login = (struct canned_answer){HTTP_ANSWERED, 400, "{\"error\":{\"code\":400,\"message\":\"Bad Request\"}}", NULL,
-                                      US_PER_MS};
+    f->login = (struct canned_answer){
+        HTTP_ANSWERED, 400, "{\"error\":{\"code\":400,\"message\":\"Bad Request\"}}", NULL, US_PER_MS};
     for (int second = 0; second < 3600; second++) {
         submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, US_PER_S);
         virtual_run(&f->world, f->loop, US_PER_S);
@@ -325,7 +342,8 @@ static void wrong_password_is_tried_4_times_a_minute_12_an_hour(void **state)
     upstream_account_free(f->account);
     free(f->config.password);
     f->config.password = mem_strdup("right");
-    f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t2\"}", NULL, US_PER_MS};
+    f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t2\"}", NULL,
+                                      US_PER_MS};
     open_account(f);
     submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 10 * US_PER_S);
     virtual_run(&f->world, f->loop, 5 * US_PER_S);
@@ -343,7 +361,8 @@ static void login_during_an_outage_is_no_refusal(void **state)
     upstream_account_status(f->account, &status);
     assert_int_equal(status.login, LOGIN_UNREACHABLE);
     assert_int_equal(f->done, 0);
-    f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL, US_PER_MS};
+    f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL,
+                                      US_PER_MS};
     virtual_run(&f->world, f->loop, 60 * US_PER_S);
     assert_int_equal(f->done, 1);
     assert_int_equal(f->last, UPSTREAM_OK);
@@ -356,38 +375,52 @@ static void kubeconfig_falls_back_when_v3_is_unknown(void **state)
     submit(f, UPSTREAM_KUBECONFIG, LANE_USER_WAITING, 60 * US_PER_S);
     virtual_run(&f->world, f->loop, 5 * US_PER_S);
     assert_int_equal(f->last, UPSTREAM_ABSENT);
-    assert_non_null(strstr(f->transport->seen[1].url, "/gardener/v3/public/shoots/Sto2/p/dev/admin-kubeconfig"));
-    assert_non_null(strstr(f->transport->seen[2].url, "/gardener/v2/public/shoots/Sto2/p/dev/admin-kubeconfig"));
+    assert_non_null(
+        strstr(f->transport->seen[1].url, "/gardener/v3/public/shoots/Sto2/p/dev/admin-kubeconfig"));
+    assert_non_null(
+        strstr(f->transport->seen[2].url, "/gardener/v2/public/shoots/Sto2/p/dev/admin-kubeconfig"));
 }
 
-/* ---- decoders ------------------------------------------------------------------------------------------------- */
+/* ---- decoders
+ * ------------------------------------------------------------------------------------------------- */
 
 static void both_generations_decode_to_the_same_words(void **state)
 {
     (void)state;
     static const char v2[] =
-        "{\"name\":\"example\",\"uid\":\"u\",\"kubernetes\":{\"version\":\"1.33.7\"},\"purpose\":\"evaluation\","
+        "{\"name\":\"example\",\"uid\":\"u\",\"kubernetes\":{\"version\":\"1.33.7\"},\"purpose\":"
+        "\"evaluation\","
         "\"networking\":{\"type\":\"calico\",\"nodes\":\"10.250.0.0/16\"},\"maintenance\":{\"auto_update\":{"
-        "\"kubernetes_version\":true,\"machine_image_version\":false},\"time_window\":{\"begin\":\"020000+0000\",\"end\":"
-        "\"030000+0000\"}},\"shoot_provider\":{\"workers\":[{\"name\":\"wg1\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":{"
-        "\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":3,\"max_surge\":1,\"volume\":{\"size\":"
-        "\"50Gi\"},\"zones\":[\"nova\"],\"labels\":[{\"key\":\"a\",\"value\":\"b\"}]}]},\"last_operation\":{\"type\":\"Create\","
-        "\"state\":\"Processing\",\"progress\":43,\"description\":\"x\",\"last_update_time\":\"2026-03-01T12:05:00Z\"},"
+        "\"kubernetes_version\":true,\"machine_image_version\":false},\"time_window\":{\"begin\":\"020000+"
+        "0000\",\"end\":"
+        "\"030000+0000\"}},\"shoot_provider\":{\"workers\":[{\"name\":\"wg1\",\"machine\":{\"type\":\"b."
+        "2c4gb\",\"image\":{"
+        "\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":3,\"max_surge\":1,"
+        "\"volume\":{\"size\":"
+        "\"50Gi\"},\"zones\":[\"nova\"],\"labels\":[{\"key\":\"a\",\"value\":\"b\"}]}]},\"last_operation\":{"
+        "\"type\":\"Create\","
+        "\"state\":\"Processing\",\"progress\":43,\"description\":\"x\",\"last_update_time\":\"2026-03-01T12:"
+        "05:00Z\"},"
         "\"status\":{\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}";
-    static const char v1[] =
-        "{\"metadata\":{\"name\":\"example\",\"uid\":\"u\"},\"spec\":{\"purpose\":\"evaluation\",\"kubernetes\":{\"version\":"
-        "\"1.33.7\"},\"maintenance\":{\"autoUpdate\":{\"kubernetesVersion\":true,\"machineImageVersion\":false},\"timeWindow\":{"
-        "\"begin\":\"020000+0000\",\"end\":\"030000+0000\"}},\"provider\":{\"workers\":[{\"name\":\"wg1\",\"machine\":{\"type\":"
-        "\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":3,\"maxSurge\":1,"
-        "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"],\"labels\":{\"a\":\"b\"}}]}},\"status\":{\"hibernated\":false,"
-        "\"lastOperation\":{\"type\":\"Create\",\"state\":\"Processing\",\"progress\":43,\"description\":\"x\"}}}";
+    static const char v1[] = "{\"metadata\":{\"name\":\"example\",\"uid\":\"u\"},\"spec\":{\"purpose\":"
+                             "\"evaluation\",\"kubernetes\":{\"version\":"
+                             "\"1.33.7\"},\"maintenance\":{\"autoUpdate\":{\"kubernetesVersion\":true,"
+                             "\"machineImageVersion\":false},\"timeWindow\":{"
+                             "\"begin\":\"020000+0000\",\"end\":\"030000+0000\"}},\"provider\":{\"workers\":["
+                             "{\"name\":\"wg1\",\"machine\":{\"type\":"
+                             "\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},"
+                             "\"minimum\":1,\"maximum\":3,\"maxSurge\":1,"
+                             "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"],\"labels\":{\"a\":\"b\"}}]}"
+                             "},\"status\":{\"hibernated\":false,"
+                             "\"lastOperation\":{\"type\":\"Create\",\"state\":\"Processing\",\"progress\":"
+                             "43,\"description\":\"x\"}}}";
     json_t *doc2 CLEANUP_JSON = json_parse_lenient(v2, strlen(v2), NULL);
     json_t *doc1 CLEANUP_JSON = json_parse_lenient(v1, strlen(v1), NULL);
     struct shoot *a = decode_shoot_v2(doc2), *b = decode_shoot_v1(doc1);
     assert_non_null(a);
     assert_non_null(b);
-    static const char *const same[] = {"kubernetes_version", "node_pools", "maintenance", "high_availability", "uid",
-                                       "hibernation_schedules"};
+    static const char *const same[] = {"kubernetes_version", "node_pools", "maintenance",
+                                       "high_availability",  "uid",        "hibernation_schedules"};
     for (size_t i = 0; i < ARRAY_LEN(same); i++)
         if (!json_equal(json_object_get(a->observed, same[i]), json_object_get(b->observed, same[i])))
             fail_msg("%s differs", same[i]);
@@ -401,8 +434,14 @@ static void both_generations_decode_to_the_same_words(void **state)
 static void rubbish_decodes_to_nothing(void **state)
 {
     (void)state;
-    static const char *const rows[] = {"{}", "[]", "5", "null", "{\"name\":5}", "{\"metadata\":{}}",
-                                       "{\"name\":\"x\",\"shoot_provider\":[],\"status\":\"x\",\"last_operation\":7}"};
+    static const char *const rows[] = {
+        "{}",
+        "[]",
+        "5",
+        "null",
+        "{\"name\":5}",
+        "{\"metadata\":{}}",
+        "{\"name\":\"x\",\"shoot_provider\":[],\"status\":\"x\",\"last_operation\":7}"};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *doc CLEANUP_JSON = json_parse_lenient(rows[i], strlen(rows[i]), NULL);
         struct shoot *a = decode_shoot_v2(doc), *b = decode_shoot_v1(doc);
