@@ -33,6 +33,20 @@ struct generation {
 extern const struct generation generation_v1;
 extern const struct generation generation_v2;
 
+/* shared.c. `generation` is "v1", "v2" or "v3"; the caller frees the paths. */
+char *shoots_path(const char *generation, const struct config_account *account,
+                  const struct upstream_call *call);
+char *shoot_path(const char *generation, const struct config_account *account,
+                 const struct upstream_call *call, const char *rest);
+bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),
+                   struct upstream_result *result);
+json_t *decode_schedules(const json_t *schedules);
+enum login_result decode_login(const char *body, size_t len, char **ret_token);
+int kubeconfig_variants(enum upstream_op op);
+void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
+                      struct request_draft *draft);
+bool decode_kubeconfig(const char *body, size_t len, struct upstream_result *result);
+
 /* Percent-encodes one path segment (UP-8). The caller frees it. */
 char *url_segment(const char *text);
 

@@ -42,22 +42,6 @@ static json_t *decode_pools(const json_t *workers)
     return pools;
 }
 
-static json_t *decode_schedules(const json_t *array)
-{
-    json_t *ours = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
-        json_t *schedule = json_object();
-        json_set_str(schedule, "start", json_str(item, "start"));
-        json_set_str(schedule, "end", json_str(item, "end"));
-        if (json_str(item, "location"))
-            json_set_str(schedule, "location", json_str(item, "location"));
-        (void)json_array_append_new(ours, schedule);
-    }
-    return ours;
-}
-
 static json_t *decode_observed(const json_t *metadata, const json_t *spec)
 {
     const json_t *infrastructure = json_obj(json_obj(spec, "provider"), "infrastructureConfig");

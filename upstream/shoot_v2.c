@@ -85,22 +85,6 @@ static json_t *decode_networking(const json_t *doc)
     return ours;
 }
 
-static json_t *decode_schedules(const json_t *schedules)
-{
-    json_t *ours = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (schedules, i, item) {
-        json_t *schedule = json_object();
-        json_set_str(schedule, "start", json_str(item, "start"));
-        json_set_str(schedule, "end", json_str(item, "end"));
-        if (json_str(item, "location"))
-            json_set_str(schedule, "location", json_str(item, "location"));
-        (void)json_array_append_new(ours, schedule);
-    }
-    return ours;
-}
-
 static json_t *decode_maintenance(const json_t *maintenance)
 {
     const json_t *window = json_obj(maintenance, "time_window");

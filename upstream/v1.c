@@ -5,22 +5,6 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-static char *shoots_path(const struct config_account *account, const struct upstream_call *call)
-{
-    char *cloud CLEANUP_FREE = url_segment(account->cloud);
-    char *region CLEANUP_FREE = url_segment(call->region);
-    char *project CLEANUP_FREE = url_segment(call->project_id);
-    return mem_printf("/gardener/v1/%s/shoot/%s/%s", cloud, region, project);
-}
-
-static char *shoot_path(const struct config_account *account, const struct upstream_call *call,
-                        const char *rest)
-{
-    char *shoots CLEANUP_FREE = shoots_path(account, call);
-    char *name CLEANUP_FREE = url_segment(call->name);
-    return mem_printf("%s/%s%s", shoots, name, rest);
-}
-
 static void build_catalog(const struct config_account *a, const struct upstream_call *call,
                           struct request_draft *d)
 {
@@ -42,13 +26,13 @@ static void build_bootstrap(const struct config_account *a, const struct upstrea
 static void build_list(const struct config_account *a, const struct upstream_call *call,
                        struct request_draft *d)
 {
-    d->path = shoots_path(a, call);
+    d->path = shoots_path("v1", a, call);
 }
 
 static void build_get(const struct config_account *a, const struct upstream_call *call,
                       struct request_draft *d)
 {
-    d->path = shoot_path(a, call, "");
+    d->path = shoot_path("v1", a, call, "");
 }
 
 static void build_create(const struct config_account *a, const struct upstream_call *call,
@@ -56,7 +40,7 @@ static void build_create(const struct config_account *a, const struct upstream_c
 {
     json_t *body CLEANUP_JSON = encode_create_v1(call->body);
     d->method = "POST";
-    d->path = shoots_path(a, call);
+    d->path = shoots_path("v1", a, call);
     d->body = json_text(body);
 }
 
@@ -64,16 +48,7 @@ static void build_delete(const struct config_account *a, const struct upstream_c
                          struct request_draft *d)
 {
     d->method = "DELETE";
-    d->path = shoot_path(a, call, "");
-}
-
-/* The undocumented path is the one that works (quirk 5). */
-static void build_kubeconfig(const struct config_account *a, const struct upstream_call *call,
-                             struct request_draft *d)
-{
-    d->method = "POST";
-    d->path = shoot_path(a, call, "/adminkubeconfig");
-    d->body = mem_printf("{\"config\":{\"expirationSeconds\":%d}}", call->ttl_seconds);
+    d->path = shoot_path("v1", a, call, "");
 }
 
 static void build(const struct config_account *account, const struct upstream_call *call,
@@ -93,52 +68,26 @@ static void build(const struct config_account *account, const struct upstream_ca
     builders[call->op](account, call, draft);
 }
 
-static bool decode_list(const json_t *doc, struct upstream_result *result)
-{
-    if (!json_is_array(doc))
-        return false;
-    size_t i;
-    json_t *item;
-    result->shoots = mem_calloc(json_array_size(doc), sizeof(struct shoot *));
-    json_array_foreach (doc, i, item) {
-        struct shoot *shoot = decode_shoot_v1(item);
-        if (shoot)
-            result->shoots[result->shoot_count++] = shoot;
-        else
-            result->shoots_garbled++;
-    }
-    return true;
-}
-
-/* A JSON string literal whose content is the YAML (K3). */
-static bool decode_kubeconfig(const json_t *doc, struct upstream_result *result)
-{
-    result->kubeconfig = mem_strdup(json_string_value(doc));
-    if (!result->kubeconfig || !kubeconfig_is_plausible(result->kubeconfig))
-        return false;
-    result->expires_at = kubeconfig_expiry(result->kubeconfig);
-    return true;
-}
-
 static bool decode(const struct upstream_call *call, const char *body, size_t len,
                    struct upstream_result *result)
 {
     if (call->op == UPSTREAM_BOOTSTRAP || call->op == UPSTREAM_DELETE)
         return true;
+    if (call->op == UPSTREAM_KUBECONFIG)
+        return decode_kubeconfig(body, len, result);
     json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
     switch (call->op) {
     case UPSTREAM_LIST:
-        return decode_list(doc, result);
+        return decode_shoots(doc, decode_shoot_v1, result);
     case UPSTREAM_CATALOG:
         return (result->catalog = decode_catalog(doc, call->region, true)) != NULL;
-    case UPSTREAM_KUBECONFIG:
-        return decode_kubeconfig(doc, result);
     case UPSTREAM_CREATE:
         /* The answer has a shape of its own and tells nothing that the next read does not. */
         return json_str(json_obj(doc, "shoot"), "name") != NULL;
     case UPSTREAM_GET:
     case UPSTREAM_BOOTSTRAP:
     case UPSTREAM_DELETE:
+    case UPSTREAM_KUBECONFIG:
     case UPSTREAM_OP_MAX_:
         break;
     }
@@ -155,22 +104,6 @@ static void build_login(const struct config_account *account, struct request_dra
     *draft = (struct request_draft){"POST", mem_strdup("/auth/v1/tokens"), json_text(body)};
 }
 
-static enum login_result decode_login(const char *body, size_t len, char **ret_token)
-{
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    const char *result = json_str_or(doc, "result", "");
-    *ret_token = mem_strdup(json_str(doc, "token"));
-    if (*ret_token && !strcmp(result, "login_ok"))
-        return LOGIN_RESULT_TOKEN;
-    return strncmp(result, "twofactor", 9) ? LOGIN_RESULT_GARBLED : LOGIN_RESULT_TWO_FACTOR;
-}
-
-static int variants(enum upstream_op op)
-{
-    (void)op;
-    return 1;
-}
-
 const struct generation generation_v1 = {
     .name = "v1",
     .build = build,
@@ -178,5 +111,5 @@ const struct generation generation_v1 = {
     .build_login = build_login,
     .decode_login = decode_login,
     .validate_path = "/auth/v1/tokens/validate",
-    .variants = variants,
+    .variants = kubeconfig_variants,
 };
