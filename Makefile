@@ -146,8 +146,12 @@ lint:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/api/test_layout.py
 
-bench: all
-	@bench/run.sh
+$(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ -lmicrohttpd
+bench: all $(OUT)/bench/bare_mhd
+	@$(PYTHON) bench/run.py
 
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
