@@ -1,0 +1,912 @@
+/*
+ * Deliveries end to end but for the network: the real engine and store threads, the in-memory backend, a
+ * virtual clock, and a receiver that answers by script. Days of retries pass in milliseconds.
+ */
+#include "tests/support/check.h"
+
+#include <inttypes.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "tests/support/virtual.h"
+#include "webhook/outcome.h"
+#include "webhook/webhook.h"
+
+#define LOCATION "webhook-engine-test"
+#define SECRET   "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+#define HOUR_US  (3600 * US_PER_S)
+
+enum { REQUESTS_MAX = 256, REAL_WAIT_MS = 5000 };
+
+/* ---- the receiver
+ * --------------------------------------------------------------------------------------------- */
+
+struct request {
+    mono_us at;
+    wall_us wall;
+    char url[128];
+    char id[40];
+    char timestamp[24];
+    char signature[64];
+    char content_type[40];
+    char body[256];
+};
+
+struct reply {
+    enum http_outcome outcome;
+    int status;
+    const char *retry_after;
+    const char *error;
+    int64_t latency_us;
+};
+
+struct receiver {
+    struct transport transport;
+    struct loop *loop;
+    struct virtual_world *world;
+    struct reply (*reply)(const struct request *request, unsigned number);
+    struct request seen[REQUESTS_MAX];
+    unsigned count;
+    unsigned in_flight;
+    unsigned max_in_flight;
+    unsigned cancelled;
+};
+
+struct http_call {
+    struct loop_timer timer;
+    struct receiver *owner;
+    struct reply reply;
+    void (*on_done)(void *ctx, const struct http_answer *answer);
+    void *ctx;
+};
+
+static void answer_now(struct loop_timer *timer)
+{
+    struct http_call *call = CONTAINER_OF(timer, struct http_call, timer);
+    const struct http_answer answer = {
+        .outcome = call->reply.outcome,
+        .status = call->reply.status,
+        .retry_after = call->reply.retry_after,
+        .error = call->reply.error,
+        .body = "",
+        .duration_us = call->reply.latency_us,
+    };
+    call->owner->in_flight--;
+    call->on_done(call->ctx, &answer);
+    free(call);
+}
+
+static void copy_header(const struct http_request *request, const char *name, char *to, size_t size)
+{
+    for (const struct http_header *h = request->headers; h->name; h++)
+        if (!strcmp(h->name, name))
+            (void)snprintf(to, size, "%s", h->value);
+}
+
+static struct http_call *receiver_start(struct transport *t, const struct http_request *request,
+                                        void (*on_done)(void *ctx, const struct http_answer *answer),
+                                        void *ctx)
+{
+    struct receiver *r = CONTAINER_OF(t, struct receiver, transport);
+    assert_true(r->count < REQUESTS_MAX);
+    assert_string_equal(request->method, "POST");
+    assert_true(request->fresh_connection);
+    struct request *seen = &r->seen[r->count];
+    *seen = (struct request){.at = r->world->now, .wall = env_wall(&r->world->env)};
+    (void)snprintf(seen->url, sizeof(seen->url), "%s", request->url);
+    (void)snprintf(seen->body, sizeof(seen->body), "%.*s", (int)request->body_len, request->body);
+    copy_header(request, "webhook-id", seen->id, sizeof(seen->id));
+    copy_header(request, "webhook-timestamp", seen->timestamp, sizeof(seen->timestamp));
+    copy_header(request, "webhook-signature", seen->signature, sizeof(seen->signature));
+    copy_header(request, "content-type", seen->content_type, sizeof(seen->content_type));
+    struct http_call *call = MEM_NEW(struct http_call);
+    *call = (struct http_call){.owner = r, .on_done = on_done, .ctx = ctx, .timer.fire = answer_now};
+    call->reply = r->reply(seen, r->count++);
+    if (++r->in_flight > r->max_in_flight)
+        r->max_in_flight = r->in_flight;
+    loop_timer_set(r->loop, &call->timer, r->world->now + call->reply.latency_us);
+    return call;
+}
+
+static void receiver_cancel(struct transport *t, struct http_call *call)
+{
+    struct receiver *r = CONTAINER_OF(t, struct receiver, transport);
+    loop_timer_clear(r->loop, &call->timer);
+    r->in_flight--;
+    r->cancelled++;
+    free(call);
+}
+
+/* ---- the fixture
+ * ---------------------------------------------------------------------------------------------- */
+
+struct fixture {
+    struct virtual_world world;
+    struct loop *loop;
+    struct storage *storage;
+    void *conn; /* keeps the stored state, and looks into it */
+    struct config config;
+    struct seal_key key;
+    struct receiver receiver;
+    struct webhook_engine *engine;
+    struct subscription *changed; /* what the engine reported last */
+    unsigned changes;
+};
+
+static void on_changed(void *ctx, struct subscription *s)
+{
+    struct fixture *f = ctx;
+    subscription_free(f->changed);
+    f->changed = s;
+    f->changes++;
+}
+
+static struct webhook_engine *new_engine(struct fixture *f)
+{
+    const struct webhook_options options = {.loop = f->loop,
+                                            .transport = &f->receiver.transport,
+                                            .storage = f->storage,
+                                            .config = &f->config,
+                                            .key = &f->key,
+                                            .subscription_changed = on_changed,
+                                            .ctx = f};
+    return webhook_engine_new(&options);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = MEM_NEW(struct fixture);
+    log_set_level(LOG_LEVEL_ERROR);
+    virtual_init(&f->world, 11);
+    f->loop = loop_new(&f->world.env);
+    assert_int_equal(store_fake.open(LOCATION, false, &f->conn, NULL), STORE_OK);
+    assert_int_equal(storage_open(&store_fake, LOCATION, "test", env_real(), &f->storage, NULL), STORE_OK);
+    storage_start(f->storage);
+    f->receiver.transport = (struct transport){.start = receiver_start, .cancel = receiver_cancel};
+    f->receiver.loop = f->loop;
+    f->receiver.world = &f->world;
+    f->engine = new_engine(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    storage_close(f->storage);
+    webhook_engine_free(f->engine);
+    assert_int_equal(f->receiver.in_flight, 0);
+    loop_free(f->loop);
+    store_fake.close(f->conn);
+    subscription_free(f->changed);
+    free(f);
+    return 0;
+}
+
+static void on_written(struct change_set *set, enum store_status status)
+{
+    assert_int_equal(status, STORE_OK);
+    sem_t *done = set->ctx;
+    change_set_free(set);
+    (void)sem_post(done);
+}
+
+/* Stores `set` and everything submitted before it. */
+static void commit(struct fixture *f, struct change_set *set)
+{
+    sem_t done;
+    (void)sem_init(&done, 0, 0);
+    set->on_done = on_written;
+    set->ctx = &done;
+    storage_submit(f->storage, set);
+    (void)sem_wait(&done);
+    (void)sem_destroy(&done);
+}
+
+static struct subscription *make_subscription(struct fixture *f, const char *id)
+{
+    struct subscription *s = MEM_NEW(struct subscription);
+    char *context CLEANUP_FREE = webhook_seal_context(id);
+    (void)snprintf(s->id, sizeof(s->id), "%s", id);
+    s->url = mem_printf("https://%s.example/hook?key=private", id);
+    s->sealed_secret = seal(&f->key, &f->world.env, context, SECRET, &s->sealed_secret_len);
+    s->version = 1;
+    return s;
+}
+
+static void subscribe(struct fixture *f, const char *id)
+{
+    struct change_set *set = change_set_new();
+    struct subscription *s = make_subscription(f, id);
+    webhook_engine_set(f->engine, s);
+    change_put_subscription(set, s);
+    commit(f, set);
+}
+
+static char *body_of(const char *event_id)
+{
+    return mem_printf("{\"id\": \"%s\",  \"type\":\"cluster.ready\"}", event_id);
+}
+
+static struct delivery make_delivery(struct fixture *f, const char *subscription, unsigned number)
+{
+    struct delivery d = {.next_attempt_at = env_wall(&f->world.env)};
+    d.created_at = d.next_attempt_at;
+    (void)snprintf(d.id, sizeof(d.id), "dlv_%s_%03u", subscription, number);
+    (void)snprintf(d.event_id, sizeof(d.event_id), "evt_%s_%03u", subscription, number);
+    (void)snprintf(d.subscription_id, sizeof(d.subscription_id), "%s", subscription);
+    return d;
+}
+
+/* Stores an event with its delivery, as reconcile does, and tells the engine. */
+static void publish(struct fixture *f, const char *subscription, unsigned number)
+{
+    struct change_set *set = change_set_new();
+    struct event *e = MEM_NEW(struct event);
+    struct delivery d = make_delivery(f, subscription, number);
+    (void)snprintf(e->id, sizeof(e->id), "%s", d.event_id);
+    e->body = body_of(e->id);
+    char *body CLEANUP_FREE = mem_strdup(e->body);
+    (void)change_append_event(set, e);
+    change_put_delivery(set, mem_dup(&d, sizeof(d)));
+    commit(f, set);
+    webhook_engine_enqueue(f->engine, &d, body);
+}
+
+/* The stored row. */
+static struct delivery stored(struct fixture *f, const char *subscription, unsigned number)
+{
+    struct change_set *barrier = change_set_new();
+    change_purge(barrier, CHANGE_DELIVERY_PURGE, 1);
+    commit(f, barrier);
+    const struct delivery wanted = make_delivery(f, subscription, number);
+    struct delivery *rows = NULL;
+    size_t count = 0;
+    struct delivery found = {.attempt = -1};
+    assert_int_equal(store_fake.deliveries(f->conn, subscription, "", 100, &rows, &count), STORE_OK);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(rows[i].id, wanted.id))
+            found = rows[i];
+    free(rows);
+    assert_int_not_equal(found.attempt, -1);
+    return found;
+}
+
+static void expect_stored(struct fixture *f, const char *subscription, unsigned number,
+                          enum delivery_status status, int attempt, const char *error)
+{
+    struct delivery d = stored(f, subscription, number);
+    assert_string_equal(delivery_status_name(d.status), delivery_status_name(status));
+    assert_int_equal(d.attempt, attempt);
+    assert_string_equal(d.error, error);
+    assert_int_equal(d.next_attempt_at == 0, status != DELIVERY_PENDING);
+}
+
+static void run(struct fixture *f, int64_t duration_us)
+{
+    virtual_run(&f->world, f->loop, duration_us);
+}
+
+/* Waits in real time, with the virtual clock standing, until the receiver has seen `count` requests. */
+static void run_until_seen(struct fixture *f, unsigned count)
+{
+    for (int i = 0; i < REAL_WAIT_MS && f->receiver.count < count; i++) {
+        loop_turn(f->loop, f->world.now);
+        (void)usleep(1000);
+    }
+    assert_int_equal(f->receiver.count, count);
+}
+
+static struct reply status_ok(const struct request *request, unsigned number)
+{
+    (void)request;
+    (void)number;
+    return (struct reply){.status = 204, .latency_us = 30 * US_PER_MS};
+}
+
+static struct reply status_503(const struct request *request, unsigned number)
+{
+    (void)request;
+    (void)number;
+    return (struct reply){.status = 503};
+}
+
+/* ---- what is sent
+ * --------------------------------------------------------------------------------------------- */
+
+static void sends_the_stored_bytes_signed(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    assert_int_equal(f->receiver.count, 0); /* never from inside a caller's stack */
+    run(f, US_PER_S);
+    assert_int_equal(f->receiver.count, 1);
+    const struct request *seen = &f->receiver.seen[0];
+    char *body CLEANUP_FREE = body_of("evt_wh_a_001");
+    char *signature CLEANUP_FREE =
+        webhook_sign(SECRET, seen->id, strtoll(seen->timestamp, NULL, 10), seen->body, strlen(seen->body));
+    assert_string_equal(seen->url, "https://wh_a.example/hook?key=private");
+    assert_string_equal(seen->body, body);
+    assert_string_equal(seen->id, "evt_wh_a_001");
+    assert_string_equal(seen->content_type, "application/json");
+    assert_string_equal(seen->signature, signature);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 1, "");
+    struct delivery d = stored(f, "wh_a", 1);
+    assert_int_equal(d.response_status, 204);
+    assert_int_equal(d.latency_ms, 30);
+}
+
+static void follows_the_schedule_to_its_end(void **state)
+{
+    static const int64_t delays_s[] = {5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400};
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    mono_us start = f->world.now;
+    run(f, 100 * HOUR_US);
+    assert_int_equal(f->receiver.count, 10);
+    assert_int_equal(f->receiver.seen[0].at, start);
+    char *body CLEANUP_FREE = body_of("evt_wh_a_001");
+    for (unsigned i = 0; i < 10; i++) {
+        const struct request *seen = &f->receiver.seen[i];
+        int64_t at_s = seen->wall / US_PER_S;
+        char *timestamp CLEANUP_FREE = mem_printf("%" PRId64, at_s);
+        char *signature CLEANUP_FREE = webhook_sign(SECRET, "evt_wh_a_001", at_s, body, strlen(body));
+        assert_string_equal(seen->id, "evt_wh_a_001");
+        assert_string_equal(seen->body, body);
+        assert_string_equal(seen->timestamp, timestamp);
+        assert_string_equal(seen->signature, signature);
+        if (!i)
+            continue;
+        int64_t waited = seen->at - f->receiver.seen[i - 1].at;
+        assert_in_range(waited, delays_s[i - 1] * US_PER_S / 10 * 8, delays_s[i - 1] * US_PER_S / 10 * 12);
+    }
+    assert_in_range(f->receiver.seen[9].at - start, 60 * HOUR_US, 91 * HOUR_US);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 10, "http_5xx");
+    assert_int_equal(f->changes, 0);
+}
+
+static void stores_every_attempt(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 1, "http_5xx");
+    struct delivery d = stored(f, "wh_a", 1);
+    assert_int_equal(d.response_status, 503);
+    assert_in_range(d.next_attempt_at - f->receiver.seen[0].wall, 4 * US_PER_S, 6 * US_PER_S);
+    run(f, 10 * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 2, "http_5xx");
+}
+
+/* ---- what answers mean
+ * ---------------------------------------------------------------------------------------- */
+
+static char retry_after[TIME_TEXT_BYTES];
+
+static struct reply busy_once(const struct request *request, unsigned number)
+{
+    (void)request;
+    return number ? (struct reply){.status = 200} : (struct reply){.status = 429, .retry_after = retry_after};
+}
+
+static void expect_second_attempt_after(struct fixture *f, int64_t from_s, int64_t to_s)
+{
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, 30 * HOUR_US);
+    assert_int_equal(f->receiver.count, 2);
+    int64_t waited = f->receiver.seen[1].at - f->receiver.seen[0].at;
+    assert_in_range(waited, from_s * US_PER_S, to_s * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
+}
+
+static void honours_retry_after_in_seconds(void **state)
+{
+    (void)snprintf(retry_after, sizeof(retry_after), "120");
+    expect_second_attempt_after(*state, 120, 121);
+}
+
+static void honours_retry_after_as_a_date(void **state)
+{
+    struct fixture *f = *state;
+    (void)time_http(env_wall(&f->world.env) + HOUR_US, retry_after);
+    expect_second_attempt_after(f, 3599, 3601);
+}
+
+static void clamps_retry_after_to_a_day(void **state)
+{
+    (void)snprintf(retry_after, sizeof(retry_after), "99999999999");
+    expect_second_attempt_after(*state, 86400, 86401);
+}
+
+static void ignores_a_retry_after_that_is_none(void **state)
+{
+    (void)snprintf(retry_after, sizeof(retry_after), "soon");
+    expect_second_attempt_after(*state, 5, 6); /* the pause after 429 is 5 s */
+}
+
+static void a_throttled_endpoint_is_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    (void)snprintf(retry_after, sizeof(retry_after), "600");
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    publish(f, "wh_a", 2);
+    run(f, 599 * US_PER_S);
+    assert_int_equal(f->receiver.count, 1);
+    run(f, 2 * US_PER_S);
+    assert_int_equal(f->receiver.count, 3);
+}
+
+static struct reply gone(const struct request *request, unsigned number)
+{
+    (void)request;
+    (void)number;
+    return (struct reply){.status = 410};
+}
+
+static void gone_disables_at_once(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = gone;
+    subscribe(f, "wh_a");
+    for (unsigned i = 1; i <= 3; i++)
+        publish(f, "wh_a", i);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 1);
+    assert_int_equal(f->changes, 1);
+    assert_true(f->changed->disabled);
+    assert_int_equal(f->changed->version, 2);
+    assert_non_null(strstr(f->changed->disabled_reason, "410"));
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "gone");
+    expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
+    expect_stored(f, "wh_a", 3, DELIVERY_FAILED, 0, "disabled");
+    publish(f, "wh_a", 4);
+    expect_stored(f, "wh_a", 4, DELIVERY_FAILED, 0, "disabled");
+    /* What was stored before the 410 does not switch it on again; a later version does. */
+    struct subscription *s = make_subscription(f, "wh_a");
+    webhook_engine_set(f->engine, s);
+    publish(f, "wh_a", 5);
+    expect_stored(f, "wh_a", 5, DELIVERY_FAILED, 0, "disabled");
+    s->version = 3;
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    f->receiver.reply = status_ok;
+    publish(f, "wh_a", 6);
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 6, DELIVERY_DELIVERED, 1, "");
+}
+
+static struct reply moved(const struct request *request, unsigned number)
+{
+    (void)request;
+    return (struct reply){.status = number ? 200 : 301};
+}
+
+static void a_redirect_is_a_failure(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = moved;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 1, "redirect");
+    run(f, 10 * US_PER_S);
+    assert_string_equal(f->receiver.seen[1].url, f->receiver.seen[0].url);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
+}
+
+static void answers_have_sanitized_names(void **state)
+{
+    static const struct {
+        struct http_answer answer;
+        const char *name;
+    } rows[] = {
+        {{.outcome = HTTP_ANSWERED, .status = 200}, "delivered"},
+        {{.outcome = HTTP_ANSWERED, .status = 299}, "delivered"},
+        {{.outcome = HTTP_ANSWERED, .status = 199}, "http_other"},
+        {{.outcome = HTTP_ANSWERED, .status = 304}, "redirect"},
+        {{.outcome = HTTP_ANSWERED, .status = 404}, "http_4xx"},
+        {{.outcome = HTTP_ANSWERED, .status = 410}, "gone"},
+        {{.outcome = HTTP_ANSWERED, .status = 429}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 500}, "http_5xx"},
+        {{.outcome = HTTP_ANSWERED, .status = 502}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 503}, "http_5xx"},
+        {{.outcome = HTTP_ANSWERED, .status = 504}, "throttled"},
+        {{.outcome = HTTP_ANSWERED, .status = 999}, "http_other"},
+        {{.outcome = HTTP_TOO_LARGE}, "answer_too_large"},
+        {{.outcome = HTTP_TOO_LARGE, .status = 200}, "delivered"},
+        {{.outcome = HTTP_TIMEOUT, .error = "timeout"}, "timeout"},
+        {{.outcome = HTTP_NOT_SENT, .error = "timeout"}, "timeout"},
+        {{.outcome = HTTP_NOT_SENT, .error = "resolve"}, "resolve"},
+        {{.outcome = HTTP_NOT_SENT, .error = "connect"}, "connect"},
+        {{.outcome = HTTP_NOT_SENT, .error = "tls"}, "tls"},
+        {{.outcome = HTTP_NOT_SENT, .error = "certificate"}, "certificate"},
+        {{.outcome = HTTP_NOT_SENT, .error = "address_refused"}, "address_refused"},
+        {{.outcome = HTTP_NOT_SENT, .error = "whatever 10.0.0.1"}, "not_sent"},
+        {{.outcome = HTTP_NOT_SENT}, "not_sent"},
+        {{.outcome = HTTP_BROKEN, .error = "reset"}, "connection_lost"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(attempt_result_name(attempt_result_of(&rows[i].answer)), rows[i].name);
+    for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++)
+        assert_true(strlen(attempt_result_name((enum attempt_result)i)) <
+                    sizeof(((struct delivery *)0)->error));
+}
+
+static void gives_up_on_a_receiver_that_is_dead_for_days(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, 72 * HOUR_US);
+    publish(f, "wh_a", 2);
+    run(f, 28 * HOUR_US); /* the first has failed, but five days have not passed */
+    assert_int_equal(f->changes, 0);
+    run(f, 72 * HOUR_US);
+    assert_int_equal(f->changes, 1);
+    assert_true(f->changed->disabled);
+    assert_non_null(strstr(f->changed->disabled_reason, "5 days"));
+}
+
+/* ---- who waits for whom
+ * --------------------------------------------------------------------------------------- */
+
+static struct reply slow(const struct request *request, unsigned number)
+{
+    (void)request;
+    (void)number;
+    return (struct reply){.status = 200, .latency_us = 10 * US_PER_S};
+}
+
+static void one_at_a_time_per_subscription(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    subscribe(f, "wh_a");
+    for (unsigned i = 1; i <= 3; i++)
+        publish(f, "wh_a", i);
+    run(f, 40 * US_PER_S);
+    assert_int_equal(f->receiver.count, 3);
+    assert_int_equal(f->receiver.max_in_flight, 1);
+    assert_int_equal(f->receiver.seen[1].at - f->receiver.seen[0].at, 10 * US_PER_S);
+    assert_int_equal(f->receiver.seen[2].at - f->receiver.seen[1].at, 10 * US_PER_S);
+}
+
+static struct reply a_hangs(const struct request *request, unsigned number)
+{
+    (void)number;
+    if (strstr(request->url, "wh_a"))
+        return (struct reply){.outcome = HTTP_TIMEOUT, .error = "timeout", .latency_us = 20 * US_PER_S};
+    return (struct reply){.status = 200};
+}
+
+static void subscriptions_do_not_wait_for_each_other(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = a_hangs;
+    subscribe(f, "wh_a");
+    subscribe(f, "wh_b");
+    for (unsigned i = 1; i <= 5; i++) {
+        publish(f, "wh_a", i);
+        publish(f, "wh_b", i);
+    }
+    run(f, US_PER_S);
+    for (unsigned i = 1; i <= 5; i++)
+        expect_stored(f, "wh_b", i, DELIVERY_DELIVERED, 1, "");
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 0, "");
+    run(f, 20 * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 1, "timeout");
+}
+
+static void all_together_have_a_limit(void **state)
+{
+    enum { SUBSCRIPTIONS = 60, LIMIT = 48 };
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    for (unsigned i = 0; i < SUBSCRIPTIONS; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "wh_%02u", i);
+        subscribe(f, id);
+        publish(f, id, 1);
+    }
+    run(f, 5 * US_PER_S);
+    assert_int_equal(f->receiver.count, LIMIT);
+    webhook_engine_remove(f->engine, "wh_59"); /* one that waits for its turn */
+    run(f, 60 * US_PER_S);
+    assert_int_equal(f->receiver.count, SUBSCRIPTIONS - 1);
+    assert_int_equal(f->receiver.max_in_flight, LIMIT);
+}
+
+/* ---- restarts, removals, oddities
+ * ----------------------------------------------------------------------------- */
+
+struct reload {
+    struct fixture *f;
+    unsigned count;
+};
+
+static void reload_subscription(void *ctx, struct subscription *s)
+{
+    const struct reload *reload = ctx;
+    webhook_engine_set(reload->f->engine, s);
+    subscription_free(s);
+}
+
+static void reload_delivery(void *ctx, struct delivery *d)
+{
+    struct reload *reload = ctx;
+    reload->count++;
+    webhook_engine_enqueue(reload->f->engine, d, NULL);
+    free(d);
+}
+
+static void restart_engine(struct fixture *f, unsigned expected)
+{
+    struct reload reload = {.f = f};
+    const struct store_visitor visitor = {
+        .subscription = reload_subscription, .delivery = reload_delivery, .ctx = &reload};
+    webhook_engine_free(f->engine);
+    f->engine = new_engine(f);
+    assert_int_equal(store_fake.load(f->conn, &visitor, NULL), STORE_OK);
+    assert_int_equal(reload.count, expected);
+}
+
+static void sends_again_after_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    publish(f, "wh_a", 2);
+    run(f, 15 * US_PER_S); /* the first is through, the second under way */
+    assert_int_equal(f->receiver.count, 2);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 1, "");
+    restart_engine(f, 1);
+    assert_int_equal(f->receiver.cancelled, 1);
+    expect_stored(f, "wh_a", 2, DELIVERY_PENDING, 0, "");
+    run_until_seen(f, 3);
+    assert_string_equal(f->receiver.seen[2].id, f->receiver.seen[1].id);
+    assert_string_equal(f->receiver.seen[2].body, f->receiver.seen[1].body);
+    assert_string_not_equal(f->receiver.seen[2].timestamp, f->receiver.seen[1].timestamp);
+    run(f, 15 * US_PER_S);
+    expect_stored(f, "wh_a", 2, DELIVERY_DELIVERED, 1, "");
+}
+
+static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, 60 * US_PER_S); /* two attempts; the third is 4 to 6 minutes away */
+    assert_int_equal(f->receiver.count, 2);
+    wall_us due = stored(f, "wh_a", 1).next_attempt_at;
+    restart_engine(f, 1);
+    run(f, due - env_wall(&f->world.env) - US_PER_S);
+    assert_int_equal(f->receiver.count, 2);
+    run(f, 2 * US_PER_S);
+    run_until_seen(f, 3);
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 3, "http_5xx");
+}
+
+static void a_backlog_keeps_its_bodies_in_the_store(void **state)
+{
+    enum { BACKLOG = 255 };
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    for (unsigned i = 0; i < BACKLOG; i++) {
+        /* later ones, that only fill the queue */
+        struct delivery d = make_delivery(f, "wh_a", 300 + i);
+        d.next_attempt_at += HOUR_US;
+        webhook_engine_enqueue(f->engine, &d, "{}");
+    }
+    publish(f, "wh_a", 2); /* its body is dropped here */
+    run_until_seen(f, 1);
+    run(f, 100 * US_PER_MS);
+    run_until_seen(f, 2);
+    char *body CLEANUP_FREE = body_of("evt_wh_a_002");
+    assert_string_equal(f->receiver.seen[1].body, body);
+}
+
+static void an_event_that_is_gone_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    struct delivery d = make_delivery(f, "wh_a", 1);
+    struct change_set *set = change_set_new();
+    change_put_delivery(set, mem_dup(&d, sizeof(d)));
+    commit(f, set);
+    webhook_engine_enqueue(f->engine, &d, NULL);
+    for (int i = 0; i < REAL_WAIT_MS && stored(f, "wh_a", 1).status == DELIVERY_PENDING; i++) {
+        loop_turn(f->loop, f->world.now);
+        (void)usleep(1000);
+    }
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 0, "event_gone");
+    assert_int_equal(f->receiver.count, 0);
+}
+
+static void removal_stops_what_is_under_way(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    subscribe(f, "wh_a");
+    subscribe(f, "wh_b");
+    publish(f, "wh_a", 1);
+    publish(f, "wh_a", 2);
+    publish(f, "wh_b", 1);
+    run(f, US_PER_S);
+    webhook_engine_remove(f->engine, "wh_a");
+    webhook_engine_remove(f->engine, "wh_a");
+    assert_int_equal(f->receiver.cancelled, 1);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 2);
+    publish(f, "wh_a", 3);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 2);
+    expect_stored(f, "wh_b", 1, DELIVERY_DELIVERED, 1, "");
+}
+
+/* The read comes back after the endpoint is gone, and after the engine is gone (teardown). */
+static void removal_while_a_body_is_read(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    subscribe(f, "wh_b");
+    struct delivery a = make_delivery(f, "wh_a", 1);
+    struct delivery b = make_delivery(f, "wh_b", 1);
+    webhook_engine_enqueue(f->engine, &a, NULL);
+    loop_turn(f->loop, f->world.now);
+    webhook_engine_remove(f->engine, "wh_a");
+    for (int i = 0; i < 20; i++) {
+        loop_turn(f->loop, f->world.now);
+        (void)usleep(1000);
+    }
+    webhook_engine_enqueue(f->engine, &b, NULL);
+    loop_turn(f->loop, f->world.now);
+    assert_int_equal(f->receiver.count, 0);
+}
+
+static void disabling_stops_what_is_under_way(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    publish(f, "wh_a", 2);
+    run(f, US_PER_S);
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->version = 2;
+    s->disabled = true;
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.cancelled, 1);
+    assert_int_equal(f->receiver.count, 1);
+    assert_int_equal(f->changes, 0);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 0, "disabled");
+    expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
+}
+
+static void what_is_known_or_final_is_ignored(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    struct delivery d = make_delivery(f, "wh_a", 1);
+    webhook_engine_enqueue(f->engine, &d, "{}");
+    run(f, US_PER_S);
+    webhook_engine_enqueue(f->engine, &d, "{}"); /* under way */
+    d = make_delivery(f, "wh_a", 2);
+    d.status = DELIVERY_FAILED;
+    webhook_engine_enqueue(f->engine, &d, "{}");
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.count, 1);
+}
+
+static void a_secret_that_cannot_be_opened_fails_the_attempt(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    f->key.bytes[0] ^= 1;
+    run(f, US_PER_S);
+    assert_int_equal(f->receiver.count, 0);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 1, "secret_unreadable");
+    f->key.bytes[0] ^= 1;
+    run(f, 10 * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
+}
+
+static char metrics_text[16384];
+
+static void expect_metric(const char *line)
+{
+    struct buffer out;
+    buffer_init(&out, sizeof(metrics_text) - 1);
+    webhook_metrics(&out);
+    assert_false(out.overflow);
+    (void)snprintf(metrics_text, sizeof(metrics_text), "%s", out.data);
+    buffer_done(&out);
+    if (!strstr(metrics_text, line))
+        fail_msg("no '%s' in\n%s", line, metrics_text);
+}
+
+static void counts_what_it_does(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = gone;
+    expect_metric("\nshootd_webhook_pending 0\n");
+    expect_metric("shootd_webhook_endpoints{state=\"active\"} 0\n");
+    expect_metric("shootd_webhook_endpoints{state=\"disabled\"} 0\n");
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    expect_metric("\nshootd_webhook_pending 1\n");
+    expect_metric("shootd_webhook_endpoints{state=\"active\"} 1\n");
+    run(f, US_PER_S);
+    expect_metric("\nshootd_webhook_pending 0\n");
+    expect_metric("shootd_webhook_endpoints{state=\"active\"} 0\n");
+    expect_metric("shootd_webhook_endpoints{state=\"disabled\"} 1\n");
+    for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++) {
+        char *series CLEANUP_FREE = mem_printf("\nshootd_webhook_attempts_total{outcome=\"%s\"} ",
+                                               attempt_result_name((enum attempt_result)i));
+        expect_metric(series);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(counts_what_it_does),
+        TEST(sends_the_stored_bytes_signed),
+        TEST(follows_the_schedule_to_its_end),
+        TEST(stores_every_attempt),
+        TEST(honours_retry_after_in_seconds),
+        TEST(honours_retry_after_as_a_date),
+        TEST(clamps_retry_after_to_a_day),
+        TEST(ignores_a_retry_after_that_is_none),
+        TEST(a_throttled_endpoint_is_left_alone),
+        TEST(gone_disables_at_once),
+        TEST(a_redirect_is_a_failure),
+        TEST(answers_have_sanitized_names),
+        TEST(gives_up_on_a_receiver_that_is_dead_for_days),
+        TEST(one_at_a_time_per_subscription),
+        TEST(subscriptions_do_not_wait_for_each_other),
+        TEST(all_together_have_a_limit),
+        TEST(sends_again_after_a_restart),
+        TEST(keeps_its_place_in_the_schedule_over_a_restart),
+        TEST(a_backlog_keeps_its_bodies_in_the_store),
+        TEST(an_event_that_is_gone_is_given_up),
+        TEST(removal_stops_what_is_under_way),
+        TEST(removal_while_a_body_is_read),
+        TEST(disabling_stops_what_is_under_way),
+        TEST(what_is_known_or_final_is_ignored),
+        TEST(a_secret_that_cannot_be_opened_fails_the_attempt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
