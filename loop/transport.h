@@ -45,7 +45,7 @@ struct http_request {
 
 struct http_answer {
     enum http_outcome outcome;
-    int status;
+    int status;               /* of an answer, also of one that was too large; else 0 */
     const char *content_type; /* or NULL */
     const char *retry_after;  /* raw header, or NULL */
     const char *body;         /* never NULL; NUL-terminated */

@@ -94,7 +94,8 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
         {CURLE_SEND_ERROR, HTTP_BROKEN, "reset"},
     };
     *error = "protocol_error";
-    if (call->refused) {
+    /* A host may have refused and allowed addresses: only a connection that never came about was refused. */
+    if (call->refused && code == CURLE_COULDNT_CONNECT) {
         *error = "address_refused";
         return HTTP_NOT_SENT;
     }
@@ -117,7 +118,7 @@ static void call_finish(struct http_call *call, CURLcode code)
     struct curl_transport *t = call->owner;
     struct http_answer answer = {0};
     answer.outcome = classify(call, code, &answer.error);
-    if (answer.outcome == HTTP_ANSWERED) {
+    if (answer.outcome == HTTP_ANSWERED || answer.outcome == HTTP_TOO_LARGE) {
         long status = 0;
         char *content_type = NULL;
         (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);

@@ -108,17 +108,15 @@ static void on_webhook_saved(struct save *save)
     struct reconcile *r = save->r;
     struct subscription *s = save->set->changes[0].subscription;
     if (save->status != STORE_OK) {
-        struct subscription_entry *entry;
-        HASH_FIND_STR(r->subscriptions, s->id, entry);
-        if (entry) {
-            HASH_DEL(r->subscriptions, entry);
-            subscription_free(entry->subscription);
-            free(entry);
-        }
         struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the webhook could not be stored");
         p->retry_after_s = 5;
         reply_problem(cmd, p);
     } else {
+        /* Only now: an event must not leave a delivery for a subscription that the store may yet refuse. */
+        struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
+        memcpy(entry->id, s->id, sizeof(entry->id));
+        entry->subscription = subscription_copy(s);
+        HASH_ADD_STR(r->subscriptions, id, entry);
         json_t *doc = render_subscription(s);
         json_set_str(doc, "secret", pending->secret);
         cmd->answer_is_secret = true;
@@ -166,10 +164,6 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     char *secret = webhook_secret_new(r->env);
     char *context CLEANUP_FREE = webhook_seal_context(s->id);
     s->sealed_secret = seal(r->o.key, r->env, context, secret, &s->sealed_secret_len);
-    struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
-    memcpy(entry->id, s->id, sizeof(entry->id));
-    entry->subscription = subscription_copy(s);
-    HASH_ADD_STR(r->subscriptions, id, entry);
     struct pending_secret *pending = MEM_NEW(struct pending_secret);
     *pending = (struct pending_secret){cmd, secret};
     log_info("webhook created", "webhook", s->id, "by", cmd->token_name);
