@@ -521,6 +521,13 @@ static void check_projects(struct loader *l)
         for (size_t j = 0; j < c->account_count && account; j++)
             if (c->accounts[j].name && !strcmp(account, c->accounts[j].name))
                 p->account = &c->accounts[j];
+        for (size_t j = 0; j < i; j++) {
+            const struct config_project *other = &c->projects[j];
+            if (p->account && p->account == other->account && p->region && other->region && p->project_id &&
+                other->project_id && !strcmp(p->region, other->region) &&
+                !strcmp(p->project_id, other->project_id))
+                fault(l, node, "project_id", "is served as project '%s' already", other->name);
+        }
         if (account && !p->account)
             fault(l, account_node, "account", "there is no account '%s'", account);
         if (p->project_id && !matches("^[0-9a-fA-F]{32}$", p->project_id))

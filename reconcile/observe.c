@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "reconcile/world_private.h"
 
+enum { STALE_GRACE_S = 5 };
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && !strcmp(a, b));
@@ -144,7 +146,6 @@ void observe(struct entity *e, struct shoot *shoot)
     if (guard_over)
         c->guard_since = 0;
     e->confirm_absent = false;
-    e->poll_failures = 0;
     changed |= follow_progress(e);
     if (!changed) {
         entity_show(e);
@@ -161,13 +162,21 @@ void observe(struct entity *e, struct shoot *shoot)
     steps_advance(e);
 }
 
-void observe_failure(struct entity *e)
+static void mark_stale(struct entity *e, int64_t older_than_us)
 {
     struct cluster *c = e->cluster;
-    e->poll_failures++;
-    bool stale = env_wall(e->r->env) - c->observed_at > poll_interval(e);
-    if (stale == c->stale || !c->observed_at)
+    if (c->stale || !c->observed_at || env_wall(e->r->env) - c->observed_at <= older_than_us)
         return;
-    c->stale = stale;
+    c->stale = true;
     entity_show(e);
+}
+
+void observe_failure(struct entity *e)
+{
+    mark_stale(e, poll_interval(e));
+}
+
+void observe_age(struct entity *e)
+{
+    mark_stale(e, 2 * poll_interval(e) + STALE_GRACE_S * US_PER_S);
 }

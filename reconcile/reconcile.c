@@ -287,10 +287,11 @@ static void purge(struct reconcile *r)
     }
 }
 
-static void count_gauges(struct reconcile *r)
+static void look_over_entities(struct reconcile *r)
 {
     uint64_t phases[PHASE_MAX_] = {0}, open = 0;
     for (struct entity *e = r->entities; e; e = e->hh.next) {
+        observe_age(e);
         phases[e->cluster->phase]++;
         open += entity_has_open_operation(e);
     }
@@ -306,7 +307,7 @@ static void on_housekeeping(struct loop_timer *timer)
         purge(r);
     for (struct project *p = r->projects; p; p = p->hh.next)
         project_show(p);
-    count_gauges(r);
+    look_over_entities(r);
     loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
 }
 

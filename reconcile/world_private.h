@@ -40,7 +40,6 @@ struct entity {
     bool committing;     /* a step's intent is on its way to the store */
     bool confirm_absent; /* missing from a list: read it alone before believing it */
     unsigned saving;     /* change sets about it on their way */
-    unsigned poll_failures;
 };
 
 struct project {
@@ -180,8 +179,10 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
 
 /* observe.c: takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
-/* A read failed: recompute staleness. */
+/* A read failed: what is older than one interval is stale now. */
 void observe_failure(struct entity *e);
+/* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
+void observe_age(struct entity *e);
 bool entity_is_active(const struct entity *e);
 int entity_wish(const struct entity *e);
 

@@ -121,6 +121,8 @@ static void requeue_in_front(struct upstream_call *call)
     a->in_flight--;
     call->http = NULL;
     heap_set(&a->queue, &call->queue_item, INT64_MIN);
+    /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
+    loop_timer_set(a->loop, &call->expiry, call->deadline);
 }
 
 static bool try_next_variant(struct upstream_call *call)

@@ -57,6 +57,8 @@ FAULTS = {
     "unknown cloud": (("url: http://127.0.0.1:9", "cloud: mine"), "url: is required for cloud 'mine'"),
     "given twice": (("login: demo", "login: demo\n    login: demo"), "login: is given twice"),
     "not YAML": (("", "a: [\n"), "not YAML"),
+    "same project twice": (("projects:\n", f"projects:\n  - {{name: b, account: main, region: Sto2, project_id: {PROJECT_ID}}}\n"),
+                           "project_id: is served as project 'b' already"),
     "missing key": (("    login: demo\n", ""), "login: is required in accounts"),
 }
 

@@ -291,6 +291,20 @@ static void rejected_token_is_renewed_once(void **state)
     assert_int_equal(f->last, UPSTREAM_FORBIDDEN);
 }
 
+static void a_call_does_not_outlive_its_deadline_waiting_for_a_login(void **state)
+{
+    struct fixture *f = *state;
+    submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 60 * US_PER_S);
+    virtual_run(&f->world, f->loop, 5 * US_PER_S);
+    f->answer = (struct canned_answer){
+        HTTP_ANSWERED, 403, "{\"error\":{\"code\":403,\"message\":\"Invalid token\"}}", NULL, US_PER_MS};
+    f->login = (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
+    submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, 30 * US_PER_S);
+    virtual_run(&f->world, f->loop, 40 * US_PER_S);
+    assert_int_equal(f->done, 2);
+    assert_int_equal(f->last, UPSTREAM_EXPIRED);
+}
+
 static void remembered_token_is_validated_not_replaced(void **state)
 {
     struct fixture *f = *state;
@@ -471,6 +485,7 @@ int main(void)
         WITH_ACCOUNT(outage_is_met_with_growing_pauses),
         WITH_ACCOUNT(lost_writes_are_uncertain_and_reads_are_not),
         WITH_ACCOUNT(rejected_token_is_renewed_once),
+        WITH_ACCOUNT(a_call_does_not_outlive_its_deadline_waiting_for_a_login),
         WITH_ACCOUNT(remembered_token_is_validated_not_replaced),
         WITH_ACCOUNT(remembered_token_of_another_login_is_not_used),
         WITH_ACCOUNT(wrong_password_is_tried_4_times_a_minute_12_an_hour),

@@ -1,0 +1,303 @@
+"""openapi.yaml is the contract: every operation is called and every answer validated against it (QA-19)."""
+
+import re
+import subprocess
+
+import httpx
+import jsonschema
+import pytest
+import yaml
+
+import harness
+from harness import ROOT, wait_until
+
+DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+METHODS = ("get", "put", "post", "delete", "patch")
+# Fields that mean something to a client: each one sent has to be documented for that answer.
+TELLING = ("etag", "age", "cache-status", "location", "retry-after", "vary", "preference-applied", "www-authenticate",
+           "accept", "accept-encoding", "allow")
+OPERATIONS = {op["operationId"]: (method, path) for path, item in DOCUMENT["paths"].items()
+              for method, op in item.items() if method in METHODS}
+
+
+def resolve(node):
+    while "$ref" in node:
+        target = DOCUMENT
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        node = target
+    return node
+
+
+def validator(schema):
+    return jsonschema.Draft202012Validator({**schema, "components": DOCUMENT["components"]},
+                                           format_checker=jsonschema.FormatChecker())
+
+
+def validate(schema, value, what):
+    faults = [f"{what}: {'/'.join(map(str, e.absolute_path))}: {e.message}"
+              for e in validator(schema).iter_errors(value)]
+    assert not faults, "\n".join(faults)
+
+
+def operation_of(method, path):
+    """The documented operation of a request, literal paths before templates."""
+    for template, item in sorted(DOCUMENT["paths"].items(), key=lambda p: p[0].count("{")):
+        if re.fullmatch(re.sub(r"\{[a-z]+\}", "[^/]+", re.escape(template).replace(r"\{", "{").replace(r"\}", "}")),
+                        path):
+            return item.get("get" if method == "HEAD" else method.lower())
+    return None
+
+
+class Checker:
+    """Checks every answer that passes, and remembers which operations were called with which status."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def __call__(self, answer):
+        answer.read()
+        assert re.fullmatch(r"[A-Za-z0-9._-]{8,128}", answer.headers["X-Request-Id"])
+        operation = operation_of(answer.request.method, answer.request.url.path)
+        status = str(answer.status_code)
+        if operation is None:
+            if answer.status_code >= 400:
+                self.check_problem(answer)
+            return
+        where = f"{operation['operationId']} {status}"
+        self.seen.setdefault(operation["operationId"], set()).add(answer.status_code)
+        documented = operation["responses"].get(status)
+        assert documented or answer.status_code in (405, 408, 414, 417, 429, 431, 500, 501), where + " is undocumented"
+        documented = resolve(documented or operation["responses"]["default"])
+        told = {n.lower() for n in documented.get("headers", {})}
+        if status == "304":  # repeats what the 200 would have said (HT-19)
+            told |= {n.lower() for n in operation["responses"]["200"]["headers"]}
+        for name in TELLING:
+            if name in answer.headers and not (name == "allow" and status == "405"):
+                assert name in told, f"{where}: {name} is undocumented"
+        content = documented.get("content")
+        if not content or answer.request.method == "HEAD":
+            assert not answer.content, where
+            return
+        kind = answer.headers["Content-Type"].split(";")[0]
+        assert kind in content, f"{where}: {kind}"
+        if kind.endswith("json"):
+            validate(content[kind]["schema"], answer.json(), where)
+        if answer.status_code >= 400 and kind.endswith("json"):
+            self.check_problem(answer)
+
+    @staticmethod
+    def check_problem(answer):
+        assert answer.headers["Content-Type"].startswith("application/problem+json"), answer.headers
+        problem = answer.json()
+        validate({"$ref": "#/components/schemas/Problem"}, problem, str(answer.request.url))
+        assert problem["status"] == answer.status_code
+        assert problem["request_id"] == answer.headers["X-Request-Id"]
+        assert problem["type"] == "/problems/" + problem["code"]
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    return tmp_path_factory.mktemp("contract")
+
+
+@pytest.fixture(scope="module")
+def pair(directory):
+    sim = harness.Sim(directory)
+    d = harness.Shootd(directory / "shootd", sim.url).start()
+    yield sim, d
+    d.stop()
+    sim.stop()
+
+
+@pytest.fixture(scope="module")
+def checker():
+    return Checker()
+
+
+@pytest.fixture
+def client(pair, checker):
+    with httpx.Client(base_url=pair[1].url, timeout=60, headers={"Authorization": "Bearer " + pair[1].token()},
+                      event_hooks={"response": [checker]}) as c:
+        yield c
+
+
+def test_document_is_served_as_it_is(client):
+    served = client.get("/openapi.yaml")
+    assert served.content == (ROOT / "openapi.yaml").read_bytes()
+    assert client.get("/openapi.json").json() == DOCUMENT
+    for path in ("/openapi.yaml", "/openapi.json"):
+        tag = client.get(path).headers["ETag"]
+        assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_document_passes_the_linter():
+    js = ROOT / "tests/js"
+    if not (js / "node_modules").is_dir():
+        pytest.skip("tests/js/node_modules is absent; `make deps` installs it")
+    run = subprocess.run(["node_modules/.bin/redocly", "lint", "../../openapi.yaml"], cwd=js, capture_output=True,
+                         text=True, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_examples_validate():
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        jsonschema.Draft202012Validator.check_schema(schema)
+        for i, example in enumerate(schema.get("examples", [])):
+            validate({"$ref": f"#/components/schemas/{name}"}, example, f"{name} example {i}")
+
+
+def test_problem_codes_are_those_of_the_registry():
+    header = (ROOT / "model/problem.h").read_text()
+    codes = re.findall(r"^ *X\([A-Z_0-9]+, \"([a-z_0-9]+)\"", header, re.M)
+    assert len(codes) > 30
+    assert sorted(DOCUMENT["components"]["schemas"]["ProblemCode"]["enum"]) == sorted(codes)
+
+
+def test_every_path_is_routed_with_the_documented_methods(client):
+    for path, item in DOCUMENT["paths"].items():
+        documented = {m.upper() for m in METHODS if m in item}
+        allowed = documented | {"OPTIONS"} | ({"HEAD"} if "GET" in documented else set())
+        concrete = re.sub(r"\{project\}", "team-a", path)
+        concrete = re.sub(r"\{[a-z]+\}", "x", concrete)
+        options = client.options(concrete)
+        assert options.status_code == 204, path
+        assert set(options.headers["Allow"].split(", ")) == allowed, path
+        for method in {"GET", "PUT", "POST", "DELETE", "PATCH"} - documented:
+            refused = client.request(method, concrete)
+            assert refused.status_code == 405 and refused.json()["code"] == "method_not_allowed", (method, path)
+            assert set(refused.headers["Allow"].split(", ")) == allowed
+    for path in ("/", "/v1", "/v2/clusters", "/v1/clusters/", "/v1/clusters/x", "/v1/projects/team-a/clusters/x/y",
+                 "/v1//clusters", "/V1/clusters", "/v1/projects//clusters", "/v1/a/b/c/d/e/f/g/h/i/j"):
+        assert client.get(path).status_code == 404, path
+
+
+def test_a_token_is_needed_where_the_document_says_so(pair, checker):
+    with httpx.Client(base_url=pair[1].url, timeout=60, event_hooks={"response": [checker]}) as nobody:
+        for id, (method, path) in OPERATIONS.items():
+            open_to_all = DOCUMENT["paths"][path][method].get("security") == []
+            answer = nobody.request(method, re.sub(r"\{[a-z]+\}", "x", path))
+            if open_to_all:
+                assert answer.status_code == 200, id
+            else:
+                assert answer.status_code == 401 and answer.json()["code"] == "unauthenticated", id
+
+
+def test_life_of_everything(pair, client, checker):
+    sim, d = pair
+    clusters = d.clusters_path()
+    assert client.get("/livez").text == "ok\n" and client.get("/healthz?verbose").text == "[+]progress ok\nok\n"
+    assert "[+]store ok" in client.get("/readyz?verbose").text
+    for path in ("/version", "/v1/whoami", "/v1/projects", "/v1/projects/team-a", "/v1/projects/team-a/catalog",
+                 "/metrics"):
+        assert client.get(path).status_code == 200, path
+        assert client.head(path).status_code == 200, path
+
+    created = client.post(clusters, json={"name": "dev", "labels": {"team": "web"}, "spec": {
+        "kubernetes_version": "1.33", "high_availability": None,
+        "node_pools": [{"name": "work", "minimum": 1, "maximum": 2, "taints": [
+            {"key": "a", "value": "b", "effect": "NoSchedule"}]}],
+        "maintenance": {"begin": "020000+0000", "end": "030000+0000"}}})
+    assert created.status_code == 202, created.text
+    assert client.post(clusters, json={"name": "dev"}).status_code == 409
+    assert client.get(d.clusters_path("dev") + "/kubeconfig").status_code == 409
+    operation = created.headers["Location"]
+    assert client.get(operation).headers["Retry-After"]
+    assert client.get(operation, headers={"Prefer": "wait=1"}).headers["Preference-Applied"] == "wait=1"
+    assert client.get(operation, params={"wait": 55}).json()["status"] == "succeeded"
+    ready = wait_until(lambda: client.get(d.clusters_path("dev")).json()["status"]["phase"] == "ready")
+    assert ready
+    got = client.get(d.clusters_path("dev"))
+    validate({"$ref": "#/components/schemas/Observed"}, got.json()["observed"], "observed")
+    assert client.get(operation, headers={"If-None-Match": client.get(operation).headers["ETag"]}).status_code == 304
+    assert client.get(operation, headers={"If-Match": '"other"'}).status_code == 412
+    assert client.get(d.clusters_path("dev"), headers={"If-None-Match": "*"}).status_code == 304
+    assert client.get(d.clusters_path("dev"), headers={"If-Match": '"other"'}).status_code == 412
+    for path in ("/v1/clusters", clusters, d.clusters_path("dev") + "/events", d.clusters_path("dev") + "/operations",
+                 "/v1/operations", "/v1/events"):
+        page = client.get(path, params={"limit": 1})
+        assert page.status_code == 200 and len(page.json()["items"]) == 1, path
+        assert client.head(path).status_code == 200
+        assert client.get(path, params={"colour": "red"}).status_code == 400
+        assert client.get(path, headers={"Accept": "text/html"}).status_code == 406
+
+    body = {"labels": {"team": "web"}, "spec": got.json()["spec"]}
+    assert client.put(d.clusters_path("dev"), json=body).status_code == 200
+    assert client.put(d.clusters_path("dev"), json=body, headers={"If-Match": '"x"'}).status_code == 412
+    assert client.put(d.clusters_path("new"), json={}).status_code == 202
+    assert client.put(d.clusters_path("UP"), json={}).status_code == 422
+    assert client.get(d.clusters_path("dev") + "/kubeconfig").json()["cached"] is False
+    text = client.get(d.clusters_path("dev") + "/kubeconfig", headers={"Accept": "application/yaml"})
+    assert text.headers["Content-Type"].startswith("application/yaml") and "kind: Config" in text.text
+    assert client.get(d.clusters_path("none") + "/kubeconfig").status_code == 404
+    deleted = client.delete(d.clusters_path("dev"))
+    assert deleted.status_code == 202 and deleted.headers["Retry-After"]
+    assert client.delete(d.clusters_path("none")).status_code == 404
+    assert client.delete(d.clusters_path("new"), headers={"If-Match": '"x"'}).status_code == 412
+    wait_until(lambda: client.get(d.clusters_path("dev")).status_code == 404, what="dev to be gone")
+    assert client.get(d.clusters_path("dev") + "/events").json()["items"], "also of a cluster that is gone"
+
+    hook = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/x", "event_types": ["cluster.*"]})
+    assert hook.status_code == 201 and hook.headers["Location"].endswith(hook.json()["id"])
+    path = hook.headers["Location"]
+    assert "secret" not in client.get(path).json()
+    assert client.get(path, headers={"If-None-Match": client.get(path).headers["ETag"]}).status_code == 304
+    assert client.get("/v1/webhooks").json()["items"][0]["id"] == hook.json()["id"]
+    assert client.post("/v1/webhooks", json={"url": "ftp://x", "colour": 1}).status_code == 422
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == 404 and client.delete(path).status_code == 404
+
+    token = client.post("/v1/tokens", json={"name": "ci", "role": "viewer", "projects": ["*"], "expires_in_days": 9})
+    assert token.status_code == 201
+    assert {t["name"] for t in client.get("/v1/tokens").json()["items"]} == {"admin", "ci"}
+    viewer = {"Authorization": "Bearer " + token.json()["token"]}
+    assert client.get("/v1/whoami", headers=viewer).json()["name"] == "ci"
+    assert client.post(clusters, json={"name": "x"}, headers=viewer).status_code == 403
+    assert client.post("/v1/tokens", json={}).status_code == 422
+    assert client.delete("/v1/tokens/" + token.json()["id"]).status_code == 204
+    assert client.get("/v1/whoami", headers=viewer).status_code == 401
+    assert client.delete("/v1/tokens/" + token.json()["id"]).status_code == 404
+
+
+def test_every_operation_was_called(checker):
+    """Runs after the tests above: a new operation fails here until it is called somewhere."""
+    good = {id for id, statuses in checker.seen.items() if any(s < 400 for s in statuses)}
+    assert set(OPERATIONS) - good == set()
+
+
+def test_outage_answers_validate(directory, checker):
+    """Cleura not reachable: what needs it is refused in the documented way, the rest works."""
+    sim = harness.Sim(directory)
+    d = harness.Shootd(directory / "outage", sim.url).start()
+    try:
+        with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()},
+                          event_hooks={"response": [checker]}) as client:
+            d.wait_operation(d.create("dev")["operation"]["id"])
+            sim.fault("kubeconfig_v3", "status", status=500, count=0)
+            sim.fault("kubeconfig", "status", status=500, count=0)
+            refused = client.get(d.clusters_path("dev") + "/kubeconfig")
+            assert refused.status_code in (502, 503) and refused.json()["fault"] == "upstream", refused.text
+            sim.clear_faults()
+            sim.post("down", down=True)
+            refused = client.get(d.clusters_path("dev") + "/kubeconfig?ttl_seconds=7200")
+            assert refused.status_code in (502, 503, 504) and refused.json()["fault"] == "upstream", refused.text
+            assert client.get("/readyz").status_code == 200, "an outage of Cleura does not make it unready"
+            wait_until(lambda: client.get("/v1/projects/team-a").json()["upstream"]["last_error"])
+            wait_until(lambda: client.get(d.clusters_path("dev")).json()["status"]["stale"], what="stale")
+            sim.post("down", down=False)
+    finally:
+        d.stop()
+        sim.stop()
+
+
+def test_docs_list_every_problem_code():
+    """docs/problems.md and model/problem.h tell the same."""
+    header = re.sub(r"\\\n", "", (ROOT / "model/problem.h").read_text())
+    rows = re.findall(r'X\(([A-Z_0-9]+),\s*"([a-z_0-9]+)",\s*(\d+),\s*"([^"]*)",\s*FAULT_([A-Z]+),\s*"([^"]*)"\)', header)
+    wanted = [[code, status, title, fault.lower(), advice] for _, code, status, title, fault, advice in rows]
+    assert len(wanted) == len(re.findall(r'X\([A-Z_0-9]+,\s*"', header)) > 30
+    page = (ROOT / "docs/problems.md").read_text()
+    told = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
+            for line in page.splitlines() if re.match(r"\| `[a-z_0-9]+` \|", line)]
+    assert told == wanted

@@ -1,0 +1,587 @@
+"""HTTP itself: framing that could smuggle a request (conventions 6.5), methods, negotiation, limits, who may what."""
+
+import re
+import time
+
+import httpx
+import pytest
+
+import harness
+from harness import PROJECT_ID, wait_until
+from raw import Raw, request
+
+OTHER_ID = "ffeeddccbbaa99887766554433221100"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("protocol")
+    sim = harness.Sim(directory, project=[PROJECT_ID, OTHER_ID])
+    d = harness.Shootd(directory / "shootd", sim.url,
+                       projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_ID)]).start()
+    yield sim, d
+    d.stop()
+    sim.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def slow_clients(pair):
+    """Opened first, looked at last: a header section and a body that never end."""
+    started = time.monotonic()
+    header = Raw(pair[1].port, timeout=60).send("GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow")
+    silent = Raw(pair[1].port, timeout=60)
+    yield header, silent, started
+    header.socket.close()
+    silent.socket.close()
+
+
+@pytest.fixture(scope="module")
+def d(pair):
+    return pair[1]
+
+
+@pytest.fixture(scope="module")
+def token(d):
+    return d.token()
+
+
+@pytest.fixture
+def raw(d):
+    with Raw(d.port) as connection:
+        yield connection
+
+
+def refused_and_closed(connection, status, code):
+    answer = connection.read()
+    assert answer is not None and answer.status == status, answer
+    assert answer["Content-Type"].startswith("application/problem+json")
+    assert answer.code == code and answer["Connection"].lower() == "close", answer
+    assert answer.json()["request_id"] == answer["X-Request-Id"]
+    assert connection.is_closed(), "nothing that follows may be parsed"
+
+
+SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+# ---- 6.5, row by row ---------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name, fields, body, status, code", [
+    ("length and chunked", ["Content-Length: 5", "Transfer-Encoding: chunked"], "0\r\n\r\n", 400, "malformed_request"),
+    ("chunked and length", ["Transfer-Encoding: chunked", "Content-Length: 5"], "0\r\n\r\n", 400, "malformed_request"),
+    ("two lengths", ["Content-Length: 2", "Content-Length: 40"], "{}", 400, "malformed_request"),
+    ("two equal lengths", ["Content-Length: 2", "Content-Length: 2"], "{}", 400, "malformed_request"),
+    ("unknown coding", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n", 501, "not_supported"),
+    ("last coding not chunked", ["Transfer-Encoding: gzip"], "0\r\n\r\n", 400, "malformed_request"),
+    ("chunked twice", ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], "0\r\n\r\n", 400,
+     "malformed_request"),
+    ("two hosts", ["Host: other"], "", 400, "malformed_request"),
+    ("NUL in a value", ["X-A: a\x00b"], "", 400, "malformed_request"),
+    ("bell in a value", ["X-A: a\x07b"], "", 400, "malformed_request"),
+    ("delete in a value", ["X-A: a\x7fb"], "", 400, "malformed_request"),
+    ("space in a name", ["X A: b"], "", 400, "malformed_request"),
+    ("two authorizations", ["Authorization: Bearer a", "Authorization: Bearer b"], "", 400, "malformed_request"),
+    ("two content types", ["Content-Type: application/json", "Content-Type: text/plain"], "", 400,
+     "malformed_request"),
+])
+def test_framing(raw, token, name, fields, body, status, code):
+    method = "POST" if body else "GET"
+    credentials = [] if name == "two authorizations" else [f"Authorization: Bearer {token}"]
+    raw.send(request(method, "/v1/projects/team-a/clusters", *credentials, *fields) + (body + SMUGGLED).encode())
+    refused_and_closed(raw, status, code)
+
+
+def test_bad_host(d):
+    for host in ("a b", "a/b", "a@b", "", 'a"b'):
+        with Raw(d.port) as raw:
+            raw.send(f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n")
+            answer = raw.read()
+            assert answer.status == 400, host
+            assert raw.is_closed(), host
+
+
+@pytest.mark.parametrize("head", [
+    "GET /livez HTTP/1.1\r\n\r\n",  # no Host
+    "GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
+    "POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 5\r\n\r\nhello",
+    "POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nhello",
+    "POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n",
+    "rubbish\r\n\r\n",
+])
+def test_what_the_library_refuses_itself(d, head):
+    """libmicrohttpd answers these with its own page (MH-8) or just closes; nothing of it reaches us."""
+    with Raw(d.port) as raw:
+        raw.send(head)
+        answer = raw.read()
+        assert answer is None or answer.status in (400, 413, 505), answer
+        assert raw.is_closed()
+
+
+def test_transfer_encoding_needs_http_1_1(raw, token):
+    raw.send(f"POST /v1/tokens HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+             "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    refused_and_closed(raw, 400, "malformed_request")
+
+
+def test_absolute_form(raw):
+    raw.send(request("GET", "http://elsewhere.example/livez"))
+    assert raw.read().status == 200
+    raw.send(request("GET", "http://elsewhere.example/none"))
+    assert raw.read().status == 404
+    raw.send(request("GET", "ftp://elsewhere.example/livez"))
+    assert raw.read().status == 400
+
+
+@pytest.mark.parametrize("method", ["get", "BREW", "PROPFIND", "Get"])
+def test_unknown_method(raw, method):
+    raw.send(request(method, "/livez"))
+    answer = raw.read()
+    assert (answer.status, answer.code) == (501, "method_unknown")
+
+
+@pytest.mark.parametrize("method", ["TRACE", "PATCH", "DELETE"])
+def test_known_method_that_the_resource_has_not(raw, method):
+    raw.send(request(method, "/livez"))
+    answer = raw.read()
+    assert (answer.status, answer.code) == (405, "method_not_allowed")
+    assert set(answer["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+
+
+def test_connect_is_refused(raw):
+    raw.send(request("CONNECT", "example.com:443"))
+    answer = raw.read()
+    assert answer.status in (400, 405, 501), answer
+
+
+def test_options(raw):
+    raw.send(request("OPTIONS", "*"))
+    answer = raw.read()
+    assert answer.status == 204 and "GET" in answer["Allow"] and "content-length" not in answer
+    raw.send(request("OPTIONS", "/v1/projects/team-a/clusters"))
+    answer = raw.read()
+    assert answer.status == 204 and set(answer["Allow"].split(", ")) == {"GET", "HEAD", "POST", "OPTIONS"}
+    raw.send(request("OPTIONS", "/none"))
+    assert raw.read().status == 404
+
+
+def test_expect(raw, token):
+    raw.send(request("POST", "/v1/tokens", "Expect: 200-maybe", "Content-Type: application/json", token=token, body="{}"))
+    refused_and_closed(raw, 417, "expectation_failed")
+
+
+def test_expect_continue_is_decided_before_the_body(d, token):
+    """417, 413, 415 and 401 come instead of 100 Continue (HT-12)."""
+    with Raw(d.port) as raw:
+        raw.send(request("POST", "/v1/tokens", f"Authorization: Bearer {token}", "Content-Type: application/json",
+                         "Content-Length: 2", "Expect: 100-continue"))
+        assert raw.read().status == 100
+        raw.send("{}")
+        assert raw.read().status == 422
+    for fields, status in ((["Content-Type: application/json", "Content-Length: 9999999"], 413),
+                           (["Content-Type: text/plain", "Content-Length: 2"], 415)):
+        with Raw(d.port) as raw:
+            raw.send(request("POST", "/v1/tokens", f"Authorization: Bearer {token}", "Expect: 100-continue", *fields))
+            assert raw.read().status == status
+            assert raw.is_closed()
+    with Raw(d.port) as raw:
+        raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 2",
+                         "Expect: 100-continue"))
+        assert raw.read().status == 401
+
+
+def test_http_1_0_closes(raw):
+    raw.send("GET /livez HTTP/1.0\r\n\r\n")
+    answer = raw.read()
+    assert answer is not None and answer.status in (200, 400)
+    assert raw.is_closed()
+
+
+# ---- targets -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("target, status", [
+    ("/v1/projects/team-a%2Fclusters", 400), ("/v1/projects/team-a/clusters/a%2fb", 400),
+    ("/v1/projects/team-a%00/clusters", 400), ("/livez%00", 400),
+    ("/v1/projects/../tokens", 400), ("/v1/./tokens", 400), ("/v1/projects/%2e%2e/clusters", 400),
+    ("/v1/projects/%2E/clusters", 400), ("/v1/projects/%zz", 400), ("/v1/projects/%2", 400), ("/v1/projects/%", 400),
+    ("/v1/projects/%ff", 400), ("/v1/projects/%c0%af", 400), ("/v1/projects/%0a", 400), ("/v1/projects/%7f", 400),
+    ("/%6civez", 200), ("/livez#x", 404), ("//livez", 404), ("/livez/", 404), ("/v1/clusters;a=b", 404),
+    ("/livez?verbose=%zz", 400), ("/livez?%ff", 400),
+])
+def test_paths(raw, token, target, status):
+    raw.send(request("GET", target, token=token))
+    answer = raw.read()
+    assert answer.status == status, answer
+    raw.send(request("GET", "/livez"))
+    assert raw.read().status == 200, "the connection goes on"
+
+
+def test_unknown_query_parameter_names_the_known_ones(d):
+    answer = d.http.get("/v1/operations?colour=red&limit=x&status=done,running&limit=5")
+    assert answer.status_code == 400 and answer.json()["code"] == "invalid_parameter"
+    faults = {(f["parameter"], f["code"]): f for f in answer.json()["errors"]}
+    assert set(faults) == {("colour", "unknown_parameter"), ("limit", "out_of_range"), ("limit", "duplicate"),
+                           ("status", "unknown_value")}
+    assert faults["colour", "unknown_parameter"]["valid"] == ["limit", "cursor", "project", "cluster", "status"]
+    assert faults["status", "unknown_value"]["valid"] == ["pending", "running", "succeeded", "failed", "cancelled"]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=+1", "limit=", "limit=1.5", "limit=0x10", "cursor=",
+                                   "cursor=zzz", "phase=", "phase=ready,", "managed=yes", "q="])
+def test_bad_query_values(d, query):
+    answer = d.http.get("/v1/clusters?" + query)
+    assert answer.status_code == 400 and answer.json()["code"] == "invalid_parameter", query
+    assert answer.json()["errors"][0]["parameter"] == query.split("=")[0]
+
+
+def test_limit_above_the_maximum_is_the_maximum(d):
+    assert d.http.get("/v1/clusters?limit=5000").status_code == 200
+    assert d.http.get("/v1/clusters?limit=99999999999999999999").status_code == 200
+
+
+# ---- sizes -------------------------------------------------------------------------------------------------------
+
+def test_long_uri(raw):
+    raw.send(request("GET", "/livez?exclude=" + "a" * 9000))
+    refused_and_closed(raw, 414, "uri_too_long")
+
+
+def test_uri_of_8000_bytes_passes(raw):
+    raw.send(request("GET", "/livez?verbose=" + "a" * 7900))
+    assert raw.read().status == 200
+
+
+def test_large_headers(d):
+    with Raw(d.port) as raw:
+        raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 1000}" for i in range(17))))
+        refused_and_closed(raw, 431, "headers_too_large")
+    with Raw(d.port) as raw:
+        raw.send(request("GET", "/livez", *(f"X-{i}: a" for i in range(64))))
+        refused_and_closed(raw, 431, "headers_too_large")
+    with Raw(d.port) as raw:
+        raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 200}" for i in range(62))))
+        assert raw.read().status == 200
+    with Raw(d.port) as raw:  # beyond what libmicrohttpd holds: its own page
+        raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 1000}" for i in range(60))))
+        assert raw.read().status == 431
+
+
+def test_large_body(d, token):
+    json = "Content-Type: application/json"
+    with Raw(d.port) as raw:  # told by its length: refused before it is sent
+        raw.send(request("POST", "/v1/projects/team-a/clusters", json, f"Authorization: Bearer {token}",
+                         "Content-Length: 1048577"))
+        refused_and_closed(raw, 413, "body_too_large")
+    with Raw(d.port) as raw:  # chunked: found out at the end
+        raw.send(request("POST", "/v1/tokens", json, "Transfer-Encoding: chunked", token=token))
+        chunk = "a" * 16384
+        for _ in range(5):
+            raw.send(f"4000\r\n{chunk}\r\n")
+        raw.send("0\r\n\r\n")
+        refused_and_closed(raw, 413, "body_too_large")
+    with Raw(d.port) as raw:  # far beyond: cut off
+        raw.send(request("POST", "/v1/tokens", json, "Transfer-Encoding: chunked", token=token))
+        with pytest.raises(OSError):
+            for _ in range(2000):
+                raw.send(f"4000\r\n{chunk}\r\n")
+            raise AssertionError("32 MB were taken")
+    with Raw(d.port) as raw:  # as large as allowed
+        body = '{"name":"dev","colour":"' + "a" * (1048576 - 26) + '"}'
+        raw.send(request("POST", "/v1/projects/team-a/clusters", json, token=token, body=body))
+        assert raw.read().status == 422
+
+
+# ---- bodies ------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("body, detail", [
+    ('{"name": "dev",\n "labels": {,}}', "Line 2, column"),
+    ('{"name": "dev"', "Line 1"),
+    ('{"name": "a", "name": "b"}', "duplicate"),
+    ('{"spec": {"a": 1, "a": 2}}', "duplicate"),
+    ('{"name": "a"} x', "Line 1"),
+    ('{"name": "\\u0000"}', "Line 1"),
+    (b'{"name": "\xff"}', "Line 1"),
+    (b'\xef\xbb\xbf{"name": "dev"}', "Line 1"),
+    ('{"a":' * 65 + "1" + "}" * 65, "Line 1"),
+    ("[" * 3000 + "]" * 3000, "Line 1"),
+    ('{"a": 1e999}', "Line 1"), ('{"a": 99999999999999999999}', "Line 1"), ('{"a": NaN}', "Line 1"),
+    ("[1]", "object"), ("null", ""), ('"dev"', ""), ("", "empty"),
+])
+def test_bad_json_tells_the_position(raw, token, body, detail):
+    raw.send(request("POST", "/v1/projects/team-a/clusters", "Content-Type: application/json", token=token, body=body))
+    answer = raw.read()
+    assert (answer.status, answer.code) == (400, "invalid_json"), answer
+    assert detail in answer.json()["detail"], answer
+    raw.send(request("GET", "/livez"))
+    assert raw.read().status == 200, "the connection goes on"
+
+
+@pytest.mark.parametrize("field, status", [
+    ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("application/jsonx", 415), ("application/", 415),
+    ("application/json; charset=latin1", 415), ("application/merge-patch+json", 415), (None, 415),
+    ("application/json", 422), ("Application/JSON", 422), ("application/json; charset=utf-8", 422),
+    ('application/json;charset="UTF-8"', 422), ("application/json; profile=x", 422),
+])
+def test_content_type(raw, token, field, status):
+    fields = [f"Content-Type: {field}"] if field else []
+    raw.send(request("POST", "/v1/tokens", *fields, token=token, body="{}"))
+    answer = raw.read()
+    assert answer.status == status, answer
+    if status == 415:
+        assert answer.code == "unsupported_media_type" and answer["Accept"] == "application/json"
+        assert "accept-encoding" not in answer
+
+
+def test_content_encoding(raw, token):
+    raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Encoding: gzip", token=token,
+                     body="{}"))
+    answer = raw.read()
+    assert (answer.status, answer.code) == (415, "unsupported_media_type")
+    assert answer["Accept-Encoding"] == "identity" and "accept" not in answer
+
+
+@pytest.mark.parametrize("accept, status", [
+    ("text/html", 406), ("application/json;q=0", 406), ("application/json;q=0, text/*", 406), ("image/*", 406),
+    ("*/*", 200), ("application/*", 200), ("text/html, */*;q=0.1", 200), ("APPLICATION/JSON", 200), ("", 200),
+    ("text/html, application/json;q=0.001", 200), ("*/*;q=0", 406),
+])
+def test_accept(raw, token, accept, status):
+    raw.send(request("GET", "/v1/whoami", f"Accept: {accept}", token=token))
+    answer = raw.read()
+    assert answer.status == status, answer
+    if status == 406:
+        assert answer.code == "not_acceptable" and answer["Content-Type"].startswith("application/problem+json")
+
+
+def test_head_is_get_without_a_body(raw, token):
+    for path in ("/v1/whoami", "/openapi.yaml", "/v1/projects/team-a/catalog", "/v1/none"):
+        raw.send(request("GET", path, token=token))
+        get = raw.read()
+        raw.send(request("HEAD", path, token=token))
+        head = raw.read(head=True)
+        assert head.status == get.status and head["Content-Length"] == get["Content-Length"], path
+        assert head["Content-Type"] == get["Content-Type"]
+    raw.send(request("GET", "/livez"))
+    assert raw.read().body == b"ok\n"
+
+
+def test_a_small_body_with_a_get_is_ignored(raw, token):
+    raw.send(request("GET", "/v1/whoami", token=token, body="{}"))
+    assert raw.read().status == 200
+    raw.send(request("GET", "/v1/whoami", token=token))
+    assert raw.read().status == 200
+
+
+# ---- identity of a request ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("given, taken", [
+    ("abcdefgh", True), ("A.b_c-9" * 4, True), ("a" * 128, True), ("a" * 129, False), ("short", False),
+    ("with space in it", False), ("semi;colon-here", False), ("umlaut-\u00e4\u00f6\u00fc-here", False),
+])
+def test_request_id(raw, given, taken):
+    raw.send(request("GET", "/none", f"X-Request-Id: {given}"))
+    answer = raw.read()
+    assert (answer["X-Request-Id"] == given) is taken
+    assert answer.json()["request_id"] == answer["X-Request-Id"]
+    assert taken or re.fullmatch(r"req_[0-9a-z]{26}", answer["X-Request-Id"])
+
+
+def test_request_ids_differ(d):
+    assert len({d.http.get("/livez").headers["X-Request-Id"] for _ in range(20)}) == 20
+
+
+# ---- who and what ------------------------------------------------------------------------------------------------
+
+def test_challenges(d, token):
+    """AU-7; unknown, expired, revoked and malformed tokens are told alike (AU-8)."""
+    def ask(*fields):
+        with Raw(d.port) as raw:
+            raw.send(request("GET", "/v1/whoami", *fields))
+            return raw.read()
+    nothing = ask()
+    assert nothing.status == 401 and nothing.code == "unauthenticated"
+    assert nothing["WWW-Authenticate"] == 'Bearer realm="shootd"'
+    made = d.http.post("/v1/tokens", json={"name": "gone", "role": "viewer", "projects": ["*"]}).json()
+    assert d.http.delete("/v1/tokens/" + made["id"]).status_code == 204
+    bodies = set()
+    changed = token[:-1] + ("a" if token[-1] != "a" else "b")
+    for field in (f"Authorization: Bearer {made['token']}", f"Authorization: Bearer {changed}",
+                  "Authorization: Bearer x", "Authorization: Bearer", "Authorization: Basic YTpi",
+                  f"Authorization: {token}", f"Authorization: Bearer {token}x", f"Authorization: Bearer {token[:-1]}",
+                  f"Authorization: Bearer {token} x"):
+        answer = ask(field)
+        assert answer.status == 401 and answer.code == "invalid_token", field
+        assert answer["WWW-Authenticate"] == 'Bearer realm="shootd", error="invalid_token"'
+        body = answer.json()
+        body.pop("request_id")
+        bodies.add(str(body))
+        assert token not in answer.body.decode()
+    assert len(bodies) == 1
+    assert ask(f"Authorization: bearer {token}").status == 200, "the scheme has no case"
+    twice = ask(f"Authorization: Bearer {token}", f"Authorization: Bearer {token}")
+    assert twice.status == 400 and 'error="invalid_request"' in twice["WWW-Authenticate"]
+    assert ask().json()["advice"]
+    with Raw(d.port) as raw:  # never in the query
+        raw.send(request("GET", f"/v1/whoami?access_token={token}"))
+        assert raw.read().status == 401
+
+
+def client(d, role, projects):
+    made = d.http.post("/v1/tokens", json={"name": f"{role} of {projects}", "role": role, "projects": projects})
+    assert made.status_code == 201, made.text
+    return httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + made.json()["token"]})
+
+
+def test_roles(d):
+    """Every operation against every role: the smallest one of the route table is enough, a smaller one is 403."""
+    operations = [("GET", "/v1/whoami", "viewer"), ("GET", "/v1/projects", "viewer"), ("GET", "/v1/clusters", "viewer"),
+                  ("GET", "/v1/projects/team-a", "viewer"), ("GET", "/v1/projects/team-a/catalog", "viewer"),
+                  ("GET", "/v1/projects/team-a/clusters/x", "viewer"), ("GET", "/v1/operations", "viewer"),
+                  ("GET", "/v1/operations/op_x", "viewer"), ("GET", "/v1/events", "viewer"),
+                  ("GET", "/v1/projects/team-a/clusters/x/events", "viewer"),
+                  ("GET", "/v1/projects/team-a/clusters/x/operations", "viewer"),
+                  ("POST", "/v1/projects/team-a/clusters", "operator"),
+                  ("PUT", "/v1/projects/team-a/clusters/x", "operator"),
+                  ("DELETE", "/v1/projects/team-a/clusters/x", "operator"),
+                  ("GET", "/v1/projects/team-a/clusters/x/kubeconfig", "operator"),
+                  ("GET", "/v1/webhooks", "operator"), ("POST", "/v1/webhooks", "operator"),
+                  ("GET", "/v1/webhooks/wh_x", "operator"), ("DELETE", "/v1/webhooks/wh_x", "operator"),
+                  ("GET", "/v1/tokens", "admin"), ("POST", "/v1/tokens", "admin"), ("DELETE", "/v1/tokens/x", "admin")]
+    roles = ["viewer", "operator", "admin"]
+    for role in roles:
+        with client(d, role, ["*"]) as c:
+            for method, path, needed in operations:
+                # A body that is refused for its content comes only after the role.
+                answer = c.request(method, path, content="[]" if method in ("POST", "PUT") else None,
+                                   headers={"Content-Type": "application/json"})
+                may = roles.index(role) >= roles.index(needed)
+                assert (answer.status_code != 403) is may, (role, method, path, answer.text)
+                if not may:
+                    assert answer.json()["code"] == "forbidden"
+                    assert answer.headers["WWW-Authenticate"] == \
+                        f'Bearer realm="shootd", error="insufficient_scope", scope="{needed}"'
+
+
+def test_project_limited_tokens_see_nothing_else(pair, d):
+    sim, _ = pair
+    sim.post("shoots", count=1, prefix="hidden", state="ready", project=OTHER_ID)
+    wait_until(lambda: d.http.get("/v1/projects/team-b/clusters/hidden-0000").status_code == 200, what="discovery")
+    sim.post("shoots", count=1, prefix="mine", state="ready")
+    wait_until(lambda: d.http.get("/v1/projects/team-a/clusters/mine-0000").status_code == 200, what="discovery")
+    theirs = d.http.put("/v1/projects/team-b/clusters/hidden-0000", json={}).json()
+    operation = d.http.delete("/v1/projects/team-b/clusters/hidden-0000").json()["operation"]["id"]
+    hook = d.http.post("/v1/webhooks", json={"url": "https://hooks.example.com/b", "projects": ["team-b"]}).json()
+    every = d.http.post("/v1/webhooks", json={"url": "https://hooks.example.com/all"}).json()
+    assert theirs["managed"] is True
+    with client(d, "admin", ["team-a"]) as c:
+        assert c.get("/v1/whoami").json()["projects"] == ["team-a"]
+        assert [p["name"] for p in c.get("/v1/projects").json()["items"]] == ["team-a"]
+        assert [x["name"] for x in c.get("/v1/clusters").json()["items"]] == ["mine-0000"]
+        assert c.get("/v1/clusters?project=team-b").json()["items"] == []
+        for path in ("", "/catalog", "/clusters", "/clusters/hidden-0000", "/clusters/hidden-0000/kubeconfig",
+                     "/clusters/hidden-0000/events", "/clusters/hidden-0000/operations"):
+            hidden = c.get("/v1/projects/team-b" + path)
+            absent = c.get("/v1/projects/team-x" + path)
+            assert hidden.status_code == absent.status_code == 404, path
+            assert hidden.json()["code"] == absent.json()["code"] == "project_not_found"
+            assert hidden.json()["detail"] == absent.json()["detail"], "nothing tells the two apart"
+        assert c.post("/v1/projects/team-b/clusters", json={"name": "x"}).status_code == 404
+        assert c.put("/v1/projects/team-b/clusters/hidden-0000", json={}).status_code == 404
+        assert c.delete("/v1/projects/team-b/clusters/hidden-0000").status_code == 404
+        assert c.get(f"/v1/operations/{operation}").status_code == 404
+        assert c.get(f"/v1/operations/{operation}?wait=5").status_code == 404
+        assert all(o["project"] == "team-a" for o in c.get("/v1/operations").json()["items"])
+        for query in ("", "?project=team-b", "?project=team-a,team-b", "?cluster=hidden-0000"):
+            assert all(e["data"].get("project") == "team-a" for e in c.get("/v1/events" + query).json()["items"]), query
+        for id in (hook["id"], every["id"]):
+            assert c.get(f"/v1/webhooks/{id}").status_code == 404
+            assert c.delete(f"/v1/webhooks/{id}").status_code == 404
+        assert c.get("/v1/webhooks").json()["items"] == []
+        refused = c.post("/v1/webhooks", json={"url": "https://hooks.example.com/x", "projects": ["team-b"]})
+        assert refused.status_code == 422 and refused.json()["errors"][0]["pointer"] == "#/projects/0"
+        own = c.post("/v1/webhooks", json={"url": "https://hooks.example.com/x"}).json()
+        assert own["projects"] == ["team-a"], "without a wish: what its maker may see"
+    assert d.http.get(f"/v1/webhooks/{hook['id']}").status_code == 200
+    events = d.events(project="team-b")
+    assert events and all(e["data"]["project"] == "team-b" for e in events)
+
+
+def test_a_limited_admin_gives_no_more_than_it_has(d):
+    with client(d, "admin", ["team-a"]) as c:
+        for projects in (["*"], ["team-b"], ["team-a", "team-b"]):
+            answer = c.post("/v1/tokens", json={"name": "more", "role": "admin", "projects": projects})
+            assert answer.status_code in (403, 422), (projects, answer.text)
+
+
+# ---- connections -------------------------------------------------------------------------------------------------
+
+def test_keep_alive_after_errors(raw, token):
+    for _ in range(3):
+        for head, status in ((request("GET", "/none"), 404), (request("GET", "/v1/whoami"), 401),
+                             (request("DELETE", "/livez"), 405), (request("BREW", "/livez"), 501),
+                             (request("GET", "/v1/clusters?x=1", token=token), 400),
+                             (request("GET", "/v1/whoami", "Accept: text/html", token=token), 406),
+                             (request("POST", "/v1/tokens", "Content-Type: application/json", token=token, body="{}"),
+                              422),
+                             (request("GET", "/v1/whoami", token=token), 200)):
+            raw.send(head)
+            answer = raw.read()
+            assert answer is not None and answer.status == status, (head, answer)
+            assert "close" not in "".join(answer.all("connection")).lower(), (head, answer)
+
+
+def test_connection_close_is_honoured(raw):
+    raw.send(request("GET", "/livez", "Connection: close"))
+    assert raw.read().status == 200
+    assert raw.is_closed()
+
+
+def test_pipelining(raw, token):
+    """In order, though the second one waits for another thread."""
+    count = 30
+    batch = b""
+    for i in range(count):
+        batch += request("GET", "/v1/whoami", f"X-Request-Id: pipeline-{i:04}", token=token)
+        batch += request("GET", "/v1/events?limit=1", f"X-Request-Id: waiting--{i:04}", token=token)
+        batch += request("POST", "/v1/tokens", f"X-Request-Id: refused--{i:04}", "Content-Type: application/json",
+                         token=token, body="{}")
+    raw.send(batch)
+    for i in range(count):
+        for prefix, status in (("pipeline", 200), ("waiting-", 200), ("refused-", 422)):
+            answer = raw.read()
+            assert (answer.status, answer["X-Request-Id"]) == (status, f"{prefix}-{i:04}")
+
+
+def test_request_in_single_bytes(raw, token):
+    for byte in request("POST", "/v1/tokens", "Content-Type: application/json", token=token, body='{"a":1}'):
+        raw.send(bytes([byte]))
+    assert raw.read().status == 422
+
+
+def test_chunked_body(raw, token):
+    raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Transfer-Encoding: chunked", token=token))
+    for chunk in ('{"na', 'me":', ' "x"}'):
+        raw.send(f"{len(chunk):x}\r\n{chunk}\r\n")
+    raw.send("0\r\n\r\n")
+    assert raw.read().status == 422
+    raw.send(request("GET", "/livez"))
+    assert raw.read().status == 200
+
+
+def test_client_that_leaves_does_no_harm(d, token):
+    for i in range(20):
+        raw = Raw(d.port).send(request("GET", "/v1/events", token=token)[: 40 + i * 5])
+        raw.socket.close()
+        raw = Raw(d.port).send(request("GET", "/v1/events", token=token))
+        raw.socket.close()
+    assert d.http.get("/livez").status_code == 200
+
+
+def test_slow_clients_are_ended(slow_clients):
+    """HT-15: ten seconds for a header section; who began a request is told."""
+    header, silent, started = slow_clients
+    answer = header.read()
+    assert answer is not None and (answer.status, answer.code) == (408, "request_timeout")
+    assert 9 < time.monotonic() - started < 40
+    assert answer.json()["advice"] and answer["Connection"] == "close"
+    assert header.is_closed()
+    assert silent.is_closed(timeout=20)
