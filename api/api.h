@@ -45,8 +45,12 @@ struct api_options {
     /* Appends the metric families of others; any HTTP thread. May be NULL. */
     void (*metrics)(void *ctx, struct buffer *out);
     void *metrics_ctx;
-    /* Whether loop and writer make progress; says in `why` what does not. Any HTTP thread. May be NULL. */
+    /*
+     * Whether the process makes progress (/livez), and whether the store takes changes (/readyz too); they say in
+     * `why` what is wrong. Any HTTP thread. May be NULL.
+     */
     bool (*live)(void *ctx, char *why, size_t size);
+    bool (*writable)(void *ctx, char *why, size_t size);
     void *live_ctx;
     const char *version;
     const char *revision;

@@ -12,10 +12,10 @@ struct check {
     const char *why;
 };
 
-static bool is_live(struct api *api, char why[static WHY_BYTES])
+static bool ask(bool (*question)(void *ctx, char *why, size_t size), void *ctx, char why[static WHY_BYTES])
 {
     why[0] = '\0';
-    return !api->options.live || api->options.live(api->options.live_ctx, why, WHY_BYTES);
+    return !question || question(ctx, why, WHY_BYTES);
 }
 
 static void reply_checks(struct request *r, const struct check *checks, size_t count)
@@ -46,22 +46,25 @@ static void reply_checks(struct request *r, const struct check *checks, size_t c
 void handle_livez(struct request *r)
 {
     char why[WHY_BYTES];
-    bool live = is_live(r->api, why);
-    const struct check checks[] = {{"progress", live, why}};
+    const struct api_options *o = &r->api->options;
+    const struct check checks[] = {{"progress", ask(o->live, o->live_ctx, why), why}};
     reply_checks(r, checks, 1);
 }
 
 void handle_readyz(struct request *r)
 {
-    char why[WHY_BYTES];
-    bool live = is_live(r->api, why);
+    char why_not_live[WHY_BYTES], why_not_writable[WHY_BYTES];
+    const struct api_options *o = &r->api->options;
+    bool live = ask(o->live, o->live_ctx, why_not_live);
+    bool writable = ask(o->writable, o->live_ctx, why_not_writable);
     const struct view_snapshot *s = view_enter(r->api->options.view);
     bool ready = s->ready;
     bool draining = s->draining || atomic_load(&r->api->draining);
     view_leave(r->api->options.view);
     const struct check checks[] = {
-        {"progress", live, why},
-        {"store", ready, "the stored state is not read yet"},
+        {"progress", live, why_not_live},
+        {"loaded", ready, "the stored state is not read yet"},
+        {"store", writable, why_not_writable},
         {"serving", !draining, "the server is being stopped"},
     };
     reply_checks(r, checks, ARRAY_LEN(checks));

@@ -207,15 +207,19 @@ static bool loop_makes_progress(struct daemon *d)
 static bool is_live(void *ctx, char *why, size_t size)
 {
     struct daemon *d = ctx;
-    if (!loop_makes_progress(d)) {
-        (void)snprintf(why, size, "the loop is stuck");
-        return false;
-    }
-    if (storage_is_broken(d->storage)) {
-        (void)snprintf(why, size, "the store cannot be written");
-        return false;
-    }
-    return true;
+    if (loop_makes_progress(d))
+        return true;
+    (void)snprintf(why, size, "the loop is stuck");
+    return false;
+}
+
+static bool is_writable(void *ctx, char *why, size_t size)
+{
+    struct daemon *d = ctx;
+    if (!storage_is_broken(d->storage))
+        return true;
+    (void)snprintf(why, size, "the store cannot be written");
+    return false;
 }
 
 bool daemon_is_alive(struct daemon *d)
@@ -277,6 +281,7 @@ static bool start_api(struct daemon *d)
                                         .metrics = write_metrics,
                                         .metrics_ctx = d,
                                         .live = is_live,
+                                        .writable = is_writable,
                                         .live_ctx = d,
                                         .version = shootd_version,
                                         .revision = shootd_revision};
