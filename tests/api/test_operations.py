@@ -1,0 +1,295 @@
+"""Waiting for operations, lists and their cursors, the event log."""
+
+import re
+import socket
+import struct
+import threading
+import time
+
+import httpx
+import pytest
+
+import harness
+from harness import SANITIZED, wait_until
+from raw import Raw, request
+
+
+def parked(d):
+    return int(re.search(r"^shootd_http_parked (\d+)", d.http.get("/metrics").text, re.M)[1])
+
+
+@pytest.fixture
+def slow(make_sim, make_shootd):
+    """A pair in which a create takes 12 minutes of real time: operations stay open."""
+    sim = make_sim(speed=1)
+    return sim, make_shootd(sim.url).start()
+
+
+# ---- waiting -----------------------------------------------------------------------------------------------------
+
+def test_wait_answers_when_the_time_is_over(slow):
+    _, d = slow
+    op = d.create("dev")["operation"]["id"]
+    wait_until(lambda: d.operation(op)["status"] == "running", what="the create to be sent")
+    for how in ({"params": {"wait": 1}}, {"headers": {"Prefer": "wait=1"}},
+                {"headers": {"Prefer": "respond-async, WAIT = 1; x=y, wait=40"}}):
+        began = time.monotonic()
+        answer = d.http.get(f"/v1/operations/{op}", **how)
+        took = time.monotonic() - began
+        assert answer.status_code == 200 and answer.json()["status"] == "running", answer.text
+        assert 0.9 < took < 4 * harness.PATIENCE, took
+        assert int(answer.headers["Retry-After"]) >= 1
+        assert answer.headers["Vary"] == "Prefer"
+        assert ("Preference-Applied" in answer.headers) is ("headers" in how)
+        if "headers" in how:
+            assert answer.headers["Preference-Applied"] == "wait=1"
+    for query in ("", "?wait=0"):
+        began = time.monotonic()
+        assert d.http.get(f"/v1/operations/{op}{query}").json()["status"] == "running"
+        assert time.monotonic() - began < 0.5 * harness.PATIENCE
+    assert d.http.get(f"/v1/operations/{op}?wait=-1").status_code == 400
+    assert d.http.get(f"/v1/operations/{op}?wait=x").status_code == 400
+    for preference in ("wait=x", "wait", "wait=", "wait=-1", "weight=3", '"wait=3'):
+        began = time.monotonic()
+        answer = d.http.get(f"/v1/operations/{op}", headers={"Prefer": preference})
+        assert answer.status_code == 200 and "Preference-Applied" not in answer.headers, "passed over (AO-10)"
+        assert time.monotonic() - began < 0.5 * harness.PATIENCE
+
+
+def test_wait_ends_early_and_is_clamped(make_sim, make_shootd):
+    sim = make_sim(speed=240)
+    d = make_shootd(sim.url).start()
+    op = d.create("dev")["operation"]["id"]
+    began = time.monotonic()
+    answer = d.http.get(f"/v1/operations/{op}", headers={"Prefer": "wait=600"})
+    assert answer.headers["Preference-Applied"] == "wait=55", "clamped"
+    assert answer.json()["status"] == "succeeded", answer.text
+    assert time.monotonic() - began < 30 * harness.PATIENCE
+    assert "Retry-After" not in answer.headers
+    assert answer.headers["ETag"] == d.http.get(f"/v1/operations/{op}").headers["ETag"]
+    began = time.monotonic()
+    again = d.http.get(f"/v1/operations/{op}?wait=999999999999")
+    assert again.json() == answer.json() and time.monotonic() - began < 1 * harness.PATIENCE
+    known = d.http.get(f"/v1/operations/{op}?wait=5", headers={"If-None-Match": answer.headers["ETag"]})
+    assert known.status_code == 304
+
+
+def test_many_clients_wait_for_one_operation(make_sim, make_shootd):
+    sim = make_sim(speed=240)
+    d = make_shootd(sim.url).start()
+    op = d.create("dev")["operation"]["id"]
+    answers = []
+
+    def wait():
+        answers.append(httpx.get(f"{d.url}/v1/operations/{op}?wait=50", timeout=90,
+                                 headers={"Authorization": "Bearer " + d.token()}))
+    threads = [threading.Thread(target=wait) for _ in range(50)]
+    for t in threads:
+        t.start()
+    wait_until(lambda: parked(d) >= 40 or len(answers) == 50, what="the clients to wait")
+    began = time.monotonic()
+    assert d.cluster("dev").status_code == 200 and time.monotonic() - began < 0.5 * harness.PATIENCE, \
+        "others are served meanwhile"
+    before = sim.counters()["requests"]
+    for t in threads:
+        t.join(90)
+    assert [a.json()["status"] for a in answers] == ["succeeded"] * 50
+    assert len({a.content for a in answers}) == 1
+    assert sim.counters()["requests"] - before < 60, "waiting costs Cleura nothing"
+    wait_until(lambda: parked(d) == 0, what="nobody to wait")
+
+
+@pytest.mark.xfail(strict=True, reason="api/server.c on_completed frees a parked request without taking it off the lot: "
+                                       "the count never falls, and api_stop waits for it for ever")
+def test_waiting_clients_that_leave_are_forgotten(make_sim, tmp_path):
+    sim = make_sim(speed=1)
+    d = harness.Shootd(tmp_path / "left", sim.url).start()
+    try:
+        op = d.create("dev")["operation"]["id"]
+        for i in range(12):
+            raw = Raw(d.port).send(request("GET", f"/v1/operations/{op}?wait=1", token=d.token()))
+            if i % 2:
+                raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            time.sleep(0.02)
+            raw.socket.close()
+        wait_until(lambda: parked(d) == 0, timeout=4, what="nobody to wait")
+        d.process.popen.terminate()
+        assert d.process.popen.wait(10) == 0
+    finally:
+        d.kill()
+
+
+# ---- lists -------------------------------------------------------------------------------------------------------
+
+def walk(d, path, limit=7, **params):
+    """Every item of a list, page by page."""
+    items, cursor, pages = [], None, 0
+    while True:
+        page = d.http.get(path, params={**params, "limit": limit, **({"cursor": cursor} if cursor else {})})
+        assert page.status_code == 200, page.text
+        page = page.json()
+        assert len(page["items"]) <= limit
+        items += page["items"]
+        pages += 1
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return items
+        assert re.fullmatch(r"[A-Za-z0-9_-]+", cursor), "safe in a URL"
+        assert pages < 200
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """120 clusters found at Cleura (100 ready, 20 hibernated) and 20 that we made."""
+    directory = tmp_path_factory.mktemp("many")
+    sim = harness.Sim(directory)
+    sim.post("shoots", count=100, prefix="seeded", state="ready")
+    sim.post("shoots", count=20, prefix="asleep", state="hibernated")
+    d = harness.Shootd(directory / "shootd", sim.url).start()
+    made = [d.create(f"own-{i:02}", labels={"n": str(i % 4)}, description=f"Number {i}")["operation"]["id"]
+            for i in range(20)]
+    for op in made:
+        assert d.wait_operation(op, timeout=90)["status"] == "succeeded"
+    wait_until(lambda: len(d.http.get("/v1/clusters?limit=1000").json()["items"]) == 140, what="discovery")
+    wait_until(lambda: all(c["status"]["phase"] in ("ready", "hibernated") and not c["status"]["settling"]
+                           for c in d.http.get("/v1/clusters?limit=1000").json()["items"]), timeout=60, what="rest")
+    yield sim, d
+    d.stop()
+    sim.stop()
+
+
+def test_cursor_walk_finds_everything_once(many):
+    _, d = many
+    for path in ("/v1/clusters", "/v1/projects/team-a/clusters"):
+        for limit in (1, 7, 139, 140, 141, 1000) if path == "/v1/clusters" else (7,):
+            names = [c["name"] for c in walk(d, path, limit)]
+            assert len(names) == 140 and len(set(names)) == 140
+            assert names == sorted(names)
+    assert len(d.http.get("/v1/clusters").json()["items"]) == 50, "the default"
+
+
+def test_cursor_walk_while_the_list_changes(many):
+    """A cluster that comes or goes during the walk costs no other one its place."""
+    sim, d = many
+    page = d.http.get("/v1/clusters?limit=70&q=seeded").json()
+    names = [c["name"] for c in page["items"]]
+    assert d.http.delete(d.clusters_path(names[-1])).status_code == 202, "the very one that the cursor stands on"
+    d.wait_gone(names[-1])
+    rest = d.http.get("/v1/clusters", params={"limit": 70, "q": "seeded", "cursor": page["next_cursor"]}).json()
+    assert rest["next_cursor"] is None
+    names += [c["name"] for c in rest["items"]]
+    assert len(names) == 100 and names == sorted(set(names))
+    sim.post("shoots", count=1, prefix="again", state="ready")
+    wait_until(lambda: len(walk(d, "/v1/clusters", 50)) == 140, what="discovery")
+
+
+def test_cursors_are_bound_to_their_list(many):
+    _, d = many
+    cursor = d.http.get("/v1/clusters?limit=7&phase=ready").json()["next_cursor"]
+    good = d.http.get("/v1/clusters", params={"limit": 9, "phase": "ready", "cursor": cursor})
+    assert good.status_code == 200 and len(good.json()["items"]) == 9, "limit may change"
+    changed = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
+    for path, params in (("/v1/clusters", {"cursor": cursor}), ("/v1/clusters", {"phase": "failed", "cursor": cursor}),
+                         ("/v1/projects/team-a/clusters", {"phase": "ready", "cursor": cursor}),
+                         ("/v1/operations", {"cursor": cursor}), ("/v1/clusters", {"phase": "ready", "cursor": changed}),
+                         ("/v1/clusters", {"phase": "ready", "cursor": cursor[:-4]}),
+                         ("/v1/clusters", {"phase": "ready", "cursor": cursor + "AAAA"}),
+                         ("/v1/clusters", {"phase": "ready", "cursor": "!"})):
+        answer = d.http.get(path, params=params)
+        assert answer.status_code == 400, (path, params, answer.text)
+        assert answer.json()["errors"][0]["parameter"] == "cursor"
+
+
+def test_cluster_filters(many):
+    _, d = many
+
+    def names(**params):
+        return [c["name"] for c in walk(d, "/v1/clusters", 50, **params)]
+    everything = names()
+    asleep = [n for n in everything if n.startswith("asleep")]
+    own = [n for n in everything if n.startswith("own")]
+    assert (len(asleep), len(own)) == (20, 20)
+    assert names(phase="hibernated") == asleep and names(phase="ready,hibernated") == everything
+    assert names(phase="failed,deleting") == []
+    assert names(managed="true") == own and names(managed="") == own and len(names(managed="false")) == 120
+    assert names(region="Sto2") == everything and names(region="Fra1,Sto2") == everything and names(region="Fra1") == []
+    assert names(project="team-a,team-b") == everything and names(project="team-b") == []
+    assert names(q="OWN-0") == own[:10] and names(q="number 7") == ["own-07"] and names(q="asleep") == asleep
+    versions = {c["observed"]["kubernetes_version"] for c in d.http.get("/v1/clusters?limit=1000").json()["items"]}
+    for version in versions:
+        of_it = names(version=version)
+        assert of_it and set(of_it) <= set(names(version=".".join(version.split(".")[:2])))
+    assert names(version="1") == everything and names(version="1.3") == []
+    assert names(phase="ready", managed="true", q="-1") == own[10:]
+    assert names(health="healthy,progressing,unhealthy,unknown") == everything
+
+
+def test_operation_filters_and_order(many):
+    _, d = many
+    everything = walk(d, "/v1/operations")
+    assert len({o["id"] for o in everything}) == len(everything) >= 20
+    times = [o["created_at"] for o in everything]
+    assert times == sorted(times, reverse=True), "newest first"
+    assert walk(d, "/v1/operations", status="succeeded") == [o for o in everything if o["status"] == "succeeded"]
+    assert walk(d, "/v1/operations", status="failed,cancelled,pending,running") == \
+        [o for o in everything if o["status"] != "succeeded"]
+    one = walk(d, "/v1/operations", cluster="own-03")
+    assert [o["cluster"] for o in one] == ["own-03"] and one[0]["type"] == "create"
+    assert walk(d, d.clusters_path("own-03") + "/operations") == one
+    assert walk(d, "/v1/operations", project="team-b") == []
+    assert len(walk(d, "/v1/operations", cluster="own-03,own-04")) == 2
+    step = one[0]["steps"]
+    assert step and all(s["status"] in ("done", "skipped") for s in step)
+
+
+# ---- events ------------------------------------------------------------------------------------------------------
+
+def test_events_page_by_page(many):
+    _, d = many
+    everything = d.events()
+    assert [e["sequence"] for e in everything] == list(range(1, len(everything) + 1))
+    got, after = [], 0
+    while True:
+        page = d.http.get("/v1/events", params={"after": after, "limit": 13}).json()
+        got += page["items"]
+        assert page["oldest_sequence"] == 1 and page["newest_sequence"] >= len(everything)
+        assert all(e["sequence"] > after for e in page["items"])
+        if page["next_cursor"] is None:
+            assert len(page["items"]) < 13
+            break
+        assert len(page["items"]) == 13 and int(page["next_cursor"]) == page["items"][-1]["sequence"]
+        after = int(page["next_cursor"])
+    assert [e["id"] for e in got[:len(everything)]] == [e["id"] for e in everything]
+    beyond = d.http.get("/v1/events?after=999999999").json()
+    assert beyond["items"] == [] and beyond["next_cursor"] is None
+
+
+def test_event_filters(many):
+    _, d = many
+    everything = d.events()
+    assert d.events(type="cluster.ready") == [e for e in everything if e["type"] == "cluster.ready"]
+    assert d.events(type="operation.*,cluster.created") == \
+        [e for e in everything if e["type"].startswith("operation.") or e["type"] == "cluster.created"]
+    one = d.events(cluster="own-05")
+    assert one == [e for e in everything if e["data"].get("cluster") == "own-05"] != []
+    assert d.http.get(d.clusters_path("own-05") + "/events").json()["items"] == one
+    assert d.http.get(d.clusters_path("own-05") + "/events?type=cluster.*&limit=1").json()["items"] == \
+        [e for e in one if e["type"].startswith("cluster.")][:1]
+    assert d.events(project="team-a") == [e for e in everything if e["data"].get("project") == "team-a"]
+    assert d.events(project="team-b") == []
+    bad = d.http.get("/v1/events?type=cluster.born,cluster.ready")
+    assert bad.status_code == 400 and "cluster.ready" in bad.json()["errors"][0]["valid"]
+    for query in ("after=-1", "after=x", "after=99999999999999999999", "limit=0", "type="):
+        assert d.http.get("/v1/events?" + query).status_code == 400, query
+    for e in everything:
+        assert set(e) == {"id", "type", "timestamp", "data", "sequence"}
+        assert e["timestamp"].endswith("Z")
+
+
+@pytest.mark.skipif(SANITIZED, reason="a budget of time")
+def test_a_page_of_a_thousand_is_quick(many):
+    _, d = many
+    began = time.monotonic()
+    for _ in range(20):
+        assert len(d.http.get("/v1/clusters?limit=1000").json()["items"]) == 140
+    assert time.monotonic() - began < 2
