@@ -142,7 +142,8 @@ static void answer_command(struct request *r, struct command *cmd)
         answer_apply_conditions(r, cmd->etag);
 }
 
-void request_unpark(struct request *r)
+/* Takes the request off the lot; returns its command when that was answered. */
+static struct command *leave_lot(struct request *r)
 {
     struct api *api = r->api;
     struct parking *p = TAKE_PTR(r->parking);
@@ -152,15 +153,28 @@ void request_unpark(struct request *r)
     atomic_fetch_sub(&api->lot.count, 1);
 
     (void)pthread_mutex_lock(&p->lock);
+    p->request = NULL;
     struct command *cmd = TAKE_PTR(p->answered);
     (void)pthread_mutex_unlock(&p->lock);
+    parking_unref(p);
+    return cmd;
+}
+
+void request_unpark(struct request *r)
+{
+    struct command *cmd = leave_lot(r);
     if (cmd) {
         answer_command(r, cmd);
         command_free(cmd);
     } else {
         reply_stopping(r);
     }
-    parking_unref(p);
+}
+
+void request_abandon(struct request *r)
+{
+    if (r->parking)
+        command_free(leave_lot(r));
 }
 
 unsigned lot_count_of(struct lot *lot, const char *token_id)

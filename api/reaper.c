@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/ids.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -94,20 +95,17 @@ void connection_close(struct connection *c)
  */
 static void tell_timeout(const struct reaper *reaper, const struct connection *c)
 {
-    static const char body[] =
-        "{\"type\":\"/problems/request_timeout\",\"title\":\"Request not completed in time\","
-        "\"status\":408,\"code\":\"request_timeout\",\"fault\":\"caller\","
-        "\"detail\":\"The request was not complete in time.\",\"request_id\":\"%s\"}";
     char id[ID_BYTES];
-    char content[400];
-    char message[800];
-    int len = snprintf(content, sizeof(content), body, id_new(reaper->env, ID_REQUEST, id));
-    int n = snprintf(message, sizeof(message),
-                     "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
-                     "Content-Length: %d\r\nConnection: close\r\nCache-Control: no-store\r\n"
-                     "X-Request-Id: %s\r\n\r\n%s",
-                     len, id, content);
-    (void)send(c->fd, message, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    struct problem *problem CLEANUP_PROBLEM =
+        problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
+    json_t *doc CLEANUP_JSON = problem_to_json(problem, id_new(reaper->env, ID_REQUEST, id));
+    char *content CLEANUP_FREE = json_text(doc);
+    char *message CLEANUP_FREE =
+        mem_printf("HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
+                   "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
+                   "X-Request-Id: %s\r\n\r\n%s",
+                   strlen(content), id, content);
+    (void)send(c->fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL);
     log_info("request timed out", "request_id", id, "client", c->address);
 }
 

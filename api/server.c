@@ -176,6 +176,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     access_log_write(r, duration, outcome_name(code));
     if (r->peer)
         (void)connection_enter(r->peer, PHASE_CONN_IDLE);
+    request_abandon(r);
     request_free(r);
     land(api);
 }

@@ -6,17 +6,26 @@
 
 #include "base/mem.h"
 
-static bool depth_is_bounded(const char *bytes, size_t len)
+/* False where the nesting passes its limit, with the place in `fault`. */
+static bool depth_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {
     unsigned depth = 0;
     bool in_string = false;
+    *fault = (struct json_fault){.line = 1};
     for (size_t i = 0; i < len; i++) {
+        fault->column++;
+        if (bytes[i] == '\n') {
+            fault->line++;
+            fault->column = 0;
+        }
         char c = bytes[i];
         if (in_string) {
-            if (c == '\\')
+            if (c == '\\') {
                 i++;
-            else if (c == '"')
+                fault->column++;
+            } else if (c == '"') {
                 in_string = false;
+            }
         } else if (c == '"') {
             in_string = true;
         } else if (c == '{' || c == '[') {
@@ -41,9 +50,9 @@ static void describe(const json_error_t *error, struct json_fault *fault)
 
 static json_t *parse(const char *bytes, size_t len, size_t flags, struct json_fault *ret_fault)
 {
-    struct json_fault fault = {.text = ""};
+    struct json_fault fault;
     json_t *doc = NULL;
-    if (depth_is_bounded(bytes, len)) {
+    if (depth_is_bounded(bytes, len, &fault)) {
         json_error_t error;
         doc = json_loadb(bytes, len, flags, &error);
         if (!doc)

@@ -269,6 +269,7 @@ static void check_token(struct reconcile *r, const struct command *cmd, struct p
     if (!json_array_size(json_arr(cmd->body, "projects")))
         FAULT(faults, "#/projects", "missing_member", NULL, "is required: project names, or [\"*\"]");
     check_names(cmd->body, "projects", project_is_configured, r, faults);
+    check_visible(cmd, faults); /* nobody gives more than it has */
     if (days && !json_is_null(days) &&
         (!json_is_integer(days) || json_integer_value(days) < 1 || json_integer_value(days) > 3650))
         FAULT(faults, "#/expires_in_days", "out_of_range", NULL, "must be 1 to 3650");

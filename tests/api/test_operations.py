@@ -99,8 +99,6 @@ def test_many_clients_wait_for_one_operation(make_sim, make_shootd):
     wait_until(lambda: parked(d) == 0, what="nobody to wait")
 
 
-@pytest.mark.xfail(strict=True, reason="api/server.c on_completed frees a parked request without taking it off the lot: "
-                                       "the count never falls, and api_stop waits for it for ever")
 def test_waiting_clients_that_leave_are_forgotten(make_sim, tmp_path):
     sim = make_sim(speed=1)
     d = harness.Shootd(tmp_path / "left", sim.url).start()

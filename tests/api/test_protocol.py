@@ -294,9 +294,6 @@ def test_large_body(d, token):
 
 # ---- bodies ------------------------------------------------------------------------------------------------------
 
-DEEP = pytest.mark.xfail(strict=True, reason="base/json.c tells line 0, column 0 for bodies nested too deep")
-
-
 @pytest.mark.parametrize("body, detail", [
     ('{"name": "dev",\n "labels": {,}}', "Line 2, column"),
     ('{"name": "dev"', "Line 1"),
@@ -306,8 +303,8 @@ DEEP = pytest.mark.xfail(strict=True, reason="base/json.c tells line 0, column 0
     ('{"name": "\\u0000"}', "Line 1"),
     (b'{"name": "\xff"}', "Line 1"),
     (b'\xef\xbb\xbf{"name": "dev"}', "Line 1"),
-    pytest.param('{"a":' * 65 + "1" + "}" * 65, "Line 1", marks=DEEP),
-    pytest.param("[" * 3000 + "]" * 3000, "Line 1", marks=DEEP),
+    ('{"a":' * 65 + "1" + "}" * 65, "Line 1"),
+    ("[" * 3000 + "]" * 3000, "Line 1"),
     ('{"a": 1e999}', "Line 1"), ('{"a": 99999999999999999999}', "Line 1"), ('{"a": NaN}', "Line 1"),
     ("[1]", "object"), ("null", ""), ('"dev"', ""), ("", "empty"),
 ])
@@ -510,8 +507,6 @@ def test_project_limited_tokens_see_nothing_else(pair, d):
     assert events and all(e["data"]["project"] == "team-b" for e in events)
 
 
-@pytest.mark.xfail(strict=True, reason="reconcile/admin.c check_token does not ask what the caller sees: a token of one "
-                                       "project can make one for all")
 def test_a_limited_admin_gives_no_more_than_it_has(d):
     with client(d, "admin", ["team-a"]) as c:
         for projects in (["*"], ["team-b"], ["team-a", "team-b"]):
@@ -576,7 +571,7 @@ def test_chunked_body(raw, token):
 
 def test_client_that_leaves_does_no_harm(d, token):
     whole = request("POST", "/v1/tokens", "Content-Type: application/json", token=token, body="{}")
-    for i in range(0, len(whole), 5):
+    for i in range(0, len(whole) - 2, 5):  # what ends within a body is waited for: test_stop.py
         Raw(d.port).send(whole[:i]).socket.close()
     assert d.http.get("/livez").status_code == 200
 
@@ -593,6 +588,5 @@ def test_slow_clients_are_ended(slow_clients):
     slow_clients["answer"] = answer
 
 
-@pytest.mark.xfail(strict=True, reason="api/reaper.c tell_timeout writes the problem by hand, without `advice`")
 def test_the_timeout_is_a_whole_problem(slow_clients):
     assert slow_clients["answer"].json()["advice"] == "Send the whole request within 30 seconds."

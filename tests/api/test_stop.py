@@ -1,0 +1,281 @@
+"""How it starts to listen and how it stops: drain, signals, socket activation, systemd's notifications (6.6, 8.1)."""
+
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+import pytest
+
+import harness
+from harness import BUILD, PATIENCE, wait_until
+from raw import Raw, request
+
+
+@pytest.fixture
+def slow_sim(make_sim):
+    return make_sim(speed=1)
+
+
+def with_drain(make_shootd, sim, limit):
+    return make_shootd(sim.url, extra=f"limits: {{drain: {limit}}}\n")
+
+
+def hold(d):
+    """A request that keeps the drain waiting: its body never ends."""
+    raw = Raw(d.port, timeout=60)
+    raw.send(request("POST", "/v1/tokens", f"Authorization: Bearer {d.token()}", "Content-Type: application/json",
+                     "Content-Length: 100") + b'{"name":')
+    wait_until(lambda: re.search(r"^shootd_http_requests_in_flight 2$", d.http.get("/metrics").text, re.M),
+               what="the request to be under way")
+    return raw
+
+
+def test_waiting_requests_are_answered(slow_sim, make_shootd):
+    d = make_shootd(slow_sim.url).start()
+    op = d.create("dev")["operation"]["id"]
+    answers = []
+
+    def wait():
+        answers.append(httpx.get(f"{d.url}/v1/operations/{op}?wait=50", timeout=90,
+                                 headers={"Authorization": "Bearer " + d.token()}))
+    threads = [threading.Thread(target=wait) for _ in range(20)]
+    for t in threads:
+        t.start()
+    wait_until(lambda: re.search(r"^shootd_http_parked 20$", d.http.get("/metrics").text, re.M), what="clients to wait")
+    began = time.monotonic()
+    d.process.popen.terminate()
+    for t in threads:
+        t.join(60)
+    assert len(answers) == 20 and {a.status_code for a in answers} <= {200, 503}
+    for a in answers:
+        assert a.headers["Connection"] == "close"
+        if a.status_code == 503:
+            assert a.json()["code"] == "shutting_down" and int(a.headers["Retry-After"]) >= 1
+    assert d.process.popen.wait(30) == 0
+    assert time.monotonic() - began < 5 * PATIENCE, "not only at the drain limit"
+    assert "stopped" in d.log() and "cut at the drain limit" not in d.log()
+    # What was accepted goes on.
+    d.start()
+    assert d.operation(op)["status"] == "running"
+
+
+def test_while_draining(slow_sim, make_shootd):
+    """Not ready but alive, no new work, no new connections; connections are closed one by one."""
+    d = with_drain(make_shootd, slow_sim, "3s").start()
+    idle = [Raw(d.port) for _ in range(5)]
+    for raw in idle:  # accepted, and kept alive
+        assert raw.send(request("GET", "/livez")).read().status == 200
+    held = hold(d)
+    d.process.popen.terminate()
+    wait_until(lambda: "stopping" in d.log(), what="the stop to begin")
+    time.sleep(0.2)
+    token = d.token()
+    for raw, head, status in (
+            (idle[0], request("GET", "/readyz"), 503), (idle[1], request("GET", "/livez"), 200),
+            (idle[2], request("GET", "/v1/clusters", token=token), 200),
+            (idle[3], request("POST", "/v1/projects/team-a/clusters", "Content-Type: application/json", token=token,
+                              body='{"name":"late"}'), 503),
+            (idle[4], request("DELETE", "/v1/projects/team-a/clusters/x", token=token), 503)):
+        answer = raw.send(head).read()
+        assert answer is not None and answer.status == status, (head, answer)
+        assert answer["Connection"].lower() == "close"
+        assert raw.is_closed()
+    late = Raw(d.port).send(request("GET", "/livez"))
+    assert late.read() is None, "nobody serves what comes after the stop was ordered"
+    assert d.process.popen.wait(20) == 0
+    with pytest.raises(ConnectionRefusedError):
+        Raw(d.port)
+    held.socket.close()
+    assert not [r for r in slow_sim.requests() if r["operation"] == "create_shoot"]
+
+
+def test_drain_limit_cuts_what_does_not_end(slow_sim, make_shootd):
+    d = with_drain(make_shootd, slow_sim, "1s").start()
+    held = hold(d)
+    began = time.monotonic()
+    d.process.popen.terminate()
+    assert d.process.popen.wait(20) == 0
+    assert 0.9 < time.monotonic() - began < 4 * PATIENCE
+    assert "requests were cut at the drain limit" in d.log()
+    held.socket.close()
+
+
+@pytest.mark.parametrize("first, second", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM)])
+def test_second_signal_ends_at_once(slow_sim, make_shootd, first, second):
+    d = with_drain(make_shootd, slow_sim, "60s").start()
+    held = hold(d)
+    d.process.popen.send_signal(first)
+    wait_until(lambda: "stopping" in d.log(), what="the stop to begin")
+    time.sleep(0.2)
+    assert d.process.popen.poll() is None
+    began = time.monotonic()
+    d.process.popen.send_signal(second)
+    assert d.process.popen.wait(10) == 1
+    assert time.monotonic() - began < 1 * PATIENCE
+    held.socket.close()
+    d.start()  # nothing is broken by it
+
+
+def test_sighup_changes_nothing(shootd):
+    shootd.process.popen.send_signal(signal.SIGHUP)
+    wait_until(lambda: "SIGHUP ignored" in shootd.log(), what="the log")
+    assert shootd.http.get("/livez").status_code == 200
+
+
+def test_stop_right_after_the_start(sim, make_shootd):
+    for i in range(5):
+        d = make_shootd(sim.url, name=f"s{i}").start(wait=False)
+        time.sleep(0.02 * i)
+        d.process.popen.terminate()
+        code = d.process.popen.wait(20)
+        assert code in (0, -signal.SIGTERM), d.log()  # before signals are taken over, the default action ends it
+
+
+# ---- listening ---------------------------------------------------------------------------------------------------
+
+# LISTEN_PID must be the daemon's own, which is known only after the fork.
+LAUNCHER = """import os, sys
+fd = int(sys.argv[1])
+if fd != 3:
+    os.dup2(fd, 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS=sys.argv[2], LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class Activated(harness.Process):
+    """The daemon with a listening socket as descriptor 3, as systemd starts it."""
+
+    def __init__(self, d, listener, count=1):
+        self.log_path = d.log_path
+        self.log = open(d.log_path, "ab")
+        argv = [sys.executable, "-c", LAUNCHER, str(listener.fileno()), str(count), str(BUILD / "shootd"), "--config",
+                str(d.config)]
+        self.popen = subprocess.Popen(argv, stdout=self.log, stderr=self.log, pass_fds=(listener.fileno(),))
+
+
+@pytest.fixture
+def listener():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen(64)
+        yield s
+
+
+def test_socket_activation_loses_no_connection(sim, make_shootd, listener):
+    d = make_shootd(sim.url)
+    own_port, d.port = d.port, listener.getsockname()[1]
+    d.url = f"http://127.0.0.1:{d.port}"
+    early = Raw(d.port, timeout=60).send(request("GET", "/livez", "Connection: close"))  # before anybody runs
+    d.process = Activated(d, listener)
+    assert early.read().status == 200
+    d.wait_ready()
+    with pytest.raises(ConnectionRefusedError):
+        Raw(own_port)  # the socket passed wins over `listen`
+    for _ in range(3):
+        d.stop()
+        between = Raw(d.port, timeout=60).send(request("GET", "/v1/clusters", "Connection: close", token=d.token()))
+        d.process = Activated(d, listener)
+        answer = between.read()
+        assert answer is not None and answer.status == 200, "the next process serves it"
+        d.wait_ready()
+    # Also of connections that come while it drains.
+    raws = []
+    d.process.popen.terminate()
+    while d.process.popen.poll() is None and len(raws) < 40:
+        raws.append(Raw(d.port, timeout=60).send(request("GET", "/livez", "Connection: close")))
+    assert d.process.popen.wait(20) == 0
+    d.process = Activated(d, listener)
+    assert [r.read().status for r in raws] == [200] * len(raws)
+    d.wait_ready()
+
+
+def test_two_passed_sockets_are_refused(sim, make_shootd, listener):
+    d = make_shootd(sim.url)
+    d.process = Activated(d, listener, count=2)
+    assert d.process.popen.wait(20) == 69
+    assert "exactly one listening" in d.log()
+
+
+def test_a_foreign_listen_pid_is_ignored(sim, make_shootd):
+    d = make_shootd(sim.url)
+    d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
+                                env={**os.environ, "LISTEN_FDS": "1", "LISTEN_PID": "1"})
+    d.wait_ready()
+    assert d.http.get("/livez").status_code == 200
+
+
+def test_unix_socket(sim, make_shootd):
+    d = make_shootd(sim.url)
+    path = d.directory / "s"
+    d.config.write_text(re.sub(r"^listen: .*$", f"listen: unix:{path}", d.config.read_text(), flags=re.M))
+
+    def answers():
+        try:
+            return path.exists() and Raw(path=path).send(request("GET", "/readyz")).read().status == 200
+        except OSError:
+            return False
+    for ending in ("kill", "stop", "stop"):
+        d.start(wait=False)
+        wait_until(answers, what="the socket to answer")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o660
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://shootd") as http:
+            got = http.get("/v1/clusters", headers={"Authorization": "Bearer " + d.token()})
+            assert got.status_code == 200
+        second = subprocess.run([BUILD / "shootd", "--config", d.config], capture_output=True, timeout=30)
+        assert second.returncode == 69 and answers(), "a second instance takes nothing away"
+        if ending == "kill":
+            d.kill()
+            assert path.exists(), "left over, and no obstacle"
+        else:
+            d.stop()
+            assert not path.exists()
+
+
+# ---- systemd -----------------------------------------------------------------------------------------------------
+
+def test_notifications(sim, make_shootd, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(str(tmp_path / "notify"))
+        notify.settimeout(20)
+        d = make_shootd(sim.url)
+        d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
+                                    env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify"),
+                                         "WATCHDOG_USEC": "600000"})
+
+        def read():
+            return dict(line.split("=", 1) for line in notify.recv(4096).decode().splitlines())
+        first = read()
+        assert first["READY"] == "1" and first["STATUS"]
+        assert httpx.get(d.url + "/readyz").status_code == 200, "ready means ready"
+        began = time.monotonic()
+        for _ in range(5):
+            assert read() == {"WATCHDOG": "1"}
+        assert time.monotonic() - began < 5 * 0.3 * PATIENCE, "more often than half the interval (SD-4)"
+        d.process.popen.terminate()
+        said = read()
+        while said == {"WATCHDOG": "1"}:
+            said = read()
+        assert said["STOPPING"] == "1"
+        assert d.process.popen.wait(20) == 0
+
+
+def test_no_watchdog_without_being_asked(sim, make_shootd, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(str(tmp_path / "notify"))
+        d = make_shootd(sim.url)
+        d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
+                                    env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")})
+        notify.settimeout(20)
+        assert notify.recv(4096).startswith(b"READY=1")
+        notify.settimeout(0.5)
+        with pytest.raises(socket.timeout):
+            notify.recv(4096)
