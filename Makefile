@@ -105,6 +105,7 @@ build/openapi_data.c: openapi.yaml tools/embed_openapi.py
 	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml > $@
 
 $(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
+	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 

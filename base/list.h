@@ -40,12 +40,6 @@ static inline void list_append(struct list *head, struct list *item)
     head->prev = item;
 }
 
-/* Inserts `item` before `position`. */
-static inline void list_insert_before(struct list *position, struct list *item)
-{
-    list_append(position, item);
-}
-
 /* Takes an item out; a detached item is left alone. */
 static inline void list_remove(struct list *item)
 {

@@ -9,7 +9,9 @@ static bool is(const char *word, const char *value)
 
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
 {
-    if (!c->guard_since || !s->has_operation || !is(s->operation_state, "Succeeded"))
+    bool ended = is(s->operation_state, "Succeeded") || is(s->operation_state, "Failed") ||
+                 is(s->operation_state, "Aborted");
+    if (!c->guard_since || !s->has_operation || !ended)
         return false;
     if (s->operation_at)
         return s->operation_at == c->guard_seen_at;
@@ -57,7 +59,7 @@ static struct decision succeeded(const struct shoot *s)
 static struct decision by_operation(const struct cluster *c, const struct shoot *s, int wish, bool guard)
 {
     const char *state = s->operation_state;
-    if (is(s->operation_type, "Delete"))
+    if (is(s->operation_type, "Delete") && !guard)
         return (struct decision){.phase = is(state, "Failed") ? PHASE_FAILED : PHASE_DELETING,
                                  .health = HEALTH_PROGRESSING,
                                  .operation_failed = is(state, "Failed") || is(state, "Aborted")};

@@ -19,7 +19,7 @@ struct decision {
 };
 
 /*
- * Whether the guard against the stale Succeeded still holds for this observation: a write was accepted and
+ * Whether the guard against the stale end (Succeeded, or the Failed of an earlier try) still holds for this observation: a write was accepted and
  * what is shown is still the operation from before it. Generations that tell no time (v1) are believed after
  * GUARD_BLIND_US, the longest pick-up delay of gardener.md 11 item 5.
  */

@@ -59,10 +59,16 @@ void poll_forget(struct entity *e)
     heap_remove(&e->project->due, &e->due);
 }
 
-static void schedule_next(struct entity *e, int64_t jitter_us)
+/* `percent` is the jitter of this round: the same for all clusters of a list, so that they stay together. */
+static void schedule_next(struct entity *e, int64_t percent)
 {
-    heap_set(&e->project->due, &e->due,
-             env_mono(e->r->env) + backed_off(poll_interval(e), e->project->poll_failures) + jitter_us);
+    int64_t wait = backed_off(poll_interval(e), e->project->poll_failures);
+    heap_set(&e->project->due, &e->due, env_mono(e->r->env) + wait + wait / 100 * percent);
+}
+
+static int64_t draw_jitter(const struct project *p)
+{
+    return (int64_t)env_random_below(p->r->env, 2 * POLL_JITTER_PERCENT + 1) - POLL_JITTER_PERCENT;
 }
 
 static struct entity *find_in_project(struct project *p, const char *name)
@@ -124,7 +130,7 @@ static void suspect_absent(struct project *p, const struct upstream_result *resu
 }
 
 /* Takes the shoot. */
-static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter_us)
+static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
 {
     char name[64];
     (void)snprintf(name, sizeof(name), "%s", shoot->name);
@@ -137,14 +143,13 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter_u
         observe(e, shoot);
     e = find_in_project(p, name);
     if (e)
-        schedule_next(e, jitter_us);
+        schedule_next(e, jitter);
 }
 
 static void take_list(struct project *p, struct upstream_result *result)
 {
     struct reconcile *r = p->r;
-    int64_t interval = r->o.config->polling.idle_us;
-    int64_t jitter = env_jitter(r->env, interval, POLL_JITTER_PERCENT) - interval;
+    int64_t jitter = draw_jitter(p);
     if (result->shoots_garbled)
         log_warning("shoots without a name in a list", "project", p->config->name, "count",
                     LOG_INT(result->shoots_garbled));
@@ -176,7 +181,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
             continue;
         observe_failure(e);
         if (heap_contains(&e->due) && e->due.key <= env_mono(r->env))
-            schedule_next(e, 0);
+            schedule_next(e, draw_jitter(p));
     }
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
     if (result->retry_after_s * US_PER_S > wait)
@@ -197,7 +202,7 @@ static void single_result(struct project *p, struct upstream_result *result)
     }
     if (result->class == UPSTREAM_OK && !e->call.active && !e->committing)
         observe(e, TAKE_PTR(result->shoot));
-    schedule_next(e, 0);
+    schedule_next(e, draw_jitter(p));
 }
 
 static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)

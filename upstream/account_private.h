@@ -37,6 +37,8 @@ struct upstream_account {
     char *token; /* secret; NULL: none */
     bool token_checked;
     uint64_t token_generation;
+    int useless_logins; /* logins in a row whose token was rejected at once */
+    mono_us no_relogin_until;
     struct account_state *remembered;
     enum login_state login;
     char *login_message;

@@ -15,7 +15,7 @@
 #include "base/timefmt.h"
 #include "upstream/account_private.h"
 
-enum { LOGIN_BODY_MAX = 64 * 1024 };
+enum { GUARD_LONGEST_S = 660 };
 
 static const char *const login_states[] = {
     [LOGIN_UNKNOWN] = "unknown",         [LOGIN_OK] = "ok",
@@ -93,7 +93,9 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
         a->remembered->sealed_token_len = remembered->sealed_token_len;
         a->remembered->token_at = remembered->token_at;
     }
-    if (remembered->credentials_mark && !strcmp(remembered->credentials_mark, mark)) {
+    /* A guard further ahead than the longest delay was set by a clock that was wrong. */
+    bool plausible = remembered->next_login_at - env_wall(a->env) <= GUARD_LONGEST_S * US_PER_S;
+    if (plausible && remembered->credentials_mark && !strcmp(remembered->credentials_mark, mark)) {
         a->remembered->login_failures = remembered->login_failures;
         a->remembered->next_login_at = remembered->next_login_at;
         a->remembered->credentials_mark = mem_strdup(mark);
@@ -188,8 +190,6 @@ static void on_login(void *ctx, const struct http_answer *answer)
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
     enum upstream_class class = classify_answer(false, answer, &message, &rejected);
-    if (class != UPSTREAM_UNREACHABLE)
-        lane_contact(a);
     if (class == UPSTREAM_OK) {
         enum login_result result = a->generation->decode_login(answer->body, answer->body_len, &token);
         if (result == LOGIN_RESULT_TOKEN)
@@ -201,8 +201,11 @@ static void on_login(void *ctx, const struct http_answer *answer)
             class = UPSTREAM_UNREACHABLE;
         if (result != LOGIN_RESULT_TOKEN)
             mem_free_secret(token);
+        if (result != LOGIN_RESULT_GARBLED)
+            lane_contact(a);
     } else if (class == UPSTREAM_REFUSED || class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT) {
         /* Never quote Cleura here: a validation error may echo the password (cleura-api.md 2.3). */
+        lane_contact(a);
         refuse_login(a, LOGIN_REJECTED, "Cleura refused the login and password");
     } else {
         class = class == UPSTREAM_THROTTLED ? class : UPSTREAM_UNREACHABLE;
@@ -234,7 +237,9 @@ static void on_validated(void *ctx, const struct http_answer *answer)
         lane_contact(a);
         auth_token_rejected(a, a->token_generation);
     } else if (class == UPSTREAM_UNREACHABLE || class == UPSTREAM_THROTTLED) {
-        lane_back_off(a, 0);
+        int64_t wait =
+            answer->retry_after ? time_parse_retry_after(answer->retry_after, env_wall(a->env), 300) : 0;
+        lane_back_off(a, wait > 0 ? (int)wait : 0);
     } else {
         /* No such check here: the first real call tells. */
         a->token_checked = true;

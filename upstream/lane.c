@@ -21,6 +21,7 @@ enum {
     BACK_OFF_CAP_MS = 30000,
     RETRY_AFTER_CAP_S = 300,
     CONNECT_TIMEOUT_S = 5,
+    RELOGIN_PAUSE_S = 60,
 };
 
 static _Atomic uint64_t calls_total[UPSTREAM_OP_MAX_][UPSTREAM_CLASS_MAX_];
@@ -147,6 +148,17 @@ static void note_health(struct upstream_account *a, const struct http_answer *an
         lane_contact(a);
 }
 
+/*
+ * A token that is rejected right after the login is not the reason (a proxy that refuses everything looks like this):
+ * no further logins for a while, and ever longer.
+ */
+static void distrust_rejections(struct upstream_account *a)
+{
+    int64_t wait_s = (int64_t)RELOGIN_PAUSE_S << (a->useless_logins < 6 ? a->useless_logins : 6);
+    a->useless_logins++;
+    a->no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
+}
+
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
     struct upstream_call *call = ctx;
@@ -162,17 +174,19 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     log_debug("upstream call", "account", a->config->name, "op", upstream_op_name(call->op), "shoot",
               call->name, "class", upstream_class_name(result.class), "status", LOG_INT(answer->status), "ms",
               LOG_INT(answer->duration_us / US_PER_MS), "message", result.message);
-    if (token_rejected) {
+    if (token_rejected && !call->auth_retried && env_mono(a->env) >= a->no_relogin_until) {
         auth_token_rejected(a, call->token_generation);
-        if (!call->auth_retried) {
-            call->auth_retried = true;
-            requeue_in_front(call);
-            goto out;
-        }
+        call->auth_retried = true;
+        requeue_in_front(call);
+        goto out;
     }
+    if (token_rejected && call->auth_retried)
+        distrust_rejections(a);
     if (result.class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
     if (result.class == UPSTREAM_OK) {
+        a->useless_logins = 0;
+        a->no_relogin_until = 0;
         if (!a->generation->decode(call, answer->body, answer->body_len, &result)) {
             result.class = is_write ? UPSTREAM_UNCERTAIN : UPSTREAM_GARBLED;
             result.message = mem_strdup("the answer cannot be understood");
@@ -196,8 +210,6 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     list_append(&a->running, &call->link);
     a->in_flight++;
     call->token_generation = a->token_generation;
-    if (call->on_sent)
-        call->on_sent(call);
     a->generation->build(a->config, call, &draft);
     call->http = account_send(a, &draft, true, upstream_op_is_write(call->op), on_answer, call);
     request_draft_done(&draft);
@@ -344,9 +356,4 @@ void upstream_account_status(const struct upstream_account *a, struct upstream_a
         .last_contact_at = a->last_contact_at,
         .next_login_at = a->remembered->next_login_at,
     };
-}
-
-const struct config_account *upstream_account_config(const struct upstream_account *a)
-{
-    return a->config;
 }

@@ -90,8 +90,6 @@ struct upstream_call {
     mono_us deadline; /* to be sent by then */
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
-    /* Runs right before the first byte goes out; may be NULL. */
-    void (*on_sent)(struct upstream_call *call);
 
     /* the lane's own */
     struct heap_item queue_item;
@@ -145,7 +143,6 @@ struct upstream_account_status {
     wall_us next_login_at;   /* guard; 0 when open */
 };
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret);
-const struct config_account *upstream_account_config(const struct upstream_account *a);
 
 /* Counters for /metrics: calls ended, by operation and class. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);

@@ -142,10 +142,10 @@ def test_stop_right_after_the_start(sim, make_shootd):
 
 # LISTEN_PID must be the daemon's own, which is known only after the fork.
 LAUNCHER = """import os, sys
-fd = int(sys.argv[1])
-if fd != 3:
-    os.dup2(fd, 3)
-os.set_inheritable(3, True)
+for target in range(3, 3 + int(sys.argv[2])):
+    if int(sys.argv[1]) != target:
+        os.dup2(int(sys.argv[1]), target)
+    os.set_inheritable(target, True)
 os.environ.update(LISTEN_FDS=sys.argv[2], LISTEN_PID=str(os.getpid()))
 os.execv(sys.argv[3], sys.argv[3:])
 """
@@ -187,15 +187,27 @@ def test_socket_activation_loses_no_connection(sim, make_shootd, listener):
         answer = between.read()
         assert answer is not None and answer.status == 200, "the next process serves it"
         d.wait_ready()
-    # Also of connections that come while it drains.
-    raws = []
-    d.process.popen.terminate()
-    while d.process.popen.poll() is None and len(raws) < 40:
-        raws.append(Raw(d.port, timeout=60).send(request("GET", "/livez", "Connection: close")))
-    assert d.process.popen.wait(20) == 0
-    d.process = Activated(d, listener)
-    assert [r.read().status for r in raws] == [200] * len(raws)
-    d.wait_ready()
+
+
+@pytest.mark.xfail(strict=True, reason="a connection accepted just before api_quiesce, its request not yet read, counts as "
+                                       "idle: MHD_stop_daemon closes it without an answer (api/server.c, api_drained)")
+def test_socket_activation_loses_no_connection_made_during_the_stop(sim, make_shootd, listener):
+    d = make_shootd(sim.url)
+    d.port = listener.getsockname()[1]
+    d.url = f"http://127.0.0.1:{d.port}"
+    for _ in range(10):
+        d.process = Activated(d, listener)
+        d.wait_ready()
+        raws = []
+        d.process.popen.terminate()
+        while d.process.popen.poll() is None and len(raws) < 40:
+            raws.append(Raw(d.port, timeout=60).send(request("GET", "/livez", "Connection: close")))
+        assert d.process.popen.wait(20) == 0
+        d.process = Activated(d, listener)
+        answers = [r.read() for r in raws]
+        d.wait_ready()
+        assert [a and a.status for a in answers] == [200] * len(raws)
+        d.stop()
 
 
 def test_two_passed_sockets_are_refused(sim, make_shootd, listener):
