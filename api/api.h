@@ -46,8 +46,8 @@ struct api_options {
     void (*metrics)(void *ctx, struct buffer *out);
     void *metrics_ctx;
     /*
-     * Whether the process makes progress (/livez), and whether the store takes changes (/readyz too); they say in
-     * `why` what is wrong. Any HTTP thread. May be NULL.
+     * Whether the process makes progress (/livez), and whether the store takes changes (/readyz too); they
+     * say in `why` what is wrong. Any HTTP thread. May be NULL.
      */
     bool (*live)(void *ctx, char *why, size_t size);
     bool (*writable)(void *ctx, char *why, size_t size);

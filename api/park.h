@@ -32,8 +32,8 @@ void request_park(struct request *r, struct command *cmd);
 /* Second call after resume: turns the command's answer into r->answer. */
 void request_unpark(struct request *r);
 /*
- * The client left while its request was parked: libmicrohttpd ends it without calling the handler again. Harmless
- * for a request that is not parked. Its HTTP thread.
+ * The client left while its request was parked: libmicrohttpd ends it without calling the handler again.
+ * Harmless for a request that is not parked. Its HTTP thread.
  */
 void request_abandon(struct request *r);
 /* How many parked requests belong to a token. */

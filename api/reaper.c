@@ -145,6 +145,18 @@ static void *reaper_run(void *arg)
     return NULL;
 }
 
+unsigned reaper_unread(struct reaper *reaper)
+{
+    unsigned count = 0;
+    (void)pthread_mutex_lock(&reaper->lock);
+    LIST_FOR_EACH (it, &reaper->connections) {
+        int phase = atomic_load(&CONTAINER_OF(it, struct connection, link)->phase);
+        count += phase == PHASE_CONN_NEW || phase == PHASE_CONN_HEADER;
+    }
+    (void)pthread_mutex_unlock(&reaper->lock);
+    return count;
+}
+
 int reaper_start(struct reaper *reaper, const struct env *env, const struct api_limits *limits)
 {
     reaper->env = env;

@@ -50,6 +50,9 @@ int reaper_start(struct reaper *reaper, const struct env *env, const struct api_
 /* After the last connection is closed. */
 void reaper_stop(struct reaper *reaper);
 
+/* How many connections are open whose request was not read yet. Any thread. */
+unsigned reaper_unread(struct reaper *reaper);
+
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
 void connection_close(struct connection *c);
 /* Enters a phase and starts its clock; false when the connection was shut down meanwhile. The worker's

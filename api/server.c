@@ -24,6 +24,8 @@
 enum {
     CONNECTION_MEMORY = 48 * 1024, /* holds the largest header section (HT-13) and the answer's */
     DEFAULT_CONNECTIONS = 4096,
+    UNREAD_MOMENTS_AT_LEAST = 10, /* a worker may be between accept and telling us */
+    UNREAD_MOMENTS = 60,
 };
 
 struct api_limits api_limits_default(void)
@@ -262,8 +264,18 @@ void api_begin_drain(struct api *api)
     atomic_store(&api->draining, true);
 }
 
+/* Connections that were accepted right before the quiesce get their request read, as long as that takes a
+ * moment. */
+static void wait_for_unread(struct api *api)
+{
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    for (int i = 0; i < UNREAD_MOMENTS && (i < UNREAD_MOMENTS_AT_LEAST || reaper_unread(&api->reaper)); i++)
+        (void)nanosleep(&moment, NULL);
+}
+
 bool api_drained(struct api *api, int timeout_ms)
 {
+    wait_for_unread(api);
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + timeout_ms * US_PER_MS;

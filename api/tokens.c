@@ -55,7 +55,7 @@ void handle_tokens(struct request *r)
     const struct view_snapshot *s = view_enter(r->api->options.view);
     const struct api_token **tokens = sorted_tokens(s, &count);
     for (size_t i = 0; i < count && !more; i++) {
-        if (strcmp(tokens[i]->id, after) <= 0)
+        if (strcmp(tokens[i]->id, after) <= 0 || !projects_cover(r->token->projects, tokens[i]->projects))
             continue;
         more = left-- == 0;
         if (more)

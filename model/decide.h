@@ -19,9 +19,9 @@ struct decision {
 };
 
 /*
- * Whether the guard against the stale end (Succeeded, or the Failed of an earlier try) still holds for this observation: a write was accepted and
- * what is shown is still the operation from before it. Generations that tell no time (v1) are believed after
- * GUARD_BLIND_US, the longest pick-up delay of gardener.md 11 item 5.
+ * Whether the guard against the stale end (Succeeded, or the Failed of an earlier try) still holds for this
+ * observation: a write was accepted and what is shown is still the operation from before it. Generations that
+ * tell no time (v1) are believed after GUARD_BLIND_US, the longest pick-up delay of gardener.md 11 item 5.
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now);

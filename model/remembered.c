@@ -64,12 +64,25 @@ struct api_token *api_token_from_json(const json_t *doc)
     return t;
 }
 
-bool api_token_sees_project(const struct api_token *t, const char *project)
+static bool list_sees(char *const *list, const char *project)
 {
-    for (size_t i = 0; t->projects && t->projects[i]; i++)
-        if (!strcmp(t->projects[i], "*") || !strcmp(t->projects[i], project))
+    for (size_t i = 0; list && list[i]; i++)
+        if (!strcmp(list[i], "*") || !strcmp(list[i], project))
             return true;
     return false;
+}
+
+bool api_token_sees_project(const struct api_token *t, const char *project)
+{
+    return list_sees(t->projects, project);
+}
+
+bool projects_cover(char *const *mine, char *const *theirs)
+{
+    for (size_t i = 0; theirs && theirs[i]; i++)
+        if (!list_sees(mine, theirs[i]))
+            return false;
+    return true;
 }
 
 void account_state_free(struct account_state *a)

@@ -6,6 +6,7 @@
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
 
+#include "base/env.h"
 #include "base/json.h"
 #include "model/problem.h"
 
@@ -13,6 +14,7 @@ struct spec_context {
     const json_t *catalog;  /* of the project; NULL: checks that need it are left out */
     const json_t *defaults; /* of the project: {machine_type, minimum, ...}, or NULL */
     bool v1;                /* the account's generation: narrower names, fewer members */
+    wall_us now;            /* versions that expired before it are not offered; 0: expiry is not looked at */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };
@@ -37,6 +39,8 @@ json_t *spec_defaults(const struct spec_context *context);
  */
 size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences);
 
+/* Whether a version entry of the catalog is expired at `now`. */
+bool version_is_expired(const json_t *entry, wall_us now);
 /* Compares dotted version numbers: <0, 0, >0. */
 int version_compare(const char *left, const char *right);
 

@@ -126,11 +126,12 @@ static bool version_is_within(const char *wanted, const char *version)
     return !strncmp(wanted, version, len) && (version[len] == '\0' || version[len] == '.');
 }
 
-static bool state_is_offered(const json_t *entry, bool exact)
+static bool state_is_offered(const struct check *k, const json_t *entry, bool exact)
 {
     const char *state = json_str_or(entry, "state", "supported");
-    return exact ? strcmp(state, "expired") != 0 && strcmp(state, "unavailable") != 0
-                 : !strcmp(state, "supported");
+    if (version_is_expired(entry, k->context->now))
+        return false;
+    return exact ? strcmp(state, "unavailable") != 0 : !strcmp(state, "supported");
 }
 
 static void check_kubernetes_version(struct check *k, const char *pointer, const json_t *value)
@@ -144,9 +145,9 @@ static void check_kubernetes_version(struct check *k, const char *pointer, const
     json_array_foreach (versions, i, entry) {
         const char *version = json_str(entry, "version");
         bool exact = !strcmp(wanted, version);
-        if (version_is_within(wanted, version) && state_is_offered(entry, exact))
+        if (version_is_within(wanted, version) && state_is_offered(k, entry, exact))
             found = true;
-        if (state_is_offered(entry, true))
+        if (state_is_offered(k, entry, true))
             (void)json_array_append_new(valid, json_string(version));
     }
     if (found)
@@ -248,9 +249,9 @@ static void check_image_version(struct check *k, const char *pointer, const json
     size_t i;
     json_t *version;
     json_array_foreach (json_arr(known, "versions"), i, version) {
-        if (state_is_offered(version, true))
+        if (state_is_offered(k, version, true))
             (void)json_array_append(valid, json_object_get(version, "version"));
-        if (wanted && !strcmp(wanted, json_str(version, "version")) && state_is_offered(version, true))
+        if (wanted && !strcmp(wanted, json_str(version, "version")) && state_is_offered(k, version, true))
             found = true;
     }
     if (found)

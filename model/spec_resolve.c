@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "model/spec.h"
 
 int version_compare(const char *left, const char *right)
@@ -20,6 +21,15 @@ int version_compare(const char *left, const char *right)
     return 0;
 }
 
+bool version_is_expired(const json_t *entry, wall_us now)
+{
+    const char *expires = json_str(entry, "expires_at");
+    wall_us at;
+    if (!strcmp(json_str_or(entry, "state", ""), "expired"))
+        return true;
+    return now && expires && time_parse_rfc3339(expires, &at) && at <= now;
+}
+
 static bool is_within(const char *wanted, const char *version)
 {
     size_t len = strlen(wanted);
@@ -27,7 +37,7 @@ static bool is_within(const char *wanted, const char *version)
 }
 
 /* The newest supported version below `wanted` ("1.33"), or in all with NULL; the exact one wins. */
-static const char *newest(const json_t *versions, const char *wanted)
+static const char *newest(const json_t *versions, const char *wanted, wall_us now)
 {
     const char *best = NULL;
     size_t i;
@@ -36,7 +46,8 @@ static const char *newest(const json_t *versions, const char *wanted)
         const char *version = json_str(entry, "version");
         if (wanted && !strcmp(wanted, version))
             return version;
-        if (strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 ||
+        if (version_is_expired(entry, now) ||
+            strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 ||
             (wanted && !is_within(wanted, version)))
             continue;
         if (!best || version_compare(version, best) > 0)
@@ -77,7 +88,8 @@ static json_t *resolve_image(const json_t *image, const struct spec_context *con
     json_t *resolved = json_object();
     const char *version = json_str(image, "version");
     json_set_str(resolved, "name", name ? name : json_str(known, "name"));
-    json_set_str(resolved, "version", version ? version : newest(json_arr(known, "versions"), NULL));
+    json_set_str(resolved, "version",
+                 version ? version : newest(json_arr(known, "versions"), NULL, context->now));
     return resolved;
 }
 
@@ -154,7 +166,7 @@ json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_con
         json_str_or(spec, "kubernetes_version", json_str(context->defaults, "kubernetes_version"));
     json_set_str(resolved, "name", name);
     json_set_str(resolved, "kubernetes_version",
-                 newest(json_arr(context->catalog, "kubernetes_versions"), wanted));
+                 newest(json_arr(context->catalog, "kubernetes_versions"), wanted, context->now));
     json_set_take(resolved, "node_pools", resolve_pools(json_arr(spec, "node_pools"), context));
     json_set_take(resolved, "networking", resolve_networking(json_obj(spec, "networking"), context));
     json_set_bool(resolved, "high_availability", json_bool(spec, "high_availability", false));

@@ -177,19 +177,11 @@ static void on_removed(struct save *save)
     reply_json(save->ctx, 204, NULL);
 }
 
-static bool owns_webhook(const struct command *cmd, const struct subscription *s)
-{
-    for (size_t i = 0; s->projects && s->projects[i]; i++)
-        if (!caller_sees(cmd, s->projects[i]))
-            return false;
-    return true;
-}
-
 void command_webhook_delete(struct reconcile *r, struct command *cmd)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, cmd->id, entry);
-    if (!entry || !owns_webhook(cmd, entry->subscription)) {
+    if (!entry || !projects_cover(cmd->token_projects, entry->subscription->projects)) {
         reply_problem(cmd, problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id));
         return;
     }
@@ -302,7 +294,8 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
 {
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, cmd->id, entry);
-    if (!entry || entry->token->revoked_at) {
+    /* A limited admin neither sees nor touches a token that reaches further than its own. */
+    if (!entry || entry->token->revoked_at || !projects_cover(cmd->token_projects, entry->token->projects)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id));
         return;
     }

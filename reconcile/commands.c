@@ -83,6 +83,34 @@ static void reply_not_stored(struct command *cmd)
     reply_problem(cmd, p);
 }
 
+/* The entity of a caller's change that came back from the store; NULL when it is gone. */
+static struct entity *settled(struct save *save)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (e && e->unsettled)
+        e->unsettled--;
+    return e;
+}
+
+static void on_barrier_passed(struct save *save)
+{
+    reconcile_command(save->r, save->ctx);
+}
+
+/*
+ * Another caller's change of this cluster is on its way to the store: what is decided now could answer with
+ * what may yet be lost. True: the command is decided anew when that change is durable (the store keeps the
+ * order).
+ */
+static bool wait_until_settled(struct entity *e, struct command *cmd)
+{
+    if (!e || !e->unsettled)
+        return false;
+    save_submit(save_new(e->r, on_barrier_passed, cmd), false);
+    return true;
+}
+
 static void set_string(char **target, const char *value)
 {
     char *copy = mem_strdup(value);
@@ -131,8 +159,7 @@ static json_t *body_spec(const json_t *body)
 static void on_create_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = settled(save);
     if (save->status != STORE_OK || !e) {
         /* As if it had never been asked: memory goes back to what the store has. */
         if (e)
@@ -176,6 +203,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     log_info("create accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
              cmd->request_id, "by", cmd->token_name);
     e->committing = true; /* nothing is sent before the answer's promise is durable */
+    e->unsettled++;
     struct save *save = save_new(r, on_create_saved, cmd);
     save_entity(save, e);
     save_submit(save, true);
@@ -222,6 +250,8 @@ void command_cluster_create(struct reconcile *r, struct command *cmd)
         return;
     const char *name = json_str_or(cmd->body, "name", "");
     struct entity *e = entity_find(r, cmd->project, name);
+    if (wait_until_settled(e, cmd))
+        return;
     if (e && !is_leftover(e)) {
         struct problem *problem = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
                                               phase_name(e->cluster->phase));
@@ -241,9 +271,10 @@ void command_cluster_create(struct reconcile *r, struct command *cmd)
 static void on_put_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
-    if (e)
+    struct entity *e = settled(save);
+    if (save->status != STORE_OK)
+        reply_not_stored(cmd);
+    else if (e)
         reply_cluster(cmd, 200, e);
     else
         reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted meanwhile"));
@@ -305,6 +336,7 @@ static void put_existing(struct entity *e, struct command *cmd)
     c->generation++;
     set_json(&c->spec, spec);
     take_metadata(c, cmd->body);
+    e->unsettled++;
     struct save *save = save_new(e->r, on_put_saved, cmd);
     save_entity(save, e);
     save_submit(save, false);
@@ -316,7 +348,7 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
     if (!p)
         return;
     struct entity *e = entity_find(r, cmd->project, cmd->name);
-    if (!precondition_holds(cmd, e))
+    if (wait_until_settled(e, cmd) || !precondition_holds(cmd, e))
         return;
     if (e && !is_leftover(e)) {
         put_existing(e, cmd);
@@ -338,8 +370,11 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
 static void on_delete_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
+    struct entity *e = settled(save);
+    if (save->status != STORE_OK) {
+        reply_not_stored(cmd);
+        return;
+    }
     if (!e) {
         reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone"));
         return;
@@ -353,6 +388,7 @@ static void accept_delete(struct entity *e, struct command *cmd)
     struct cluster *c = e->cluster;
     struct operation *op = new_operation(e, cmd, OPERATION_DELETE);
     struct save *save = save_new(e->r, on_delete_saved, cmd);
+    e->unsettled++;
     steps_plan_delete(e, op);
     log_info("delete accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
              cmd->request_id, "by", cmd->token_name);
@@ -379,11 +415,16 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
                                        cmd->name, cmd->project));
         return;
     }
-    if (!precondition_holds(cmd, e))
+    if (wait_until_settled(e, cmd) || !precondition_holds(cmd, e))
         return;
     /* Repeating a delete is no fault (peers.md 6.1): the same operation answers. */
     if (e->next || entity_wish(e) == OPERATION_DELETE || e->cluster->deleted) {
         reply_cluster(cmd, 202, e);
+        return;
+    }
+    if (!e->cluster->managed) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
         return;
     }
     if (e->cluster->deletion_protection) {

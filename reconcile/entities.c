@@ -49,6 +49,7 @@ void entity_remove(struct entity *e)
     loop_timer_clear(r->o.loop, &e->retry);
     view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
     HASH_DEL(r->entities, e);
+    problem_free(e->refusal);
     operation_free(e->op);
     operation_free(e->next);
     cluster_free(e->cluster);
@@ -86,7 +87,8 @@ void project_spec_context(const struct project *p, struct spec_context *ret)
 {
     *ret = (struct spec_context){.catalog = p->state->catalog,
                                  .defaults = p->config->defaults,
-                                 .v1 = p->config->account->api == API_V1};
+                                 .v1 = p->config->account->api == API_V1,
+                                 .now = env_wall(p->r->env)};
 }
 
 struct upstream_account *project_lane(const struct project *p)

@@ -125,8 +125,8 @@ void observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
     bool stranger = steps_is_stranger(e);
-    if (stranger && entity_has_open_operation(e)) {
-        /* The create will be told that the name is taken. */
+    if (!c->upstream_exists && entity_wish(e) == OPERATION_CREATE) {
+        /* Not proven to be ours: the create's own answer or read-back decides. */
         shoot_free(shoot);
         return;
     }
@@ -146,6 +146,8 @@ void observe(struct entity *e, struct shoot *shoot)
     if (guard_over)
         c->guard_since = 0;
     e->confirm_absent = false;
+    e->missing_in_list = false;
+    e->absent_reads = 0;
     changed |= follow_progress(e);
     if (!changed) {
         entity_show(e);

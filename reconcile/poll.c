@@ -125,6 +125,7 @@ static void suspect_absent(struct project *p, const struct upstream_result *resu
         if (e->project != p || !e->cluster->upstream_exists || is_listed(result, e->cluster->name))
             continue;
         e->confirm_absent = true;
+        e->missing_in_list = true;
         heap_set(&p->due, &e->due, env_mono(p->r->env));
     }
 }
@@ -135,7 +136,11 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     char name[64];
     (void)snprintf(name, sizeof(name), "%s", shoot->name);
     struct entity *e = find_in_project(p, name);
-    if (!e)
+    bool leaving = shoot->operation_type && !strcmp(shoot->operation_type, "Delete") &&
+                   shoot->operation_state && !strcmp(shoot->operation_state, "Succeeded");
+    if (!e && leaving)
+        shoot_free(shoot); /* a list that lags behind a finished deletion */
+    else if (!e)
         discover(p, shoot);
     else if (e->committing || e->call.active)
         shoot_free(shoot); /* a write about it is under way: this may be from before it */
@@ -169,6 +174,7 @@ static void take_list(struct project *p, struct upstream_result *result)
 static void poll_failed(struct project *p, const struct upstream_result *result)
 {
     struct reconcile *r = p->r;
+    int64_t jitter = draw_jitter(p);
     p->poll_failures++;
     char *message CLEANUP_FREE =
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
@@ -181,7 +187,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
             continue;
         observe_failure(e);
         if (heap_contains(&e->due) && e->due.key <= env_mono(r->env))
-            schedule_next(e, draw_jitter(p));
+            schedule_next(e, jitter);
     }
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
     if (result->retry_after_s * US_PER_S > wait)
@@ -190,14 +196,35 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         p->discovery_due = env_mono(r->env) + wait;
 }
 
+/*
+ * Nobody asked for a deletion: one 404 may be a gateway's. Believed when a list lacks the shoot and two reads
+ * of it found nothing.
+ */
+static bool is_surely_absent(struct entity *e)
+{
+    if (!e->cluster->upstream_exists)
+        return false;
+    if (!e->missing_in_list) {
+        e->project->discovery_due = env_mono(e->r->env);
+        return false;
+    }
+    return ++e->absent_reads >= ABSENT_READS;
+}
+
 static void single_result(struct project *p, struct upstream_result *result)
 {
     struct entity *e = find_in_project(p, p->poll_name);
     if (!e)
         return;
-    bool expected = e->cluster->upstream_exists || entity_wish(e) == OPERATION_DELETE;
-    if (result->class == UPSTREAM_ABSENT && expected && !e->call.active && !e->committing) {
+    bool idle = !e->call.active && !e->committing;
+    bool deleting = entity_wish(e) == OPERATION_DELETE;
+    if (result->class == UPSTREAM_ABSENT && idle && (deleting || is_surely_absent(e))) {
         steps_gone(e);
+        return;
+    }
+    if (result->class == UPSTREAM_ABSENT && idle && e->cluster->upstream_exists) {
+        e->confirm_absent = e->missing_in_list;
+        heap_set(&p->due, &e->due, env_mono(p->r->env) + LOOK_AGAIN_S * US_PER_S);
         return;
     }
     if (result->class == UPSTREAM_OK && !e->call.active && !e->committing)

@@ -255,6 +255,13 @@ static void show_tokens(struct reconcile *r)
     }
 }
 
+/* Ready means that a request with the token from the file is answered. */
+static void on_first_token_saved(struct save *save)
+{
+    view_set_flags(save->r->o.view, true, save->r->stopping);
+    view_publish(save->r->o.view);
+}
+
 static void make_first_token(struct reconcile *r, char **ret_first_token)
 {
     *ret_first_token = NULL;
@@ -262,7 +269,7 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
         return;
     char *everything[] = {(char[]){"*"}, NULL};
     struct api_token *t = token_new(r, "admin", ROLE_ADMIN, everything, "shootd", ret_first_token);
-    struct save *save = save_new(r, NULL, NULL);
+    struct save *save = save_new(r, on_first_token_saved, NULL);
     change_put_token(save->set, api_token_copy(t));
     save_submit(save, false);
 }
@@ -321,6 +328,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
 {
     struct project *p, *next_project;
     struct entity *e, *next_entity;
+    r->started = true;
     start_accounts(r);
     HASH_ITER (hh, r->projects, p, next_project) {
         p->account = account_of(r, p->config);
@@ -339,7 +347,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     r->housekeeping.fire = on_housekeeping;
     loop_timer_set(r->o.loop, &r->housekeeping, env_mono(r->env));
     loop_set_after_turn(r->o.loop, publish, r);
-    view_set_flags(r->o.view, true, false);
+    view_set_flags(r->o.view, *ret_first_token == NULL, false);
     view_publish(r->o.view);
 }
 
@@ -423,6 +431,8 @@ void reconcile_free(struct reconcile *r)
     struct operation_entry *op, *next_op;
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
+    if (r->started)
+        reconcile_stop(r); /* when the start failed half way, nobody did */
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);

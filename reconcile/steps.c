@@ -20,13 +20,15 @@
 
 enum {
     STEP_DEADLINE_S = 120, /* to be sent by the lane */
-    STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx before the step is given up */
-    LOOK_AGAIN_S = 3,      /* an effect may become visible a little later than its lost answer */
-    ABSENT_READS = 2,
+    STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx, over the budget of time, before the step is given up */
+    STEP_BUDGET_S = 600,
+    DELETE_AGAIN_S = 60, /* no deletion in sight so long after it was accepted: ask again */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
 };
+
+enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_STRANGER };
 
 struct step_kind {
     const char *type;
@@ -36,14 +38,15 @@ struct step_kind {
     /* A definite answer other than OK. */
     void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
     void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
-    /* Read back: the shoot is there. True: the step had its effect. */
-    bool (*found)(const struct shoot *shoot);
+    /* Read back: the shoot is there. What does that say about the step? */
+    enum finding (*found)(const struct entity *e, const struct shoot *shoot);
     bool absent_means_done;
 };
 
 static const struct step_kind *kind_of(const struct operation_step *step);
 static void fail_step(struct entity *e, struct problem *problem);
 static void finish_step(struct entity *e, const struct upstream_result *result);
+static bool may_have_been_made(const struct entity *e);
 
 static struct operation_step *current_step(struct entity *e)
 {
@@ -134,6 +137,9 @@ static void fail_step(struct entity *e, struct problem *problem)
 static void promote_next(struct entity *e)
 {
     struct save *save = save_new(e->r, NULL, NULL);
+    /* Planned while the create was open; now it is known whether there can be anything of ours to delete. */
+    if (e->next->type == OPERATION_DELETE && !e->cluster->upstream_exists && !may_have_been_made(e))
+        e->next->steps[0].status = STEP_SKIPPED;
     if (entity_has_open_operation(e)) {
         struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", e->next->id);
         p->extra = json_object();
@@ -156,6 +162,13 @@ static void on_gone_saved(struct save *save)
     if (!e)
         return;
     struct project *p = e->project;
+    if (save->status != STORE_OK) {
+        /* Not recorded: it is found to be gone once more. */
+        e->cluster->deleted = false;
+        e->committing = false;
+        poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+        return;
+    }
     entity_remove(e);
     view_publish(save->r->o.view);
     project_show(p);
@@ -241,7 +254,12 @@ static void lost(struct entity *e)
 static void send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    if (step->attempts >= STEP_MAX_ATTEMPTS) {
+    bool long_enough = env_wall(e->r->env) - step->started_at > STEP_BUDGET_S * US_PER_S;
+    if (e->refusal) {
+        fail_step(e, TAKE_PTR(e->refusal));
+        return;
+    }
+    if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
         fail_step(e, problem_new(PROBLEM_UPSTREAM_ERROR,
                                  "Cleura answered %d attempts of %s with errors and did nothing",
                                  step->attempts, step->type));
@@ -249,7 +267,7 @@ static void send_again(struct entity *e)
     }
     step->status = STEP_PENDING;
     step->uncertain = false;
-    steps_advance(e);
+    try_again(e, 0);
 }
 
 static void on_answer(struct upstream_call *call, const struct upstream_result *result)
@@ -291,10 +309,19 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     const struct step_kind *kind = kind_of(current_step(e));
     if (result->class == UPSTREAM_OK) {
         e->reading_back = false;
-        if (kind->found(result->shoot))
+        switch (kind->found(e, result->shoot)) {
+        case FOUND_EFFECT:
             finish_step(e, result);
-        else
+            break;
+        case FOUND_NO_EFFECT:
             send_again(e);
+            break;
+        case FOUND_STRANGER:
+            current_step(e)->uncertain = false;
+            fail_step(
+                e, problem_new(PROBLEM_NAME_TAKEN, "a cluster of this name exists already and is not ours"));
+            break;
+        }
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         e->reading_back = false;
         finish_step(e, result);
@@ -330,11 +357,14 @@ static void on_intent_saved(struct save *save)
     if (!e || e->cluster->deleted)
         return;
     e->committing = false;
-    if (e->next || e->r->stopping) {
-        /* Replaced before it was sent. */
+    if (e->next || e->r->stopping || save->status != STORE_OK) {
+        /* Replaced before it was sent, or not durable. */
         current_step(e)->status = STEP_PENDING;
         current_step(e)->attempts--;
-        steps_advance(e);
+        if (e->next || e->r->stopping)
+            steps_advance(e);
+        else
+            try_again(e, 0);
         return;
     }
     submit(e, kind_of(current_step(e))->op, on_answer);
@@ -374,6 +404,8 @@ static void finish_step(struct entity *e, const struct upstream_result *result)
     step->finished_at = env_wall(e->r->env);
     e->retries = 0;
     e->absent_reads = 0;
+    problem_free(e->refusal);
+    e->refusal = NULL;
     set_message(e->op, "Accepted by Cleura");
     kind->accepted(e, result, save);
     save_entity(save, e);
@@ -409,19 +441,22 @@ static void bootstrap_accepted(struct entity *e, const struct upstream_result *r
 static void create_refused(struct entity *e, struct operation_step *step,
                            const struct upstream_result *result)
 {
-    if (step->attempts > 1 && result->class != UPSTREAM_FORBIDDEN) {
-        /* An earlier attempt may be why: look before judging. */
-        lost(e);
+    const char *said = result->message ? result->message : upstream_class_name(result->class);
+    struct problem *problem;
+    if (result->class == UPSTREAM_CONFLICT)
+        problem = problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s", said);
+    else if (result->class == UPSTREAM_ABSENT)
+        problem = problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s", said);
+    else
+        problem = upstream_problem(result);
+    if (step->attempts == 1) {
+        fail_step(e, problem);
         return;
     }
-    if (result->class == UPSTREAM_CONFLICT)
-        fail_step(e, problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s",
-                                 result->message ? result->message : "name taken"));
-    else if (result->class == UPSTREAM_ABSENT)
-        fail_step(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s",
-                                 result->message ? result->message : "404"));
-    else
-        fail_with_result(e, result);
+    /* An earlier attempt may be why: look before judging. */
+    problem_free(e->refusal);
+    e->refusal = problem;
+    lost(e);
 }
 
 static void create_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
@@ -438,9 +473,33 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
     poll_soon(e, poll_interval(e) / 2);
 }
 
-static bool create_found(const struct shoot *shoot)
+static bool same_pools(const json_t *wanted, const json_t *there)
 {
-    return shoot != NULL;
+    if (json_array_size(wanted) != json_array_size(there))
+        return false;
+    size_t i, j;
+    json_t *pool, *other;
+    json_array_foreach (wanted, i, pool) {
+        bool found = false;
+        json_array_foreach (there, j, other)
+            found |=
+                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
+                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Ours has just been made, as we asked; a stranger's of the same name has a history or another shape. */
+static enum finding create_found(const struct entity *e, const struct shoot *shoot)
+{
+    const json_t *wanted = e->op->body;
+    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
+    bool same = json_equal(json_object_get(wanted, "kubernetes_version"),
+                           json_object_get(shoot->observed, "kubernetes_version")) &&
+                same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
+    return fresh && same ? FOUND_EFFECT : FOUND_STRANGER;
 }
 
 static void delete_refused(struct entity *e, struct operation_step *step,
@@ -449,8 +508,12 @@ static void delete_refused(struct entity *e, struct operation_step *step,
     if (result->class == UPSTREAM_ABSENT) {
         finish_step(e, result);
     } else if (result->class == UPSTREAM_CONFLICT) {
+        char *message CLEANUP_FREE =
+            mem_printf("Cleura is busy: %s", result->message ? result->message : "conflict");
         step->status = STEP_PENDING;
         step->attempts--;
+        set_message(e->op, message);
+        entity_store(e);
         try_again(e, BUSY_WAIT_S * US_PER_S);
     } else {
         fail_with_result(e, result);
@@ -460,13 +523,24 @@ static void delete_refused(struct entity *e, struct operation_step *step,
 static void delete_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)save;
-    e->confirm_absent = result->class == UPSTREAM_ABSENT;
-    poll_soon(e, result->class == UPSTREAM_ABSENT ? 0 : poll_interval(e) / 2);
+    struct cluster *c = e->cluster;
+    bool absent = result->class == UPSTREAM_ABSENT;
+    /* A deletion that failed earlier is still shown for a while: it is not the end of this one. */
+    c->guard_since = env_wall(e->r->env);
+    c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
+    /* Nothing was there to delete; should it appear after all, it is asked for again. */
+    e->op->steps[0].uncertain = absent;
+    e->confirm_absent = absent;
+    poll_soon(e, absent ? 0 : poll_interval(e) / 2);
 }
 
-static bool delete_found(const struct shoot *shoot)
+static enum finding delete_found(const struct entity *e, const struct shoot *shoot)
 {
-    return shoot && shoot->operation_type && !strcmp(shoot->operation_type, "Delete");
+    const struct shoot *before = e->cluster->shoot;
+    bool deleting = shoot->operation_type && !strcmp(shoot->operation_type, "Delete");
+    bool old_failure = before && shoot->operation_state && !strcmp(shoot->operation_state, "Failed") &&
+                       shoot->operation_at == before->operation_at;
+    return deleting && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
 static const struct step_kind kinds[] = {
@@ -580,6 +654,17 @@ void steps_advance(struct entity *e)
         read_back(e);
 }
 
+/* The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
+ * lost. */
+static bool deletion_is_missing(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    const struct operation_step *sent = &e->op->steps[0];
+    bool deleting = s->operation_type && !strcmp(s->operation_type, "Delete");
+    bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
+    return !deleting && sent->status == STEP_DONE && (sent->uncertain || overdue);
+}
+
 void steps_observed(struct entity *e, struct save *save, const struct decision *d)
 {
     if (!entity_has_open_operation(e) || e->next)
@@ -587,7 +672,13 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
     struct operation_step *step = current_step(e);
     if (step->status != STEP_WAITING)
         return;
-    if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
+    if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
+        log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
+        step->status = STEP_PENDING;
+        e->op->step_index = 0;
+        e->op->steps[0].status = STEP_PENDING;
+        e->op->steps[0].uncertain = false;
+    } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
         step->status = STEP_DONE;
         operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     } else if (d->operation_failed) {

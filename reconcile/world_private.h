@@ -17,7 +17,11 @@
 #include "reconcile/reconcile.h"
 #include "upstream/upstream.h"
 
-enum { ENTITY_KEY_BYTES = 256 };
+enum {
+    ENTITY_KEY_BYTES = 256,
+    ABSENT_READS = 2, /* how often a shoot must be missing before it is believed */
+    LOOK_AGAIN_S = 3, /* between two such reads: an effect may become visible a little late */
+};
 
 struct project;
 
@@ -36,10 +40,13 @@ struct entity {
     int retries;               /* failures of the step in a row, for the back-off */
     bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
-    int absent_reads;    /* consecutive read-backs that found nothing */
-    bool committing;     /* a step's intent is on its way to the store */
-    bool confirm_absent; /* missing from a list: read it alone before believing it */
-    unsigned saving;     /* change sets about it on their way */
+    int absent_reads;        /* consecutive reads that found nothing */
+    bool missing_in_list;    /* the last list did not hold it */
+    struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
+    bool committing;         /* a step's intent is on its way to the store */
+    bool confirm_absent;     /* missing from a list: read it alone before believing it */
+    unsigned saving;         /* change sets about it on their way */
+    unsigned unsettled;      /* changes that callers asked for and that are not durable yet */
 };
 
 struct project {
@@ -114,6 +121,7 @@ struct reconcile {
     size_t loaded_account_count;
     struct loop_timer housekeeping;
     unsigned ticks;
+    bool started;
     bool stopping;
 };
 

@@ -149,8 +149,8 @@ static void note_health(struct upstream_account *a, const struct http_answer *an
 }
 
 /*
- * A token that is rejected right after the login is not the reason (a proxy that refuses everything looks like this):
- * no further logins for a while, and ever longer.
+ * A token that is rejected right after the login is not the reason (a proxy that refuses everything looks
+ * like this): no further logins for a while, and ever longer.
  */
 static void distrust_rejections(struct upstream_account *a)
 {

@@ -171,6 +171,8 @@ def test_cursor_walk_while_the_list_changes(many):
     sim, d = many
     page = d.http.get("/v1/clusters?limit=70&q=seeded").json()
     names = [c["name"] for c in page["items"]]
+    assert d.http.delete(d.clusters_path(names[-1])).json()["code"] == "not_managed"
+    assert d.http.put(d.clusters_path(names[-1]), json={}).status_code == 200, "adopted"
     assert d.http.delete(d.clusters_path(names[-1])).status_code == 202, "the very one that the cursor stands on"
     d.wait_gone(names[-1])
     rest = d.http.get("/v1/clusters", params={"limit": 70, "q": "seeded", "cursor": page["next_cursor"]}).json()

@@ -514,6 +514,17 @@ def test_a_limited_admin_gives_no_more_than_it_has(d):
             assert answer.status_code in (403, 422), (projects, answer.text)
 
 
+def test_a_limited_admin_touches_no_greater_token(d):
+    greater = d.http.post("/v1/tokens", json={"name": "greater", "role": "admin", "projects": ["*"]}).json()
+    own = d.http.post("/v1/tokens", json={"name": "own", "role": "viewer", "projects": ["team-a"]}).json()
+    with client(d, "admin", ["team-a"]) as c:
+        assert c.delete("/v1/tokens/" + greater["id"]).status_code == 404
+        assert greater["id"] not in {t["id"] for t in c.get("/v1/tokens?limit=1000").json()["items"]}
+        assert c.delete("/v1/tokens/" + own["id"]).status_code == 204
+    who = httpx.get(d.url + "/v1/whoami", headers={"Authorization": "Bearer " + greater["token"]})
+    assert who.status_code == 200
+
+
 # ---- connections -------------------------------------------------------------------------------------------------
 
 def test_keep_alive_after_errors(raw, token):

@@ -189,8 +189,6 @@ def test_socket_activation_loses_no_connection(sim, make_shootd, listener):
         d.wait_ready()
 
 
-@pytest.mark.xfail(strict=True, reason="a connection accepted just before api_quiesce, its request not yet read, counts as "
-                                       "idle: MHD_stop_daemon closes it without an answer (api/server.c, api_drained)")
 def test_socket_activation_loses_no_connection_made_during_the_stop(sim, make_shootd, listener):
     d = make_shootd(sim.url)
     d.port = listener.getsockname()[1]

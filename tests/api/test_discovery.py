@@ -1,0 +1,56 @@
+"""Clusters that others make, and that vanish behind our back."""
+
+
+def test_a_vanished_cluster_ends_as_deleted(sim, shootd):
+    shootd.create("dev")
+    shootd.wait_phase("dev", "ready")
+    sim.http.delete("/_sim/shoots/dev")
+    shootd.wait_gone("dev", timeout=30)
+    last = shootd.events(cluster="dev")[-1]
+    assert last["type"] == "cluster.deleted" and last["data"]["message"] == "Vanished at Cleura"
+    assert sim.counters()["deletes"] == {}
+
+
+def test_one_wrong_404_destroys_nothing(sim, shootd):
+    shootd.create("dev")
+    shootd.wait_phase("dev", "creating")
+    sim.fault("list_shoots", "status", status=200, body="[]", count=1)
+    sim.fault("get_shoot", "status", status=404, count=1)
+    ready = shootd.wait_phase("dev", "ready")
+    assert ready["managed"] is True
+    assert "cluster.deleted" not in [e["type"] for e in shootd.events(cluster="dev")]
+
+
+def test_an_unmanaged_cluster_is_not_deleted_before_it_is_adopted(sim, shootd):
+    sim.post("shoots", count=1, prefix="found", state="ready")
+    shootd.wait_phase("found-0000", "ready")
+    refused = shootd.http.delete(shootd.clusters_path("found-0000"))
+    assert refused.status_code == 409 and refused.json()["code"] == "not_managed"
+    assert shootd.http.put(shootd.clusters_path("found-0000"), json={}).status_code == 200
+    assert shootd.http.delete(shootd.clusters_path("found-0000")).status_code == 202
+    shootd.wait_gone("found-0000")
+    assert sim.counters()["deletes"] == {"found-0000": 1}
+
+
+def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make_shootd):
+    """The delete was planned while the create was in flight; the create then learns that the name is taken."""
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
+    d.create("warm")
+    d.wait_phase("warm", "ready")
+    sim.post("shoots", count=1, prefix="theirs", state="ready")
+    sim.fault("create_shoot", "delay", delay_ms=700)
+    created = d.create("theirs-0000")["operation"]["id"]
+    deleted = d.http.delete(d.clusters_path("theirs-0000"))
+    assert deleted.status_code == 202
+    assert d.wait_operation(created)["status"] in ("failed", "cancelled")
+    assert d.wait_operation(deleted.json()["operation"]["id"])["status"] == "succeeded"
+    assert sim.counters()["deletes"] == {}, "a stranger's cluster must never be deleted"
+
+
+def test_a_refusal_after_a_lost_answer_is_told(sim, shootd):
+    sim.fault("create_shoot", "status", status=502, count=1)
+    sim.fault("create_shoot", "status", status=400, count=1,
+              body='{"error":{"code":400,"message":"machine type is sold out"}}')
+    op = shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    assert op["status"] == "failed" and "sold out" in op["error"]["detail"]
+    assert sim.counters()["by_operation"]["create_shoot"]["requests"] == 2
