@@ -16,10 +16,16 @@ struct request_draft {
 
 enum login_result { LOGIN_RESULT_TOKEN, LOGIN_RESULT_TWO_FACTOR, LOGIN_RESULT_GARBLED };
 
+/* One call of a generation: {cloud}, {region}, {project} and {name} stand for the call's own. */
+struct endpoint {
+    const char *method;
+    const char *path;
+    json_t *(*encode)(const json_t *body); /* NULL: no body */
+};
+
 struct generation {
     const char *name;
-    void (*build)(const struct config_account *account, const struct upstream_call *call,
-                  struct request_draft *draft);
+    struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several, see shared.c */
     /* Fills the payload from a 2xx body; false when the body cannot be understood. */
     bool (*decode)(const struct upstream_call *call, const char *body, size_t len,
                    struct upstream_result *result);
@@ -33,18 +39,14 @@ struct generation {
 extern const struct generation generation_v1;
 extern const struct generation generation_v2;
 
-/* shared.c. `generation` is "v1", "v2" or "v3"; the caller frees the paths. */
-char *shoots_path(const char *generation, const struct config_account *account,
-                  const struct upstream_call *call);
-char *shoot_path(const char *generation, const struct config_account *account,
-                 const struct upstream_call *call, const char *rest);
+/* shared.c */
+void build_request(const struct generation *generation, const struct config_account *account,
+                   const struct upstream_call *call, struct request_draft *draft);
 bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),
                    struct upstream_result *result);
 json_t *decode_schedules(const json_t *schedules);
 enum login_result decode_login(const char *body, size_t len, char **ret_token);
 int kubeconfig_variants(enum upstream_op op);
-void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
-                      struct request_draft *draft);
 bool decode_kubeconfig(const char *body, size_t len, struct upstream_result *result);
 
 /* Percent-encodes one path segment (UP-8). The caller frees it. */

@@ -210,7 +210,7 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     list_append(&a->running, &call->link);
     a->in_flight++;
     call->token_generation = a->token_generation;
-    a->generation->build(a->config, call, &draft);
+    build_request(a->generation, a->config, call, &draft);
     call->http = account_send(a, &draft, true, upstream_op_is_write(call->op), on_answer, call);
     request_draft_done(&draft);
 }

@@ -6,25 +6,54 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-char *shoots_path(const char *generation, const struct config_account *account,
-                  const struct upstream_call *call)
+/* Expands {cloud}, {region}, {project} and {name}, each percent-encoded. */
+static char *expand_path(const char *template, const struct config_account *account,
+                         const struct upstream_call *call)
 {
-    char *cloud CLEANUP_FREE = url_segment(account->cloud);
-    char *region CLEANUP_FREE = url_segment(call->region);
-    char *project CLEANUP_FREE = url_segment(call->project_id);
-    const char *word = strcmp(generation, "v1") ? "shoots" : "shoot";
-    return mem_printf("/gardener/%s/%s/%s/%s/%s", generation, cloud, word, region, project);
+    const struct {
+        const char *name, *value;
+    } parts[] = {{"{cloud}", account->cloud},
+                 {"{region}", call->region},
+                 {"{project}", call->project_id},
+                 {"{name}", call->name}};
+    struct buffer path;
+    buffer_init(&path, 4096);
+    while (*template) {
+        size_t i = 0;
+        while (i < ARRAY_LEN(parts) && strncmp(template, parts[i].name, strlen(parts[i].name)) != 0)
+            i++;
+        if (i == ARRAY_LEN(parts)) {
+            (void)buffer_add(&path, template ++, 1);
+            continue;
+        }
+        char *value CLEANUP_FREE = url_segment(parts[i].value ? parts[i].value : "");
+        (void)buffer_add_str(&path, value);
+        template += strlen(parts[i].name);
+    }
+    return buffer_take(&path, NULL);
 }
 
-char *shoot_path(const char *generation, const struct config_account *account,
-                 const struct upstream_call *call, const char *rest)
+static void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
+                             struct request_draft *draft);
+
+void build_request(const struct generation *generation, const struct config_account *account,
+                   const struct upstream_call *call, struct request_draft *draft)
 {
-    char *shoots CLEANUP_FREE = shoots_path(generation, account, call);
-    char *name CLEANUP_FREE = url_segment(call->name);
-    return mem_printf("%s/%s%s", shoots, name, rest);
+    if (call->op == UPSTREAM_KUBECONFIG) {
+        build_kubeconfig(account, call, draft);
+        return;
+    }
+    const struct endpoint *endpoint = &generation->endpoints[call->op];
+    *draft = (struct request_draft){.method = endpoint->method,
+                                    .path = expand_path(endpoint->path, account, call)};
+    if (endpoint->encode) {
+        json_t *body CLEANUP_JSON = endpoint->encode(call->body);
+        draft->body = json_text(body);
+    }
 }
 
 bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),
@@ -75,12 +104,13 @@ enum login_result decode_login(const char *body, size_t len, char **ret_token)
  * ---------------------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *generation, *rest, *before, *after;
+    const char *path, *before, *after;
 } kubeconfig_calls[] = {
-    {"v3", "/admin-kubeconfig",
+    {"/gardener/v3/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
      "{\"expiration_seconds\":", "}"}, /* the only one that tells the real expiry */
-    {"v2", "/admin-kubeconfig", "{\"expiration_seconds\":", "}"},
-    {"v1", "/adminkubeconfig",
+    {"/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
+     "{\"expiration_seconds\":", "}"},
+    {"/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",
      "{\"config\":{\"expirationSeconds\":", "}}"}, /* undocumented, works (quirk 5) */
 };
 
@@ -89,14 +119,14 @@ int kubeconfig_variants(enum upstream_op op)
     return op == UPSTREAM_KUBECONFIG ? (int)ARRAY_LEN(kubeconfig_calls) : 1;
 }
 
-void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
-                      struct request_draft *draft)
+static void build_kubeconfig(const struct config_account *account, const struct upstream_call *call,
+                             struct request_draft *draft)
 {
     /* v1 accounts begin with the call that is known to work there. */
     size_t first = account->api == API_V1 ? ARRAY_LEN(kubeconfig_calls) - 1 : 0;
     size_t i = (first + (size_t)call->variant) % ARRAY_LEN(kubeconfig_calls);
-    draft->method = "POST";
-    draft->path = shoot_path(kubeconfig_calls[i].generation, account, call, kubeconfig_calls[i].rest);
+    *draft = (struct request_draft){.method = "POST",
+                                    .path = expand_path(kubeconfig_calls[i].path, account, call)};
     draft->body =
         mem_printf("%s%d%s", kubeconfig_calls[i].before, call->ttl_seconds, kubeconfig_calls[i].after);
 }

@@ -5,69 +5,6 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-static void build_catalog(const struct config_account *a, const struct upstream_call *call,
-                          struct request_draft *d)
-{
-    (void)call;
-    char *cloud CLEANUP_FREE = url_segment(a->cloud);
-    d->path = mem_printf("/gardener/v1/%s/cloudprofile", cloud);
-}
-
-static void build_bootstrap(const struct config_account *a, const struct upstream_call *call,
-                            struct request_draft *d)
-{
-    char *cloud CLEANUP_FREE = url_segment(a->cloud);
-    char *region CLEANUP_FREE = url_segment(call->region);
-    char *project CLEANUP_FREE = url_segment(call->project_id);
-    d->method = "POST";
-    d->path = mem_printf("/gardener/v1/%s/secret/%s/%s/bootstrap", cloud, region, project);
-}
-
-static void build_list(const struct config_account *a, const struct upstream_call *call,
-                       struct request_draft *d)
-{
-    d->path = shoots_path("v1", a, call);
-}
-
-static void build_get(const struct config_account *a, const struct upstream_call *call,
-                      struct request_draft *d)
-{
-    d->path = shoot_path("v1", a, call, "");
-}
-
-static void build_create(const struct config_account *a, const struct upstream_call *call,
-                         struct request_draft *d)
-{
-    json_t *body CLEANUP_JSON = encode_create_v1(call->body);
-    d->method = "POST";
-    d->path = shoots_path("v1", a, call);
-    d->body = json_text(body);
-}
-
-static void build_delete(const struct config_account *a, const struct upstream_call *call,
-                         struct request_draft *d)
-{
-    d->method = "DELETE";
-    d->path = shoot_path("v1", a, call, "");
-}
-
-static void build(const struct config_account *account, const struct upstream_call *call,
-                  struct request_draft *draft)
-{
-    static void (*const builders[])(const struct config_account *, const struct upstream_call *,
-                                    struct request_draft *) = {
-        [UPSTREAM_CATALOG] = build_catalog,
-        [UPSTREAM_BOOTSTRAP] = build_bootstrap,
-        [UPSTREAM_LIST] = build_list,
-        [UPSTREAM_GET] = build_get,
-        [UPSTREAM_CREATE] = build_create,
-        [UPSTREAM_DELETE] = build_delete,
-        [UPSTREAM_KUBECONFIG] = build_kubeconfig,
-    };
-    *draft = (struct request_draft){.method = "GET"};
-    builders[call->op](account, call, draft);
-}
-
 static bool decode(const struct upstream_call *call, const char *body, size_t len,
                    struct upstream_result *result)
 {
@@ -106,7 +43,15 @@ static void build_login(const struct config_account *account, struct request_dra
 
 const struct generation generation_v1 = {
     .name = "v1",
-    .build = build,
+    .endpoints =
+        {
+            [UPSTREAM_CATALOG] = {"GET", "/gardener/v1/{cloud}/cloudprofile", NULL},
+            [UPSTREAM_BOOTSTRAP] = {"POST", "/gardener/v1/{cloud}/secret/{region}/{project}/bootstrap", NULL},
+            [UPSTREAM_LIST] = {"GET", "/gardener/v1/{cloud}/shoot/{region}/{project}", NULL},
+            [UPSTREAM_GET] = {"GET", "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}", NULL},
+            [UPSTREAM_CREATE] = {"POST", "/gardener/v1/{cloud}/shoot/{region}/{project}", encode_create_v1},
+            [UPSTREAM_DELETE] = {"DELETE", "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}", NULL},
+        },
     .decode = decode,
     .build_login = build_login,
     .decode_login = decode_login,
