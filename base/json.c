@@ -160,3 +160,16 @@ void json_set_take(json_t *object, const char *key, json_t *value)
 {
     (void)json_object_set_new(object, key, value ? value : json_null());
 }
+
+void json_wipe(json_t *value)
+{
+    const char *key;
+    size_t i;
+    json_t *item;
+    if (json_is_string(value))
+        memset((char *)(uintptr_t)json_string_value(value), 0, json_string_length(value));
+    json_object_foreach (value, key, item)
+        json_wipe(item);
+    json_array_foreach (value, i, item)
+        json_wipe(item);
+}

@@ -44,6 +44,9 @@ bool json_bool(const json_t *object, const char *key, bool fallback);
 /* Integers; a real with an integral value and a decimal string count too (v1 sends numbers as strings). */
 int64_t json_int(const json_t *object, const char *key, int64_t fallback);
 
+/* Overwrites every string in a document that nobody else refers to: before a secret one is freed. */
+void json_wipe(json_t *value);
+
 /* Sets object[key] to a string, or to null when `text` is NULL. */
 void json_set_str(json_t *object, const char *key, const char *text);
 void json_set_int(json_t *object, const char *key, int64_t value);

@@ -23,6 +23,8 @@ void cluster_free(struct cluster *c)
     json_decref(c->labels);
     free(c->description);
     json_decref(c->spec);
+    json_decref(c->drift);
+    json_decref(c->expiry_told);
     shoot_free(c->shoot);
     free(c->message);
     free(c);
@@ -37,6 +39,8 @@ struct cluster *cluster_copy(const struct cluster *c)
     copy->labels = json_deep_copy(c->labels);
     copy->description = mem_strdup(c->description);
     copy->spec = json_deep_copy(c->spec);
+    copy->drift = json_deep_copy(c->drift);
+    copy->expiry_told = json_deep_copy(c->expiry_told);
     copy->shoot = shoot_copy(c->shoot);
     copy->message = mem_strdup(c->message);
     return copy;
@@ -53,6 +57,8 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_str(doc, "description", c->description);
     json_set_bool(doc, "deletion_protection", c->deletion_protection);
     json_set_take(doc, "spec", json_incref(c->spec));
+    json_set_take(doc, "drift", json_incref(c->drift));
+    json_set_take(doc, "expiry_told", json_incref(c->expiry_told));
     json_set_take(doc, "shoot", shoot_to_json(c->shoot));
     json_set_int(doc, "observed_at", c->observed_at);
     json_set_str(doc, "phase", phase_name(c->phase));
@@ -61,6 +67,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_str(doc, "message", c->message);
     json_set_int(doc, "guard_since", c->guard_since);
     json_set_int(doc, "guard_seen_at", c->guard_seen_at);
+    json_set_int(doc, "guard_until", c->guard_until);
     json_set_bool(doc, "wants_hibernated", c->wants_hibernated);
     json_set_str(doc, "operation_id", c->operation_id);
     json_set_int(doc, "version", c->version);
@@ -84,6 +91,8 @@ static void read_identity(struct cluster *c, const json_t *doc)
     c->description = mem_strdup(json_str(doc, "description"));
     c->deletion_protection = json_bool(doc, "deletion_protection", false);
     c->spec = json_incref(json_obj(doc, "spec"));
+    c->drift = json_incref(json_arr(doc, "drift"));
+    c->expiry_told = json_incref(json_obj(doc, "expiry_told"));
 }
 
 struct cluster *cluster_from_json(const json_t *doc)
@@ -102,6 +111,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->message = mem_strdup(json_str(doc, "message"));
     c->guard_since = json_int(doc, "guard_since", 0);
     c->guard_seen_at = json_int(doc, "guard_seen_at", 0);
+    c->guard_until = json_int(doc, "guard_until", 0);
     c->wants_hibernated = json_bool(doc, "wants_hibernated", false);
     json_copy_str(doc, "operation_id", c->operation_id, sizeof(c->operation_id));
     c->version = json_int(doc, "version", 1);

@@ -58,6 +58,9 @@ struct cluster {
     /* The guard against the stale Succeeded (gardener.md 2.4): set when a write was accepted upstream. */
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* last_update_time that was visible when the write was accepted */
+    wall_us guard_until;   /* it is given up then: a write that changes nothing starts no run */
+    json_t *drift;         /* array of {path, wanted, found} while managed and nothing is under way; or NULL */
+    json_t *expiry_told;   /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
     bool wants_hibernated; /* what we last asked for, to tell hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
@@ -76,7 +79,8 @@ json_t *cluster_to_json(const struct cluster *c);
 /* NULL when the document is not a stored cluster. */
 struct cluster *cluster_from_json(const json_t *doc);
 
-enum { OPERATION_MAX_STEPS = 16 };
+/* A cluster's own members, then 50 pools updated, 50 made and 50 removed at the very most. */
+enum { OPERATION_MAX_STEPS = 160 };
 
 enum step_status {
     STEP_PENDING,
@@ -92,12 +96,13 @@ int step_status_from_name(const char *name);
 
 /* One upstream effect of an operation. `sending` is committed before the call goes out (promise 1). */
 struct operation_step {
-    char type[32];   /* bootstrap, create_shoot, delete_shoot, wait_ready, wait_gone, ... */
-    char target[40]; /* pool name or "" */
+    char type[32];   /* a row of reconcile/step_kinds.c: create_shoot, update_pool, hibernate, ... */
+    char target[40]; /* pool name, stage of a rotation, or "" */
     enum step_status status;
     int attempts;   /* how often it was sent */
     bool uncertain; /* the last answer was lost: read back before anything else */
     wall_us started_at;
+    wall_us accepted_at; /* by Cleura; 0: not yet, or it does not wait for a run */
     wall_us finished_at;
 };
 
@@ -110,11 +115,11 @@ struct operation {
     char cluster_id[40];
     char *requested_by; /* token name */
     char *request_id;
-    json_t *body;  /* what the operation is to send, in our words; NULL when it needs nothing */
+    json_t *body;  /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
     json_t *error; /* problem_to_error_json, or NULL */
     int progress;
     char *message;
-    struct operation_step steps[OPERATION_MAX_STEPS];
+    struct operation_step *steps; /* `step_count` of them, at most OPERATION_MAX_STEPS */
     unsigned step_count;
     unsigned step_index; /* the step under way */
     int64_t version;
@@ -128,8 +133,10 @@ void operation_free(struct operation *op);
 struct operation *operation_copy(const struct operation *op);
 json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
-/* Appends a pending step; asserts that there is room. */
+/* Appends a pending step; asserts that there is room. The pointer lives until the next one is added. */
 struct operation_step *operation_add_step(struct operation *op, const char *type, const char *target);
+/* Forgets all steps: a plan is made anew. */
+void operation_clear_steps(struct operation *op);
 
 /* One fact. `sequence` is given by the store, dense, from 1. `body` is the exact text that webhooks send. */
 struct event {

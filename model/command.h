@@ -13,11 +13,26 @@
 #include "model/cluster.h"
 #include "model/problem.h"
 
+/* Sub-resources that only Cleura knows. */
+enum lookup_kind {
+    LOOKUP_MONITORING, /* secret */
+    LOOKUP_NODES,
+    LOOKUP_SSH_KEY, /* secret */
+    LOOKUP_UPGRADES,
+    LOOKUP_QUOTA, /* of the project */
+    LOOKUP_CA_STAGE,
+    LOOKUP_KIND_MAX_,
+};
+
 enum command_type {
     COMMAND_CLUSTER_CREATE,  /* project, body {name, labels?, description?, deletion_protection?, spec?} */
     COMMAND_CLUSTER_PUT,     /* project, name, body {labels?, description?, deletion_protection?, spec?} */
+    COMMAND_CLUSTER_PATCH,   /* project, name, body: merge patch of the above (RFC 7396) */
     COMMAND_CLUSTER_DELETE,  /* project, name */
+    COMMAND_CLUSTER_ACTION,  /* project, name, action */
     COMMAND_KUBECONFIG,      /* project, name, ttl_seconds, min_remaining_seconds */
+    COMMAND_LOOKUP,          /* project, name, lookup */
+    COMMAND_FRESH,           /* project, name or NULL: answer after a new read of Cleura; see fresh_failed */
     COMMAND_CATALOG_REFRESH, /* project: answer when a catalog is there (first use) */
     COMMAND_OPERATION_WAIT,  /* id: answer when it ends or at the deadline, with the operation */
     COMMAND_WEBHOOK_CREATE,  /* body {url, event_types, projects?, description?} */
@@ -49,6 +64,8 @@ struct command {
     char *project;
     char *name;
     char id[40];
+    enum operation_type action;
+    enum lookup_kind lookup;
     json_t *body;           /* parsed request body, or NULL */
     char *if_match;         /* raw header values, or NULL */
     bool if_none_match_any; /* If-None-Match: * */
@@ -58,7 +75,8 @@ struct command {
     /* the answer: either a problem, or a status with a body */
     struct problem *problem;
     int status;
-    char *answer; /* JSON text; secret answers (kubeconfig) are overwritten before they are freed */
+    bool fresh_failed; /* Cleura could not be read: what is stored answers, marked stale */
+    char *answer;      /* JSON text; secret answers (kubeconfig) are overwritten before they are freed */
     bool answer_is_secret;
     char etag[64];                      /* quoted, or "" */
     char *location;                     /* or NULL */

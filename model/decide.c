@@ -14,7 +14,8 @@ bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us 
     if (!c->guard_since || !s->has_operation || !ended)
         return false;
     if (s->operation_at)
-        return s->operation_at == c->guard_seen_at;
+        return s->operation_at == c->guard_seen_at &&
+               now < (c->guard_until ? c->guard_until : c->guard_since + GUARD_LIMIT_US);
     return now - c->guard_since < GUARD_BLIND_US;
 }
 
@@ -37,7 +38,15 @@ static enum phase processing_phase(const struct cluster *c, const struct shoot *
     return PHASE_UPDATING;
 }
 
-static struct decision succeeded(const struct shoot *s)
+/* The phase of a cluster between two steps of an operation, or before its first. */
+static enum phase phase_of_wish(int wish)
+{
+    if (wish == OPERATION_HIBERNATE)
+        return PHASE_HIBERNATING;
+    return wish == OPERATION_WAKE ? PHASE_WAKING : PHASE_UPDATING;
+}
+
+static struct decision succeeded(const struct shoot *s, int wish)
 {
     struct decision d = {
         .phase = PHASE_READY, .health = HEALTH_HEALTHY, .operation_finished = s->progress >= 100};
@@ -52,6 +61,11 @@ static struct decision succeeded(const struct shoot *s)
     } else if (any_condition(s, "Progressing")) {
         d.settling = true; /* Gardener resets conditions after each reconcile */
         d.health = HEALTH_PROGRESSING;
+    }
+    if (wish >= 0 && wish != OPERATION_CREATE) {
+        d.phase = phase_of_wish(wish);
+        d.health = HEALTH_PROGRESSING;
+        d.settling = false;
     }
     return d;
 }
@@ -80,7 +94,7 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
                                  .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
     }
     if (is(state, "Succeeded"))
-        return succeeded(s);
+        return succeeded(s, wish);
     return (struct decision){.phase = PHASE_UNKNOWN, .health = HEALTH_UNKNOWN};
 }
 

@@ -24,9 +24,14 @@ struct decision {
  * tell no time (v1) are believed after GUARD_BLIND_US, the longest pick-up delay of gardener.md 11 item 5.
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
+/* A write that changes nothing starts no operation: after this long what is shown is believed again. */
+#define GUARD_LIMIT_US (1800 * US_PER_S)
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now);
 
-/* `wish`: the type of our open operation, or -1 when there is none. */
+/*
+ * `wish`: the type of our open operation, or -1 when there is none. While an update or an action is open,
+ * success between two of its steps is not "ready".
+ */
 struct decision decide(const struct cluster *c, const struct shoot *s, int wish, wall_us now);
 
 #endif

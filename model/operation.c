@@ -42,6 +42,7 @@ void operation_free(struct operation *op)
     free(op->request_id);
     json_decref(op->body);
     json_decref(op->error);
+    free(op->steps);
     free(op->message);
     free(op);
 }
@@ -57,17 +58,27 @@ struct operation *operation_copy(const struct operation *op)
     copy->body = json_deep_copy(op->body);
     copy->error = json_deep_copy(op->error);
     copy->message = mem_strdup(op->message);
+    copy->steps = mem_dup(op->steps, op->step_count * sizeof(*op->steps));
     return copy;
 }
 
 struct operation_step *operation_add_step(struct operation *op, const char *type, const char *target)
 {
     assert(op->step_count < OPERATION_MAX_STEPS);
+    op->steps = mem_realloc_array(op->steps, op->step_count + 1, sizeof(*op->steps));
     struct operation_step *step = &op->steps[op->step_count++];
     *step = (struct operation_step){.status = STEP_PENDING};
     (void)snprintf(step->type, sizeof(step->type), "%s", type);
     (void)snprintf(step->target, sizeof(step->target), "%s", target);
     return step;
+}
+
+void operation_clear_steps(struct operation *op)
+{
+    free(op->steps);
+    op->steps = NULL;
+    op->step_count = 0;
+    op->step_index = 0;
 }
 
 static json_t *steps_to_json(const struct operation *op)
@@ -82,6 +93,7 @@ static json_t *steps_to_json(const struct operation *op)
         json_set_int(doc, "attempts", step->attempts);
         json_set_bool(doc, "uncertain", step->uncertain);
         json_set_int(doc, "started_at", step->started_at);
+        json_set_int(doc, "accepted_at", step->accepted_at);
         json_set_int(doc, "finished_at", step->finished_at);
         (void)json_array_append_new(array, doc);
     }
@@ -123,6 +135,7 @@ static void read_steps(struct operation *op, const json_t *array)
         step->attempts = (int)json_int(doc, "attempts", 0);
         step->uncertain = json_bool(doc, "uncertain", false);
         step->started_at = json_int(doc, "started_at", 0);
+        step->accepted_at = json_int(doc, "accepted_at", 0);
         step->finished_at = json_int(doc, "finished_at", 0);
     }
 }

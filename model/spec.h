@@ -15,6 +15,8 @@ struct spec_context {
     const json_t *defaults; /* of the project: {machine_type, minimum, ...}, or NULL */
     bool v1;                /* the account's generation: narrower names, fewer members */
     wall_us now;            /* versions that expired before it are not offered; 0: expiry is not looked at */
+    const json_t *observed; /* what is there already, or NULL: values it has are accepted though no longer
+                               offered */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };
@@ -25,6 +27,22 @@ enum spec_use { SPEC_CREATE, SPEC_PUT };
  */
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults);
+/*
+ * Checks what an existing cluster cannot become (gardener.md 3.2, 4; cleura-api.md 10.9). `spec` passed
+ * spec_check_body with the same `observed` in its context; members that it leaves out, and members that
+ * `observed` lacks, are not compared. Each fault's detail names the way out. The problem is
+ * PROBLEM_IMMUTABLE_FIELD when all of its faults are "immutable", else PROBLEM_VALIDATION_FAILED.
+ */
+void spec_check_change(const json_t *spec, const json_t *observed, const struct spec_context *context,
+                       struct problem **faults);
+/*
+ * Whether changing a pool replaces its nodes one by one (gardener.md 4). Members that `wanted_pool` leaves
+ * out do not change; a NULL pool changes nothing (wanted) or has no nodes yet (observed); NULL versions are
+ * not compared. *ret_reason is static text, NULL when nothing rolls.
+ */
+bool spec_change_rolls_nodes(const json_t *wanted_pool, const json_t *observed_pool,
+                             const char *wanted_version, const char *observed_version,
+                             const char **ret_reason);
 /* Whether a cluster name is acceptable at all (gardener.md 3.1, Cleura's 15). */
 bool spec_name_is_valid(const char *name);
 
@@ -33,14 +51,44 @@ json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_con
 /* What spec_resolve uses when the caller says nothing: for the catalog's `defaults`. */
 json_t *spec_defaults(const struct spec_context *context);
 
+/* One pool of a create or an update, complete. */
+json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context);
+/* The version that "1.33" stands for now, borrowed from the catalog; NULL when none is offered. */
+const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
+
 /*
  * Compares what is wanted with what is there. Members that `spec` leaves out are not compared; "1.33" equals
- * "1.33.7". Appends {path, wanted, found} to `differences`; returns how many were found.
+ * "1.33.7"; zones, taints, schedules and allowed networks have no order. Appends {path, wanted, found} to
+ * `differences`; returns how many were found.
  */
 size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences);
+/* The same for one pool, member by member, its name left out. */
+bool spec_pool_is_met(const json_t *wanted, const json_t *observed);
+
+/*
+ * The steps that lead from `observed` to `spec`, in the order in which they are to be sent: an array of
+ * {type, target, want}, type one of patch_cluster, update_pool, create_pool, delete_pool; target the pool, or
+ * ""; want the members to change (create_pool: the complete pool). Empty when nothing differs.
+ */
+json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
+/* Whether `observed` shows what a step of spec_plan is to bring about. */
+bool spec_step_is_met(const char *type, const char *target, const json_t *want, const json_t *observed);
+/*
+ * What a step has to send now, in our words: for the cluster the members that still differ, versions
+ * resolved; for a pool the complete one, what is there overlaid with what is wanted (16.1 item 9).
+ */
+json_t *spec_step_body(const char *type, const char *target, const json_t *want, const json_t *observed,
+                       const struct spec_context *context);
 
 /* Whether a version entry of the catalog is expired at `now`. */
 bool version_is_expired(const json_t *entry, wall_us now);
+/* Whether `wanted` is `version` or a line of versions that it belongs to: "1.33" holds "1.33.7". */
+bool version_is_within(const char *wanted, const char *version);
+/*
+ * The newest supported version of the entries that belongs to `wanted`, of all with NULL; `wanted` itself
+ * when it is listed. NULL: none. The text is the entry's.
+ */
+const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
 /* Compares dotted version numbers: <0, 0, >0. */
 int version_compare(const char *left, const char *right);
 

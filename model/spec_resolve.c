@@ -1,4 +1,4 @@
-/* What a create uses for everything left out, and how a wish compares with what is there. */
+/* What a create uses for everything left out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +30,13 @@ bool version_is_expired(const json_t *entry, wall_us now)
     return now && expires && time_parse_rfc3339(expires, &at) && at <= now;
 }
 
-static bool is_within(const char *wanted, const char *version)
+bool version_is_within(const char *wanted, const char *version)
 {
     size_t len = strlen(wanted);
     return !strncmp(wanted, version, len) && (version[len] == '\0' || version[len] == '.');
 }
 
-/* The newest supported version below `wanted` ("1.33"), or in all with NULL; the exact one wins. */
-static const char *newest(const json_t *versions, const char *wanted, wall_us now)
+const char *version_newest(const json_t *versions, const char *wanted, wall_us now)
 {
     const char *best = NULL;
     size_t i;
@@ -48,7 +47,7 @@ static const char *newest(const json_t *versions, const char *wanted, wall_us no
             return version;
         if (version_is_expired(entry, now) ||
             strcmp(json_str_or(entry, "state", "supported"), "supported") != 0 ||
-            (wanted && !is_within(wanted, version)))
+            (wanted && !version_is_within(wanted, version)))
             continue;
         if (!best || version_compare(version, best) > 0)
             best = version;
@@ -89,7 +88,7 @@ static json_t *resolve_image(const json_t *image, const struct spec_context *con
     const char *version = json_str(image, "version");
     json_set_str(resolved, "name", name ? name : json_str(known, "name"));
     json_set_str(resolved, "version",
-                 version ? version : newest(json_arr(known, "versions"), NULL, context->now));
+                 version ? version : version_newest(json_arr(known, "versions"), NULL, context->now));
     return resolved;
 }
 
@@ -159,6 +158,16 @@ static json_t *resolve_networking(const json_t *networking, const struct spec_co
     return resolved;
 }
 
+/* Both updates are on unless they are switched off, as in Cleura's own control panel. */
+static json_t *resolve_maintenance(const json_t *maintenance)
+{
+    json_t *resolved = json_deep_copy(maintenance);
+    json_set_bool(resolved, "auto_update_kubernetes", json_bool(maintenance, "auto_update_kubernetes", true));
+    json_set_bool(resolved, "auto_update_machine_image",
+                  json_bool(maintenance, "auto_update_machine_image", true));
+    return resolved;
+}
+
 json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_context *context)
 {
     json_t *resolved = json_object();
@@ -166,16 +175,26 @@ json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_con
         json_str_or(spec, "kubernetes_version", json_str(context->defaults, "kubernetes_version"));
     json_set_str(resolved, "name", name);
     json_set_str(resolved, "kubernetes_version",
-                 newest(json_arr(context->catalog, "kubernetes_versions"), wanted, context->now));
+                 version_newest(json_arr(context->catalog, "kubernetes_versions"), wanted, context->now));
     json_set_take(resolved, "node_pools", resolve_pools(json_arr(spec, "node_pools"), context));
     json_set_take(resolved, "networking", resolve_networking(json_obj(spec, "networking"), context));
     json_set_bool(resolved, "high_availability", json_bool(spec, "high_availability", false));
     json_set_take(resolved, "hibernation_schedules",
                   or_new(json_arr(spec, "hibernation_schedules"), json_array));
     if (json_obj(spec, "maintenance"))
-        json_set_take(resolved, "maintenance", json_incref(json_obj(spec, "maintenance")));
+        json_set_take(resolved, "maintenance", resolve_maintenance(json_obj(spec, "maintenance")));
     json_set_take(resolved, "allowed_cidrs", or_new(json_arr(spec, "allowed_cidrs"), json_array));
     return resolved;
+}
+
+json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context)
+{
+    return resolve_pool(pool, context);
+}
+
+const char *spec_resolve_version(const char *wanted, const struct spec_context *context)
+{
+    return version_newest(json_arr(context->catalog, "kubernetes_versions"), wanted, context->now);
 }
 
 json_t *spec_defaults(const struct spec_context *context)
@@ -183,84 +202,4 @@ json_t *spec_defaults(const struct spec_context *context)
     json_t *defaults = spec_resolve("", NULL, context);
     (void)json_object_del(defaults, "name");
     return defaults;
-}
-
-static size_t differ(json_t *differences, const char *path, const json_t *wanted, const json_t *found)
-{
-    json_t *entry = json_object();
-    json_set_str(entry, "path", path);
-    json_set_take(entry, "wanted", json_deep_copy(wanted));
-    json_set_take(entry, "found", json_deep_copy(found));
-    (void)json_array_append_new(differences, entry);
-    return 1;
-}
-
-static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences);
-
-static size_t compare_objects(const char *path, const json_t *wanted, const json_t *found,
-                              json_t *differences)
-{
-    size_t count = 0;
-    const char *key;
-    json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
-        char *here CLEANUP_FREE = mem_printf("%s%s%s", path, *path ? "." : "", key);
-        if (!json_is_null(value))
-            count += compare(here, value, json_object_get(found, key), differences);
-    }
-    return count;
-}
-
-static const json_t *pool_named(const json_t *pools, const char *name)
-{
-    size_t i;
-    json_t *pool;
-    json_array_foreach (pools, i, pool)
-        if (name && !strcmp(name, json_str_or(pool, "name", "")))
-            return pool;
-    return NULL;
-}
-
-static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *differences)
-{
-    size_t count = 0, i;
-    json_t *pool;
-    json_array_foreach (wanted, i, pool) {
-        const char *name = json_str(pool, "name");
-        const json_t *there = name ? pool_named(found, name) : json_array_get(found, 0);
-        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "default");
-        count +=
-            there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
-    }
-    json_array_foreach (found, i, pool) {
-        const char *name = json_str(pool, "name");
-        if (json_array_size(wanted) == 1 && !json_str(json_array_get(wanted, 0), "name"))
-            break;
-        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "?");
-        if (!pool_named(wanted, name))
-            count += differ(differences, here, json_null(), pool);
-    }
-    return count;
-}
-
-static bool is_path(const char *path, const char *name)
-{
-    return !strcmp(path, name);
-}
-
-static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences)
-{
-    if (is_path(path, "node_pools"))
-        return compare_pools(wanted, found, differences);
-    if (is_path(path, "kubernetes_version") && json_is_string(wanted) && json_is_string(found) &&
-        is_within(json_string_value(wanted), json_string_value(found)))
-        return 0;
-    if (json_is_object(wanted) && json_is_object(found))
-        return compare_objects(path, wanted, found, differences);
-    return json_equal(wanted, found) ? 0 : differ(differences, path, wanted, found);
-}
-
-size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences)
-{
-    return compare_objects("", spec, observed, differences);
 }

@@ -21,6 +21,8 @@ static json_t *version_entry(const json_t *version)
     /* A missing classification counts as supported (gardener.md 3.2). */
     json_set_str(entry, "state", json_str_or(version, "classification", "supported"));
     json_set_str(entry, "expires_at", expires);
+    if (json_arr(version, "architectures"))
+        json_set_take(entry, "architectures", decode_string_array(json_arr(version, "architectures")));
     return entry;
 }
 
@@ -78,6 +80,20 @@ static json_t *names(const json_t *array)
     return ours;
 }
 
+/* The smallest volume that any usable volume type offers; 0: not told. */
+static int64_t volume_minimum(const json_t *types)
+{
+    int64_t least = 0;
+    size_t i;
+    json_t *type;
+    json_array_foreach (types, i, type) {
+        int64_t size = decode_gib(json_str(type, "min_size"));
+        if (json_bool(type, "usable", true) && size && (!least || size < least))
+            least = size;
+    }
+    return least;
+}
+
 static json_t *zones(const json_t *regions, const char *region)
 {
     size_t i;
@@ -110,6 +126,8 @@ json_t *decode_catalog(const json_t *profiles, const char *region, bool v1)
     json_set_take(ours, "machine_images", machine_images(member(root, "machine_images", "machineImages")));
     json_set_take(ours, "machine_types", machine_types(member(root, "machine_types", "machineTypes")));
     json_set_take(ours, "zones", zones(json_arr(root, "regions"), region));
+    if (volume_minimum(json_arr(root, "volume_types")))
+        json_set_int(ours, "volume_minimum_gib", volume_minimum(json_arr(root, "volume_types")));
     /* v1 tells neither; these are the only values in use (cleura-api.md 11.2). */
     json_set_take(ours, "floating_pools", names_or(json_arr(constraints, "floating_pools"), "ext-net"));
     json_set_take(ours, "load_balancer_providers",

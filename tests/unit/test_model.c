@@ -119,7 +119,8 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     (void)state;
     struct cluster c = {.guard_since = 1000, .guard_seen_at = 500};
     struct shoot s = {.has_operation = true, .operation_state = (char[]){"Succeeded"}, .operation_at = 500};
-    assert_true(decide_guard_holds(&c, &s, 3600 * US_PER_S));
+    assert_true(decide_guard_holds(&c, &s, 1000 + GUARD_LIMIT_US - 1));
+    assert_false(decide_guard_holds(&c, &s, 1000 + GUARD_LIMIT_US));
     s.operation_at = 501;
     assert_false(decide_guard_holds(&c, &s, 2000));
     s.operation_at = 500;

@@ -1,0 +1,214 @@
+/* Values that the catalog lists. What the cluster has already stays acceptable when no longer offered. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/spec_check_private.h"
+
+static bool state_is_offered(const struct check *k, const json_t *entry, bool exact)
+{
+    const char *state = json_str_or(entry, "state", "supported");
+    if (version_is_expired(entry, k->context->now))
+        return false;
+    return exact ? strcmp(state, "unavailable") != 0 : !strcmp(state, "supported");
+}
+
+void spec_check_kubernetes_version(struct check *k, const char *pointer, const json_t *value,
+                                   const json_t *there)
+{
+    const json_t *versions = json_arr(k->context->catalog, "kubernetes_versions");
+    const char *wanted = json_string_value(value);
+    bool found = !versions || (json_is_string(there) && version_is_within(wanted, json_string_value(there)));
+    json_t *valid CLEANUP_JSON = json_array();
+    size_t i;
+    json_t *entry;
+    json_array_foreach (versions, i, entry) {
+        const char *version = json_str_or(entry, "version", "");
+        bool exact = !strcmp(wanted, version);
+        if (version_is_within(wanted, version) && state_is_offered(k, entry, exact))
+            found = true;
+        if (state_is_offered(k, entry, true))
+            (void)json_array_append_new(valid, json_string(version));
+    }
+    if (!found)
+        FAULT(k, pointer, "unknown_version", json_incref(valid), "'%s' is not offered", wanted);
+}
+
+static json_t *usable_machine_types(const json_t *catalog)
+{
+    json_t *names = json_array();
+    size_t i;
+    json_t *type;
+    json_array_foreach (json_arr(catalog, "machine_types"), i, type)
+        if (json_bool(type, "usable", true))
+            (void)json_array_append(names, json_object_get(type, "name"));
+    return names;
+}
+
+void spec_check_machine_type(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    if (!k->context->catalog)
+        return;
+    json_t *names CLEANUP_JSON = usable_machine_types(k->context->catalog);
+    spec_check_listed(k, pointer, value, names, "a usable machine type");
+}
+
+void spec_check_floating_pool(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    spec_check_listed(k, pointer, value, json_arr(k->context->catalog, "floating_pools"), "a floating pool");
+}
+
+void spec_check_load_balancer(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    spec_check_listed(k, pointer, value, json_arr(k->context->catalog, "load_balancer_providers"),
+                      "a load balancer provider");
+}
+
+static bool has_item(const json_t *array, const json_t *value)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (array, i, item)
+        if (json_equal(item, value))
+            return true;
+    return false;
+}
+
+void spec_check_zones(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    json_t *seen CLEANUP_JSON = json_object();
+    json_t *known = json_arr(k->context->catalog, "zones");
+    size_t i;
+    json_t *zone;
+    if (!json_array_size(value))
+        FAULT(k, pointer, "too_few", NULL, "must name at least one zone");
+    json_array_foreach (value, i, zone) {
+        char *here CLEANUP_FREE = spec_pointer_at(pointer, i);
+        if (!json_is_string(zone)) {
+            FAULT(k, here, "wrong_type", NULL, "must be a string");
+            continue;
+        }
+        if (!has_item(there, zone))
+            spec_check_listed(k, here, zone, known, "a zone of the region");
+        if (!spec_set_add(seen, json_string_value(zone)))
+            FAULT(k, here, "duplicate", NULL, "is named twice");
+    }
+}
+
+/* Cleura's profile has one volume type; its smallest size is the catalog's, when it tells. */
+void spec_check_volume_size(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    int64_t smallest = json_int(k->context->catalog, "volume_minimum_gib", 0);
+    if (json_integer_value(value) < smallest)
+        FAULT(k, pointer, "out_of_range", NULL, "must be at least %lld, the smallest volume offered",
+              (long long)smallest);
+}
+
+/* ---- images
+ * --------------------------------------------------------------------------------------------------- */
+
+static const json_t *find_image(const struct check *k, const char *name)
+{
+    const json_t *images = json_arr(k->context->catalog, "machine_images");
+    return name ? spec_find_named(images, name) : json_array_get(images, 0);
+}
+
+static const char *image_name(const json_t *image, const json_t *there)
+{
+    return json_str_or(image, "name", json_str(there, "name"));
+}
+
+static void fault_unknown_image(struct check *k, const char *pointer, const char *name)
+{
+    json_t *valid = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach (json_arr(k->context->catalog, "machine_images"), i, item)
+        (void)json_array_append(valid, json_object_get(item, "name"));
+    FAULT(k, pointer, "unknown_value", valid, "'%s' is not a machine image", name ? name : "");
+}
+
+static void check_image_version(struct check *k, const char *pointer, const json_t *image, const char *wanted)
+{
+    json_t *valid CLEANUP_JSON = json_array();
+    bool found = false;
+    size_t i;
+    json_t *entry;
+    json_array_foreach (json_arr(image, "versions"), i, entry) {
+        if (!state_is_offered(k, entry, true))
+            continue;
+        (void)json_array_append(valid, json_object_get(entry, "version"));
+        found |= !strcmp(wanted, json_str_or(entry, "version", ""));
+    }
+    if (!found)
+        FAULT(k, pointer, "unknown_version", json_incref(valid),
+              "'%s' is not an offered version of this image", wanted);
+}
+
+/* Name and version of `image` are those that the pool has, or left as they are. */
+static bool image_is_kept(const json_t *image, const json_t *there)
+{
+    static const char *const members[] = {"name", "version"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const char *wanted = json_str(image, members[i]);
+        if (wanted && strcmp(wanted, json_str_or(there, members[i], "")) != 0)
+            return false;
+    }
+    return there != NULL;
+}
+
+void spec_check_image(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    static const struct member members[] = {
+        {"name", MEMBER_STRING, 1, 63, NULL, NULL},
+        {"version", MEMBER_STRING, 1, 63, "^[0-9]+([.][0-9]+)*$", NULL},
+    };
+    spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
+    if (!json_arr(k->context->catalog, "machine_images") || image_is_kept(value, there))
+        return;
+    const char *name = image_name(value, there), *version = json_str(value, "version");
+    const json_t *known = find_image(k, name);
+    if (!known)
+        fault_unknown_image(k, pointer, name);
+    else if (version)
+        check_image_version(k, pointer, known, version);
+}
+
+static bool runs_on(const json_t *version, const char *architecture)
+{
+    const json_t *known = json_arr(version, "architectures");
+    json_t *wanted CLEANUP_JSON = json_string(architecture);
+    return !known || has_item(known, wanted);
+}
+
+void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
+{
+    const char *type_name = json_str_or(
+        pool, "machine_type",
+        json_str_or(there, "machine_type", json_str_or(k->context->defaults, "machine_type", "")));
+    const json_t *type = spec_find_named(json_arr(k->context->catalog, "machine_types"), type_name);
+    const json_t *image = json_obj(pool, "image"), *kept = json_obj(there, "image");
+    const json_t *known = find_image(k, image_name(image, kept));
+    const char *wanted = json_str_or(image, "version", json_str(kept, "version"));
+    const char *architecture = json_str_or(type, "architecture", "amd64");
+    json_t *valid CLEANUP_JSON = json_array();
+    bool wrong = false;
+    size_t i;
+    json_t *entry;
+    if (!type || !wanted)
+        return;
+    json_array_foreach (json_arr(known, "versions"), i, entry) {
+        bool fits = runs_on(entry, architecture);
+        if (fits && state_is_offered(k, entry, true))
+            (void)json_array_append(valid, json_object_get(entry, "version"));
+        wrong |= !fits && !strcmp(wanted, json_str_or(entry, "version", ""));
+    }
+    if (!wrong)
+        return;
+    char *here CLEANUP_FREE = spec_pointer(pointer, "image");
+    FAULT(k, here, "wrong_architecture", json_incref(valid),
+          "version '%s' does not run on machine type '%s' (%s)", wanted, type_name, architecture);
+}

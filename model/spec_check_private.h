@@ -1,0 +1,68 @@
+/*
+ * What the files of the spec check share: the tables' row, the fault macro, the checks of single values.
+ * Rules: gardener.md 3, narrowed by Cleura's published patterns (cleura-api.md 6.2). Pure; any thread.
+ */
+#ifndef MODEL_SPEC_CHECK_PRIVATE_H
+#define MODEL_SPEC_CHECK_PRIVATE_H
+
+#include "model/spec.h"
+
+struct check {
+    const struct spec_context *context;
+    struct problem **faults;
+};
+
+/*
+ * Checks one value of the right type. `there` is its counterpart in context->observed, NULL when there is
+ * none; strings, integers and booleans that equal theirs never get here.
+ */
+typedef void spec_check_fn(struct check *k, const char *pointer, const json_t *value, const json_t *there);
+
+enum member_kind { MEMBER_STRING, MEMBER_INTEGER, MEMBER_BOOL, MEMBER_OBJECT, MEMBER_ARRAY };
+
+struct member {
+    const char *name;
+    enum member_kind kind;
+    int64_t low, high;    /* integers; string lengths */
+    const char *pattern;  /* strings: POSIX extended, or NULL */
+    spec_check_fn *check; /* more, or NULL */
+};
+
+#define FAULT(k, pointer, code, valid, ...)                                                        \
+    problem_add_fault((k)->faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, code, valid, \
+                      __VA_ARGS__)
+
+/* Checks the members of `object` by the table; null equals absent (HT-33). */
+void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
+                       const json_t *object, const json_t *there);
+/* A fault when `value` is not in `list`; a NULL list lets everything pass. */
+void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
+                       const char *what);
+/* The pointer of a member or item below `base`, escaped as RFC 6901 wants; the caller frees it. */
+char *spec_pointer(const char *base, const char *name);
+char *spec_pointer_at(const char *base, size_t index);
+/* Adds `key` to the set; false when it was in it. */
+bool spec_set_add(json_t *set, const char *key);
+const json_t *spec_find_named(const json_t *array, const char *name);
+/*
+ * The pool of the cluster that `pool`, one of `pools`, is about: the one of the same name; a single pool
+ * without a name is the single pool of the cluster. NULL: a new one.
+ */
+const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const json_t *observed_pools);
+
+/* spec_catalog.c: values that the catalog lists */
+spec_check_fn spec_check_kubernetes_version, spec_check_machine_type, spec_check_image, spec_check_zones,
+    spec_check_floating_pool, spec_check_load_balancer, spec_check_volume_size;
+/* Whether the pool's image runs on its machine type, as far as the catalog tells. */
+void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there);
+
+/* spec_labels.c */
+spec_check_fn spec_check_labels, spec_check_annotations, spec_check_taints;
+
+/* spec_network.c */
+spec_check_fn spec_check_networking, spec_check_allowed_cidrs;
+
+/* spec_times.c */
+spec_check_fn spec_check_schedules, spec_check_maintenance;
+
+#endif

@@ -1,0 +1,151 @@
+/* How a wish compares with what is there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/spec.h"
+
+static size_t differ(json_t *differences, const char *path, const json_t *wanted, const json_t *found)
+{
+    json_t *entry = json_object();
+    json_set_str(entry, "path", path);
+    json_set_take(entry, "wanted", json_deep_copy(wanted));
+    json_set_take(entry, "found", json_deep_copy(found));
+    (void)json_array_append_new(differences, entry);
+    return 1;
+}
+
+static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences);
+
+static size_t compare_objects(const char *path, const json_t *wanted, const json_t *found,
+                              json_t *differences)
+{
+    size_t count = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
+        char *here CLEANUP_FREE = mem_printf("%s%s%s", path, *path ? "." : "", key);
+        if (!json_is_null(value))
+            count += compare(here, value, json_object_get(found, key), differences);
+    }
+    return count;
+}
+
+static const json_t *pool_named(const json_t *pools, const char *name)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool)
+        if (name && !strcmp(name, json_str_or(pool, "name", "")))
+            return pool;
+    return NULL;
+}
+
+static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *differences)
+{
+    size_t count = 0, i;
+    json_t *pool;
+    json_array_foreach (wanted, i, pool) {
+        const char *name = json_str(pool, "name");
+        const json_t *there = name ? pool_named(found, name) : json_array_get(found, 0);
+        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "default");
+        count +=
+            there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
+    }
+    json_array_foreach (found, i, pool) {
+        const char *name = json_str(pool, "name");
+        if (json_array_size(wanted) == 1 && !json_str(json_array_get(wanted, 0), "name"))
+            break;
+        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "?");
+        if (!pool_named(wanted, name))
+            count += differ(differences, here, json_null(), pool);
+    }
+    return count;
+}
+
+/* Members that the wish leaves out or empty may be anything, or absent. */
+static bool item_matches(const json_t *wanted, const json_t *found)
+{
+    if (!json_is_object(wanted))
+        return json_equal(wanted, found);
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
+        bool empty = json_is_null(value) || (json_is_string(value) && !json_string_length(value));
+        const char *there = json_str_or(found, key, "");
+        if (empty ? *there != '\0' : !json_equal(value, json_object_get(found, key)))
+            return false;
+    }
+    return true;
+}
+
+static bool has_match(const json_t *item, const json_t *found)
+{
+    size_t i;
+    json_t *other;
+    json_array_foreach (found, i, other)
+        if (item_matches(item, other))
+            return true;
+    return false;
+}
+
+/* Cleura gives these back in any order (cleura-api.md 6.5). */
+static bool same_set(const json_t *wanted, const json_t *found)
+{
+    size_t i;
+    json_t *item;
+    if (!json_is_array(found) || json_array_size(wanted) != json_array_size(found))
+        return false;
+    json_array_foreach (wanted, i, item)
+        if (!has_match(item, found))
+            return false;
+    return true;
+}
+
+static bool ends_with(const char *path, const char *name)
+{
+    size_t len = strlen(path), name_len = strlen(name);
+    return len >= name_len && !strcmp(path + len - name_len, name);
+}
+
+static bool is_set(const char *path)
+{
+    static const char *const sets[] = {"zones", "taints", "hibernation_schedules", "allowed_cidrs"};
+    for (size_t i = 0; i < ARRAY_LEN(sets); i++)
+        if (ends_with(path, sets[i]))
+            return true;
+    return false;
+}
+
+static bool is_exact_map(const char *path)
+{
+    return ends_with(path, ".labels") || ends_with(path, ".annotations");
+}
+
+static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences)
+{
+    if (!strcmp(path, "node_pools"))
+        return compare_pools(wanted, found, differences);
+    if (!strcmp(path, "kubernetes_version") && json_is_string(wanted) && json_is_string(found) &&
+        version_is_within(json_string_value(wanted), json_string_value(found)))
+        return 0;
+    if (json_is_array(wanted) && is_set(path))
+        return same_set(wanted, found) ? 0 : differ(differences, path, wanted, found);
+    if (json_is_object(wanted) && json_is_object(found) && !is_exact_map(path))
+        return compare_objects(path, wanted, found, differences);
+    return json_equal(wanted, found) ? 0 : differ(differences, path, wanted, found);
+}
+
+size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences)
+{
+    return compare_objects("", spec, observed, differences);
+}
+
+bool spec_pool_is_met(const json_t *wanted, const json_t *observed)
+{
+    json_t *differences CLEANUP_JSON = json_array();
+    json_t *members CLEANUP_JSON = json_copy((json_t *)(uintptr_t)wanted);
+    (void)json_object_del(members, "name");
+    return compare_objects("pool", members, observed, differences) == 0;
+}

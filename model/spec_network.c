@@ -1,0 +1,158 @@
+/* Networks and the allow list (gardener.md 3.4, 3.7; cleura-api.md 6.3). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/cidr.h"
+#include "model/spec_check_private.h"
+
+#define UUID "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+
+/* False after a fault. */
+static bool check_network(struct check *k, const char *pointer, const json_t *value, struct ipv4_net *ret_net)
+{
+    bool canonical;
+    if (!ipv4_net_parse(json_string_value(value), ret_net, &canonical)) {
+        FAULT(k, pointer, "wrong_form", NULL,
+              "must be an IPv4 network with its prefix length, such as 10.250.0.0/16");
+        return false;
+    }
+    if (canonical)
+        return true;
+    char *text CLEANUP_FREE = ipv4_net_text(ret_net);
+    FAULT(k, pointer, "wrong_form", json_pack("[s]", text), "must not have host bits: write %s", text);
+    return false;
+}
+
+/* Pods and services cannot be chosen at Cleura, so Gardener's defaults hold. */
+static void check_nodes_cidr(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    static const struct {
+        struct ipv4_net net;
+        const char *use;
+    } taken[] = {
+        {{0x64600000, 11}, "the pods' network"},
+        {{0x64400000, 13}, "the services' network"},
+        {{0xf0000000, 8}, "reserved by Gardener for API servers"},
+        {{0xf1000000, 8}, "reserved by Gardener for its seeds' pods"},
+        {{0xf2000000, 8}, "reserved by Gardener for nodes"},
+        {{0xf3000000, 8}, "reserved by Gardener for services"},
+        {{0xf4000000, 8}, "reserved by Gardener for pods"},
+    };
+    struct ipv4_net net;
+    (void)there;
+    if (!check_network(k, pointer, value, &net))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
+        if (!ipv4_net_overlaps(&net, &taken[i].net))
+            continue;
+        char *text CLEANUP_FREE = ipv4_net_text(&taken[i].net);
+        FAULT(k, pointer, "overlap", NULL, "must not overlap %s, %s", text, taken[i].use);
+    }
+}
+
+/* The strings of a list as a set. */
+static json_t *set_of(const json_t *array)
+{
+    json_t *set = json_object();
+    size_t i;
+    json_t *item;
+    json_array_foreach (array, i, item)
+        if (json_is_string(item))
+            (void)spec_set_add(set, json_string_value(item));
+    return set;
+}
+
+void spec_check_allowed_cidrs(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    json_t *seen CLEANUP_JSON = json_object();
+    json_t *kept CLEANUP_JSON = set_of(there);
+    struct ipv4_net net;
+    size_t i;
+    json_t *item;
+    json_array_foreach (value, i, item) {
+        char *here CLEANUP_FREE = spec_pointer_at(pointer, i);
+        const char *text = json_string_value(item);
+        if (!text)
+            FAULT(k, here, "wrong_type", NULL, "must be a string");
+        else if (!spec_set_add(seen, text))
+            FAULT(k, here, "duplicate", NULL, "is named twice");
+        else if (!json_object_get(kept, text))
+            (void)check_network(k, here, item, &net);
+    }
+    if (k->context->v1 && json_array_size(value))
+        FAULT(k, pointer, "not_in_v1", NULL, "cannot be set through a v1 account");
+}
+
+static void check_network_type(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    json_t *types CLEANUP_JSON = json_pack("[ss]", "calico", "cilium");
+    spec_check_listed(k, pointer, value, types, "a network type");
+}
+
+static void check_encryption_mode(struct check *k, const char *pointer, const json_t *value,
+                                  const json_t *there)
+{
+    (void)there;
+    json_t *modes CLEANUP_JSON = json_pack("[s]", "wireguard");
+    spec_check_listed(k, pointer, value, modes, "an encryption mode");
+}
+
+static void check_tunnel(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    json_t *tunnels CLEANUP_JSON = json_pack("[sss]", "vxlan", "geneve", "disabled");
+    spec_check_listed(k, pointer, value, tunnels, "a tunnel");
+}
+
+static void check_cilium(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    static const struct member members[] = {
+        {"debug", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"encryption_enabled", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"encryption_mode", MEMBER_STRING, 1, 32, NULL, check_encryption_mode},
+        {"encryption_node_to_node_enabled", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"encryption_strict_mode_enabled", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"hubble_enabled", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"policy_audit_mode", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"tunnel", MEMBER_STRING, 1, 32, NULL, check_tunnel},
+    };
+    spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
+}
+
+static void check_v2_only(struct check *k, const char *pointer, const json_t *value)
+{
+    static const char *const v2_only[] = {"type", "load_balancer_provider", "cilium"};
+    for (size_t i = 0; i < ARRAY_LEN(v2_only); i++) {
+        const json_t *given = json_object_get(value, v2_only[i]);
+        if (!given || json_is_null(given))
+            continue;
+        char *here CLEANUP_FREE = spec_pointer(pointer, v2_only[i]);
+        FAULT(k, here, "not_in_v1", NULL, "cannot be set through a v1 account");
+    }
+}
+
+/*
+ * network_id and router_id stand alone: neither Cleura's contract nor the OpenStack extension asks for the
+ * other one.
+ */
+void spec_check_networking(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    static const struct member members[] = {
+        {"type", MEMBER_STRING, 1, 16, NULL, check_network_type},
+        {"nodes_cidr", MEMBER_STRING, 9, 18, NULL, check_nodes_cidr},
+        {"floating_pool", MEMBER_STRING, 1, 255, NULL, spec_check_floating_pool},
+        {"network_id", MEMBER_STRING, 36, 36, UUID, NULL},
+        {"router_id", MEMBER_STRING, 36, 36, UUID, NULL},
+        {"load_balancer_provider", MEMBER_STRING, 1, 63, NULL, spec_check_load_balancer},
+        {"cilium", MEMBER_OBJECT, 0, 0, NULL, check_cilium},
+    };
+    spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
+    const char *type = json_str_or(value, "type", json_str_or(there, "type", ""));
+    if (json_obj(value, "cilium") && strcmp(type, "cilium") != 0) {
+        char *here CLEANUP_FREE = spec_pointer(pointer, "cilium");
+        FAULT(k, here, "conflict", NULL, "needs networking.type cilium");
+    }
+    if (k->context->v1)
+        check_v2_only(k, pointer, value);
+}

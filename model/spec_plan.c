@@ -1,0 +1,221 @@
+/*
+ * From a wish to the calls that bring it about, one effect per step (cleura-api.md 10.3): first the cluster
+ * itself, then its pools: changed, made, removed. Steps name what is wanted, not what to send: that is worked
+ * out when a step's turn comes, from what is there by then.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/spec.h"
+
+/* What Cleura can change on a living cluster in one call. */
+static const char *const cluster_members[] = {"kubernetes_version", "allowed_cidrs",     "hibernation_schedules",
+                                              "maintenance",        "high_availability", "networking"};
+
+static const json_t *pool_named(const json_t *pools, const char *name)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool)
+        if (!strcmp(name, json_str_or(pool, "name", "")))
+            return pool;
+    return NULL;
+}
+
+static void add_step(json_t *plan, const char *type, const char *target, json_t *want)
+{
+    json_t *step = json_object();
+    json_set_str(step, "type", type);
+    json_set_str(step, "target", target);
+    json_set_take(step, "want", want);
+    (void)json_array_append_new(plan, step);
+}
+
+static bool is_met(const char *member, const json_t *wanted, const json_t *observed)
+{
+    json_t *differences CLEANUP_JSON = json_array();
+    json_t *one CLEANUP_JSON = json_object();
+    (void)json_object_set(one, member, (json_t *)(uintptr_t)wanted);
+    return spec_differences(one, observed, differences) == 0;
+}
+
+/* Of networking only cilium's settings can be changed; the rest was checked to be equal. */
+static json_t *changeable(const char *member, json_t *wanted)
+{
+    if (strcmp(member, "networking") != 0)
+        return json_incref(wanted);
+    json_t *cilium = json_obj(wanted, "cilium");
+    return cilium ? json_pack("{sO}", "cilium", cilium) : NULL;
+}
+
+static void plan_cluster(json_t *plan, const json_t *spec, const json_t *observed)
+{
+    json_t *want CLEANUP_JSON = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(cluster_members); i++) {
+        json_t *wanted = json_object_get(spec, cluster_members[i]);
+        json_t *part CLEANUP_JSON =
+            wanted && !json_is_null(wanted) ? changeable(cluster_members[i], wanted) : NULL;
+        if (part && !is_met(cluster_members[i], part, observed))
+            (void)json_object_set(want, cluster_members[i], part);
+    }
+    if (json_object_size(want))
+        add_step(plan, "patch_cluster", "", json_deep_copy(want));
+}
+
+/* A single pool without a name means the single pool that is there. */
+static const char *name_of(const json_t *wanted_pools, const json_t *pool, const json_t *there)
+{
+    const char *name = json_str(pool, "name");
+    if (!name && json_array_size(wanted_pools) == 1)
+        name = json_str(json_array_get(there, 0), "name");
+    return name;
+}
+
+static bool is_wanted(const json_t *pools, const json_t *there, const char *name)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool) {
+        const char *wanted = name_of(pools, pool, there);
+        if (wanted && !strcmp(wanted, name))
+            return true;
+    }
+    return false;
+}
+
+static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
+                       const struct spec_context *context)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool) {
+        const char *name = name_of(pools, pool, there);
+        const json_t *found = name ? pool_named(there, name) : NULL;
+        if (found && !spec_pool_is_met(pool, found))
+            add_step(plan, "update_pool", name, json_deep_copy(pool));
+    }
+    json_array_foreach (pools, i, pool) {
+        const char *name = name_of(pools, pool, there);
+        if (name && pool_named(there, name))
+            continue;
+        json_t *resolved = spec_resolve_pool(pool, context);
+        add_step(plan, "create_pool", json_str(resolved, "name"), resolved);
+    }
+    json_array_foreach (there, i, pool) {
+        const char *name = json_str(pool, "name");
+        if (name && !is_wanted(pools, there, name))
+            add_step(plan, "delete_pool", name, NULL);
+    }
+}
+
+json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context)
+{
+    json_t *plan = json_array();
+    plan_cluster(plan, spec, observed);
+    if (json_arr(spec, "node_pools"))
+        plan_pools(plan, json_arr(spec, "node_pools"), json_arr(observed, "node_pools"), context);
+    return plan;
+}
+
+bool spec_step_is_met(const char *type, const char *target, const json_t *want, const json_t *observed)
+{
+    if (!strcmp(type, "patch_cluster")) {
+        json_t *differences CLEANUP_JSON = json_array();
+        return spec_differences(want, observed, differences) == 0;
+    }
+    const json_t *pool = pool_named(json_arr(observed, "node_pools"), target);
+    if (!strcmp(type, "delete_pool"))
+        return !pool;
+    return pool && spec_pool_is_met(want, pool);
+}
+
+/* Cleura takes both ends of the window, and both switches, together. */
+static json_t *maintenance_body(const json_t *want, const json_t *there)
+{
+    static const char *const groups[][2] = {{"begin", "end"},
+                                            {"auto_update_kubernetes", "auto_update_machine_image"}};
+    json_t *body = json_object();
+    for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
+        bool changes = false;
+        for (size_t i = 0; i < 2; i++) {
+            const json_t *value = json_object_get(want, groups[g][i]);
+            changes |= value && !json_equal(value, json_object_get(there, groups[g][i]));
+        }
+        for (size_t i = 0; changes && i < 2; i++) {
+            json_t *value = json_object_get(want, groups[g][i]);
+            (void)json_object_set(body, groups[g][i], value ? value : json_object_get(there, groups[g][i]));
+        }
+    }
+    return body;
+}
+
+static json_t *networking_body(const json_t *want, const json_t *there)
+{
+    json_t *cilium = json_deep_copy(json_obj(there, "cilium"));
+    if (!cilium)
+        cilium = json_object();
+    (void)json_object_update(cilium, json_obj(want, "cilium"));
+    json_t *body = json_object();
+    json_set_take(body, "cilium", cilium);
+    return body;
+}
+
+static json_t *cluster_body(const json_t *want, const json_t *observed, const struct spec_context *context)
+{
+    json_t *body = json_object();
+    const char *member;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)want, member, value) {
+        const json_t *there = json_object_get(observed, member);
+        if (is_met(member, value, observed))
+            continue;
+        if (!strcmp(member, "kubernetes_version")) {
+            const char *version = spec_resolve_version(json_string_value(value), context);
+            json_set_str(body, member, version ? version : json_string_value(value));
+        } else if (!strcmp(member, "maintenance")) {
+            json_set_take(body, member, maintenance_body(value, there));
+        } else if (!strcmp(member, "networking")) {
+            json_set_take(body, member, networking_body(value, there));
+        } else {
+            json_set_take(body, member, json_deep_copy(value));
+        }
+    }
+    return body;
+}
+
+/* Another image without a version: the newest of that image, not the version of the old one. */
+static json_t *image_body(const json_t *want, const json_t *old, const struct spec_context *context)
+{
+    const json_t *image = json_obj(want, "image");
+    const char *name = json_str_or(image, "name", json_str(old, "name"));
+    bool same = name && !strcmp(name, json_str_or(old, "name", ""));
+    json_t *resolved CLEANUP_JSON = spec_resolve_pool(want, context);
+    const char *newest = json_str(json_obj(resolved, "image"), "version");
+    json_t *body = json_object();
+    json_set_str(body, "name", name ? name : json_str(json_obj(resolved, "image"), "name"));
+    json_set_str(body, "version",
+                 json_str_or(image, "version", same ? json_str_or(old, "version", newest) : newest));
+    return body;
+}
+
+json_t *spec_step_body(const char *type, const char *target, const json_t *want, const json_t *observed,
+                       const struct spec_context *context)
+{
+    if (!strcmp(type, "patch_cluster"))
+        return cluster_body(want, observed, context);
+    if (!strcmp(type, "delete_pool"))
+        return NULL;
+    const json_t *there = pool_named(json_arr(observed, "node_pools"), target);
+    json_t *body = there ? json_deep_copy(there) : json_object();
+    const char *member;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)want, member, value)
+        if (!json_is_null(value))
+            (void)json_object_set_new(body, member, json_deep_copy(value));
+    if (json_obj(want, "image"))
+        json_set_take(body, "image", image_body(want, json_obj(there, "image"), context));
+    json_set_str(body, "name", target);
+    return body;
+}

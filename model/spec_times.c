@@ -1,0 +1,138 @@
+/* Hibernation schedules and the maintenance window (gardener.md 3.5, 3.6). */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/cron.h"
+#include "model/spec_check_private.h"
+
+static void check_cron(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    char *fault CLEANUP_FREE = cron_fault(json_string_value(value));
+    if (fault)
+        FAULT(k, pointer, "wrong_form", NULL, "%s", fault);
+}
+
+static bool same_text(const json_t *left, const json_t *right, const char *name)
+{
+    return !strcmp(json_str_or(left, name, ""), json_str_or(right, name, ""));
+}
+
+/* Gardener allows a start alone or an end alone, so a cluster may have such a schedule. */
+static const json_t *find_schedule(const json_t *schedules, const json_t *wanted)
+{
+    size_t i;
+    json_t *schedule;
+    json_array_foreach (schedules, i, schedule)
+        if (same_text(schedule, wanted, "start") && same_text(schedule, wanted, "end"))
+            return schedule;
+    return NULL;
+}
+
+static void check_seen_once(struct check *k, const char *pointer, const json_t *schedule, json_t *seen)
+{
+    static const char *const ends[] = {"start", "end"};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        const char *text = json_str(schedule, ends[i]);
+        if (!text || spec_set_add(seen, text))
+            continue;
+        char *here CLEANUP_FREE = spec_pointer(pointer, ends[i]);
+        FAULT(k, here, "duplicate", NULL,
+              "'%s' may stand only once among all starts and ends of the schedules", text);
+    }
+}
+
+void spec_check_schedules(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    static const struct member members[] = {
+        {"start", MEMBER_STRING, 1, 100, NULL, check_cron},
+        {"end", MEMBER_STRING, 1, 100, NULL, check_cron},
+    };
+    json_t *seen CLEANUP_JSON = json_object();
+    size_t i;
+    json_t *schedule;
+    json_array_foreach (value, i, schedule) {
+        char *here CLEANUP_FREE = spec_pointer_at(pointer, i);
+        if (!json_is_object(schedule)) {
+            FAULT(k, here, "wrong_type", NULL, "must be an object");
+            continue;
+        }
+        const json_t *kept = find_schedule(there, schedule);
+        spec_check_object(k, members, ARRAY_LEN(members), here, schedule, kept);
+        if (!kept && (!json_str(schedule, "start") || !json_str(schedule, "end")))
+            FAULT(k, here, "missing_member", NULL, "needs start and end");
+        check_seen_once(k, here, schedule, seen);
+    }
+}
+
+/* ---- maintenance
+ * ---------------------------------------------------------------------------------------------- */
+
+enum { DAY_S = 86400, WINDOW_MIN_S = 30 * 60, WINDOW_MAX_S = 6 * 3600, TIME_LEN = 11, SIGN_AT = 6 };
+
+static int two_digits(const char *text)
+{
+    return (text[0] - '0') * 10 + (text[1] - '0');
+}
+
+/* HHMMSS+HHMM as seconds of a UTC day, perhaps of the day before or after; false: not of this form. */
+static bool parse_window_time(const char *text, int *ret_utc_s)
+{
+    static const char form[] =
+        "^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]([+](0[0-9]|1[0-4])|-(0[0-9]|1[0-2]))00$";
+    regex_t regex;
+    if (regcomp(&regex, form, REG_EXTENDED | REG_NOSUB) != 0)
+        abort(); /* our own pattern */
+    bool ok = regexec(&regex, text, 0, NULL, 0) == 0;
+    regfree(&regex);
+    if (!ok)
+        return false;
+    int offset_s = two_digits(text + SIGN_AT + 1) * 3600;
+    *ret_utc_s = two_digits(text) * 3600 + two_digits(text + 2) * 60 + two_digits(text + 4) -
+                 (text[SIGN_AT] == '-' ? -offset_s : offset_s);
+    return true;
+}
+
+/* Cleura's P-TIME has no minus sign, Gardener's has. */
+static void check_window_time(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    int utc_s;
+    (void)there;
+    if (!parse_window_time(json_string_value(value), &utc_s))
+        FAULT(k, pointer, "wrong_form", NULL,
+              "must be HHMMSS+HHMM with an offset of whole hours up to 14, for example 020000+0100");
+    else if (json_string_value(value)[SIGN_AT] == '-')
+        FAULT(k, pointer, "wrong_form", NULL,
+              "must not have a negative offset, which Cleura does not take: write the time in UTC, +0000");
+}
+
+static void check_window_length(struct check *k, const char *pointer, const char *begin, const char *end)
+{
+    int begin_s, end_s;
+    if (!parse_window_time(begin, &begin_s) || !parse_window_time(end, &end_s))
+        return;
+    int length_s = ((end_s - begin_s) % DAY_S + DAY_S) % DAY_S;
+    if (length_s >= WINDOW_MIN_S && length_s <= WINDOW_MAX_S)
+        return;
+    char *here CLEANUP_FREE = spec_pointer(pointer, "end");
+    FAULT(k, here, "out_of_range", NULL,
+          "must be 30 minutes to 6 hours after begin (perhaps over midnight), not %d minutes", length_s / 60);
+}
+
+void spec_check_maintenance(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    static const struct member members[] = {
+        {"begin", MEMBER_STRING, TIME_LEN, TIME_LEN, NULL, check_window_time},
+        {"end", MEMBER_STRING, TIME_LEN, TIME_LEN, NULL, check_window_time},
+        {"auto_update_kubernetes", MEMBER_BOOL, 0, 0, NULL, NULL},
+        {"auto_update_machine_image", MEMBER_BOOL, 0, 0, NULL, NULL},
+    };
+    const char *begin = json_str(value, "begin"), *end = json_str(value, "end");
+    spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
+    if (!begin != !end)
+        FAULT(k, pointer, "missing_member", NULL, "needs both begin and end, or neither");
+    else if (begin)
+        check_window_length(k, pointer, begin, end);
+}

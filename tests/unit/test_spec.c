@@ -1,0 +1,876 @@
+/* model/spec*: each rule of the body check, what an existing cluster cannot become, what rolls nodes. */
+#include "tests/support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/cidr.h"
+#include "model/cron.h"
+#include "model/spec.h"
+
+/* JSON with ' for ". */
+static json_t *parse(const char *text)
+{
+    char *copy CLEANUP_FREE = mem_strdup(text);
+    for (char *c = copy; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    struct json_fault fault;
+    json_t *doc = json_parse_strict(copy, strlen(copy), &fault);
+    if (!doc)
+        fail_msg("%s: %s", fault.text, copy);
+    return doc;
+}
+
+static const char catalog_text[] =
+    "{'kubernetes_versions':[{'version':'1.32.11','state':'supported'},"
+    "{'version':'1.33.6','state':'deprecated','expires_at':'2026-02-16T00:00:00Z'},"
+    "{'version':'1.33.7','state':'supported'},{'version':'1.34.3','state':'supported'},"
+    "{'version':'1.34.2','state':'expired'},{'version':'1.35.0','state':'preview'},"
+    "{'version':'1.36.0','state':'unavailable'},{'version':'1.38.1','state':'supported'}],"
+    "'machine_images':[{'name':'gardenlinux','versions':["
+    "{'version':'1877.9.0','state':'supported','architectures':['amd64']},"
+    "{'version':'1877.10.0','state':'supported','architectures':['amd64','arm64']},"
+    "{'version':'1800.0.0','state':'expired'}]},"
+    "{'name':'flatcar','versions':[{'version':'4000.1.0','state':'supported'}]}],"
+    "'machine_types':[{'name':'b.2c4gb','cpus':2,'memory':'4Gi','architecture':'amd64','usable':true},"
+    "{'name':'a.2c4gb','cpus':2,'memory':'4Gi','architecture':'arm64','usable':true},"
+    "{'name':'old','cpus':2,'memory':'4Gi','architecture':'amd64','usable':false}],"
+    "'zones':['az1','az2','az3'],'floating_pools':['ext-net'],'load_balancer_providers':['amphora'],"
+    "'volume_minimum_gib':10}";
+
+enum { NOW_S = 1767225600 }; /* 2026-01-01 */
+
+/* "code pointer, code pointer" of all faults in their order; "" for none. */
+static char *fault_list(const struct problem *problem)
+{
+    char *list = mem_strdup("");
+    size_t i;
+    json_t *fault;
+    json_array_foreach (problem ? problem->faults : NULL, i, fault) {
+        char *longer =
+            mem_printf("%s%s%s %s", list, i ? ", " : "", json_str(fault, "code"), json_str(fault, "pointer"));
+        free(list);
+        list = longer;
+        assert_true(strlen(json_str_or(fault, "detail", "")) > 5);
+    }
+    return list;
+}
+
+struct row {
+    const char *spec;   /* or one member of it, see the tests */
+    const char *faults; /* as fault_list tells */
+};
+
+struct setting {
+    const char *form; /* printf, makes a body of a row's text */
+    const char *defaults, *observed;
+    bool v1;
+};
+
+static struct problem *check_body(const char *body, const struct setting *setting)
+{
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *defaults CLEANUP_JSON = setting->defaults ? parse(setting->defaults) : NULL;
+    json_t *observed CLEANUP_JSON = setting->observed ? parse(setting->observed) : NULL;
+    json_t *doc CLEANUP_JSON = parse(body);
+    struct problem *faults = NULL;
+    const struct spec_context context = {.catalog = catalog,
+                                         .defaults = defaults,
+                                         .observed = observed,
+                                         .v1 = setting->v1,
+                                         .now = NOW_S * US_PER_S};
+    spec_check_body(doc, SPEC_CREATE, &context, &faults);
+    return faults;
+}
+
+/* Puts `text` where the form has its '$'. */
+static char *fill(const char *form, const char *text)
+{
+    const char *hole = strchr(form, '$');
+    return hole ? mem_printf("%.*s%s%s", (int)(hole - form), form, text, hole + 1) : mem_strdup(form);
+}
+
+static void check_rows(const struct row *rows, size_t count, const struct setting *setting)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *body CLEANUP_FREE = fill(setting->form, rows[i].spec);
+        struct problem *problem CLEANUP_PROBLEM = check_body(body, setting);
+        char *found CLEANUP_FREE = fault_list(problem);
+        if (strcmp(found, rows[i].faults) != 0)
+            fail_msg("row %zu: %s\n  wanted: %s\n  found:  %s", i, body, rows[i].faults, found);
+        assert_true(!problem || problem->code == PROBLEM_VALIDATION_FAILED);
+    }
+}
+
+#define CHECK_ROWS(rows, ...) check_rows(rows, ARRAY_LEN(rows), &(const struct setting){__VA_ARGS__})
+#define SPEC_FORM             "{'name':'dev','spec':$}"
+#define POOL_FORM             "{'name':'dev','spec':{'node_pools':[$]}}"
+#define POOL                  "#/spec/node_pools/0"
+
+/* ---- versions and other values of the catalog
+ * ----------------------------------------------------------------- */
+
+static void versions_are_offered(void **state)
+{
+    (void)state;
+    static const char fault[] = "unknown_version #/spec/kubernetes_version";
+    const struct row rows[] = {
+        {"'1.33'", ""},
+        {"'1.33.7'", ""},
+        {"'1.33.6'", ""},
+        {"'1.35.0'", ""},
+        {"null", ""},
+        {"'1.35'", fault},
+        {"'1.34.2'", fault},
+        {"'1.36.0'", fault},
+        {"'1.3'", fault},
+        {"'1.99'", fault},
+        {"'1.33.'", "wrong_form #/spec/kubernetes_version"},
+        {"'latest'", "wrong_form #/spec/kubernetes_version"},
+        {"''", "wrong_length #/spec/kubernetes_version"},
+        {"1.33", "wrong_type #/spec/kubernetes_version"},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'kubernetes_version':$}}");
+}
+
+static void values_of_the_catalog(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"{'machine_type':'b.2c4gb'}", ""},
+        {"{'machine_type':'old'}", "unknown_value " POOL "/machine_type"},
+        {"{'machine_type':'huge'}", "unknown_value " POOL "/machine_type"},
+        {"{'image':{}}", ""},
+        {"{'image':{'name':'flatcar'}}", ""},
+        {"{'image':{'name':'flatcar','version':'4000.1.0'}}", ""},
+        {"{'image':{'name':'windows'}}", "unknown_value " POOL "/image"},
+        {"{'image':{'version':'1800.0.0'}}", "unknown_version " POOL "/image"},
+        {"{'image':{'name':'flatcar','version':'1877.9.0'}}", "unknown_version " POOL "/image"},
+        {"{'image':{'version':'new'}}", "wrong_form " POOL "/image/version, unknown_version " POOL "/image"},
+        {"{'machine_type':'a.2c4gb','image':{'version':'1877.10.0'}}", ""},
+        {"{'machine_type':'a.2c4gb','image':{'name':'flatcar','version':'4000.1.0'}}", ""},
+        {"{'machine_type':'a.2c4gb','image':{'version':'1877.9.0'}}", "wrong_architecture " POOL "/image"},
+        {"{'zones':['az3','az1'],'maximum':2}", ""},
+        {"{'zones':[]}", "too_few " POOL "/zones"},
+        {"{'zones':['az1','mars']}", "unknown_value " POOL "/zones/1"},
+        {"{'zones':['az1','az1']}", "duplicate " POOL "/zones/1"},
+        {"{'zones':[1]}", "wrong_type " POOL "/zones/0"},
+        {"{'volume_size_gib':10}", ""},
+        {"{'volume_size_gib':9}", "out_of_range " POOL "/volume_size_gib"},
+        {"{'volume_size_gib':70000}", "out_of_range " POOL "/volume_size_gib"},
+        {"{'colour':'blue'}", "unknown_member " POOL "/colour"},
+    };
+    CHECK_ROWS(rows, .form = POOL_FORM);
+    static const struct row from_defaults[] = {
+        {"{'image':{'version':'1877.9.0'}}", "wrong_architecture " POOL "/image"},
+        {"{'image':{'version':'1877.9.0'},'machine_type':'b.2c4gb'}", ""},
+    };
+    CHECK_ROWS(from_defaults, .form = POOL_FORM, .defaults = "{'machine_type':'a.2c4gb'}");
+}
+
+static void valid_values_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *valid;
+    } rows[] = {
+        {"{'kubernetes_version':'1.99'}", "['1.32.11','1.33.6','1.33.7','1.34.3','1.35.0','1.38.1']"},
+        {"{'node_pools':[{'machine_type':'x'}]}", "['b.2c4gb','a.2c4gb']"},
+        {"{'node_pools':[{'image':{'name':'x'}}]}", "['gardenlinux','flatcar']"},
+        {"{'node_pools':[{'image':{'version':'1'}}]}", "['1877.9.0','1877.10.0']"},
+        {"{'node_pools':[{'machine_type':'a.2c4gb','image':{'version':'1877.9.0'}}]}", "['1877.10.0']"},
+        {"{'node_pools':[{'zones':['x']}]}", "['az1','az2','az3']"},
+        {"{'node_pools':[{'taints':[{'key':'a','effect':'x'}]}]}",
+         "['NoSchedule','PreferNoSchedule','NoExecute']"},
+        {"{'networking':{'type':'x'}}", "['calico','cilium']"},
+        {"{'networking':{'floating_pool':'x'}}", "['ext-net']"},
+        {"{'networking':{'load_balancer_provider':'x'}}", "['amphora']"},
+        {"{'networking':{'type':'cilium','cilium':{'tunnel':'x'}}}", "['vxlan','geneve','disabled']"},
+        {"{'networking':{'type':'cilium','cilium':{'encryption_mode':'x'}}}", "['wireguard']"},
+        {"{'networking':{'nodes_cidr':'10.250.3.0/16'}}", "['10.250.0.0/16']"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *body CLEANUP_FREE = fill(SPEC_FORM, rows[i].text);
+        struct problem *problem CLEANUP_PROBLEM = check_body(body, &(const struct setting){0});
+        json_t *valid CLEANUP_JSON = parse(rows[i].valid);
+        assert_non_null(problem);
+        if (!json_equal(valid, json_arr(json_array_get(problem->faults, 0), "valid")))
+            fail_msg("row %zu: %s", i, rows[i].text);
+    }
+}
+
+/* ---- pools
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void sizes_of_pools(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"{}", ""},
+        {"{'minimum':0,'maximum':1}", ""},
+        {"{'minimum':7}", ""},
+        {"{'minimum':3,'maximum':2}", "out_of_range " POOL "/maximum"},
+        {"{'minimum':-1}", "out_of_range " POOL "/minimum"},
+        {"{'minimum':1001,'maximum':1000}", "out_of_range " POOL "/minimum, out_of_range " POOL "/maximum"},
+        {"{'minimum':'1'}", "wrong_type " POOL "/minimum"},
+        {"{'max_surge':0}", "out_of_range " POOL "/max_surge"},
+        {"{'max_surge':1}", ""},
+        {"{'minimum':0,'maximum':0}", "out_of_range #/spec/node_pools"},
+        {"{'name':'a','minimum':0,'maximum':0},{'name':'b'}", ""},
+        {"{'minimum':1,'maximum':1,'zones':['az1','az2']}", "out_of_range " POOL "/maximum"},
+        {"{'minimum':0,'maximum':2,'zones':['az1','az2']}", ""},
+        {"{'zones':['az1','az2','az3']}", ""},
+        {"{'name':'a','minimum':0,'maximum':0,'zones':['az1','az2']},{'name':'b'}", ""},
+        {"5", "wrong_type " POOL ", out_of_range #/spec/node_pools"},
+    };
+    CHECK_ROWS(rows, .form = POOL_FORM);
+    static const struct row with_defaults[] = {
+        {"{}", ""},
+        {"{'minimum':3}", "out_of_range " POOL "/maximum"},
+        {"{'maximum':1}", "out_of_range " POOL "/maximum"},
+        {"{'maximum':1,'zones':['az1']}", ""},
+    };
+    CHECK_ROWS(with_defaults, .form = POOL_FORM,
+               .defaults = "{'minimum':1,'maximum':2,'zones':['az1','az2']}");
+    static const struct row no_nodes[] = {
+        {"{}", "out_of_range #/spec/node_pools"},
+        {"{'maximum':1}", ""},
+    };
+    CHECK_ROWS(no_nodes, .form = POOL_FORM, .defaults = "{'minimum':0,'maximum':0}");
+}
+
+static void names_of_pools(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"{'name':'a'},{'name':'b'},{'name':'c'}", ""},
+        {"{'name':'a'},{'name':'b'},{'name':'a'}", "duplicate #/spec/node_pools/2"},
+        {"{'name':'a'},{}", "missing_member #/spec/node_pools/1"},
+        {"{},{}", "missing_member " POOL ", missing_member #/spec/node_pools/1"},
+        {"{'name':'exactly15letter'}", ""},
+        {"{'name':'exactly16letters'}", "wrong_length " POOL "/name"},
+        {"{'name':'Up'}", "wrong_form " POOL "/name"},
+        {"{'name':'a_b'}", "wrong_form " POOL "/name"},
+        {"{'name':'a-'}", "wrong_form " POOL "/name"},
+        {"", "too_few #/spec/node_pools"},
+    };
+    CHECK_ROWS(rows, .form = POOL_FORM);
+}
+
+/* ---- labels, annotations, taints
+ * -------------------------------------------------------------------------------- */
+
+static void labels(void **state)
+{
+    (void)state;
+#define TEN     "abcdefghij"
+#define SIXTY   TEN TEN TEN TEN TEN TEN
+#define DNS_250 SIXTY "." SIXTY "." SIXTY "." SIXTY ".abcdef"
+    static const struct row rows[] = {
+        {"{'a':'b','example.com/role':'x','A_b.c-9':''}", ""},
+        {"{'" SIXTY "abc':'" SIXTY "abc'}", ""},
+        {"{'" SIXTY "abcd':''}", "wrong_form #/labels/" SIXTY "abcd"},
+        {"{'a':'" SIXTY "abcd'}", "wrong_form #/labels/a"},
+        {"{'" DNS_250 "abc/" SIXTY "abc':''}", ""},
+        {"{'" DNS_250 "abcd/x':''}", "wrong_form #/labels/" DNS_250 "abcd~1x"},
+        {"{'':'x'}", "wrong_form #/labels/"},
+        {"{'/a':'x'}", "wrong_form #/labels/~1a"},
+        {"{'a/':'x'}", "wrong_form #/labels/a~1"},
+        {"{'a/b/c':'x'}", "wrong_form #/labels/a~1b~1c"},
+        {"{'a..b/c':'x'}", "wrong_form #/labels/a..b~1c"},
+        {"{'a.-b/c':'x'}", "wrong_form #/labels/a.-b~1c"},
+        {"{'Example.com/c':'x'}", "wrong_form #/labels/Example.com~1c"},
+        {"{'-a':'x'}", "wrong_form #/labels/-a"},
+        {"{'a~b':'x'}", "wrong_form #/labels/a~0b"},
+        {"{'a':'-b'}", "wrong_form #/labels/a"},
+        {"{'a':'b c'}", "wrong_form #/labels/a"},
+        {"{'a':'å'}", "wrong_form #/labels/a"},
+        {"{'a':true}", "wrong_type #/labels/a"},
+        {"{'a b':1}", "wrong_form #/labels/a b, wrong_type #/labels/a b"},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','labels':$}");
+    static const struct row of_pool[] = {
+        {"{'labels':{'a':'b'}}", ""},
+        {"{'labels':{'a b':'b'}}", "wrong_form " POOL "/labels/a b"},
+        {"{'labels':['a']}", "wrong_type " POOL "/labels"},
+        {"{'annotations':{'a':'any text, of any length'}}", ""},
+        {"{'annotations':{'a b':'x'}}", "wrong_form " POOL "/annotations/a b"},
+        {"{'annotations':{'a':1}}", "wrong_type " POOL "/annotations/a"},
+    };
+    CHECK_ROWS(of_pool, .form = POOL_FORM);
+}
+
+static void annotations_have_a_limit_together(void **state)
+{
+    (void)state;
+    enum { LIMIT = 256 * 1024 };
+    for (size_t over = 0; over < 2; over++) {
+        char *value CLEANUP_FREE = mem_calloc(LIMIT + 1, 1);
+        memset(value, 'x', LIMIT - 2 - 2 + over); /* two keys of one letter, one value of two */
+        char *text CLEANUP_FREE = mem_printf("{'annotations':{'a':'%s','b':'xx'}}", value);
+        struct row row = {text, over ? "too_large " POOL "/annotations" : ""};
+        check_rows(&row, 1, &(const struct setting){.form = POOL_FORM});
+    }
+}
+
+static void taints(void **state)
+{
+    (void)state;
+#define TAINT POOL "/taints/0"
+    static const struct row rows[] = {
+        {"{'key':'a','effect':'NoSchedule'}", ""},
+        {"{'key':'a','value':'b','effect':'NoExecute'}", ""},
+        {"{'key':'a','value':null,'effect':'PreferNoSchedule'}", ""},
+        {"{'key':'a','effect':'NoSchedule'},{'key':'a','effect':'NoExecute'}", ""},
+        {"{'key':'a','effect':'NoSchedule'},{'key':'a','value':'b','effect':'NoSchedule'}",
+         "duplicate " POOL "/taints/1"},
+        {"{'key':'a','effect':'Never'}", "unknown_value " TAINT "/effect"},
+        {"{'key':'a b','effect':'NoSchedule'}", "wrong_form " TAINT "/key"},
+        {"{'key':'a','value':'b c','effect':'NoSchedule'}", "wrong_form " TAINT "/value"},
+        {"{'key':'a','value':true,'effect':'NoSchedule'}", "wrong_type " TAINT "/value"},
+        {"{'key':'a'}", "missing_member " TAINT},
+        {"{'effect':'NoSchedule'}", "missing_member " TAINT},
+        {"{'key':'a','effect':'NoSchedule','x':1}", "unknown_member " TAINT "/x"},
+        {"{'key':'node.gardener.cloud/critical-components-not-ready','effect':'NoSchedule'}",
+         "reserved " TAINT "/key"},
+        {"'a=b:NoSchedule'", "wrong_type " TAINT},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'node_pools':[{'taints':[$]}]}}");
+}
+
+/* ---- networks
+ * ------------------------------------------------------------------------------------------------- */
+
+static void networks(void **state)
+{
+    (void)state;
+#define NODES "#/spec/networking/nodes_cidr"
+#define ID    "0b2f8e3c-5a1d-4c7e-9f60-123456789abc"
+    static const struct row rows[] = {
+        {"{}", ""},
+        {"{'nodes_cidr':'10.250.0.0/16'}", ""},
+        {"{'nodes_cidr':'100.128.0.0/11'}", ""},
+        {"{'nodes_cidr':'10.250.0.1/16'}", "wrong_form " NODES},
+        {"{'nodes_cidr':'10.250.0.0'}", "wrong_form " NODES},
+        {"{'nodes_cidr':'10.250.0.0/33'}", "wrong_form " NODES},
+        {"{'nodes_cidr':'10.250.0.0/+8'}", "wrong_form " NODES},
+        {"{'nodes_cidr':'10.250.0/16'}", "wrong_form " NODES},
+        {"{'nodes_cidr':'fd00::/64'}", "wrong_form " NODES},
+        {"{'nodes_cidr':'100.96.0.0/16'}", "overlap " NODES},
+        {"{'nodes_cidr':'100.64.0.0/16'}", "overlap " NODES},
+        {"{'nodes_cidr':'100.64.0.0/10'}", "overlap " NODES ", overlap " NODES},
+        {"{'nodes_cidr':'100.72.0.0/16'}", ""},
+        {"{'nodes_cidr':'240.0.0.0/16'}", "overlap " NODES},
+        {"{'nodes_cidr':'241.1.0.0/16'}", "overlap " NODES},
+        {"{'nodes_cidr':'242.2.0.0/16'}", "overlap " NODES},
+        {"{'nodes_cidr':'243.3.0.0/16'}", "overlap " NODES},
+        {"{'nodes_cidr':'244.255.0.0/16'}", "overlap " NODES},
+        {"{'type':'calico'}", ""},
+        {"{'type':'flannel'}", "unknown_value #/spec/networking/type"},
+        {"{'floating_pool':'x'}", "unknown_value #/spec/networking/floating_pool"},
+        {"{'load_balancer_provider':'x'}", "unknown_value #/spec/networking/load_balancer_provider"},
+        {"{'network_id':'" ID "'}", ""},
+        {"{'router_id':'" ID "'}", ""},
+        {"{'network_id':'" ID "x'}", "wrong_length #/spec/networking/network_id"},
+        {"{'router_id':'0b2f8e3c-5a1d-4c7e-9f60-12345678!abc'}", "wrong_form #/spec/networking/router_id"},
+        {"{'pods':'10.0.0.0/8'}", "unknown_member #/spec/networking/pods"},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'networking':$}}");
+}
+
+static void cilium(void **state)
+{
+    (void)state;
+#define CILIUM "#/spec/networking/cilium"
+    static const struct row rows[] = {
+        {"'type':'cilium','cilium':{}", ""},
+        {"'type':'calico','cilium':null", ""},
+        {"'type':'cilium','cilium':{'debug':false,'encryption_enabled':true,'encryption_mode':'wireguard',"
+         "'encryption_node_to_node_enabled':true,'encryption_strict_mode_enabled':null,'hubble_enabled':true,"
+         "'policy_audit_mode':false,'tunnel':'geneve'}",
+         ""},
+        {"'type':'cilium','cilium':{'tunnel':'gre'}", "unknown_value " CILIUM "/tunnel"},
+        {"'type':'cilium','cilium':{'encryption_mode':'ipsec'}", "unknown_value " CILIUM "/encryption_mode"},
+        {"'type':'cilium','cilium':{'hubble_enabled':'yes'}", "wrong_type " CILIUM "/hubble_enabled"},
+        {"'type':'cilium','cilium':{'x':1}", "unknown_member " CILIUM "/x"},
+        {"'type':'calico','cilium':{}", "conflict " CILIUM},
+        {"'cilium':{'debug':true}", "conflict " CILIUM},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'networking':{$}}}");
+    static const struct row there[] = {{"'cilium':{'debug':true}", ""}};
+    CHECK_ROWS(there, .form = "{'name':'dev','spec':{'networking':{$}}}",
+               .observed = "{'networking':{'type':'cilium'}}");
+}
+
+static void allow_lists(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"", ""},
+        {"'0.0.0.0/0'", ""},
+        {"'10.0.0.0/8','141.255.187.164/32'", ""},
+        {"'10.0.0.0/8','10.0.0.0/8'", "duplicate #/spec/allowed_cidrs/1"},
+        {"'10.0.0.1/8'", "wrong_form #/spec/allowed_cidrs/0"},
+        {"'10.0.0.0'", "wrong_form #/spec/allowed_cidrs/0"},
+        {"'10.0.0.0/08'", "wrong_form #/spec/allowed_cidrs/0"},
+        {"10", "wrong_type #/spec/allowed_cidrs/0"},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'allowed_cidrs':[$]}}");
+}
+
+static void networks_overlap(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *left, *right;
+        bool overlap;
+    } rows[] = {
+        {"10.0.0.0/8", "10.250.0.0/16", true},     {"10.0.0.0/16", "10.1.0.0/16", false},
+        {"0.0.0.0/0", "244.0.0.0/8", true},        {"100.96.0.0/11", "100.64.0.0/13", false},
+        {"100.112.0.0/13", "100.96.0.0/11", true}, {"1.2.3.4/32", "1.2.3.5/32", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ipv4_net left, right;
+        bool canonical;
+        assert_true(ipv4_net_parse(rows[i].left, &left, &canonical) && canonical);
+        assert_true(ipv4_net_parse(rows[i].right, &right, &canonical) && canonical);
+        if (ipv4_net_overlaps(&left, &right) != rows[i].overlap ||
+            ipv4_net_overlaps(&right, &left) != rows[i].overlap)
+            fail_msg("%s %s", rows[i].left, rows[i].right);
+    }
+}
+
+/* ---- times
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void cron_strings(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "0 20 * * 1-5", "*/5 * * * *",     "0 8,10,12 * * *", "59 23 31 12 7",
+        "0 0 1 1 0",    "0-30/10 8 * * *", "30 6 * * 1,3,5",  "0 20 * * 1-4,6",
+        "@daily",       "@yearly",         "@annually",       "@monthly",
+        "@weekly",      "@hourly",         "5/15 * * * *",    "0 8-18/2 * * *",
+    };
+    static const struct {
+        const char *text, *about;
+    } bad[] = {
+        {"", "five fields"},
+        {"0 20 * *", "five fields"},
+        {"0 20 * * 1 2026", "five fields"},
+        {"0  20 * * 1", "five fields"},
+        {" 0 20 * * 1", "five fields"},
+        {"0 20 * * 1 ", "five fields"},
+        {"60 20 * * *", "minute '60' is not within 0 to 59"},
+        {"0 24 * * *", "hour '24' is not within 0 to 23"},
+        {"0 0 0 * *", "day of month '0' is not within 1 to 31"},
+        {"0 0 32 * *", "day of month"},
+        {"0 0 1 13 *", "month '13' is not within 1 to 12"},
+        {"0 0 * * 8", "weekday '8' is not within 0 to 7"},
+        {"0 0 * * MON-FRI", "weekday 'MON-FRI': names"},
+        {"0 0 * JAN *", "month 'JAN': names"},
+        {"0 0 * * 5-1", "ends before"},
+        {"*/0 * * * *", "step of 0"},
+        {"1,,2 * * * *", "minute ''"},
+        {"1, * * * *", "minute ''"},
+        {"1- * * * *", "minute '1-'"},
+        {"1/ * * * *", "minute '1/'"},
+        {"*-5 * * * *", "minute '*-5'"},
+        {"? * * * *", "minute '?'"},
+        {"-1 * * * *", "minute '-1'"},
+        {"99999 * * * *", "minute '99999'"},
+        {"0 0-9/3 * * *", "Cleura does not take"},
+        {"@reboot", "shortcuts"},
+        {"@every 1h", "shortcuts"},
+        {"@midnight", "shortcuts"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        char *fault CLEANUP_FREE = cron_fault(good[i]);
+        if (fault)
+            fail_msg("'%s': %s", good[i], fault);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        char *fault CLEANUP_FREE = cron_fault(bad[i].text);
+        if (!fault || !strstr(fault, bad[i].about))
+            fail_msg("'%s': %s", bad[i].text, fault ? fault : "accepted");
+    }
+}
+
+static void schedules(void **state)
+{
+    (void)state;
+#define SCHEDULES "#/spec/hibernation_schedules/"
+    static const struct row rows[] = {
+        {"", ""},
+        {"{'start':'0 20 * * 1-5','end':'0 6 * * 1-5'}", ""},
+        {"{'start':'0 20 * * 5','end':'0 6 * * 1'},{'start':'0 21 * * 1','end':'0 7 * * 2'}", ""},
+        {"{'start':'0 20 * * 1'}", "missing_member " SCHEDULES "0"},
+        {"{'start':'0 25 * * 1','end':'0 6 * * FRI'}",
+         "wrong_form " SCHEDULES "0/start, wrong_form " SCHEDULES "0/end"},
+        {"{'start':'@reboot','end':'@daily'}", "wrong_form " SCHEDULES "0/start"},
+        {"{'start':'0 6 * * 1','end':'0 6 * * 1'}", "duplicate " SCHEDULES "0/end"},
+        {"{'start':'0 20 * * 1','end':'0 6 * * 2'},{'start':'0 6 * * 2','end':'0 7 * * 3'}",
+         "duplicate " SCHEDULES "1/start"},
+        {"{'start':'0 20 * * 1','end':'0 6 * * 2','location':'Europe/Berlin'}",
+         "unknown_member " SCHEDULES "0/location"},
+        {"{'start':5,'end':'0 6 * * 1'}", "wrong_type " SCHEDULES "0/start, missing_member " SCHEDULES "0"},
+        {"5", "wrong_type " SCHEDULES "0"},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'hibernation_schedules':[$]}}");
+}
+
+static void maintenance_windows(void **state)
+{
+    (void)state;
+#define WINDOW "#/spec/maintenance"
+    static const struct row rows[] = {
+        {"'auto_update_kubernetes':false", ""},
+        {"'begin':'020000+0000','end':'030000+0000'", ""},
+        {"'begin':'020000+0000','end':'023000+0000'", ""},
+        {"'begin':'020000+0000','end':'022959+0000'", "out_of_range " WINDOW "/end"},
+        {"'begin':'020000+0000','end':'080000+0000'", ""},
+        {"'begin':'020000+0000','end':'080001+0000'", "out_of_range " WINDOW "/end"},
+        {"'begin':'020000+0000','end':'020000+0000'", "out_of_range " WINDOW "/end"},
+        {"'begin':'030000+0000','end':'020000+0000'", "out_of_range " WINDOW "/end"},
+        {"'begin':'233000+0000','end':'003000+0000'", ""},
+        {"'begin':'010000+0200','end':'000000+0000'", ""},
+        {"'begin':'000000+0100','end':'000000+0000'", ""},
+        {"'begin':'000000+0000','end':'000000+0100'", "out_of_range " WINDOW "/end"},
+        {"'begin':'140000+1400','end':'010000+0000'", ""},
+        {"'begin':'020000-0500','end':'030000-0500'",
+         "wrong_form " WINDOW "/begin, wrong_form " WINDOW "/end"},
+        {"'begin':'240000+0000','end':'010000+0000'", "wrong_form " WINDOW "/begin"},
+        {"'begin':'020000+0030','end':'030000+0000'", "wrong_form " WINDOW "/begin"},
+        {"'begin':'020000+1500','end':'030000+0000'", "wrong_form " WINDOW "/begin"},
+        {"'begin':'02:00:00+00','end':'030000+0000'", "wrong_form " WINDOW "/begin"},
+        {"'begin':'0200','end':'030000+0000'", "wrong_length " WINDOW "/begin"},
+        {"'begin':'020000+0000'", "missing_member " WINDOW},
+        {"'end':'020000+0000'", "missing_member " WINDOW},
+        {"'auto_update_kubernetes':1", "wrong_type " WINDOW "/auto_update_kubernetes"},
+    };
+    CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'maintenance':{$}}}");
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------------------ */
+
+static void v1_accounts_have_fewer_members(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"{'networking':{'nodes_cidr':'10.250.0.0/16','floating_pool':'ext-net','type':null}}", ""},
+        {"{'networking':{'type':'calico'}}", "not_in_v1 #/spec/networking/type"},
+        {"{'networking':{'load_balancer_provider':'amphora'}}",
+         "not_in_v1 #/spec/networking/load_balancer_provider"},
+        {"{'networking':{'type':'cilium','cilium':{}}}",
+         "not_in_v1 #/spec/networking/type, not_in_v1 #/spec/networking/cilium"},
+        {"{'allowed_cidrs':[]}", ""},
+        {"{'allowed_cidrs':['10.0.0.0/8']}", "not_in_v1 #/spec/allowed_cidrs"},
+        {"{'node_pools':[{'name':'sixsix'}]}", ""},
+        {"{'node_pools':[{'name':'seven77'}]}", "wrong_length " POOL "/name"},
+    };
+    CHECK_ROWS(rows, .form = SPEC_FORM, .v1 = true);
+    static const struct row there[] = {{"{'node_pools':[{'name':'seven77'}]}", ""}};
+    CHECK_ROWS(there, .form = SPEC_FORM, .v1 = true, .observed = "{'node_pools':[{'name':'seven77'}]}");
+}
+
+static void all_faults_come_at_once(void **state)
+{
+    (void)state;
+    static const struct row row = {
+        "{'kubernetes_version':'9.9','node_pools':[{'name':'a','machine_type':'x','zones':['x']},"
+        "{'name':'a','taints':[{'key':'k','effect':'x'}]}],'networking':{'nodes_cidr':'x.x.x.x/x'},"
+        "'high_availability':1,'hibernation_schedules':[{'start':'@reboot','end':'@daily'}],"
+        "'maintenance':{'begin':'020000+0000','end':'020000+0000'},'allowed_cidrs':['x'],'x':1}",
+        "unknown_version #/spec/kubernetes_version, unknown_value " POOL "/machine_type, unknown_value " POOL
+        "/zones/0, unknown_value #/spec/node_pools/1/taints/0/effect, duplicate #/spec/node_pools/1, "
+        "wrong_form #/spec/networking/nodes_cidr, wrong_type #/spec/high_availability, "
+        "wrong_form #/spec/hibernation_schedules/0/start, out_of_range #/spec/maintenance/end, "
+        "wrong_form #/spec/allowed_cidrs/0, unknown_member #/spec/x"};
+    check_rows(&row, 1, &(const struct setting){.form = SPEC_FORM});
+}
+
+static void without_a_catalog_its_checks_are_left_out(void **state)
+{
+    (void)state;
+    json_t *doc CLEANUP_JSON =
+        parse("{'name':'a','spec':{'kubernetes_version':'9.9','node_pools':[{'machine_type':'x','zones':['x']"
+              ",'image':{'name':'x','version':'1'},'volume_size_gib':1}],'networking':{'floating_pool':'x',"
+              "'load_balancer_provider':'x'}}}");
+    struct problem *faults = NULL;
+    spec_check_body(doc, SPEC_CREATE, &(const struct spec_context){0}, &faults);
+    assert_null(faults);
+}
+
+/* ---- existing clusters
+ * ---------------------------------------------------------------------------------------- */
+
+static const char observed_text[] =
+    "{'kubernetes_version':'1.34.2','node_pools':[{'name':'a','machine_type':'old',"
+    "'image':{'name':'gardenlinux','version':'1800.0.0'},'minimum':1,'maximum':1,'max_surge':0,"
+    "'volume_size_gib':5,'zones':['gone','az1'],'labels':{'a b':'c d'},'annotations':{'a b':'x'},"
+    "'taints':[{'key':'a b','value':'x','effect':'Odd'}]},"
+    "{'name':'b','machine_type':'b.2c4gb','image':{'name':'gone','version':'1.0'},'minimum':0,'maximum':3,"
+    "'zones':['az1']}],"
+    "'networking':{'type':'calico','nodes_cidr':'100.64.0.0/16','floating_pool':'old-net',"
+    "'load_balancer_provider':'octavia','network_id':null,'router_id':'" ID "'},"
+    "'high_availability':true,'hibernation_schedules':[{'start':'0 0-9/3 * * *','end':null}],"
+    "'maintenance':{'begin':'020000-0500','end':'030000-0500'},'allowed_cidrs':['10.1.2.3']}";
+
+static void what_is_there_may_stay(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"{'kubernetes_version':'1.34.2'}", ""},
+        {"{'kubernetes_version':'1.34'}", ""},
+        {"{'kubernetes_version':'1.36.0'}", "unknown_version #/spec/kubernetes_version"},
+        {"{'node_pools':[{'name':'a','machine_type':'old','image':{'name':'gardenlinux',"
+         "'version':'1800.0.0'},'minimum':1,'maximum':1,'max_surge':0,'volume_size_gib':5,"
+         "'zones':['gone','az1'],'labels':{'a b':'c d'},'annotations':{'a b':'x'},"
+         "'taints':[{'key':'a b','value':'x','effect':'Odd'}]}]}",
+         ""},
+        {"{'node_pools':[{'name':'a','image':{'version':'1800.0.0'}}]}", ""},
+        {"{'node_pools':[{'name':'a','maximum':2,'zones':['gone','az1','az2']}]}",
+         "out_of_range " POOL "/maximum"},
+        {"{'node_pools':[{'name':'a','minimum':2}]}", "out_of_range " POOL "/maximum"},
+        {"{'node_pools':[{'name':'b'},{'name':'a','labels':{'a b':'e f'}}]}",
+         "wrong_form #/spec/node_pools/1/labels/a b, wrong_form #/spec/node_pools/1/labels/a b"},
+        /* not of the same pool */
+        {"{'node_pools':[{'name':'b','machine_type':'old','zones':['gone'],'volume_size_gib':5}]}",
+         "unknown_value " POOL "/machine_type, unknown_value " POOL "/zones/0, out_of_range " POOL
+         "/volume_size_gib"},
+        {"{'node_pools':[{'name':'c','image':{'name':'gardenlinux','version':'1800.0.0'}}]}",
+         "unknown_version " POOL "/image"},
+        /* an image that is gone altogether */
+        {"{'node_pools':[{'name':'b','image':{'name':'gone'}}]}", ""},
+        {"{'node_pools':[{'name':'b','image':{'version':'2.0'}}]}", "unknown_value " POOL "/image"},
+        {"{'node_pools':[{'name':'b','image':{'name':'flatcar','version':'4000.1.0'}}]}", ""},
+        /* the cluster has two pools: which one is meant? */
+        {"{'node_pools':[{'minimum':1}]}", "missing_member " POOL},
+        {"{'networking':{'nodes_cidr':'100.64.0.0/16','floating_pool':'old-net',"
+         "'load_balancer_provider':'octavia'}}",
+         ""},
+        {"{'networking':{'floating_pool':'x'}}", "unknown_value #/spec/networking/floating_pool"},
+        {"{'hibernation_schedules':[{'start':'0 0-9/3 * * *','end':null}]}", ""},
+        {"{'hibernation_schedules':[{'start':'0 0-9/4 * * *','end':'@daily'}]}",
+         "wrong_form #/spec/hibernation_schedules/0/start"},
+        {"{'maintenance':{'begin':'020000-0500','end':'030000-0500'}}", ""},
+        {"{'maintenance':{'begin':'020000-0600','end':'030000-0500'}}",
+         "wrong_form #/spec/maintenance/begin, out_of_range #/spec/maintenance/end"},
+        {"{'allowed_cidrs':['10.1.2.3','10.0.0.0/8']}", ""},
+        {"{'allowed_cidrs':['10.1.2.4']}", "wrong_form #/spec/allowed_cidrs/0"},
+    };
+    CHECK_ROWS(rows, .form = SPEC_FORM, .observed = observed_text);
+    static const struct row single[] = {
+        {"{'node_pools':[{'machine_type':'old'}]}", ""},
+        {"{'node_pools':[{'name':'other','machine_type':'old'}]}", "unknown_value " POOL "/machine_type"},
+    };
+    CHECK_ROWS(single, .form = SPEC_FORM, .observed = "{'node_pools':[{'name':'a','machine_type':'old'}]}");
+}
+
+static struct problem *check_change(const char *spec_text, const char *observed)
+{
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *spec CLEANUP_JSON = parse(spec_text);
+    json_t *there CLEANUP_JSON = parse(observed);
+    struct problem *faults = NULL;
+    const struct spec_context context = {.catalog = catalog, .observed = there, .now = NOW_S * US_PER_S};
+    spec_check_change(spec, there, &context, &faults);
+    return faults;
+}
+
+static void changes_that_cannot_be(void **state)
+{
+    (void)state;
+#define NETWORKING "#/spec/networking/"
+    static const struct {
+        const char *spec, *faults;
+        enum problem_code code;
+    } rows[] = {
+        {"{}", "", 0},
+        {"{'networking':{'type':'calico','nodes_cidr':'100.64.0.0/16','floating_pool':'old-net'}}", "", 0},
+        {"{'networking':{'network_id':'" ID "'}}", "", 0},
+        {"{'networking':{'router_id':'0B2F8E3C-5A1D-4C7E-9F60-123456789ABC'}}", "", 0},
+        {"{'networking':{'type':null}}", "", 0},
+        {"{'networking':{'type':'cilium'}}", "immutable " NETWORKING "type", PROBLEM_IMMUTABLE_FIELD},
+        {"{'networking':{'nodes_cidr':'10.0.0.0/16'}}", "immutable " NETWORKING "nodes_cidr",
+         PROBLEM_IMMUTABLE_FIELD},
+        {"{'networking':{'floating_pool':'Old-Net'}}", "immutable " NETWORKING "floating_pool",
+         PROBLEM_IMMUTABLE_FIELD},
+        {"{'networking':{'router_id':'1b2f8e3c-5a1d-4c7e-9f60-123456789abc','load_balancer_provider':"
+         "'amphora'}}",
+         "immutable " NETWORKING "load_balancer_provider, immutable " NETWORKING "router_id",
+         PROBLEM_IMMUTABLE_FIELD},
+        {"{'networking':{'cilium':{}}}", "conflict " NETWORKING "cilium", PROBLEM_VALIDATION_FAILED},
+        {"{'networking':{'type':'cilium','cilium':{}}}",
+         "immutable " NETWORKING "type, conflict " NETWORKING "cilium", PROBLEM_VALIDATION_FAILED},
+        {"{'kubernetes_version':'1.34.2'}", "", 0},
+        {"{'kubernetes_version':'1.34'}", "", 0},
+        {"{'kubernetes_version':'1'}", "", 0},
+        {"{'kubernetes_version':'1.34.3'}", "", 0},
+        {"{'kubernetes_version':'1.35'}", "", 0},
+        {"{'kubernetes_version':'1.35.0'}", "", 0},
+        {"{'kubernetes_version':'1.34.1'}", "downgrade #/spec/kubernetes_version", PROBLEM_VALIDATION_FAILED},
+        {"{'kubernetes_version':'1.33'}", "downgrade #/spec/kubernetes_version", PROBLEM_VALIDATION_FAILED},
+        {"{'kubernetes_version':'1.9.9'}", "downgrade #/spec/kubernetes_version", PROBLEM_VALIDATION_FAILED},
+        {"{'kubernetes_version':'1.36'}", "skipped_minor #/spec/kubernetes_version",
+         PROBLEM_VALIDATION_FAILED},
+        {"{'kubernetes_version':'1.38.1'}", "skipped_minor #/spec/kubernetes_version",
+         PROBLEM_VALIDATION_FAILED},
+        {"{'kubernetes_version':'2.0'}", "skipped_minor #/spec/kubernetes_version",
+         PROBLEM_VALIDATION_FAILED},
+        {"{'high_availability':true}", "", 0},
+        {"{'high_availability':null}", "", 0},
+        {"{'high_availability':false}", "one_way #/spec/high_availability", PROBLEM_VALIDATION_FAILED},
+        {"{'node_pools':[{'name':'a','zones':['gone','az1']}]}", "", 0},
+        {"{'node_pools':[{'name':'a','zones':['gone','az1','az2']},{'name':'new','zones':['az3']}]}", "", 0},
+        {"{'node_pools':[{'name':'a','image':{'name':'flatcar','version':'1'},'machine_type':'x'}]}", "", 0},
+        {"{'node_pools':[{'name':'a','zones':['az1','gone']}]}", "immutable " POOL "/zones",
+         PROBLEM_IMMUTABLE_FIELD},
+        {"{'node_pools':[{'name':'b'},{'name':'a','zones':['gone']}]}", "immutable #/spec/node_pools/1/zones",
+         PROBLEM_IMMUTABLE_FIELD},
+        {"{'node_pools':[{'name':'a','zones':['az2','gone','az1']}]}", "immutable " POOL "/zones",
+         PROBLEM_IMMUTABLE_FIELD},
+        {"{'node_pools':[{'name':'a','zones':['az1']}],'kubernetes_version':'1.33'}",
+         "downgrade #/spec/kubernetes_version, immutable " POOL "/zones", PROBLEM_VALIDATION_FAILED},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct problem *problem CLEANUP_PROBLEM = check_change(rows[i].spec, observed_text);
+        char *found CLEANUP_FREE = fault_list(problem);
+        if (strcmp(found, rows[i].faults) != 0 || (problem && problem->code != rows[i].code))
+            fail_msg("row %zu: %s\n  found: %s", i, rows[i].spec, found);
+    }
+}
+
+static void nothing_is_held_against_what_is_not_reported(void **state)
+{
+    (void)state;
+    static const char spec[] = "{'kubernetes_version':'1.33','high_availability':false,'node_pools':[{"
+                               "'zones':['az1']}],'networking':{'type':'cilium','cilium':{},'network_id':"
+                               "'" ID "','nodes_cidr':'10.0.0.0/16'}}";
+    static const char *const observed[] = {"{}", "{'networking':null,'node_pools':[]}",
+                                           "{'networking':{'type':null,'network_id':null},'node_pools':[{'"
+                                           "name':'a'}],'high_availability':null}"};
+    for (size_t i = 0; i < ARRAY_LEN(observed); i++) {
+        struct problem *problem CLEANUP_PROBLEM = check_change(spec, observed[i]);
+        assert_null(problem);
+    }
+}
+
+static void the_way_out_of_a_skipped_minor(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *observed, *wanted, *valid;
+    } rows[] = {
+        {"1.32.11", "1.34", "['1.33.7']"},
+        {"1.33.7", "1.38.1", "['1.34.3']"},
+        {"1.34.3", "1.38", "['1.35.0']"}, /* preview is all there is */
+        {"1.35.0", "1.38", NULL},         /* 1.36.0 is not yet to be had */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *spec CLEANUP_FREE = mem_printf("{'kubernetes_version':'%s'}", rows[i].wanted);
+        char *observed CLEANUP_FREE = mem_printf("{'kubernetes_version':'%s'}", rows[i].observed);
+        struct problem *problem CLEANUP_PROBLEM = check_change(spec, observed);
+        assert_non_null(problem);
+        const json_t *found = json_arr(json_array_get(problem->faults, 0), "valid");
+        json_t *valid CLEANUP_JSON = rows[i].valid ? parse(rows[i].valid) : NULL;
+        if (valid ? !json_equal(valid, found) : found != NULL)
+            fail_msg("row %zu", i);
+    }
+}
+
+/* A problem that exists already keeps what it says. */
+static void faults_of_both_checks_add_up(void **state)
+{
+    (void)state;
+    json_t *spec CLEANUP_JSON = parse("{'networking':{'type':'cilium'}}");
+    json_t *observed CLEANUP_JSON = parse(observed_text);
+    const struct spec_context context = {.observed = observed};
+    struct problem *problem CLEANUP_PROBLEM = NULL;
+    problem_add_fault(&problem, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/x", "wrong_type", NULL,
+                      "is odd");
+    spec_check_change(spec, observed, &context, &problem);
+    assert_int_equal(problem->code, PROBLEM_VALIDATION_FAILED);
+    assert_int_equal(json_array_size(problem->faults), 2);
+}
+
+static void what_rolls_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wanted, *version; /* from 1.33.7 */
+        const char *about;            /* of the reason, or NULL */
+    } rows[] = {
+        {"{}", "1.33.7", NULL},
+        {"{}", NULL, NULL},
+        {NULL, "1.33.7", NULL},
+        {"{}", "1.33", NULL},
+        {"{}", "1", NULL},
+        {"{}", "1.33.9", NULL},
+        {"{}", "1.34", "Kubernetes"},
+        {NULL, "1.34.3", "Kubernetes"},
+        {"{'machine_type':'b.4c8gb'}", "1.34.3", "Kubernetes"},
+        {"{'machine_type':'b.4c8gb'}", "1.33", "machine type"},
+        {"{'machine_type':'b.2c4gb'}", "1.33", NULL},
+        {"{'machine_type':null}", "1.33", NULL},
+        {"{'image':{'name':'flatcar'}}", NULL, "image"},
+        {"{'image':{'name':'gardenlinux'}}", NULL, NULL},
+        {"{'image':{'version':'1877.10.0'}}", NULL, "version of the machine image"},
+        {"{'image':{'name':'gardenlinux','version':'1877.9.0'}}", NULL, NULL},
+        {"{'volume_size_gib':60}", NULL, "volume"},
+        {"{'volume_size_gib':50}", NULL, NULL},
+        {"{'minimum':2,'maximum':9,'max_surge':3,'labels':{'a':'b'},'annotations':{'a':'b'},"
+         "'taints':[{'key':'a','effect':'NoSchedule'}],'zones':['az1','az2']}",
+         "1.33.9", NULL},
+    };
+    json_t *observed CLEANUP_JSON =
+        parse("{'name':'a','machine_type':'b.2c4gb','image':{'name':'gardenlinux','version':'1877.9.0'},"
+              "'minimum':1,'maximum':3,'max_surge':1,'volume_size_gib':50,'zones':['az1'],'labels':{}}");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *wanted CLEANUP_JSON = rows[i].wanted ? parse(rows[i].wanted) : NULL;
+        const char *reason;
+        bool rolls = spec_change_rolls_nodes(wanted, observed, rows[i].version, "1.33.7", &reason);
+        if (rolls != (rows[i].about != NULL) || rolls != (reason != NULL) ||
+            (rolls && !strstr(reason, rows[i].about)))
+            fail_msg("row %zu: %s", i, reason ? reason : "no roll");
+    }
+    const char *reason;
+    assert_false(spec_change_rolls_nodes(observed, NULL, "1.34", "1.33.7", &reason)); /* a new pool */
+    assert_null(reason);
+    assert_false(spec_change_rolls_nodes(NULL, observed, "1.34", NULL, &reason));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions_are_offered),
+        cmocka_unit_test(values_of_the_catalog),
+        cmocka_unit_test(valid_values_are_told),
+        cmocka_unit_test(sizes_of_pools),
+        cmocka_unit_test(names_of_pools),
+        cmocka_unit_test(labels),
+        cmocka_unit_test(annotations_have_a_limit_together),
+        cmocka_unit_test(taints),
+        cmocka_unit_test(networks),
+        cmocka_unit_test(cilium),
+        cmocka_unit_test(allow_lists),
+        cmocka_unit_test(networks_overlap),
+        cmocka_unit_test(cron_strings),
+        cmocka_unit_test(schedules),
+        cmocka_unit_test(maintenance_windows),
+        cmocka_unit_test(v1_accounts_have_fewer_members),
+        cmocka_unit_test(all_faults_come_at_once),
+        cmocka_unit_test(without_a_catalog_its_checks_are_left_out),
+        cmocka_unit_test(what_is_there_may_stay),
+        cmocka_unit_test(changes_that_cannot_be),
+        cmocka_unit_test(nothing_is_held_against_what_is_not_reported),
+        cmocka_unit_test(the_way_out_of_a_skipped_minor),
+        cmocka_unit_test(faults_of_both_checks_add_up),
+        cmocka_unit_test(what_rolls_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
