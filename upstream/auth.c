@@ -12,7 +12,6 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "upstream/account_private.h"
 
 enum { GUARD_LONGEST_S = 660 };
@@ -201,21 +200,15 @@ static void on_login(void *ctx, const struct http_answer *answer)
             class = UPSTREAM_UNREACHABLE;
         if (result != LOGIN_RESULT_TOKEN)
             mem_free_secret(token);
-        if (result != LOGIN_RESULT_GARBLED)
-            lane_contact(a);
     } else if (class == UPSTREAM_REFUSED || class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT) {
         /* Never quote Cleura here: a validation error may echo the password (cleura-api.md 2.3). */
-        lane_contact(a);
         refuse_login(a, LOGIN_REJECTED, "Cleura refused the login and password");
     } else {
         class = class == UPSTREAM_THROTTLED ? class : UPSTREAM_UNREACHABLE;
     }
-    if (class == UPSTREAM_UNREACHABLE || class == UPSTREAM_THROTTLED) {
-        int64_t wait =
-            answer->retry_after ? time_parse_retry_after(answer->retry_after, env_wall(a->env), 300) : 0;
+    if (class == UPSTREAM_UNREACHABLE || class == UPSTREAM_THROTTLED)
         set_login(a, LOGIN_UNREACHABLE, "Cleura could not be reached to log in");
-        lane_back_off(a, wait > 0 ? (int)wait : 0);
-    }
+    health_note(a, answer, class);
     if (a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR)
         fail_all(a);
     lane_kick(a);
@@ -229,18 +222,13 @@ static void on_validated(void *ctx, const struct http_answer *answer)
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
     enum upstream_class class = classify_answer(false, answer, &message, &rejected);
+    health_note(a, answer, class);
     if (class == UPSTREAM_OK) {
-        lane_contact(a);
         a->token_checked = true;
         set_login(a, LOGIN_OK, NULL);
     } else if (rejected) {
-        lane_contact(a);
         auth_token_rejected(a, a->token_generation);
-    } else if (class == UPSTREAM_UNREACHABLE || class == UPSTREAM_THROTTLED) {
-        int64_t wait =
-            answer->retry_after ? time_parse_retry_after(answer->retry_after, env_wall(a->env), 300) : 0;
-        lane_back_off(a, wait > 0 ? (int)wait : 0);
-    } else {
+    } else if (class != UPSTREAM_UNREACHABLE && class != UPSTREAM_THROTTLED) {
         /* No such check here: the first real call tells. */
         a->token_checked = true;
     }
@@ -254,9 +242,10 @@ static void send_auth(struct upstream_account *a, enum auth_phase phase)
         a->generation->build_login(a->config, &draft);
     else
         draft = (struct request_draft){"POST", mem_strdup(a->generation->validate_path), NULL};
+    const struct sending how = {
+        .with_token = phase == AUTH_VALIDATING, .is_write = true, .timeout_us = a->config->call_timeout_us};
     a->auth = phase;
-    a->auth_call = account_send(a, &draft, phase == AUTH_VALIDATING, true,
-                                phase == AUTH_LOGGING_IN ? on_login : on_validated, a);
+    a->auth_call = account_send(a, &draft, &how, phase == AUTH_LOGGING_IN ? on_login : on_validated, a);
     request_draft_done(&draft);
 }
 

@@ -12,14 +12,36 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-static const char *const op_names[] = {
-    [UPSTREAM_CATALOG] = "catalog",
-    [UPSTREAM_BOOTSTRAP] = "bootstrap",
-    [UPSTREAM_LIST] = "list",
-    [UPSTREAM_GET] = "get",
-    [UPSTREAM_CREATE] = "create",
-    [UPSTREAM_DELETE] = "delete",
-    [UPSTREAM_KUBECONFIG] = "kubeconfig",
+static const struct {
+    const char *name;
+    bool is_write;
+} ops[] = {
+    [UPSTREAM_CATALOG] = {"catalog", false},
+    [UPSTREAM_BOOTSTRAP] = {"bootstrap", true},
+    [UPSTREAM_LIST] = {"list", false},
+    [UPSTREAM_GET] = {"get", false},
+    [UPSTREAM_CREATE] = {"create", true},
+    [UPSTREAM_DELETE] = {"delete", true},
+    /* Makes a certificate, but repeating it harms nobody: it counts as a read. */
+    [UPSTREAM_KUBECONFIG] = {"kubeconfig", false},
+    [UPSTREAM_PATCH] = {"patch", true},
+    [UPSTREAM_POOL_CREATE] = {"pool_create", true},
+    [UPSTREAM_POOL_UPDATE] = {"pool_update", true},
+    [UPSTREAM_POOL_DELETE] = {"pool_delete", true},
+    [UPSTREAM_HIBERNATE] = {"hibernate", true},
+    [UPSTREAM_WAKE] = {"wake", true},
+    [UPSTREAM_RECONCILE] = {"reconcile", true},
+    [UPSTREAM_RETRY] = {"retry", true},
+    [UPSTREAM_MAINTAIN] = {"maintain", true},
+    [UPSTREAM_ENABLE_HA] = {"enable_ha", true},
+    [UPSTREAM_ROTATE_CA] = {"rotate_ca", true},
+    [UPSTREAM_CA_STAGE] = {"ca_stage", false},
+    [UPSTREAM_MONITORING] = {"monitoring", false},
+    [UPSTREAM_NODES] = {"nodes", false},
+    [UPSTREAM_SSH_KEY] = {"ssh_key", false},
+    [UPSTREAM_UPGRADE_CHECK] = {"upgrade_check", false},
+    [UPSTREAM_OWN_PROJECTS] = {"own_projects", false},
+    [UPSTREAM_QUOTA] = {"quota", false},
 };
 
 static const char *const class_names[] = {
@@ -39,7 +61,7 @@ static const char *const class_names[] = {
 
 const char *upstream_op_name(enum upstream_op op)
 {
-    return op_names[op];
+    return ops[op].name;
 }
 
 const char *upstream_class_name(enum upstream_class class)
@@ -47,10 +69,9 @@ const char *upstream_class_name(enum upstream_class class)
     return class_names[class];
 }
 
-/* A kubeconfig call makes a certificate, but repeating it harms nobody: it counts as a read. */
 bool upstream_op_is_write(enum upstream_op op)
 {
-    return op == UPSTREAM_CREATE || op == UPSTREAM_DELETE || op == UPSTREAM_BOOTSTRAP;
+    return ops[op].is_write;
 }
 
 static void append_property_faults(struct buffer *text, const json_t *errors)
@@ -149,6 +170,9 @@ void upstream_result_done(struct upstream_result *result)
         shoot_free(result->shoots[i]);
     free(result->shoots);
     json_decref(result->catalog);
+    json_wipe(result->document);
+    json_decref(result->document);
+    mem_free_secret(result->text);
     mem_free_secret(result->kubeconfig);
     *result = (struct upstream_result){0};
 }

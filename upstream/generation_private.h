@@ -16,19 +16,22 @@ struct request_draft {
 
 enum login_result { LOGIN_RESULT_TOKEN, LOGIN_RESULT_TWO_FACTOR, LOGIN_RESULT_GARBLED };
 
-/* One call of a generation: {cloud}, {region}, {project} and {name} stand for the call's own. */
+/* Fills the payload from a 2xx body; false when it cannot be understood. */
+typedef bool decode_answer(const struct upstream_call *call, const char *body, size_t len,
+                           struct upstream_result *result);
+
+/* One call of a generation: {cloud}, {region}, {project}, {name} and {item} stand for the call's own. */
 struct endpoint {
-    const char *method;
+    const char *method; /* NULL: the generation has no such call */
     const char *path;
-    json_t *(*encode)(const json_t *body); /* NULL: no body */
+    json_t *(*encode)(const struct upstream_call *call); /* NULL: no body */
+    decode_answer *decode;                               /* NULL: any 2xx, no body needed (16.1 item 3) */
 };
 
 struct generation {
     const char *name;
     struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several, see shared.c */
-    /* Fills the payload from a 2xx body; false when the body cannot be understood. */
-    bool (*decode)(const struct upstream_call *call, const char *body, size_t len,
-                   struct upstream_result *result);
+    decode_answer *decode;
     void (*build_login)(const struct config_account *account, struct request_draft *draft);
     enum login_result (*decode_login)(const char *body, size_t len, char **ret_token);
     const char *validate_path;
@@ -44,6 +47,10 @@ void build_request(const struct generation *generation, const struct config_acco
                    const struct upstream_call *call, struct request_draft *draft);
 bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),
                    struct upstream_result *result);
+/* By the endpoint table. */
+bool decode_by_table(const struct generation *generation, const struct upstream_call *call, const char *body,
+                     size_t len, struct upstream_result *result);
+decode_answer decode_ssh_key;
 json_t *decode_schedules(const json_t *schedules);
 enum login_result decode_login(const char *body, size_t len, char **ret_token);
 int kubeconfig_variants(enum upstream_op op);
@@ -55,9 +62,16 @@ char *url_segment(const char *text);
 /* v2 shoot object, v1 {metadata, spec, status} object: NULL when it lacks a name. */
 struct shoot *decode_shoot_v2(const json_t *doc);
 struct shoot *decode_shoot_v1(const json_t *doc);
-/* Request bodies for create, from our resolved spec. */
-json_t *encode_create_v2(const json_t *spec);
-json_t *encode_create_v1(const json_t *spec);
+/* Request bodies, from our words. */
+json_t *encode_create_v2(const struct upstream_call *call);
+json_t *encode_create_v1(const struct upstream_call *call);
+json_t *encode_patch_v2(const struct upstream_call *call);
+json_t *encode_patch_v1(const struct upstream_call *call);
+json_t *encode_pool_v2(const struct upstream_call *call);
+json_t *encode_pool_v1(const struct upstream_call *call);
+/* Sub-resources that only v2 has, in our words; NULL when they cannot be understood. */
+decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
+    decode_quota;
 /* Catalogs in our words for one region; NULL when the document is not a cloud profile list. */
 json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
 
@@ -78,7 +92,6 @@ bool kubeconfig_is_plausible(const char *text);
  * help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
-bool upstream_op_is_write(enum upstream_op op);
 /* Cleura's error text from {"error": {"message", "errors"}}, capped and stripped; NULL when there is none. */
 char *error_message(const char *body, size_t len);
 

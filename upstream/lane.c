@@ -1,8 +1,8 @@
 /*
- * The lane: which call goes out when. A heap orders waiting calls by the time they were submitted plus a
- * handicap per priority, so that urgent calls overtake but nothing starves. One call in flight
- * (max_in_flight), a minimum spacing between starts, one back-off for the whole account when Cleura is
- * unwell. Loop thread.
+ * The lane: which call goes out next. A heap orders waiting calls by their turn (upstream/fairness.h): the
+ * time they were submitted, later for the followers of the same project, plus a handicap per priority, so
+ * that urgent calls overtake but nothing starves. Retries wait in a heap of their own for a token of the
+ * budget. Whether anything may be sent now is decided in health.c. Loop thread.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,24 +11,28 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "upstream/account_private.h"
 
 enum {
     ANSWER_MAX = 64 * 1024 * 1024,
-    HANDICAP_S = 8, /* a call overtakes those of the next lower priority that waited less than this longer */
-    BACK_OFF_BASE_MS = 250,
-    BACK_OFF_CAP_MS = 30000,
-    RETRY_AFTER_CAP_S = 300,
     CONNECT_TIMEOUT_S = 5,
     RELOGIN_PAUSE_S = 60,
+    FAIR_CHANCE_S = 5,     /* a transfer that got less time than this says nothing about Cleura */
+    CLOCK_SLACK_MS = 10,   /* timeouts of transfers are rounded */
+    ANSWER_MARGIN_MS = 50, /* left of a user's time to tell him the outcome */
 };
 
 static _Atomic uint64_t calls_total[UPSTREAM_OP_MAX_][UPSTREAM_CLASS_MAX_];
+static _Atomic uint64_t retries_delayed;
 
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class)
 {
     return atomic_load(&calls_total[op][class]);
+}
+
+uint64_t upstream_retries_delayed_total(void)
+{
+    return atomic_load(&retries_delayed);
 }
 
 void request_draft_done(struct request_draft *draft)
@@ -38,9 +42,9 @@ void request_draft_done(struct request_draft *draft)
     *draft = (struct request_draft){0};
 }
 
-struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft, bool with_token,
-                               bool is_write, void (*on_done)(void *ctx, const struct http_answer *answer),
-                               void *ctx)
+struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft,
+                               const struct sending *how,
+                               void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx)
 {
     char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
     struct http_header headers[5];
@@ -48,7 +52,7 @@ struct http_call *account_send(struct upstream_account *a, const struct request_
     headers[n++] = (struct http_header){"Accept", "*/*"};
     if (draft->body)
         headers[n++] = (struct http_header){"Content-Type", "application/json"};
-    if (with_token) {
+    if (how->with_token) {
         headers[n++] = (struct http_header){"X-AUTH-LOGIN", a->config->login};
         headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
     }
@@ -60,31 +64,50 @@ struct http_call *account_send(struct upstream_account *a, const struct request_
         .body = draft->body,
         .body_len = draft->body ? strlen(draft->body) : 0,
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
-        .timeout_us = a->config->call_timeout_us,
+        .timeout_us = how->timeout_us,
         .max_body = ANSWER_MAX,
-        .fresh_connection = is_write,
+        .fresh_connection = how->is_write,
     };
-    a->next_start = env_mono(a->env) + a->config->min_spacing_us;
+    health_started(a);
     return a->transport->start(a->transport, &request, on_done, ctx);
 }
 
-void lane_back_off(struct upstream_account *a, int retry_after_s)
+/* Only ever earlier: a kick too many is harmless, a refused call that waits for its answer is not. */
+static void kick_at(struct upstream_account *a, mono_us at)
 {
-    int64_t ceiling_ms = BACK_OFF_BASE_MS << (a->failures < 7 ? a->failures : 7);
-    if (ceiling_ms > BACK_OFF_CAP_MS)
-        ceiling_ms = BACK_OFF_CAP_MS;
-    a->failures++;
-    int64_t wait_us = (int64_t)env_random_below(a->env, (uint64_t)(ceiling_ms * US_PER_MS));
-    wait_us += retry_after_s * US_PER_S;
-    mono_us until = env_mono(a->env) + wait_us;
-    if (until > a->paused_until)
-        a->paused_until = until;
+    if (!loop_timer_is_set(&a->kick) || a->kick.item.key > at)
+        loop_timer_set(a->loop, &a->kick, at);
 }
 
-void lane_contact(struct upstream_account *a)
+static size_t waiting_count(const struct upstream_account *a)
 {
-    a->failures = 0;
-    a->last_contact_at = env_wall(a->env);
+    return a->queue.count + a->retries.count;
+}
+
+static void enqueue(struct upstream_call *call, struct heap *queue, mono_us turn)
+{
+    call->queue = queue;
+    heap_set(queue, &call->queue_item, turn);
+    loop_timer_set(call->account->loop, &call->expiry, call->deadline);
+}
+
+static void leave_queue(struct upstream_call *call, bool sent)
+{
+    struct upstream_account *a = call->account;
+    if (heap_contains(&call->queue_item))
+        heap_remove(call->queue, &call->queue_item);
+    fairness_leave(&a->fairness, &call->ticket, sent);
+    loop_timer_clear(a->loop, &call->expiry);
+}
+
+/* Refused, to be reported on the next turn: a user who submits again from on_done must not keep this turn
+ * from ending, nor hear from within upstream_submit. */
+static void refuse(struct upstream_call *call, struct list *refused)
+{
+    struct upstream_account *a = call->account;
+    leave_queue(call, false);
+    list_append(refused, &call->link);
+    kick_at(a, env_mono(a->env) + US_PER_MS);
 }
 
 /* Takes the call off the lane and reports it. The call may be freed or submitted again by its user in
@@ -92,9 +115,8 @@ void lane_contact(struct upstream_account *a)
 static void finish(struct upstream_call *call, const struct upstream_result *result)
 {
     struct upstream_account *a = call->account;
-    heap_remove(&a->queue, &call->queue_item);
+    leave_queue(call, false);
     list_remove(&call->link);
-    loop_timer_clear(a->loop, &call->expiry);
     if (call->http)
         a->in_flight--;
     call->http = NULL;
@@ -103,16 +125,34 @@ static void finish(struct upstream_call *call, const struct upstream_result *res
     call->on_done(call, result);
 }
 
+/* Those waiting now, in an array of waiting_count() that the caller frees. */
+static struct upstream_call **list_waiting(const struct upstream_account *a)
+{
+    struct upstream_call **waiting = mem_calloc(waiting_count(a) + 1, sizeof(struct upstream_call *));
+    for (size_t i = 0; i < a->queue.count; i++)
+        waiting[i] = CONTAINER_OF(a->queue.items[i], struct upstream_call, queue_item);
+    for (size_t i = 0; i < a->retries.count; i++)
+        waiting[a->queue.count + i] = CONTAINER_OF(a->retries.items[i], struct upstream_call, queue_item);
+    return waiting;
+}
+
 void lane_fail_waiting(struct upstream_account *a, const struct upstream_result *result)
 {
     /* Users submit again from on_done; those calls wait for their own turn. */
-    size_t count = a->queue.count;
-    struct upstream_call **waiting CLEANUP_FREE = mem_calloc(count, sizeof(*waiting));
-    for (size_t i = 0; i < count; i++)
-        waiting[i] = CONTAINER_OF(a->queue.items[i], struct upstream_call, queue_item);
+    size_t count = waiting_count(a);
+    struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
         if (waiting[i]->active && heap_contains(&waiting[i]->queue_item))
             finish(waiting[i], result);
+}
+
+void lane_breaker_opened(struct upstream_account *a)
+{
+    size_t count = waiting_count(a);
+    struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
+    for (size_t i = 0; i < count; i++)
+        if (waiting[i]->priority == LANE_USER_WAITING)
+            refuse(waiting[i], &a->unreachable);
 }
 
 static void requeue_in_front(struct upstream_call *call)
@@ -121,9 +161,11 @@ static void requeue_in_front(struct upstream_call *call)
     list_remove(&call->link);
     a->in_flight--;
     call->http = NULL;
-    heap_set(&a->queue, &call->queue_item, INT64_MIN);
     /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
-    loop_timer_set(a->loop, &call->expiry, call->deadline);
+    if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
+        refuse(call, &a->unreachable);
+    else
+        enqueue(call, &a->queue, INT64_MIN);
 }
 
 static bool try_next_variant(struct upstream_call *call)
@@ -134,18 +176,6 @@ static bool try_next_variant(struct upstream_call *call)
     call->variant++;
     requeue_in_front(call);
     return true;
-}
-
-static void note_health(struct upstream_account *a, const struct http_answer *answer,
-                        enum upstream_class class, int retry_after_s)
-{
-    bool unwell = answer->outcome != HTTP_ANSWERED || answer->status >= 500 || class == UPSTREAM_THROTTLED;
-    if (answer->outcome == HTTP_ANSWERED)
-        a->last_contact_at = env_wall(a->env);
-    if (unwell)
-        lane_back_off(a, retry_after_s);
-    else
-        lane_contact(a);
 }
 
 /*
@@ -159,6 +189,28 @@ static void distrust_rejections(struct upstream_account *a)
     a->no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
+/* A transfer that a user's deadline cut short says nothing about Cleura, whichever way it ended. */
+static bool was_cut_short(const struct upstream_call *call, const struct http_answer *answer,
+                          int64_t duration)
+{
+    int64_t allowed = call->timeout_us;
+    return answer->outcome != HTTP_ANSWERED && allowed < FAIR_CHANCE_S * US_PER_S &&
+           allowed < call->account->config->call_timeout_us &&
+           duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
+}
+
+static void note(const struct upstream_call *call, const struct http_answer *answer,
+                 enum upstream_class class)
+{
+    struct upstream_account *a = call->account;
+    int64_t duration = env_mono(a->env) - call->started_at;
+    fairness_measure(&a->fairness, duration);
+    if (answer->outcome == HTTP_CANCELLED || was_cut_short(call, answer, duration))
+        health_abandoned(a);
+    else
+        health_note(a, answer, class);
+}
+
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
     struct upstream_call *call = ctx;
@@ -166,11 +218,8 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     struct upstream_result result = {.status = answer->status};
     bool token_rejected, is_write = upstream_op_is_write(call->op);
     result.class = classify_answer(is_write, answer, &result.message, &token_rejected);
-    if (answer->retry_after) {
-        int64_t wait = time_parse_retry_after(answer->retry_after, env_wall(a->env), RETRY_AFTER_CAP_S);
-        result.retry_after_s = wait > 0 ? (int)wait : 0;
-    }
-    note_health(a, answer, result.class, result.retry_after_s);
+    result.retry_after_s = answer_retry_after_s(a, answer);
+    note(call, answer, result.class);
     log_debug("upstream call", "account", a->config->name, "op", upstream_op_name(call->op), "shoot",
               call->name, "class", upstream_class_name(result.class), "status", LOG_INT(answer->status), "ms",
               LOG_INT(answer->duration_us / US_PER_MS), "message", result.message);
@@ -202,39 +251,82 @@ out:
     lane_kick(a);
 }
 
+/* A waiting user's read ends when nobody waits any more (UP-19); a write gets the time that it needs. */
+static int64_t transfer_timeout(const struct upstream_account *a, const struct upstream_call *call)
+{
+    int64_t configured = a->config->call_timeout_us;
+    if (call->priority != LANE_USER_WAITING || upstream_op_is_write(call->op))
+        return configured;
+    int64_t left = call->deadline - env_mono(a->env) - ANSWER_MARGIN_MS * US_PER_MS;
+    if (left < ANSWER_MARGIN_MS * US_PER_MS)
+        left = ANSWER_MARGIN_MS * US_PER_MS;
+    return left < configured ? left : configured;
+}
+
 static void start_call(struct upstream_account *a, struct upstream_call *call)
 {
     struct request_draft draft;
-    heap_remove(&a->queue, &call->queue_item);
-    loop_timer_clear(a->loop, &call->expiry);
+    if (call->queue == &a->retries)
+        budget_spend(&a->budget, env_mono(a->env));
+    leave_queue(call, true);
     list_append(&a->running, &call->link);
     a->in_flight++;
     call->token_generation = a->token_generation;
+    call->started_at = env_mono(a->env);
     build_request(a->generation, a->config, call, &draft);
-    call->http = account_send(a, &draft, true, upstream_op_is_write(call->op), on_answer, call);
+    call->timeout_us = transfer_timeout(a, call);
+    const struct sending how = {
+        .with_token = true, .is_write = upstream_op_is_write(call->op), .timeout_us = call->timeout_us};
+    call->http = account_send(a, &draft, &how, on_answer, call);
     request_draft_done(&draft);
 }
 
-static void report_overloaded(struct upstream_account *a)
+static void report_refused(struct list *refused, const struct upstream_result *result)
 {
-    const struct upstream_result result = {.class = UPSTREAM_OVERLOADED, .retry_after_s = 5};
-    for (struct list *item = list_pop(&a->overloaded); item; item = list_pop(&a->overloaded))
-        finish(CONTAINER_OF(item, struct upstream_call, link), &result);
+    struct list batch;
+    list_init(&batch);
+    for (struct list *item = list_pop(refused); item; item = list_pop(refused))
+        list_append(&batch, item);
+    for (struct list *item = list_pop(&batch); item; item = list_pop(&batch))
+        finish(CONTAINER_OF(item, struct upstream_call, link), result);
+}
+
+static void report_all_refused(struct upstream_account *a)
+{
+    const struct upstream_result overloaded = {.class = UPSTREAM_OVERLOADED, .retry_after_s = 5};
+    report_refused(&a->overloaded, &overloaded);
+    if (list_is_empty(&a->unreachable))
+        return;
+    struct upstream_result unreachable = {.class = UPSTREAM_UNREACHABLE,
+                                          .message = mem_strdup("Cleura is not reachable"),
+                                          .retry_after_s = health_retry_after_s(a)};
+    report_refused(&a->unreachable, &unreachable);
+    upstream_result_done(&unreachable);
+}
+
+/* The call whose turn it is; NULL when none or when it must wait for the budget. */
+static struct upstream_call *most_urgent(const struct upstream_account *a)
+{
+    struct heap_item *first = heap_peek(&a->queue), *retry = heap_peek(&a->retries);
+    if (retry && (!first || retry->key < first->key) && budget_ready_at(&a->budget) <= env_mono(a->env))
+        first = retry;
+    return first ? CONTAINER_OF(first, struct upstream_call, queue_item) : NULL;
 }
 
 void lane_kick(struct upstream_account *a)
 {
-    while (a->auth == AUTH_IDLE && a->in_flight < (unsigned)a->config->max_in_flight &&
-           heap_peek(&a->queue)) {
-        mono_us at = a->next_start > a->paused_until ? a->next_start : a->paused_until;
+    while (a->auth == AUTH_IDLE && a->in_flight < health_max_in_flight(a) && waiting_count(a)) {
+        mono_us at = health_next_start(a);
+        if (!heap_peek(&a->queue) && budget_ready_at(&a->budget) > at)
+            at = budget_ready_at(&a->budget);
         if (env_mono(a->env) < at) {
-            loop_timer_set(a->loop, &a->kick, at);
+            kick_at(a, at);
             return;
         }
         struct upstream_result refusal;
         switch (auth_prepare(a, &refusal)) {
         case AUTH_READY:
-            start_call(a, CONTAINER_OF(heap_peek(&a->queue), struct upstream_call, queue_item));
+            start_call(a, most_urgent(a));
             break;
         case AUTH_STARTED:
             return;
@@ -242,7 +334,7 @@ void lane_kick(struct upstream_account *a)
             lane_fail_waiting(a, &refusal);
             upstream_result_done(&refusal);
             /* What was submitted meanwhile gets its answer on the next turn. */
-            loop_timer_set(a->loop, &a->kick, env_mono(a->env) + US_PER_MS);
+            kick_at(a, env_mono(a->env) + US_PER_MS);
             return;
         }
     }
@@ -251,7 +343,7 @@ void lane_kick(struct upstream_account *a)
 static void on_kick(struct loop_timer *timer)
 {
     struct upstream_account *a = CONTAINER_OF(timer, struct upstream_account, kick);
-    report_overloaded(a);
+    report_all_refused(a);
     lane_kick(a);
 }
 
@@ -260,34 +352,50 @@ static void on_expiry(struct loop_timer *timer)
     struct upstream_call *call = CONTAINER_OF(timer, struct upstream_call, expiry);
     const struct upstream_account *a = call->account;
     struct upstream_result result = {.class = UPSTREAM_EXPIRED};
-    result.message = mem_printf("not sent in time; %s", a->login == LOGIN_UNREACHABLE || a->failures
+    result.message = mem_printf("not sent in time; %s", a->login == LOGIN_UNREACHABLE || a->unwell
                                                             ? "Cleura is not reachable"
                                                             : "other calls were ahead");
     finish(call, &result);
     upstream_result_done(&result);
 }
 
+static void take_turn(struct upstream_account *a, struct upstream_call *call)
+{
+    mono_us now = env_mono(a->env);
+    int64_t cost = fairness_cost(&a->fairness, a->config->min_spacing_us, a->config->max_in_flight);
+    mono_us turn = fairness_join(&a->fairness, &call->ticket, call->region, call->project_id,
+                                 (int)call->priority, cost, now);
+    enqueue(call, call->retry ? &a->retries : &a->queue, turn);
+    if (call->retry && !budget_covers(&a->budget, a->retries.count, now))
+        atomic_fetch_add(&retries_delayed, 1);
+    /* Not from here: on_done must never run inside submit. */
+    kick_at(a, now);
+}
+
+bool upstream_supports(const struct upstream_account *a, enum upstream_op op)
+{
+    return op == UPSTREAM_KUBECONFIG || a->generation->endpoints[op].method;
+}
+
 void upstream_submit(struct upstream_account *a, struct upstream_call *call)
 {
     loop_assert_owner(a->loop);
-    mono_us now = env_mono(a->env);
     call->account = a;
     call->active = true;
     call->http = NULL;
     call->auth_retried = false;
     call->variant = a->first_variant[call->op];
     call->link = (struct list){0};
+    call->queue = NULL;
     call->queue_item = (struct heap_item){0};
+    call->ticket = (struct fair_ticket){0};
     call->expiry = (struct loop_timer){.fire = on_expiry};
-    if (a->queue.count >= (size_t)a->queue_length) {
-        list_append(&a->overloaded, &call->link);
-    } else {
-        heap_set(&a->queue, &call->queue_item, now + (int64_t)call->priority * HANDICAP_S * US_PER_S);
-        loop_timer_set(a->loop, &call->expiry, call->deadline);
-    }
-    /* Not from here: on_done must never run inside submit. */
-    if (!loop_timer_is_set(&a->kick) || a->kick.item.key > now)
-        loop_timer_set(a->loop, &a->kick, now);
+    if (waiting_count(a) >= (size_t)a->queue_length)
+        refuse(call, &a->overloaded);
+    else if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
+        refuse(call, &a->unreachable);
+    else
+        take_turn(a, call);
 }
 
 void upstream_cancel(struct upstream_call *call)
@@ -295,15 +403,14 @@ void upstream_cancel(struct upstream_call *call)
     if (!call->active)
         return;
     struct upstream_account *a = call->account;
-    heap_remove(&a->queue, &call->queue_item);
+    leave_queue(call, false);
     list_remove(&call->link);
-    loop_timer_clear(a->loop, &call->expiry);
     if (call->http) {
         a->transport->cancel(a->transport, call->http);
         a->in_flight--;
         call->http = NULL;
-        if (!loop_timer_is_set(&a->kick))
-            loop_timer_set(a->loop, &a->kick, env_mono(a->env));
+        health_abandoned(a);
+        kick_at(a, env_mono(a->env));
     }
     call->active = false;
 }
@@ -325,6 +432,8 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
     a->kick.fire = on_kick;
     list_init(&a->running);
     list_init(&a->overloaded);
+    list_init(&a->unreachable);
+    budget_init(&a->budget);
     auth_init(a, remembered);
     return a;
 }
@@ -334,15 +443,19 @@ void upstream_account_free(struct upstream_account *a)
     if (!a)
         return;
     loop_timer_clear(a->loop, &a->kick);
-    LIST_FOR_EACH_SAFE (it, next, &a->running)
-        upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
-    LIST_FOR_EACH_SAFE (it, next, &a->overloaded)
-        upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
-    while (heap_peek(&a->queue))
-        upstream_cancel(CONTAINER_OF(heap_peek(&a->queue), struct upstream_call, queue_item));
-    heap_done(&a->queue);
+    struct list *lists[] = {&a->running, &a->overloaded, &a->unreachable};
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        LIST_FOR_EACH_SAFE (it, next, lists[i])
+            upstream_cancel(CONTAINER_OF(it, struct upstream_call, link));
+    struct heap *heaps[] = {&a->queue, &a->retries};
+    for (size_t i = 0; i < ARRAY_LEN(heaps); i++) {
+        while (heap_peek(heaps[i]))
+            upstream_cancel(CONTAINER_OF(heap_peek(heaps[i]), struct upstream_call, queue_item));
+        heap_done(heaps[i]);
+    }
     loop_timer_clear(a->loop, &a->kick);
     auth_done(a);
+    health_done(a);
     free(a);
 }
 
@@ -351,9 +464,11 @@ void upstream_account_status(const struct upstream_account *a, struct upstream_a
     *ret = (struct upstream_account_status){
         .login = a->login,
         .login_message = a->login_message,
-        .queue_depth = (unsigned)a->queue.count,
+        .queue_depth = (unsigned)waiting_count(a),
         .in_flight = a->in_flight,
         .last_contact_at = a->last_contact_at,
         .next_login_at = a->remembered->next_login_at,
+        .breaker = breaker_state_name(breaker_state(&a->breaker, env_mono(a->env))),
+        .breaker_until = health_breaker_until(a),
     };
 }

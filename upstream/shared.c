@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-/* Expands {cloud}, {region}, {project} and {name}, each percent-encoded. */
+/* Expands {cloud}, {region}, {project}, {name} and {item}, each percent-encoded. */
 static char *expand_path(const char *template, const struct config_account *account,
                          const struct upstream_call *call)
 {
@@ -19,7 +19,8 @@ static char *expand_path(const char *template, const struct config_account *acco
     } parts[] = {{"{cloud}", account->cloud},
                  {"{region}", call->region},
                  {"{project}", call->project_id},
-                 {"{name}", call->name}};
+                 {"{name}", call->name},
+                 {"{item}", call->item}};
     struct buffer path;
     buffer_init(&path, 4096);
     while (*template) {
@@ -51,9 +52,29 @@ void build_request(const struct generation *generation, const struct config_acco
     *draft = (struct request_draft){.method = endpoint->method,
                                     .path = expand_path(endpoint->path, account, call)};
     if (endpoint->encode) {
-        json_t *body CLEANUP_JSON = endpoint->encode(call->body);
+        json_t *body CLEANUP_JSON = endpoint->encode(call);
         draft->body = json_text(body);
     }
+}
+
+bool decode_by_table(const struct generation *generation, const struct upstream_call *call, const char *body,
+                     size_t len, struct upstream_result *result)
+{
+    decode_answer *decode = generation->endpoints[call->op].decode;
+    if (call->op == UPSTREAM_KUBECONFIG)
+        return decode_kubeconfig(body, len, result);
+    return !decode || decode(call, body, len, result);
+}
+
+/* The key itself, whatever the content type says (12.3). */
+bool decode_ssh_key(const struct upstream_call *call, const char *body, size_t len,
+                    struct upstream_result *result)
+{
+    (void)call;
+    if (!strstr(body, "PRIVATE KEY"))
+        return false;
+    result->text = mem_strndup(body, len);
+    return true;
 }
 
 bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),

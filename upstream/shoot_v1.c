@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
@@ -182,13 +183,18 @@ static json_t *encode_infrastructure(const json_t *networking)
     return infrastructure;
 }
 
+/* Groups of which our document names nothing stay as they are. */
 static json_t *encode_maintenance(const json_t *maintenance)
 {
-    json_t *update = json_object();
-    json_set_bool(update, "kubernetesVersion", json_bool(maintenance, "auto_update_kubernetes", true));
-    json_set_bool(update, "machineImageVersion", json_bool(maintenance, "auto_update_machine_image", true));
+    static const char *const updates[][2] = {{"auto_update_kubernetes", "kubernetesVersion"},
+                                             {"auto_update_machine_image", "machineImageVersion"}};
     json_t *theirs = json_object();
-    json_set_take(theirs, "autoUpdate", update);
+    json_t *update CLEANUP_JSON = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
+        if (json_object_get(maintenance, updates[i][0]))
+            json_set_bool(update, updates[i][1], json_bool(maintenance, updates[i][0], true));
+    if (json_object_size(update))
+        json_set_take(theirs, "autoUpdate", json_incref(update));
     if (json_str(maintenance, "begin")) {
         json_t *window = json_object();
         json_set_str(window, "begin", json_str(maintenance, "begin"));
@@ -198,8 +204,39 @@ static json_t *encode_maintenance(const json_t *maintenance)
     return theirs;
 }
 
-json_t *encode_create_v1(const json_t *spec)
+static json_t *wrap(const char *name, json_t *value)
 {
+    json_t *body = json_object();
+    json_set_take(body, name, value);
+    return body;
+}
+
+json_t *encode_pool_v1(const struct upstream_call *call)
+{
+    return wrap("worker", encode_worker(call->body));
+}
+
+/* Only what changes; the provider is left out, as 7.2 allows. */
+json_t *encode_patch_v1(const struct upstream_call *call)
+{
+    const json_t *change = call->body;
+    json_t *shoot = json_object();
+    if (json_str(change, "kubernetes_version"))
+        json_set_take(shoot, "kubernetes",
+                      wrap("version", json_string(json_str(change, "kubernetes_version"))));
+    if (json_bool(change, "high_availability", false))
+        json_set_bool(shoot, "enableHaControlPlane", true);
+    if (json_arr(change, "hibernation_schedules"))
+        json_set_take(shoot, "hibernation",
+                      wrap("schedules", json_incref(json_arr(change, "hibernation_schedules"))));
+    if (json_obj(change, "maintenance"))
+        json_set_take(shoot, "maintenance", encode_maintenance(json_obj(change, "maintenance")));
+    return wrap("shoot", shoot);
+}
+
+json_t *encode_create_v1(const struct upstream_call *call)
+{
+    const json_t *spec = call->body;
     json_t *workers = json_array();
     size_t i;
     json_t *pool;
@@ -224,7 +261,5 @@ json_t *encode_create_v1(const json_t *spec)
     }
     if (json_obj(spec, "maintenance"))
         json_set_take(shoot, "maintenance", encode_maintenance(json_obj(spec, "maintenance")));
-    json_t *body = json_object();
-    json_set_take(body, "shoot", shoot);
-    return body;
+    return wrap("shoot", shoot);
 }

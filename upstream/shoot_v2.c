@@ -208,13 +208,18 @@ static json_t *encode_provider(const json_t *spec)
     return provider;
 }
 
+/* Groups of which our document names nothing stay as they are. */
 static json_t *encode_maintenance(const json_t *maintenance)
 {
+    static const char *const updates[][2] = {{"auto_update_kubernetes", "kubernetes_version"},
+                                             {"auto_update_machine_image", "machine_image_version"}};
     json_t *theirs = json_object();
-    json_t *update = json_object();
-    json_set_bool(update, "kubernetes_version", json_bool(maintenance, "auto_update_kubernetes", true));
-    json_set_bool(update, "machine_image_version", json_bool(maintenance, "auto_update_machine_image", true));
-    json_set_take(theirs, "auto_update", update);
+    json_t *update CLEANUP_JSON = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
+        if (json_object_get(maintenance, updates[i][0]))
+            json_set_bool(update, updates[i][1], json_bool(maintenance, updates[i][0], true));
+    if (json_object_size(update))
+        json_set_take(theirs, "auto_update", json_incref(update));
     if (json_str(maintenance, "begin")) {
         json_t *window = json_object();
         json_set_str(window, "begin", json_str(maintenance, "begin"));
@@ -224,8 +229,38 @@ static json_t *encode_maintenance(const json_t *maintenance)
     return theirs;
 }
 
-json_t *encode_create_v2(const json_t *spec)
+json_t *encode_pool_v2(const struct upstream_call *call)
 {
+    return encode_worker(call->body);
+}
+
+json_t *encode_patch_v2(const struct upstream_call *call)
+{
+    const json_t *change = call->body;
+    const json_t *cilium = json_obj(json_obj(change, "networking"), "cilium");
+    json_t *body = json_object();
+    /* Another name than in a create, and a plain string (quirk 14). */
+    if (json_str(change, "kubernetes_version"))
+        json_set_str(body, "kubernetes", json_str(change, "kubernetes_version"));
+    if (json_arr(change, "allowed_cidrs"))
+        json_set_take(body, "allowed_cidrs", json_incref(json_arr(change, "allowed_cidrs")));
+    if (json_bool(change, "high_availability", false))
+        json_set_bool(body, "enable_ha_control_plane", true);
+    if (json_arr(change, "hibernation_schedules"))
+        json_set_take(body, "hibernation_schedules", json_incref(json_arr(change, "hibernation_schedules")));
+    if (json_obj(change, "maintenance"))
+        json_set_take(body, "maintenance", encode_maintenance(json_obj(change, "maintenance")));
+    if (cilium) {
+        json_t *networking = json_object();
+        json_set_take(networking, "cilium_provider_config", json_deep_copy(cilium));
+        json_set_take(body, "networking", networking);
+    }
+    return body;
+}
+
+json_t *encode_create_v2(const struct upstream_call *call)
+{
+    const json_t *spec = call->body;
     const json_t *networking = json_obj(spec, "networking");
     json_t *body = json_object();
     json_set_str(body, "name", json_str(spec, "name"));

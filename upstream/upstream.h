@@ -20,6 +20,7 @@
 #include "loop/transport.h"
 #include "model/cluster.h"
 #include "model/problem.h"
+#include "upstream/fairness.h"
 
 enum upstream_op {
     UPSTREAM_CATALOG,
@@ -29,9 +30,29 @@ enum upstream_op {
     UPSTREAM_CREATE,
     UPSTREAM_DELETE,
     UPSTREAM_KUBECONFIG,
+    UPSTREAM_PATCH,       /* members of the cluster itself; body: only those to change */
+    UPSTREAM_POOL_CREATE, /* body: the complete pool */
+    UPSTREAM_POOL_UPDATE, /* item: the pool; body: the complete pool */
+    UPSTREAM_POOL_DELETE, /* item: the pool */
+    UPSTREAM_HIBERNATE,
+    UPSTREAM_WAKE,
+    UPSTREAM_RECONCILE,
+    UPSTREAM_RETRY,
+    UPSTREAM_MAINTAIN,
+    UPSTREAM_ENABLE_HA,
+    UPSTREAM_ROTATE_CA, /* item: Prepare or Complete */
+    UPSTREAM_CA_STAGE,
+    UPSTREAM_MONITORING,
+    UPSTREAM_NODES, /* item: the pool */
+    UPSTREAM_SSH_KEY,
+    UPSTREAM_UPGRADE_CHECK, /* item: the version */
+    UPSTREAM_OWN_PROJECTS,  /* of the login, with their OpenStack domains */
+    UPSTREAM_QUOTA,         /* item: the domain id */
     UPSTREAM_OP_MAX_,
 };
 const char *upstream_op_name(enum upstream_op op);
+/* Whether a lost answer may have had effect. */
+bool upstream_op_is_write(enum upstream_op op);
 
 /* How a call ended. One table in classify.c decides; nobody else looks at statuses. */
 enum upstream_class {
@@ -57,11 +78,13 @@ struct upstream_result {
     char *message;     /* for people, without secrets; or NULL */
     int retry_after_s; /* 0: not told */
     /* payloads, by operation; NULL or 0 when not applicable */
-    struct shoot *shoot;   /* GET, CREATE (v2) */
+    struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
     struct shoot **shoots; /* LIST: array of `shoot_count`; undecodable entries are left out and counted */
     size_t shoot_count;
     size_t shoots_garbled;
     json_t *catalog;    /* CATALOG, in our words, for the project's region */
+    json_t *document;   /* CA_STAGE, MONITORING (secret), NODES, UPGRADE_CHECK, OWN_PROJECTS, QUOTA */
+    char *text;         /* SSH_KEY; secret */
     char *kubeconfig;   /* secret */
     wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate tells */
 };
@@ -84,19 +107,25 @@ struct upstream_call {
     const char *region;
     const char *project_id;
     const char *name;   /* shoot, where the operation has one */
-    const json_t *body; /* CREATE: the resolved spec in our words plus `name` */
+    const char *item;   /* what the operation is about beside the shoot, see enum upstream_op */
+    const json_t *body; /* CREATE: the resolved spec in our words plus `name`; others: see enum upstream_op */
     int ttl_seconds;    /* KUBECONFIG */
     enum lane_priority priority;
-    mono_us deadline; /* to be sent by then */
+    mono_us deadline; /* to be sent by then; a read of LANE_USER_WAITING: to be answered by then (UP-19) */
+    bool retry;       /* repeats a call that failed before: it needs a token of the budget (UP-12) */
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
 
     /* the lane's own */
+    struct heap *queue; /* holds queue_item when that is in a heap */
     struct heap_item queue_item;
+    struct fair_ticket ticket;
     struct list link;
     struct loop_timer expiry;
     struct upstream_account *account;
     struct http_call *http;
+    mono_us started_at;
+    int64_t timeout_us; /* of the transfer */
     uint64_t token_generation;
     int variant; /* which endpoint of several is being tried (kubeconfig v3, then v2) */
     bool auth_retried;
@@ -130,6 +159,8 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
 /* Drops every queued and running call without calling on_done. */
 void upstream_account_free(struct upstream_account *a);
 
+/* Whether the account's generation has this call at all. Loop thread. */
+bool upstream_supports(const struct upstream_account *a, enum upstream_op op);
 void upstream_submit(struct upstream_account *a, struct upstream_call *call);
 /* on_done does not run; harmless when the call is not active. A write that was sent may have had effect. */
 void upstream_cancel(struct upstream_call *call);
@@ -141,12 +172,20 @@ struct upstream_account_status {
     unsigned in_flight;
     wall_us last_contact_at; /* last complete answer */
     wall_us next_login_at;   /* guard; 0 when open */
+    const char *breaker;     /* "closed", "open", "half_open" */
+    wall_us breaker_until;   /* when the next probe may go; 0 when closed */
 };
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret);
 
 /* Counters for /metrics: calls ended, by operation and class. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
 uint64_t upstream_logins_total(bool ok);
+/* How often a breaker opened, reopening after a failed probe included. Any thread. */
+uint64_t upstream_breaker_opened_total(void);
+/* Retries that found no token of their budget when they were submitted. Any thread. */
+uint64_t upstream_retries_delayed_total(void);
+/* Gauge: accounts whose breaker is open or half open. Any thread. */
+int upstream_breakers_open(void);
 
 /* The problem that tells a caller about a class. The caller owns it. */
 struct problem *upstream_problem(const struct upstream_result *result);

@@ -5,30 +5,43 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
+static bool decode_list(const struct upstream_call *call, const char *body, size_t len,
+                        struct upstream_result *result)
+{
+    (void)call;
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return decode_shoots(doc, decode_shoot_v1, result);
+}
+
+static bool decode_profiles(const struct upstream_call *call, const char *body, size_t len,
+                            struct upstream_result *result)
+{
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return (result->catalog = decode_catalog(doc, call->region, true)) != NULL;
+}
+
+static bool decode_one(const struct upstream_call *call, const char *body, size_t len,
+                       struct upstream_result *result)
+{
+    (void)call;
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return (result->shoot = decode_shoot_v1(doc)) != NULL;
+}
+
+/* The answer has a shape of its own and tells nothing that the next read does not. */
+static bool decode_created(const struct upstream_call *call, const char *body, size_t len,
+                           struct upstream_result *result)
+{
+    (void)call;
+    (void)result;
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return json_str(json_obj(doc, "shoot"), "name") != NULL;
+}
+
 static bool decode(const struct upstream_call *call, const char *body, size_t len,
                    struct upstream_result *result)
 {
-    if (call->op == UPSTREAM_BOOTSTRAP || call->op == UPSTREAM_DELETE)
-        return true;
-    if (call->op == UPSTREAM_KUBECONFIG)
-        return decode_kubeconfig(body, len, result);
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    switch (call->op) {
-    case UPSTREAM_LIST:
-        return decode_shoots(doc, decode_shoot_v1, result);
-    case UPSTREAM_CATALOG:
-        return (result->catalog = decode_catalog(doc, call->region, true)) != NULL;
-    case UPSTREAM_CREATE:
-        /* The answer has a shape of its own and tells nothing that the next read does not. */
-        return json_str(json_obj(doc, "shoot"), "name") != NULL;
-    case UPSTREAM_GET:
-    case UPSTREAM_BOOTSTRAP:
-    case UPSTREAM_DELETE:
-    case UPSTREAM_KUBECONFIG:
-    case UPSTREAM_OP_MAX_:
-        break;
-    }
-    return (result->shoot = decode_shoot_v1(doc)) != NULL;
+    return decode_by_table(&generation_v1, call, body, len, result);
 }
 
 static void build_login(const struct config_account *account, struct request_draft *draft)
@@ -41,16 +54,27 @@ static void build_login(const struct config_account *account, struct request_dra
     *draft = (struct request_draft){"POST", mem_strdup("/auth/v1/tokens"), json_text(body)};
 }
 
+#define V1    "/gardener/v1/{cloud}"
+#define SHOOT V1 "/shoot/{region}/{project}/{name}"
+
 const struct generation generation_v1 = {
     .name = "v1",
     .endpoints =
         {
-            [UPSTREAM_CATALOG] = {"GET", "/gardener/v1/{cloud}/cloudprofile", NULL},
-            [UPSTREAM_BOOTSTRAP] = {"POST", "/gardener/v1/{cloud}/secret/{region}/{project}/bootstrap", NULL},
-            [UPSTREAM_LIST] = {"GET", "/gardener/v1/{cloud}/shoot/{region}/{project}", NULL},
-            [UPSTREAM_GET] = {"GET", "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}", NULL},
-            [UPSTREAM_CREATE] = {"POST", "/gardener/v1/{cloud}/shoot/{region}/{project}", encode_create_v1},
-            [UPSTREAM_DELETE] = {"DELETE", "/gardener/v1/{cloud}/shoot/{region}/{project}/{name}", NULL},
+            [UPSTREAM_CATALOG] = {"GET", V1 "/cloudprofile", NULL, decode_profiles},
+            [UPSTREAM_BOOTSTRAP] = {"POST", V1 "/secret/{region}/{project}/bootstrap", NULL, NULL},
+            [UPSTREAM_LIST] = {"GET", V1 "/shoot/{region}/{project}", NULL, decode_list},
+            [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one},
+            [UPSTREAM_CREATE] = {"POST", V1 "/shoot/{region}/{project}", encode_create_v1, decode_created},
+            [UPSTREAM_DELETE] = {"DELETE", SHOOT, NULL, NULL},
+            [UPSTREAM_PATCH] = {"PUT", SHOOT, encode_patch_v1, decode_one},
+            [UPSTREAM_POOL_CREATE] = {"POST", SHOOT "/worker", encode_pool_v1, decode_one},
+            [UPSTREAM_POOL_UPDATE] = {"PUT", SHOOT "/worker/{item}", encode_pool_v1, decode_one},
+            [UPSTREAM_POOL_DELETE] = {"DELETE", SHOOT "/worker/{item}", NULL, NULL},
+            [UPSTREAM_HIBERNATE] = {"POST", SHOOT "/hibernate", NULL, NULL},
+            [UPSTREAM_WAKE] = {"POST", SHOOT "/wakeup", NULL, NULL},
+            [UPSTREAM_ENABLE_HA] = {"POST", SHOOT "/enable-ha-control-plane", NULL, NULL},
+            [UPSTREAM_MONITORING] = {"GET", SHOOT "/monitoring", NULL, decode_monitoring},
         },
     .decode = decode,
     .build_login = build_login,

@@ -6,19 +6,40 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
+static bool decode_list(const struct upstream_call *call, const char *body, size_t len,
+                        struct upstream_result *result)
+{
+    (void)call;
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return decode_shoots(doc, decode_shoot_v2, result);
+}
+
+static bool decode_profiles(const struct upstream_call *call, const char *body, size_t len,
+                            struct upstream_result *result)
+{
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return (result->catalog = decode_catalog(doc, call->region, false)) != NULL;
+}
+
+static bool decode_one(const struct upstream_call *call, const char *body, size_t len,
+                       struct upstream_result *result)
+{
+    (void)call;
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    return (result->shoot = decode_shoot_v2(doc)) != NULL;
+}
+
+static json_t *encode_stage(const struct upstream_call *call)
+{
+    json_t *body = json_object();
+    json_set_str(body, "stage", call->item);
+    return body;
+}
+
 static bool decode(const struct upstream_call *call, const char *body, size_t len,
                    struct upstream_result *result)
 {
-    if (call->op == UPSTREAM_BOOTSTRAP || call->op == UPSTREAM_DELETE)
-        return true; /* any 2xx, no body required (16.1 item 3) */
-    if (call->op == UPSTREAM_KUBECONFIG)
-        return decode_kubeconfig(body, len, result);
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    if (call->op == UPSTREAM_LIST)
-        return decode_shoots(doc, decode_shoot_v2, result);
-    if (call->op == UPSTREAM_CATALOG)
-        return (result->catalog = decode_catalog(doc, call->region, false)) != NULL;
-    return (result->shoot = decode_shoot_v2(doc)) != NULL;
+    return decode_by_table(&generation_v2, call, body, len, result);
 }
 
 static void build_login(const struct config_account *account, struct request_draft *draft)
@@ -29,16 +50,42 @@ static void build_login(const struct config_account *account, struct request_dra
     *draft = (struct request_draft){"POST", mem_strdup("/auth/v2/tokens"), json_text(body)};
 }
 
+#define V2       "/gardener/v2/{cloud}"
+#define SHOOTS   V2 "/shoots/{region}/{project}"
+#define SHOOT    SHOOTS "/{name}"
+#define IDENTITY "/openstack/identity"
+
 const struct generation generation_v2 = {
     .name = "v2",
     .endpoints =
         {
-            [UPSTREAM_CATALOG] = {"GET", "/gardener/v2/{cloud}/cloud-profiles", NULL},
-            [UPSTREAM_BOOTSTRAP] = {"POST", "/gardener/v2/{cloud}/{region}/{project}/bootstrap", NULL},
-            [UPSTREAM_LIST] = {"GET", "/gardener/v2/{cloud}/shoots/{region}/{project}", NULL},
-            [UPSTREAM_GET] = {"GET", "/gardener/v2/{cloud}/shoots/{region}/{project}/{name}", NULL},
-            [UPSTREAM_CREATE] = {"POST", "/gardener/v2/{cloud}/shoots/{region}/{project}", encode_create_v2},
-            [UPSTREAM_DELETE] = {"DELETE", "/gardener/v2/{cloud}/shoots/{region}/{project}/{name}", NULL},
+            [UPSTREAM_CATALOG] = {"GET", V2 "/cloud-profiles", NULL, decode_profiles},
+            [UPSTREAM_BOOTSTRAP] = {"POST", V2 "/{region}/{project}/bootstrap", NULL, NULL},
+            [UPSTREAM_LIST] = {"GET", SHOOTS, NULL, decode_list},
+            [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one},
+            [UPSTREAM_CREATE] = {"POST", SHOOTS, encode_create_v2, decode_one},
+            [UPSTREAM_DELETE] = {"DELETE", SHOOT, NULL, NULL},
+            [UPSTREAM_PATCH] = {"PATCH", SHOOT, encode_patch_v2, decode_one},
+            [UPSTREAM_POOL_CREATE] = {"POST", SHOOT "/workers", encode_pool_v2, decode_one},
+            [UPSTREAM_POOL_UPDATE] = {"PUT", SHOOT "/workers/{item}", encode_pool_v2, decode_one},
+            [UPSTREAM_POOL_DELETE] = {"DELETE", SHOOT "/workers/{item}", NULL, NULL},
+            [UPSTREAM_HIBERNATE] = {"PATCH", SHOOT "/hibernate", NULL, NULL},
+            [UPSTREAM_WAKE] = {"PATCH", SHOOT "/wakeup", NULL, NULL},
+            [UPSTREAM_RECONCILE] = {"PATCH", SHOOT "/reconcile", NULL, NULL},
+            [UPSTREAM_RETRY] = {"PATCH", SHOOT "/retry", NULL, NULL},
+            [UPSTREAM_MAINTAIN] = {"PATCH", SHOOT "/maintenance", NULL, NULL},
+            [UPSTREAM_ENABLE_HA] = {"PATCH", SHOOT "/ha-control-plane/enable", NULL, NULL},
+            [UPSTREAM_ROTATE_CA] = {"PATCH", SHOOT "/ca/rotate", encode_stage, NULL},
+            [UPSTREAM_CA_STAGE] = {"GET", SHOOT "/ca/rotation-stage", NULL, decode_ca_stage},
+            [UPSTREAM_MONITORING] = {"GET", SHOOT "/monitoring", NULL, decode_monitoring},
+            [UPSTREAM_NODES] = {"GET", SHOOT "/monitoring/workers/{item}/nodes/overview", NULL, decode_nodes},
+            [UPSTREAM_SSH_KEY] = {"GET", SHOOT "/ssh_pk", NULL, decode_ssh_key},
+            [UPSTREAM_UPGRADE_CHECK] = {"GET", SHOOT "/upgrade/check?target_version={item}", NULL,
+                                        decode_upgrade_check},
+            [UPSTREAM_OWN_PROJECTS] = {"GET", IDENTITY "/v1/current-user/projects", NULL,
+                                       decode_own_projects},
+            [UPSTREAM_QUOTA] = {"GET", IDENTITY "/v2/domains/{item}/projects/{project}/quotas/{region}", NULL,
+                                decode_quota},
         },
     .decode = decode,
     .build_login = build_login,

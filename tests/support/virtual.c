@@ -92,6 +92,7 @@ static struct http_call *fake_start(struct transport *t, const struct http_reque
     f->count++;
     free(seen->body);
     *seen = (struct seen_request){.at = f->world->now,
+                                  .timeout_us = request->timeout_us,
                                   .body = mem_strndup(request->body ? request->body : "", request->body_len)};
     (void)snprintf(seen->method, sizeof(seen->method), "%s", request->method);
     (void)snprintf(seen->url, sizeof(seen->url), "%s", request->url);

@@ -27,6 +27,7 @@ struct seen_request {
     char method[16];
     char url[256];
     char token[64]; /* X-AUTH-TOKEN or "" */
+    int64_t timeout_us;
     char *body;
 };
 

@@ -224,8 +224,8 @@ static void outage_is_met_with_growing_pauses(void **state)
         submit(f, UPSTREAM_LIST, LANE_IDLE_POLL, US_PER_S);
         virtual_run(&f->world, f->loop, US_PER_S);
     }
-    /* Full jitter below a 30 s ceiling: about 15 s between attempts. */
-    assert_in_range(f->transport->count, 100, 500);
+    /* The bound is computed in test_lane.c, which looks closer. */
+    assert_in_range(f->transport->count, 40, 67);
 }
 
 static void lost_writes_are_uncertain_and_reads_are_not(void **state)

@@ -1,0 +1,150 @@
+/*
+ * Whether Cleura may be asked now: the one place that decides about spacing, back-off, Retry-After and the
+ * breaker. While the breaker is closed each bad answer is followed by a full-jitter pause; once it is open
+ * its own, longer pauses take over and no back-off is added to them. Logins and validations pass here like
+ * calls: they are requests to the same peer. Loop thread, but for the counters.
+ */
+#include <stdatomic.h>
+
+#include "base/log.h"
+#include "base/timefmt.h"
+#include "upstream/account_private.h"
+
+enum {
+    BACK_OFF_BASE_MS = 250,
+    BACK_OFF_CAP_MS = 30000,
+    RETRY_AFTER_CAP_S = 300,
+};
+
+static _Atomic uint64_t opened_total;
+static atomic_int breakers_open;
+
+uint64_t upstream_breaker_opened_total(void)
+{
+    return atomic_load(&opened_total);
+}
+
+int upstream_breakers_open(void)
+{
+    return atomic_load(&breakers_open);
+}
+
+int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer)
+{
+    int64_t wait = answer->retry_after
+                       ? time_parse_retry_after(answer->retry_after, env_wall(a->env), RETRY_AFTER_CAP_S)
+                       : 0;
+    return wait > 0 ? (int)wait : 0;
+}
+
+mono_us health_next_start(const struct upstream_account *a)
+{
+    mono_us at = a->next_start > a->paused_until ? a->next_start : a->paused_until;
+    return a->breaker.state != BREAKER_CLOSED && a->breaker.until > at ? a->breaker.until : at;
+}
+
+unsigned health_max_in_flight(const struct upstream_account *a)
+{
+    /* A probe goes alone, so that its answer is its own and not that of a call sent before. */
+    return a->breaker.state == BREAKER_CLOSED ? (unsigned)a->config->max_in_flight : 1;
+}
+
+bool health_breaker_is_open(const struct upstream_account *a)
+{
+    return breaker_state(&a->breaker, env_mono(a->env)) == BREAKER_OPEN;
+}
+
+int health_retry_after_s(const struct upstream_account *a)
+{
+    mono_us wait = health_next_start(a) - env_mono(a->env);
+    return wait > US_PER_S ? (int)((wait + US_PER_S - 1) / US_PER_S) : 1;
+}
+
+wall_us health_breaker_until(const struct upstream_account *a)
+{
+    return a->breaker.state == BREAKER_CLOSED ? 0
+                                              : env_wall(a->env) + (health_next_start(a) - env_mono(a->env));
+}
+
+void health_started(struct upstream_account *a)
+{
+    a->next_start = env_mono(a->env) + a->config->min_spacing_us;
+    breaker_started(&a->breaker);
+}
+
+/* Counts and tells what changed, `before` being the state until now. */
+static void follow_breaker(struct upstream_account *a, enum breaker_state before)
+{
+    enum breaker_state now = a->breaker.state;
+    if (now == before)
+        return;
+    if (before == BREAKER_CLOSED || now == BREAKER_CLOSED)
+        atomic_fetch_add(&breakers_open, before == BREAKER_CLOSED ? 1 : -1);
+    if (now == BREAKER_OPEN) {
+        atomic_fetch_add(&opened_total, 1);
+        log_warning("Cleura does not answer: breaker open", "account", a->config->name, "probe_in_s",
+                    LOG_INT(health_retry_after_s(a)));
+        lane_breaker_opened(a);
+    } else if (now == BREAKER_CLOSED) {
+        log_info("Cleura answers again: breaker closed", "account", a->config->name);
+    }
+}
+
+/* Full jitter, on top of what Cleura asked for; the pause is for the whole account. */
+static void back_off(struct upstream_account *a, int64_t retry_after_us)
+{
+    int64_t ceiling_ms = BACK_OFF_BASE_MS << (a->unwell < 7 ? a->unwell : 7);
+    if (ceiling_ms > BACK_OFF_CAP_MS)
+        ceiling_ms = BACK_OFF_CAP_MS;
+    a->unwell++;
+    int64_t jitter_us = (int64_t)env_random_below(a->env, (uint64_t)(ceiling_ms * US_PER_MS));
+    mono_us until = env_mono(a->env) + retry_after_us + jitter_us;
+    if (until > a->paused_until)
+        a->paused_until = until;
+}
+
+/* An answer that is no 5xx is a success for the breaker, also one that throttles: Cleura is there. */
+static bool is_failure(const struct http_answer *answer)
+{
+    static const bool unanswered[HTTP_OUTCOME_MAX_] = {
+        [HTTP_NOT_SENT] = true, [HTTP_TIMEOUT] = true, [HTTP_BROKEN] = true};
+    return unanswered[answer->outcome] || answer->status >= 500;
+}
+
+void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class)
+{
+    mono_us now = env_mono(a->env);
+    int64_t retry_after_us = answer_retry_after_s(a, answer) * US_PER_S;
+    enum breaker_state before = a->breaker.state;
+    bool well = answer->outcome == HTTP_ANSWERED && answer->status < 500 && class != UPSTREAM_THROTTLED &&
+                class != UPSTREAM_UNREACHABLE;
+    if (answer->outcome == HTTP_ANSWERED)
+        a->last_contact_at = env_wall(a->env);
+    if (is_failure(answer))
+        breaker_failure(&a->breaker, a->env, now);
+    else
+        breaker_success(&a->breaker, now);
+    if (well) {
+        a->unwell = 0;
+        budget_earn(&a->budget);
+    } else if (a->breaker.state == BREAKER_OPEN) {
+        breaker_hold(&a->breaker, now + retry_after_us);
+    } else {
+        back_off(a, retry_after_us);
+    }
+    follow_breaker(a, before);
+}
+
+void health_abandoned(struct upstream_account *a)
+{
+    enum breaker_state before = a->breaker.state;
+    breaker_abandoned(&a->breaker, a->env, env_mono(a->env));
+    if (a->breaker.state != before)
+        lane_breaker_opened(a);
+}
+
+void health_done(struct upstream_account *a)
+{
+    if (a->breaker.state != BREAKER_CLOSED)
+        atomic_fetch_sub(&breakers_open, 1);
+}
