@@ -18,6 +18,7 @@ struct request;
 enum { ANSWER_MAX_HEADERS = 12, ANSWER_HEADER_BYTES = 256 };
 
 #define TYPE_JSON    "application/json"
+#define TYPE_PATCH   "application/merge-patch+json"
 #define TYPE_YAML    "application/yaml"
 #define TYPE_PROBLEM "application/problem+json"
 #define TYPE_TEXT    "text/plain; charset=utf-8"

@@ -7,6 +7,7 @@
 
 #include "api/api_private.h"
 #include "api/conditional.h"
+#include "api/fresh.h"
 #include "api/list.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
@@ -61,11 +62,17 @@ static bool cluster_is_wanted(struct request *r, const struct view_blob *blob)
            matches_version(c, p->texts[PARAM_VERSION]) && matches_text(c, p->texts[PARAM_Q]);
 }
 
-void handle_clusters(struct request *r)
+static void serve_clusters(struct request *r)
 {
     char *prefix CLEANUP_FREE = r->project ? mem_printf("%s/", r->project) : NULL;
     list_reply(r,
                &(struct list_query){.section = VIEW_CLUSTERS, .prefix = prefix, .wanted = cluster_is_wanted});
+}
+
+void handle_clusters(struct request *r)
+{
+    if (!fresh_wanted(r, serve_clusters))
+        serve_clusters(r);
 }
 
 /* How old the answer is and where it comes from (HT-24, HT-28). */
@@ -77,7 +84,7 @@ static void add_age(struct request *r, const struct view_blob *blob)
     answer_header(&r->answer, "Age", "%lld", (long long)(age > 0 ? age / US_PER_S : 0));
 }
 
-void handle_cluster(struct request *r)
+static void serve_cluster(struct request *r)
 {
     char key[CLUSTER_KEY_BYTES];
     int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
@@ -87,8 +94,15 @@ void handle_cluster(struct request *r)
         return;
     }
     add_age(r, blob);
-    answer_header(&r->answer, "Cache-Status", "shootd; hit");
+    if (!r->serve)
+        answer_header(&r->answer, "Cache-Status", "shootd; hit");
     reply_blob(r, blob);
+}
+
+void handle_cluster(struct request *r)
+{
+    if (!fresh_wanted(r, serve_cluster))
+        serve_cluster(r);
 }
 
 void handle_cluster_create(struct request *r)
@@ -119,6 +133,32 @@ void handle_cluster_put(struct request *r)
         request_park(r, cmd);
     else
         command_free(cmd);
+}
+
+void handle_cluster_patch(struct request *r)
+{
+    request_park(r, request_command(r, COMMAND_CLUSTER_PATCH));
+}
+
+/* What changes the spec or ends the cluster has methods of its own. */
+static bool is_action(int type)
+{
+    return type >= 0 && type != OPERATION_CREATE && type != OPERATION_UPDATE && type != OPERATION_DELETE;
+}
+
+void handle_cluster_action(struct request *r)
+{
+    int type = operation_type_from_name(r->item);
+    if (!is_action(type)) {
+        respond_with(
+            r, PROBLEM_NOT_FOUND,
+            "There is no action of this name; there are hibernate, wake, reconcile, retry, maintain, "
+            "enable-ha, rotate-ca-prepare and rotate-ca-complete.");
+        return;
+    }
+    struct command *cmd = request_command(r, COMMAND_CLUSTER_ACTION);
+    cmd->action = (enum operation_type)type;
+    request_park(r, cmd);
 }
 
 void handle_cluster_delete(struct request *r)

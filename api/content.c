@@ -37,11 +37,12 @@ static bool check_length(struct request *r)
     return false;
 }
 
-/* application/json, with charset=utf-8 or without. */
-static bool is_json_type(const char *type)
+/* application/json (or a merge patch where one is taken), with charset=utf-8 or without. */
+static bool is_json_type(const struct request *r, const char *type)
 {
     size_t len = strcspn(type, "; \t");
-    if (!header_item_is(type, len, TYPE_JSON))
+    bool patch = r->route->flags & ROUTE_MERGE_PATCH && header_item_is(type, len, TYPE_PATCH);
+    if (!patch && !header_item_is(type, len, TYPE_JSON))
         return false;
     for (const char *p = strchr(type, ';'); p; p = strchr(p, ';')) {
         p++;
@@ -61,9 +62,10 @@ static bool check_type(struct request *r)
     const char *coding = r->headers.values[HEADER_CONTENT_ENCODING];
     if (!r->has_body || !(r->route->flags & ROUTE_BODY))
         return true;
-    if (!type || !is_json_type(type)) {
-        respond_with(r, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be application/json in UTF-8.");
-        answer_header(&r->answer, "Accept", "%s", TYPE_JSON);
+    if (!type || !is_json_type(r, type)) {
+        const char *taken = r->route->flags & ROUTE_MERGE_PATCH ? TYPE_PATCH ", " TYPE_JSON : TYPE_JSON;
+        respond_with(r, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be one of %s, in UTF-8.", taken);
+        answer_header(&r->answer, r->method == METHOD_PATCH ? "Accept-Patch" : "Accept", "%s", taken);
         return false;
     }
     if (coding && strcasecmp(coding, "identity") != 0) {

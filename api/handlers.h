@@ -25,7 +25,15 @@ void handle_clusters(struct request *r);
 void handle_cluster_create(struct request *r);
 void handle_cluster(struct request *r);
 void handle_cluster_put(struct request *r);
+void handle_cluster_patch(struct request *r);
 void handle_cluster_delete(struct request *r);
+void handle_cluster_action(struct request *r);
+/* lookups.c */
+void handle_monitoring(struct request *r);
+void handle_nodes(struct request *r);
+void handle_ssh_key(struct request *r);
+void handle_upgrades(struct request *r);
+void handle_quota(struct request *r);
 /* kubeconfig.c */
 void handle_kubeconfig(struct request *r);
 /* operations.c */

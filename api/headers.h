@@ -22,6 +22,7 @@ enum header_id {
     HEADER_IF_MATCH,
     HEADER_IF_NONE_MATCH,
     HEADER_PREFER,
+    HEADER_CACHE_CONTROL,
     HEADER_MAX_,
 };
 

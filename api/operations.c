@@ -1,12 +1,11 @@
 /* Operations: the monitors of accepted writes (AO-1 to AO-17). */
 #include "api/handlers.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/api_private.h"
 #include "api/list.h"
+#include "api/prefer.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
 #include "base/mem.h"
@@ -35,30 +34,11 @@ void handle_cluster_operations(struct request *r)
     handle_operations(r);
 }
 
-/* "wait=10" in a Prefer field (AO-10); unknown and malformed preferences are passed over. -1 when there is
- * none. */
-static int64_t preferred_wait(const struct request *r)
-{
-    const char *cursor = r->headers.values[HEADER_PREFER];
-    const char *item;
-    size_t len;
-    while (cursor && header_next_item(&cursor, &item, &len)) {
-        if (len < 6 || strncasecmp(item, "wait", 4) != 0)
-            continue;
-        const char *value = item + 4 + strspn(item + 4, " \t");
-        char *end;
-        long long seconds = *value == '=' ? strtoll(value + 1, &end, 10) : -1;
-        if (seconds >= 0 && end > value + 1)
-            return seconds;
-    }
-    return -1;
-}
-
 /* Seconds to wait for the end; adds what the answer has to say about it. */
 static int64_t wait_seconds(struct request *r)
 {
     int64_t wait = param_number(&r->params, PARAM_WAIT);
-    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : preferred_wait(r);
+    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : prefer_wait(r);
     int64_t most = r->api->limits.wait_max_s;
     answer_header(&r->answer, "Vary", "Prefer");
     if (preferred >= 0) {

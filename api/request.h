@@ -77,6 +77,7 @@ struct request {
     struct parking *parking;
     /* Turns the command's answer into another form; false leaves it to the common way. NULL: none. */
     bool (*finish)(struct request *r, struct command *cmd);
+    void (*serve)(struct request *r); /* answers from the view once a fresh read is over (api/fresh.h) */
     struct answer answer;
     enum problem_code problem; /* PROBLEM_MAX_: none */
 };

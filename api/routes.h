@@ -13,6 +13,7 @@ enum route_flag {
     ROUTE_QUIET = 4,        /* access line at debug level only */
     ROUTE_ANY_TYPE = 8,     /* the Accept field is not looked at: there is one form only */
     ROUTE_OFFERS_YAML = 16, /* beside JSON */
+    ROUTE_MERGE_PATCH = 32, /* the body may also be application/merge-patch+json */
 };
 
 struct route {

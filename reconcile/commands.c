@@ -1,6 +1,6 @@
 /*
- * What callers ask about clusters, decided against memory: create, upsert, delete. Answers of accepted writes
- * are given when the change is durable (promise 1). Loop thread.
+ * What callers ask about clusters, decided against memory: create, upsert, patch, delete. Answers of accepted
+ * writes are given when the change is durable (promise 1). Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 /* ---- shared
  * --------------------------------------------------------------------------------------------------- */
 
-static struct project *project_of(struct reconcile *r, struct command *cmd)
+struct project *command_project(struct reconcile *r, struct command *cmd)
 {
     struct project *p = project_find(r, cmd->project);
     if (!p)
@@ -23,8 +23,19 @@ static struct project *project_of(struct reconcile *r, struct command *cmd)
     return p;
 }
 
+struct entity *command_cluster(struct reconcile *r, struct command *cmd)
+{
+    if (!command_project(r, cmd))
+        return NULL;
+    struct entity *e = entity_find(r, cmd->project, cmd->name);
+    if (!e)
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'",
+                                       cmd->name, cmd->project));
+    return e;
+}
+
 /* If-Match (HT-17): "*" is any existing cluster, else one of a list of strong tags. True: go on. */
-static bool precondition_holds(struct command *cmd, const struct entity *e)
+bool command_precondition(struct command *cmd, const struct entity *e)
 {
     const char *header = cmd->if_match;
     if (cmd->if_none_match_any && e) {
@@ -49,7 +60,7 @@ static bool precondition_holds(struct command *cmd, const struct entity *e)
     return matches;
 }
 
-static struct operation *new_operation(struct entity *e, const struct command *cmd, enum operation_type type)
+struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type)
 {
     struct operation *op = operation_new();
     (void)id_new(e->r->env, ID_OPERATION, op->id);
@@ -64,10 +75,10 @@ static struct operation *new_operation(struct entity *e, const struct command *c
     return op;
 }
 
-static void reply_busy(struct command *cmd, const struct entity *e, const char *why)
+void command_reply_busy(struct command *cmd, const struct entity *e, const char *why)
 {
     struct problem *p = problem_new(PROBLEM_CLUSTER_BUSY, "%s", why);
-    const struct operation *op = e->next ? e->next : e->op;
+    const struct operation *op = e->queued ? e->queue[e->queued - 1] : e->op;
     p->retry_after_s = 10;
     if (op) {
         p->extra = json_object();
@@ -103,7 +114,7 @@ static void on_barrier_passed(struct save *save)
  * what may yet be lost. True: the command is decided anew when that change is durable (the store keeps the
  * order).
  */
-static bool wait_until_settled(struct entity *e, struct command *cmd)
+bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
     if (!e || !e->unsettled)
         return false;
@@ -167,7 +178,7 @@ static void on_create_saved(struct save *save)
         reply_not_stored(cmd);
         return;
     }
-    reply_cluster(cmd, 202, e);
+    reply_cluster(cmd, 202, e, NULL);
     e->committing = false;
     steps_advance(e);
 }
@@ -196,10 +207,10 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     c->phase = PHASE_PENDING;
     c->health = HEALTH_PROGRESSING;
     set_string(&c->message, "Accepted");
-    struct operation *op = new_operation(e, cmd, OPERATION_CREATE);
+    struct operation *op = command_operation(e, cmd, OPERATION_CREATE);
     op->body = spec_resolve(name, spec, &context);
     entity_set_operation(e, op);
-    steps_plan_create(e, op);
+    plan_create(e, op);
     log_info("create accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
              cmd->request_id, "by", cmd->token_name);
     e->committing = true; /* nothing is sent before the answer's promise is durable */
@@ -245,12 +256,12 @@ static void create_or_wait(struct reconcile *r, struct project *p, struct comman
 
 void command_cluster_create(struct reconcile *r, struct command *cmd)
 {
-    struct project *p = project_of(r, cmd);
+    struct project *p = command_project(r, cmd);
     if (!p)
         return;
     const char *name = json_str_or(cmd->body, "name", "");
     struct entity *e = entity_find(r, cmd->project, name);
-    if (wait_until_settled(e, cmd))
+    if (command_wait_until_settled(e, cmd))
         return;
     if (e && !is_leftover(e)) {
         struct problem *problem = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
@@ -268,6 +279,55 @@ void command_cluster_create(struct reconcile *r, struct command *cmd)
 /* ---- put
  * ------------------------------------------------------------------------------------------------------ */
 
+static const struct operation *find_operation(const struct entity *e, const char *id)
+{
+    if (e->op && !strcmp(e->op->id, id))
+        return e->op;
+    for (size_t i = 0; i < e->queued; i++)
+        if (!strcmp(e->queue[i]->id, id))
+            return e->queue[i];
+    struct operation_entry *entry = operation_entry(e->r, id);
+    return entry ? entry->op : NULL;
+}
+
+static void on_accepted(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e = settled(save);
+    if (save->status != STORE_OK) {
+        reply_not_stored(cmd);
+        return;
+    }
+    if (!e) {
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone"));
+        return;
+    }
+    reply_cluster(cmd, 202, e, find_operation(e, cmd->id));
+    steps_advance(e);
+}
+
+void command_accept(struct entity *e, struct command *cmd, struct operation *op)
+{
+    struct cluster *c = e->cluster;
+    struct save *save = save_new(e->r, on_accepted, cmd);
+    log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
+             "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
+    memcpy(cmd->id, op->id, sizeof(cmd->id));
+    e->unsettled++;
+    c->generation++;
+    queue_supersede(e, save, op);
+    if (entity_has_open_operation(e) || e->queued) {
+        queue_push(e, op);
+        save_operation(save, op);
+    } else {
+        entity_set_operation(e, op);
+        if (op->type != OPERATION_DELETE && c->shoot)
+            observe_settle(e, save);
+    }
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
 static void on_put_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
@@ -275,83 +335,137 @@ static void on_put_saved(struct save *save)
     if (save->status != STORE_OK)
         reply_not_stored(cmd);
     else if (e)
-        reply_cluster(cmd, 200, e);
+        reply_cluster(cmd, cmd->status, e, cmd->id[0] ? find_operation(e, cmd->id) : NULL);
     else
         reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted meanwhile"));
 }
 
-/* What is wanted is what is there, or is being made: nothing is to be sent. */
-static bool spec_is_met(const struct entity *e, const json_t *spec)
+/* The change that makes the spec true, when one is open: the last one accepted. */
+static const struct operation *change_under_way(const struct entity *e)
 {
-    const struct cluster *c = e->cluster;
-    if (c->spec && json_equal(c->spec, spec))
-        return true;
-    if (!c->shoot || entity_has_open_operation(e))
-        return false;
-    json_t *differences CLEANUP_JSON = json_array();
-    return spec_differences(spec, c->shoot->observed, differences) == 0;
+    const struct operation *waiting = queue_find(e, OPERATION_UPDATE);
+    if (waiting)
+        return waiting;
+    int wish = entity_wish(e);
+    return wish == OPERATION_CREATE || wish == OPERATION_UPDATE ? e->op : NULL;
 }
 
-static void reply_update_not_supported(struct command *cmd, const struct entity *e, const json_t *spec)
+/* What there is, in the words of a spec: what Cleura shows, or what it was asked to make. */
+static const json_t *present_state(const struct entity *e)
 {
-    struct problem *p =
-        problem_new(PROBLEM_NOT_SUPPORTED,
-                    "changing the spec of an existing cluster is not supported yet; nothing was sent");
-    json_t *differences = json_array();
     if (e->cluster->shoot)
-        (void)spec_differences(spec, e->cluster->shoot->observed, differences);
-    p->extra = json_object();
-    json_set_take(p->extra, "differences", differences);
-    reply_problem(cmd, p);
+        return e->cluster->shoot->observed;
+    return entity_wish(e) == OPERATION_CREATE ? e->op->body : NULL;
 }
 
-static void put_existing(struct entity *e, struct command *cmd)
+static void take_wish(struct entity *e, const struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
-    struct problem *faults = NULL;
-    struct spec_context context;
-    json_t *spec CLEANUP_JSON = body_spec(cmd->body);
-    project_spec_context(e->project, &context);
-    spec_check_body(cmd->body, SPEC_PUT, &context, &faults);
-    if (faults) {
-        reply_problem(cmd, faults);
-        return;
-    }
-    if (c->deleted || entity_wish(e) == OPERATION_DELETE || e->next) {
-        reply_busy(cmd, e, "the cluster is being deleted");
-        return;
-    }
-    if (!spec_is_met(e, spec)) {
-        reply_update_not_supported(cmd, e, spec);
-        return;
-    }
-    bool same = c->managed && json_equal(c->spec, spec) && metadata_is_equal(c, cmd->body);
-    if (same) {
-        reply_cluster(cmd, entity_has_open_operation(e) ? 202 : 200, e);
-        return;
-    }
+    json_t *spec CLEANUP_JSON = body_spec(body);
     if (!c->managed)
         log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->token_name);
     c->managed = true;
-    c->generation++;
     set_json(&c->spec, spec);
-    take_metadata(c, cmd->body);
+    take_metadata(c, body);
+}
+
+/* Nothing is to be sent: what is asked for is there, or on its way with `change`. */
+static void settle_wish(struct entity *e, struct command *cmd, const json_t *body,
+                        const struct operation *change)
+{
+    struct cluster *c = e->cluster;
+    json_t *spec CLEANUP_JSON = body_spec(body);
+    cmd->status = change ? 202 : 200;
+    if (change)
+        memcpy(cmd->id, change->id, sizeof(cmd->id));
+    if (c->managed && json_equal(c->spec, spec) && metadata_is_equal(c, body)) {
+        reply_cluster(cmd, cmd->status, e, change);
+        return;
+    }
+    take_wish(e, cmd, body);
+    c->generation++;
     e->unsettled++;
     struct save *save = save_new(e->r, on_put_saved, cmd);
+    if (c->shoot)
+        observe_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);
 }
 
+/* False when the change was refused, and answered. */
+static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    project_spec_context(e->project, &context);
+    context.observed = present_state(e);
+    spec_check_body(body, SPEC_PUT, &context, &faults);
+    if (faults) {
+        reply_problem(cmd, faults);
+        return false;
+    }
+    if (entity_is_leaving(e)) {
+        command_reply_busy(cmd, e, "the cluster is being deleted");
+        return false;
+    }
+    if (!context.observed) {
+        command_reply_busy(cmd, e, "the cluster was not read yet");
+        return false;
+    }
+    return true;
+}
+
+/* One wish, by PUT or by a merged PATCH. */
+static void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
+{
+    struct cluster *c = e->cluster;
+    struct spec_context context;
+    struct problem *faults = NULL;
+    if (catalog_wait(e->project, cmd) || !change_is_possible(e, cmd, body))
+        return;
+    project_spec_context(e->project, &context);
+    json_t *spec CLEANUP_JSON = body_spec(body);
+    const json_t *present = present_state(e);
+    const struct operation *change = change_under_way(e);
+    bool same = c->managed && json_equal(c->spec, spec);
+    json_t *plan CLEANUP_JSON = spec_plan(spec, present, &context);
+    bool nothing_differs = !json_array_size(plan);
+    if (same && change) {
+        settle_wish(e, cmd, body, change);
+        return;
+    }
+    if (nothing_differs && !change) {
+        settle_wish(e, cmd, body, NULL);
+        return;
+    }
+    spec_check_change(spec, present, &context, &faults);
+    if (faults && same) {
+        /* Nothing new is asked for, and what differs cannot be changed: it is shown as drift. */
+        problem_free(faults);
+        settle_wish(e, cmd, body, NULL);
+        return;
+    }
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    struct operation *op = command_operation(e, cmd, OPERATION_UPDATE);
+    op->body = json_pack("{sO}", "spec", spec);
+    plan_update(e, op);
+    take_wish(e, cmd, body);
+    command_accept(e, cmd, op);
+}
+
 void command_cluster_put(struct reconcile *r, struct command *cmd)
 {
-    struct project *p = project_of(r, cmd);
+    struct project *p = command_project(r, cmd);
     if (!p)
         return;
     struct entity *e = entity_find(r, cmd->project, cmd->name);
-    if (wait_until_settled(e, cmd) || !precondition_holds(cmd, e))
+    if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
         return;
     if (e && !is_leftover(e)) {
-        put_existing(e, cmd);
+        change_cluster(e, cmd, cmd->body);
         return;
     }
     if (!spec_name_is_valid(cmd->name)) {
@@ -364,62 +478,83 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
     create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
 }
 
+/* ---- patch
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* RFC 7396: null removes, objects merge, everything else replaces. Changes `target`. */
+static void merge_patch(json_t *target, const json_t *patch)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
+        if (json_is_null(value)) {
+            (void)json_object_del(target, key);
+        } else if (json_is_object(value)) {
+            json_t *inner = json_obj(target, key);
+            json_t *merged = inner ? json_deep_copy(inner) : json_object();
+            merge_patch(merged, value);
+            (void)json_object_set_new(target, key, merged);
+        } else {
+            (void)json_object_set_new(target, key, json_deep_copy(value));
+        }
+    }
+}
+
+static json_t *present_wish(const struct cluster *c)
+{
+    json_t *body = json_object();
+    json_set_take(body, "labels", json_deep_copy(c->labels));
+    if (c->description)
+        json_set_str(body, "description", c->description);
+    json_set_bool(body, "deletion_protection", c->deletion_protection);
+    json_set_take(body, "spec", json_deep_copy(c->spec));
+    return body;
+}
+
+void command_cluster_patch(struct reconcile *r, struct command *cmd)
+{
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
+        return;
+    if (!e->cluster->managed) {
+        reply_problem(cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd",
+                                       cmd->name));
+        return;
+    }
+    json_t *body CLEANUP_JSON = present_wish(e->cluster);
+    merge_patch(body, cmd->body);
+    change_cluster(e, cmd, body);
+}
+
 /* ---- delete
  * --------------------------------------------------------------------------------------------------- */
-
-static void on_delete_saved(struct save *save)
-{
-    struct command *cmd = save->ctx;
-    struct entity *e = settled(save);
-    if (save->status != STORE_OK) {
-        reply_not_stored(cmd);
-        return;
-    }
-    if (!e) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone"));
-        return;
-    }
-    reply_cluster(cmd, 202, e);
-    steps_advance(e);
-}
 
 static void accept_delete(struct entity *e, struct command *cmd)
 {
     struct cluster *c = e->cluster;
-    struct operation *op = new_operation(e, cmd, OPERATION_DELETE);
-    struct save *save = save_new(e->r, on_delete_saved, cmd);
-    e->unsettled++;
-    steps_plan_delete(e, op);
-    log_info("delete accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
-             cmd->request_id, "by", cmd->token_name);
-    c->generation++;
+    struct operation *op = command_operation(e, cmd, OPERATION_DELETE);
+    plan_delete(e, op);
     c->phase = PHASE_DELETING;
     c->health = HEALTH_PROGRESSING;
     c->settling = false;
     set_string(&c->message, "Deletion accepted");
-    if (entity_has_open_operation(e))
-        e->next = op;
-    else
-        entity_set_operation(e, op);
-    save_entity(save, e);
-    save_submit(save, false);
+    command_accept(e, cmd, op);
+}
+
+static const struct operation *deletion_under_way(const struct entity *e)
+{
+    const struct operation *waiting = queue_find(e, OPERATION_DELETE);
+    return waiting ? waiting : e->op;
 }
 
 void command_cluster_delete(struct reconcile *r, struct command *cmd)
 {
-    if (!project_of(r, cmd))
-        return;
-    struct entity *e = entity_find(r, cmd->project, cmd->name);
-    if (!e) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'",
-                                       cmd->name, cmd->project));
-        return;
-    }
-    if (wait_until_settled(e, cmd) || !precondition_holds(cmd, e))
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
         return;
     /* Repeating a delete is no fault (peers.md 6.1): the same operation answers. */
-    if (e->next || entity_wish(e) == OPERATION_DELETE || e->cluster->deleted) {
-        reply_cluster(cmd, 202, e);
+    if (entity_is_leaving(e)) {
+        reply_cluster(cmd, 202, e, deletion_under_way(e));
         return;
     }
     if (!e->cluster->managed) {

@@ -45,13 +45,15 @@ void entity_remove(struct entity *e)
     struct reconcile *r = e->r;
     assert(!e->call.active);
     kubeconfigs_forget(r->kubeconfigs, e->key);
+    lookups_forget(r->lookups, e->key);
     poll_forget(e);
     loop_timer_clear(r->o.loop, &e->retry);
     view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
     HASH_DEL(r->entities, e);
     problem_free(e->refusal);
     operation_free(e->op);
-    operation_free(e->next);
+    queue_free(e);
+    json_decref(e->call_body);
     cluster_free(e->cluster);
     free(e);
 }

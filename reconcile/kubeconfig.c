@@ -139,9 +139,15 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
         answer(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
 }
 
+/* The last one who waited has left: nobody needs the transfer any more (UP-19). */
 static void on_deadline(struct waiting *w)
 {
+    struct reconcile *r = w->r;
+    struct kubeconfig *entry, *next;
     reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "Cleura gave no kubeconfig in time"));
+    HASH_ITER (hh, r->kubeconfigs->all, entry, next)
+        if (entry->call.active && list_is_empty(&entry->waiters))
+            upstream_cancel(&entry->call);
 }
 
 static struct kubeconfig *find_or_add(struct kubeconfigs *k, const struct command *cmd,

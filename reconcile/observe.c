@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/spec.h"
 #include "reconcile/world_private.h"
 
 enum { STALE_GRACE_S = 5 };
@@ -68,6 +69,8 @@ static void emit_phase_change(struct save *save, const struct entity *e, enum ph
     /* A create that succeeds is "ready" whatever its last phase was: it is what its consumer waits for. */
     bool created = entity_wish(e) == OPERATION_CREATE && (to == PHASE_READY || to == PHASE_DEGRADED);
     int event = to == PHASE_READY ? ready_from[from] : by_phase[to];
+    if (to == PHASE_HIBERNATED && from == PHASE_UPDATING)
+        event = EVENT_CLUSTER_UPDATED + 1; /* it was changed in its sleep */
     if (created) {
         emit_cluster(save, EVENT_CLUSTER_READY, e, from, e->cluster->message);
         if (to == PHASE_READY)
@@ -92,22 +95,66 @@ static bool apply_decision(struct cluster *c, const struct decision *d)
     return !same;
 }
 
+/* Several runs one after the other are one way from 0 to 100. */
+static int overall_progress(const struct operation *op, int of_run)
+{
+    const struct operation_step *step = &op->steps[op->step_index];
+    if (op->type == OPERATION_CREATE || op->type == OPERATION_DELETE || op->step_count == 0)
+        return of_run;
+    return (int)((op->step_index * 100 + (unsigned)(step->accepted_at ? of_run : 0)) / op->step_count);
+}
+
 static bool follow_progress(struct entity *e)
 {
     struct operation *op = e->op;
     const struct cluster *c = e->cluster;
-    if (!entity_has_open_operation(e) || !c->shoot || c->phase == PHASE_PENDING)
+    if (!entity_has_open_operation(e) || !c->shoot || c->phase == PHASE_PENDING || !op->step_count)
         return false;
-    int progress = c->shoot->has_operation && !c->guard_since ? c->shoot->progress : 0;
+    bool waits_for_turn = op->steps[op->step_index].status == STEP_PENDING && op->type != OPERATION_CREATE &&
+                          op->type != OPERATION_DELETE;
+    const char *message = waits_for_turn ? op->message : c->message;
+    int progress = overall_progress(op, c->shoot->has_operation && !c->guard_since ? c->shoot->progress : 0);
     /* 100 is for the end: a stale success must not look like one. */
     if (progress > 99)
         progress = 99;
-    if (op->progress == progress && same_text(op->message, c->message))
+    if (op->progress == progress && same_text(op->message, message))
         return false;
     op->progress = progress;
-    free(op->message);
-    op->message = mem_strdup(c->message);
+    operation_set_message(op, message);
     return true;
+}
+
+/* What a managed cluster has otherwise than asked for, while nothing is under way that changes it. */
+static bool find_drift(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    json_t *drift CLEANUP_JSON = json_array();
+    if (c->managed && c->spec && c->shoot && !entity_has_open_operation(e) && !e->queued && !c->guard_since)
+        (void)spec_differences(c->spec, c->shoot->observed, drift);
+    bool before = json_array_size(c->drift) > 0, now = json_array_size(drift) > 0;
+    if ((!before && !now) || json_equal(c->drift, drift))
+        return false;
+    json_decref(c->drift);
+    c->drift = now ? json_incref(drift) : NULL;
+    if (now) {
+        const char *path = json_str_or(json_array_get(drift, 0), "path", "");
+        char *message CLEANUP_FREE =
+            mem_printf("%zu member(s) differ from the spec: %s%s", json_array_size(drift), path,
+                       json_array_size(drift) > 1 ? ", ..." : "");
+        emit_cluster(save, EVENT_CLUSTER_DRIFTED, e, c->phase, message);
+    }
+    return true;
+}
+
+void observe_settle(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    enum phase before = c->phase;
+    struct decision d = decide(c, c->shoot, entity_wish(e), env_wall(e->r->env));
+    (void)apply_decision(c, &d);
+    if (c->phase != before)
+        emit_phase_change(save, e, before);
+    (void)find_drift(e, save);
 }
 
 /* Our create was refused because somebody else has the name in this project: what is there is theirs. */
@@ -124,7 +171,7 @@ static void become_unmanaged(struct entity *e, struct save *save)
 void observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
-    bool stranger = steps_is_stranger(e);
+    bool stranger = plan_is_stranger(e);
     if (!c->upstream_exists && entity_wish(e) == OPERATION_CREATE) {
         /* Not proven to be ours: the create's own answer or read-back decides. */
         shoot_free(shoot);
@@ -145,20 +192,28 @@ void observe(struct entity *e, struct shoot *shoot)
     c->upstream_exists = true;
     if (guard_over)
         c->guard_since = 0;
+    if (d.operation_finished && !entity_has_open_operation(e))
+        c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
     e->confirm_absent = false;
     e->missing_in_list = false;
     e->absent_reads = 0;
     changed |= follow_progress(e);
-    if (!changed) {
+    e->quiet_polls = changed ? 0 : e->quiet_polls + 1;
+    if (!changed && !steps_want(e, &d)) {
         entity_show(e);
         return;
     }
     struct save *save = save_new(e->r, NULL, NULL);
+    bool was_open = entity_has_open_operation(e);
     if (stranger)
         become_unmanaged(e, save);
     else if (c->phase != before)
         emit_phase_change(save, e, before);
     steps_observed(e, save, &d);
+    if (was_open && !entity_has_open_operation(e))
+        observe_settle(e, save);
+    else
+        (void)find_drift(e, save);
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);
@@ -171,6 +226,11 @@ static void mark_stale(struct entity *e, int64_t older_than_us)
         return;
     c->stale = true;
     entity_show(e);
+}
+
+void observe_doubt(struct entity *e)
+{
+    mark_stale(e, -1);
 }
 
 void observe_failure(struct entity *e)

@@ -172,8 +172,6 @@ void save_entity(struct save *save, struct entity *e)
         save_operation(save, e->op);
         e->op_end_saved = operation_status_is_final(e->op->status);
     }
-    if (e->next)
-        save_operation(save, e->next);
     change_put_cluster(save->set, cluster_copy(c));
 }
 

@@ -21,10 +21,16 @@ enum {
     POLL_SINGLE_ABOVE = 4, /* projects of at most this many clusters are always listed */
 };
 
+/* Right after a change more may follow: the interval doubles with every quiet answer, up to the idle one. */
 int64_t poll_interval(const struct entity *e)
 {
     const struct config *config = e->r->o.config;
-    return entity_is_active(e) ? config->polling.active_us : config->polling.idle_us;
+    int64_t interval = config->polling.active_us;
+    if (entity_is_active(e))
+        return interval;
+    for (unsigned i = 0; i < e->quiet_polls && interval < config->polling.idle_us; i++)
+        interval *= 2;
+    return interval < config->polling.idle_us ? interval : config->polling.idle_us;
 }
 
 static int64_t backed_off(int64_t interval, unsigned failures)
@@ -45,6 +51,8 @@ void poll_rearm(struct project *p)
     mono_us at = p->discovery_due;
     if (first && first->key < at)
         at = first->key;
+    if (fresh_is_wanted(p))
+        at = env_mono(p->r->env);
     loop_timer_set(p->r->o.loop, &p->poll_timer, at);
 }
 
@@ -219,7 +227,7 @@ static void single_result(struct project *p, struct upstream_result *result)
     bool idle = !e->call.active && !e->committing;
     bool deleting = entity_wish(e) == OPERATION_DELETE;
     if (result->class == UPSTREAM_ABSENT && idle && (deleting || is_surely_absent(e))) {
-        steps_gone(e);
+        entity_gone(e);
         return;
     }
     if (result->class == UPSTREAM_ABSENT && idle && e->cluster->upstream_exists) {
@@ -249,6 +257,7 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
         poll_failed(p, result);
     }
     project_show(p);
+    fresh_answer(p, ok);
     poll_rearm(p);
 }
 
@@ -288,20 +297,32 @@ static enum lane_priority poll_priority(struct project *p, mono_us now)
     return priority;
 }
 
+/* Readers wait: for one cluster that is known, it is read alone. */
+static struct entity *single_wanted(struct project *p, enum lane_priority *priority)
+{
+    const char *name = fresh_take_up(p);
+    struct entity *e = name ? find_in_project(p, name) : NULL;
+    if (*priority > LANE_USER_WAITING)
+        *priority = LANE_USER_WAITING;
+    return e && e->cluster->upstream_exists && p->discovery_due > env_mono(p->r->env) ? e : NULL;
+}
+
 static void on_due(struct loop_timer *timer)
 {
     struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
     mono_us now = env_mono(p->r->env);
     if (p->poll_call.active || p->r->stopping)
         return;
-    struct entity *only = single_due(p, now);
+    enum lane_priority priority = poll_priority(p, now);
+    struct entity *only = fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);
     (void)snprintf(p->poll_name, sizeof(p->poll_name), "%s", only ? only->cluster->name : "");
     p->poll_call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
     p->poll_call.region = p->config->region;
     p->poll_call.project_id = p->config->project_id;
     p->poll_call.name = only ? p->poll_name : NULL;
-    p->poll_call.priority = poll_priority(p, now);
+    p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
+    p->poll_call.retry = p->poll_failures > 0;
     p->poll_call.on_done = on_polled;
     upstream_submit(project_lane(p), &p->poll_call);
 }
@@ -309,6 +330,8 @@ static void on_due(struct loop_timer *timer)
 void poll_init(struct project *p)
 {
     p->poll_timer.fire = on_due;
+    list_init(&p->fresh_next);
+    list_init(&p->fresh_now);
     p->discovery_due = env_mono(p->r->env);
 }
 

@@ -46,6 +46,7 @@ static json_t *render_upstream(const struct project *p)
     json_set_take(doc, "last_contact_at", time_or_null(status.last_contact_at));
     json_set_take(doc, "last_list_at", time_or_null(p->state->discovered_at));
     json_set_int(doc, "lane_depth", status.queue_depth + status.in_flight);
+    json_set_str(doc, "breaker", status.breaker);
     json_set_str(doc, "last_error", p->last_error);
     return doc;
 }

@@ -72,6 +72,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     r->o = *options;
     r->env = loop_env(options->loop);
     r->kubeconfigs = kubeconfigs_new(r);
+    r->lookups = lookups_new(r);
     r->account_count = options->config->account_count;
     r->accounts = mem_calloc(r->account_count, sizeof(*r->accounts));
     for (size_t i = 0; i < options->config->project_count; i++) {
@@ -227,9 +228,21 @@ static void attach_operations(struct reconcile *r)
             e->op = operation_copy(entry->op);
             e->op_end_saved = !open;
         } else if (open) {
-            e->next = operation_copy(entry->op); /* a delete that waited behind a create */
+            queue_push(e, operation_copy(entry->op));
         }
     }
+}
+
+/* A delete first, else in the order of acceptance; ids are made in the order of time. */
+static int by_turn(const void *left, const void *right)
+{
+    const struct operation *const *a = left, *const *b = right;
+    bool a_first = (*a)->type == OPERATION_DELETE, b_first = (*b)->type == OPERATION_DELETE;
+    if (a_first != b_first)
+        return a_first ? -1 : 1;
+    if ((*a)->created_at != (*b)->created_at)
+        return (*a)->created_at < (*b)->created_at ? -1 : 1;
+    return strcmp((*a)->id, (*b)->id);
 }
 
 static void take_up(struct entity *e)
@@ -239,8 +252,8 @@ static void take_up(struct entity *e)
     view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op));
     if (c->upstream_exists || entity_wish(e) == OPERATION_DELETE)
         poll_soon(e, 0);
-    if (e->next && !e->op)
-        entity_set_operation(e, TAKE_PTR(e->next));
+    if (e->queued > 1)
+        qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
     steps_advance(e);
 }
 
@@ -360,8 +373,12 @@ static const struct {
 } commands[COMMAND_TYPE_MAX_] = {
     [COMMAND_CLUSTER_CREATE] = {command_cluster_create, true},
     [COMMAND_CLUSTER_PUT] = {command_cluster_put, true},
+    [COMMAND_CLUSTER_PATCH] = {command_cluster_patch, true},
     [COMMAND_CLUSTER_DELETE] = {command_cluster_delete, true},
+    [COMMAND_CLUSTER_ACTION] = {command_cluster_action, true},
     [COMMAND_KUBECONFIG] = {kubeconfig_command, false},
+    [COMMAND_LOOKUP] = {command_lookup, false},
+    [COMMAND_FRESH] = {command_fresh, false},
     [COMMAND_CATALOG_REFRESH] = {command_catalog, false},
     [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
     [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
@@ -409,12 +426,15 @@ void reconcile_stop(struct reconcile *r)
         poll_stop(p);
         upstream_cancel(&p->catalog_call);
         refuse_waiters(&p->catalog_waiters);
+        refuse_waiters(&p->fresh_next);
+        refuse_waiters(&p->fresh_now);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->retry);
         upstream_cancel(&e->call); /* a write that was sent is settled by reading back after the start */
     }
     kubeconfigs_stop(r->kubeconfigs);
+    lookups_stop(r->lookups);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         operation_waiters_answer(r, entry); /* with the state as it is: 200, not finished */
     loop_timer_clear(r->o.loop, &r->housekeeping);
@@ -437,6 +457,7 @@ void reconcile_free(struct reconcile *r)
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);
     kubeconfigs_free(r->kubeconfigs);
+    lookups_free(r->lookups);
     for (size_t i = 0; i < r->account_count; i++)
         upstream_account_free(r->accounts[i].lane);
     free(r->accounts);
@@ -486,6 +507,18 @@ static void upstream_metrics(struct buffer *out)
                         "shootd_upstream_logins_total{result=\"refused\"} %llu\n",
                         (unsigned long long)upstream_logins_total(true),
                         (unsigned long long)upstream_logins_total(false));
+    (void)buffer_printf(out,
+                        "# HELP shootd_upstream_breakers_open Accounts whose circuit breaker is not closed.\n"
+                        "# TYPE shootd_upstream_breakers_open gauge\n"
+                        "shootd_upstream_breakers_open %d\n"
+                        "# HELP shootd_upstream_breaker_opened_total Times a circuit breaker opened.\n"
+                        "# TYPE shootd_upstream_breaker_opened_total counter\n"
+                        "shootd_upstream_breaker_opened_total %llu\n"
+                        "# HELP shootd_upstream_retries_delayed_total Retries that waited for their budget.\n"
+                        "# TYPE shootd_upstream_retries_delayed_total counter\n"
+                        "shootd_upstream_retries_delayed_total %llu\n",
+                        upstream_breakers_open(), (unsigned long long)upstream_breaker_opened_total(),
+                        (unsigned long long)upstream_retries_delayed_total());
 }
 
 void reconcile_metrics(struct buffer *out)

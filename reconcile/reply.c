@@ -23,9 +23,10 @@ void reply_json(struct command *cmd, int status, json_t *body)
     cmd->reply(cmd);
 }
 
-void reply_cluster(struct command *cmd, int status, const struct entity *e)
+void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op)
 {
-    const struct operation *op = e->next ? e->next : e->op;
+    if (!op)
+        op = e->op;
     render_cluster_etag(e->cluster, op, cmd->etag);
     if (status == 202 && op) {
         cmd->location = mem_printf("/v1/operations/%s", op->id);

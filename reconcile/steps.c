@@ -1,13 +1,14 @@
 /*
  * Operations, step by step. A step that calls Cleura goes
  *
- *   pending --intent committed--> sending --answer--> done
+ *   pending --intent committed--> sending --answer--> done, or waiting for the end of Cleura's run --> done
  *      ^                            |  \-- refused --> failed
  *      |                            | lost answer, or found so after a restart
- *      +--- read back: no effect ---+--- read back: it had effect --> done
+ *      +--- read back: no effect ---+--- read back: it had effect --> as if it had been answered
  *
  * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition
- * (promise 1). A waiting step ends by an observation. Loop thread.
+ * (promise 1). Changes and actions are exclusive: they are sent only after a look that found Cleura idle, and
+ * a 409 because it is not sends them back to waiting. Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,204 +16,25 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/errors.h"
-#include "reconcile/world_private.h"
+#include "reconcile/steps_private.h"
 
 enum {
     STEP_DEADLINE_S = 120, /* to be sent by the lane */
     STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx, over the budget of time, before the step is given up */
     STEP_BUDGET_S = 600,
     DELETE_AGAIN_S = 60, /* no deletion in sight so long after it was accepted: ask again */
+    EFFECT_AGAIN_S = 60, /* the same for changes and actions whose effect does not show */
+    LOOK_FRESH_S = 5,    /* an observation of this age still tells whether Cleura is idle */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
+    CONFLICTS_MAX = 24, /* so many 409 of an idle cluster are not about being busy */
 };
 
-enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_STRANGER };
+static void send_again(struct entity *e);
 
-struct step_kind {
-    const char *type;
-    enum upstream_op op;
-    bool waits;      /* ends by an observation, sends nothing */
-    bool idempotent; /* may be repeated without looking */
-    /* A definite answer other than OK. */
-    void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
-    void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
-    /* Read back: the shoot is there. What does that say about the step? */
-    enum finding (*found)(const struct entity *e, const struct shoot *shoot);
-    bool absent_means_done;
-};
-
-static const struct step_kind *kind_of(const struct operation_step *step);
-static void fail_step(struct entity *e, struct problem *problem);
-static void finish_step(struct entity *e, const struct upstream_result *result);
-static bool may_have_been_made(const struct entity *e);
-
-static struct operation_step *current_step(struct entity *e)
-{
-    return &e->op->steps[e->op->step_index];
-}
-
-static void set_message(struct operation *op, const char *message)
-{
-    char *copy = mem_strdup(message);
-    free(op->message);
-    op->message = copy;
-}
-
-/* ---- ends
- * ----------------------------------------------------------------------------------------------------- */
-
-void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
-                      struct problem *problem)
-{
-    static const int events[OPERATION_STATUS_MAX_] = {
-        [OPERATION_SUCCEEDED] = EVENT_OPERATION_SUCCEEDED + 1,
-        [OPERATION_FAILED] = EVENT_OPERATION_FAILED + 1,
-        [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED + 1,
-    };
-    struct operation_step *step = op->step_count ? &op->steps[op->step_index] : NULL;
-    op->status = status;
-    op->finished_at = env_wall(e->r->env);
-    if (status == OPERATION_SUCCEEDED)
-        op->progress = 100;
-    if (step && status != OPERATION_SUCCEEDED)
-        step->status = STEP_FAILED;
-    if (step)
-        step->finished_at = op->finished_at;
-    if (problem) {
-        op->error = problem_to_error_json(problem);
-        set_message(op, problem->detail);
-        problem_free(problem);
-    } else {
-        set_message(op, "Done");
-    }
-    log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
-             operation_status_name(status), "project", op->project, "cluster", op->cluster, "message",
-             op->message);
-    emit_operation(save, (enum event_type)(events[status] - 1), e, op);
-}
-
-static struct problem *cluster_failed_problem(const struct entity *e)
-{
-    const struct shoot *s = e->cluster->shoot;
-    struct problem *p = problem_new(PROBLEM_CLUSTER_FAILED, "%s",
-                                    s && s->description ? s->description : "Cleura gave up on the operation");
-    json_t *errors = json_array();
-    size_t i;
-    json_t *error;
-    json_array_foreach (s ? s->last_errors : NULL, i, error)
-        model_append_errors(errors, error);
-    p->extra = json_object();
-    json_set_take(p->extra, "upstream_errors", errors);
-    return p;
-}
-
-/* The operation ended without the shoot ever being made: the record stays, to tell why. */
-static void mark_never_made(struct entity *e)
-{
-    struct cluster *c = e->cluster;
-    if (c->upstream_exists || e->op->type != OPERATION_CREATE)
-        return;
-    c->phase = PHASE_FAILED;
-    c->health = HEALTH_UNHEALTHY;
-    free(c->message);
-    c->message = mem_strdup(e->op->message);
-}
-
-static void fail_step(struct entity *e, struct problem *problem)
-{
-    struct save *save = save_new(e->r, NULL, NULL);
-    enum phase before = e->cluster->phase;
-    operation_finish(e, save, e->op, OPERATION_FAILED, problem);
-    mark_never_made(e);
-    if (e->cluster->phase != before)
-        emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
-    save_entity(save, e);
-    save_submit(save, false);
-    steps_advance(e);
-}
-
-/* The operation that waited takes over; an open one before it ends as superseded. */
-static void promote_next(struct entity *e)
-{
-    struct save *save = save_new(e->r, NULL, NULL);
-    /* Planned while the create was open; now it is known whether there can be anything of ours to delete. */
-    if (e->next->type == OPERATION_DELETE && !e->cluster->upstream_exists && !may_have_been_made(e))
-        e->next->steps[0].status = STEP_SKIPPED;
-    if (entity_has_open_operation(e)) {
-        struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", e->next->id);
-        p->extra = json_object();
-        json_set_str(p->extra, "operation_id", e->next->id);
-        operation_finish(e, save, e->op, OPERATION_CANCELLED, p);
-        save_operation(save, e->op);
-    }
-    entity_set_operation(e, TAKE_PTR(e->next));
-    e->retries = 0;
-    e->reading_back = false;
-    loop_timer_clear(e->r->o.loop, &e->retry);
-    save_entity(save, e);
-    save_submit(save, false);
-}
-
-static void on_gone_saved(struct save *save)
-{
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
-    if (!e)
-        return;
-    struct project *p = e->project;
-    if (save->status != STORE_OK) {
-        /* Not recorded: it is found to be gone once more. */
-        e->cluster->deleted = false;
-        e->committing = false;
-        poll_soon(e, LOOK_AGAIN_S * US_PER_S);
-        return;
-    }
-    entity_remove(e);
-    view_publish(save->r->o.view);
-    project_show(p);
-}
-
-void steps_gone(struct entity *e)
-{
-    struct cluster *c = e->cluster;
-    if (e->committing || c->deleted)
-        return;
-    if (e->next) /* a delete was accepted while something else was under way: that is what happened */
-        promote_next(e);
-    bool deleting = entity_wish(e) == OPERATION_DELETE;
-    if (!c->upstream_exists && deleting && e->op->steps[0].status != STEP_SKIPPED &&
-        ++e->absent_reads < ABSENT_READS) {
-        /* A create whose answer was lost may still take effect: look once more. */
-        e->confirm_absent = true;
-        poll_soon(e, LOOK_AGAIN_S * US_PER_S);
-        return;
-    }
-    struct save *save = save_new(e->r, on_gone_saved, NULL);
-    enum phase before = c->phase;
-    c->deleted = true;
-    e->committing = true; /* nothing more happens to it */
-    poll_forget(e);
-    if (entity_has_open_operation(e)) {
-        if (deleting)
-            operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
-        else
-            operation_finish(e, save, e->op, OPERATION_FAILED,
-                             problem_new(PROBLEM_CLUSTER_FAILED, "the cluster vanished at Cleura"));
-    }
-    emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, deleting ? "Deleted" : "Vanished at Cleura");
-    save_entity(save, e);
-    /* The row goes; its operation and events stay. */
-    struct change *last = &save->set->changes[save->set->count - 1];
-    cluster_free(last->cluster);
-    last->kind = CHANGE_CLUSTER_DELETE;
-    memcpy(last->id, c->id, sizeof(last->id));
-    save_submit(save, false);
-}
-
-/* ---- calls
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- not now
+ * -------------------------------------------------------------------------------------------------- */
 
 static void try_again(struct entity *e, int64_t at_least_us)
 {
@@ -223,24 +45,30 @@ static void try_again(struct entity *e, int64_t at_least_us)
     loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + at_least_us + wait);
 }
 
-/* Nothing was sent: the step is pending again, and the operation says what it waits for. */
+/* Says what the operation waits for; stored when it is news. */
+static void tell(struct entity *e, const char *message)
+{
+    bool told = e->op->message && !strcmp(e->op->message, message);
+    operation_set_message(e->op, message);
+    if (!told)
+        entity_store(e);
+}
+
+/* Nothing was sent, or a read failed: the step is as it was before. */
 static void not_sent(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
     char *message CLEANUP_FREE = mem_printf("Waiting: %s", problem->detail);
-    if (!e->reading_back) {
+    if (!e->reading_back && step->status == STEP_SENDING) {
         step->status = STEP_PENDING;
         step->attempts--;
     }
-    bool told = e->op->message && !strcmp(e->op->message, message);
-    set_message(e->op, message);
-    if (!told)
-        entity_store(e);
+    tell(e, message);
     try_again(e, result->retry_after_s * US_PER_S);
 }
 
-static void lost(struct entity *e)
+void step_lost(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     log_warning("answer lost, reading back", "operation", e->op->id, "step", step->type, "cluster",
@@ -251,46 +79,155 @@ static void lost(struct entity *e)
     try_again(e, 0);
 }
 
+void step_busy(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    char *message CLEANUP_FREE =
+        mem_printf("Waiting: Cleura is busy with the cluster: %s", result->message ? result->message : "409");
+    step->status = STEP_PENDING;
+    step->attempts--;
+    e->must_look = true;
+    if (++e->conflicts > CONFLICTS_MAX) {
+        entity_fail_operation(e, upstream_problem(result));
+        return;
+    }
+    tell(e, message);
+    try_again(e, BUSY_WAIT_S * US_PER_S);
+}
+
 static void send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     bool long_enough = env_wall(e->r->env) - step->started_at > STEP_BUDGET_S * US_PER_S;
     if (e->refusal) {
-        fail_step(e, TAKE_PTR(e->refusal));
+        entity_fail_operation(e, TAKE_PTR(e->refusal));
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
-        fail_step(e, problem_new(PROBLEM_UPSTREAM_ERROR,
-                                 "Cleura answered %d attempts of %s with errors and did nothing",
-                                 step->attempts, step->type));
+        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_ERROR,
+                                             "Cleura answered %d attempts of %s with errors and did nothing",
+                                             step->attempts, step->type));
         return;
     }
     step->status = STEP_PENDING;
     step->uncertain = false;
+    e->must_look = true;
     try_again(e, 0);
+}
+
+/* ---- calls
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void submit(struct entity *e, enum upstream_op op,
+                   void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
+{
+    const struct project *p = e->project;
+    e->call.op = op;
+    e->call.region = p->config->region;
+    e->call.project_id = p->config->project_id;
+    e->call.name = e->cluster->name;
+    e->call.item = current_step(e)->target;
+    e->call.body = e->call_body ? e->call_body : e->op->body;
+    e->call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
+    e->call.deadline = env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
+    e->call.retry = e->retries > 0;
+    e->call.on_done = on_done;
+    upstream_submit(project_lane(p), &e->call);
+}
+
+static void end_step(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    step->status = STEP_DONE;
+    step->finished_at = env_wall(e->r->env);
+    e->retries = 0;
+    e->conflicts = 0;
+    e->absent_reads = 0;
+}
+
+/* The step's run at Cleura begins: until something newer is seen, what is shown is from before it. */
+static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    const struct step_kind *kind = step_kind(current_step(e));
+    c->guard_since = env_wall(e->r->env);
+    current_step(e)->status = STEP_WAITING;
+    current_step(e)->accepted_at = c->guard_since;
+    current_step(e)->finished_at = 0;
+    c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
+    if (result->shoot && !e->reading_back) {
+        shoot_free(c->shoot);
+        c->shoot = shoot_copy(result->shoot);
+        c->observed_at = c->guard_since;
+        c->guard_seen_at = c->shoot->operation_at;
+    }
+    observe_settle(e, save);
+    poll_soon(e, poll_interval(e) / 2);
+}
+
+void step_accepted(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    struct save *save = save_new(e->r, NULL, NULL);
+    end_step(e);
+    step->uncertain = false;
+    problem_free(e->refusal);
+    e->refusal = NULL;
+    operation_set_message(e->op, "Accepted by Cleura");
+    if (kind->accepted)
+        kind->accepted(e, result, save);
+    if (kind->exclusive)
+        begin_run(e, result, save);
+    e->reading_back = false;
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+/* A definite no. After a lost answer it may be because an earlier attempt had effect. */
+static void refused(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (kind->refused) {
+        kind->refused(e, step, result);
+    } else if (result->class == UPSTREAM_CONFLICT) {
+        step_busy(e, result);
+    } else if (step->attempts > 1 && !kind->idempotent) {
+        problem_free(e->refusal);
+        e->refusal = upstream_problem(result);
+        step_lost(e);
+    } else if (result->class == UPSTREAM_ABSENT) {
+        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: not found: %s",
+                                             result->message ? result->message : step->target));
+    } else {
+        entity_fail_operation(e, upstream_problem(result));
+    }
 }
 
 static void on_answer(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
-    struct operation_step *step = current_step(e);
-    const struct step_kind *kind = kind_of(step);
+    const struct step_kind *kind = step_kind(current_step(e));
+    json_decref(e->call_body);
+    e->call_body = NULL;
     switch (result->class) {
     case UPSTREAM_OK:
-        finish_step(e, result);
+        step_accepted(e, result);
         break;
     case UPSTREAM_UNCERTAIN:
     case UPSTREAM_GARBLED:
         if (kind->idempotent)
             send_again(e);
         else
-            lost(e);
+            step_lost(e);
         break;
     case UPSTREAM_ABSENT:
     case UPSTREAM_CONFLICT:
     case UPSTREAM_REFUSED:
     case UPSTREAM_FORBIDDEN:
-        kind->refused(e, step, result);
+        refused(e, result);
         break;
     case UPSTREAM_LOGIN_FAILED:
     case UPSTREAM_THROTTLED:
@@ -303,28 +240,95 @@ static void on_answer(struct upstream_call *call, const struct upstream_result *
     }
 }
 
+static void on_intent_saved(struct save *save)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (!e || e->cluster->deleted)
+        return;
+    e->committing = false;
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (queue_is_due(e) || e->r->stopping || save->status != STORE_OK) {
+        /* Replaced before it was sent, or not durable. */
+        step->status = STEP_PENDING;
+        step->attempts--;
+        if (save->status == STORE_OK)
+            steps_advance(e);
+        else
+            try_again(e, 0);
+        return;
+    }
+    json_decref(e->call_body);
+    e->call_body = kind->body ? kind->body(e, step) : NULL;
+    submit(e, kind->op, on_answer);
+}
+
+/* Makes "about to be sent" durable first. */
+static void begin_call(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    struct cluster *c = e->cluster;
+    struct save *save = save_new(e->r, on_intent_saved, NULL);
+    step->status = STEP_SENDING;
+    step->attempts++;
+    if (!step->started_at)
+        step->started_at = env_wall(e->r->env);
+    if (step_kind(step)->exclusive && step->attempts == 1)
+        c->guard_seen_at = c->shoot->operation_at;
+    e->committing = true;
+    if (e->op->status == OPERATION_PENDING) {
+        e->op->status = OPERATION_RUNNING;
+        emit_operation(save, EVENT_OPERATION_STARTED, e, e->op);
+    }
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+/* ---- read back: what became of a call whose answer nobody saw
+ * ------------------------------------------------ */
+
+static enum finding finding_of(const struct entity *e, const struct step_kind *kind,
+                               const struct upstream_result *result)
+{
+    const struct operation_step *step = current_step(e);
+    bool effect = false, complete;
+    if (kind->found)
+        return kind->found(e, result->shoot);
+    if (kind->probed)
+        kind->probed(step, result->document, &effect, &complete);
+    else if (kind->is_met)
+        effect = kind->is_met(e, step, result->shoot);
+    return effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
+static void on_found(struct entity *e, enum finding finding, const struct upstream_result *result)
+{
+    switch (finding) {
+    case FOUND_EFFECT:
+        step_accepted(e, result);
+        break;
+    case FOUND_NO_EFFECT:
+        e->reading_back = false;
+        send_again(e);
+        break;
+    case FOUND_STRANGER:
+        e->reading_back = false;
+        current_step(e)->uncertain = false;
+        entity_fail_operation(
+            e, problem_new(PROBLEM_NAME_TAKEN, "a cluster of this name exists already and is not ours"));
+        break;
+    }
+}
+
 static void on_read_back(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
-    const struct step_kind *kind = kind_of(current_step(e));
+    const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK) {
-        e->reading_back = false;
-        switch (kind->found(e, result->shoot)) {
-        case FOUND_EFFECT:
-            finish_step(e, result);
-            break;
-        case FOUND_NO_EFFECT:
-            send_again(e);
-            break;
-        case FOUND_STRANGER:
-            current_step(e)->uncertain = false;
-            fail_step(
-                e, problem_new(PROBLEM_NAME_TAKEN, "a cluster of this name exists already and is not ours"));
-            break;
-        }
+        on_found(e, finding_of(e, kind, result), result);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
-        e->reading_back = false;
-        finish_step(e, result);
+        step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT && ++e->absent_reads >= ABSENT_READS) {
         e->reading_back = false;
         send_again(e);
@@ -335,282 +339,67 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     }
 }
 
-static void submit(struct entity *e, enum upstream_op op,
-                   void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
-{
-    const struct project *p = e->project;
-    e->call.op = op;
-    e->call.region = p->config->region;
-    e->call.project_id = p->config->project_id;
-    e->call.name = e->cluster->name;
-    e->call.body = e->op->body;
-    e->call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
-    e->call.deadline = env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
-    e->call.on_done = on_done;
-    upstream_submit(project_lane(p), &e->call);
-}
-
-static void on_intent_saved(struct save *save)
-{
-    struct entity *e;
-    HASH_FIND_STR(save->r->entities, save->key, e);
-    if (!e || e->cluster->deleted)
-        return;
-    e->committing = false;
-    if (e->next || e->r->stopping || save->status != STORE_OK) {
-        /* Replaced before it was sent, or not durable. */
-        current_step(e)->status = STEP_PENDING;
-        current_step(e)->attempts--;
-        if (e->next || e->r->stopping)
-            steps_advance(e);
-        else
-            try_again(e, 0);
-        return;
-    }
-    submit(e, kind_of(current_step(e))->op, on_answer);
-}
-
-/* Makes "about to be sent" durable first. */
-static void begin_call(struct entity *e)
-{
-    struct operation_step *step = current_step(e);
-    struct save *save = save_new(e->r, on_intent_saved, NULL);
-    step->status = STEP_SENDING;
-    step->attempts++;
-    if (!step->started_at)
-        step->started_at = env_wall(e->r->env);
-    e->committing = true;
-    if (e->op->status == OPERATION_PENDING) {
-        e->op->status = OPERATION_RUNNING;
-        emit_operation(save, EVENT_OPERATION_STARTED, e, e->op);
-    }
-    save_entity(save, e);
-    save_submit(save, false);
-}
-
 static void read_back(struct entity *e)
 {
+    const struct step_kind *kind = step_kind(current_step(e));
     e->reading_back = true;
-    submit(e, UPSTREAM_GET, on_read_back);
+    submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
 }
 
-static void finish_step(struct entity *e, const struct upstream_result *result)
-{
-    struct operation_step *step = current_step(e);
-    const struct step_kind *kind = kind_of(step);
-    struct save *save = save_new(e->r, NULL, NULL);
-    step->status = STEP_DONE;
-    step->uncertain = false;
-    step->finished_at = env_wall(e->r->env);
-    e->retries = 0;
-    e->absent_reads = 0;
-    problem_free(e->refusal);
-    e->refusal = NULL;
-    set_message(e->op, "Accepted by Cleura");
-    kind->accepted(e, result, save);
-    save_entity(save, e);
-    save_submit(save, false);
-    steps_advance(e);
-}
+/* ---- exclusive steps: look, wait until Cleura is idle, send
+ * -------------------------------------------------- */
 
-/* ---- the kinds
- * ------------------------------------------------------------------------------------------------ */
-
-static void fail_with_result(struct entity *e, const struct upstream_result *result)
+static void on_looked(struct upstream_call *call, const struct upstream_result *result)
 {
-    fail_step(e, upstream_problem(result));
-}
-
-static void bootstrap_refused(struct entity *e, struct operation_step *step,
-                              const struct upstream_result *result)
-{
-    (void)step;
-    fail_step(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
-                             result->message ? result->message : upstream_class_name(result->class)));
-}
-
-static void bootstrap_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
-{
-    (void)result;
-    (void)save;
-    e->project->state->bootstrapped_at = env_wall(e->r->env);
-    project_store(e->project);
-    project_show(e->project);
-}
-
-static void create_refused(struct entity *e, struct operation_step *step,
-                           const struct upstream_result *result)
-{
-    const char *said = result->message ? result->message : upstream_class_name(result->class);
-    struct problem *problem;
-    if (result->class == UPSTREAM_CONFLICT)
-        problem = problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s", said);
-    else if (result->class == UPSTREAM_ABSENT)
-        problem = problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s", said);
-    else
-        problem = upstream_problem(result);
-    if (step->attempts == 1) {
-        fail_step(e, problem);
-        return;
-    }
-    /* An earlier attempt may be why: look before judging. */
-    problem_free(e->refusal);
-    e->refusal = problem;
-    lost(e);
-}
-
-static void create_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
-{
-    struct cluster *c = e->cluster;
-    c->upstream_exists = true;
-    if (result->shoot) {
-        shoot_free(c->shoot);
-        c->shoot = shoot_copy(result->shoot);
-        c->observed_at = env_wall(e->r->env);
-        c->stale = false;
-    }
-    emit_cluster(save, EVENT_CLUSTER_CREATED, e, c->phase, "Accepted by Cleura");
-    poll_soon(e, poll_interval(e) / 2);
-}
-
-static bool same_pools(const json_t *wanted, const json_t *there)
-{
-    if (json_array_size(wanted) != json_array_size(there))
-        return false;
-    size_t i, j;
-    json_t *pool, *other;
-    json_array_foreach (wanted, i, pool) {
-        bool found = false;
-        json_array_foreach (there, j, other)
-            found |=
-                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
-                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-/* Ours has just been made, as we asked; a stranger's of the same name has a history or another shape. */
-static enum finding create_found(const struct entity *e, const struct shoot *shoot)
-{
-    const json_t *wanted = e->op->body;
-    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
-    bool same = json_equal(json_object_get(wanted, "kubernetes_version"),
-                           json_object_get(shoot->observed, "kubernetes_version")) &&
-                same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
-    return fresh && same ? FOUND_EFFECT : FOUND_STRANGER;
-}
-
-static void delete_refused(struct entity *e, struct operation_step *step,
-                           const struct upstream_result *result)
-{
-    if (result->class == UPSTREAM_ABSENT) {
-        finish_step(e, result);
-    } else if (result->class == UPSTREAM_CONFLICT) {
-        char *message CLEANUP_FREE =
-            mem_printf("Cleura is busy: %s", result->message ? result->message : "conflict");
-        step->status = STEP_PENDING;
-        step->attempts--;
-        set_message(e->op, message);
-        entity_store(e);
-        try_again(e, BUSY_WAIT_S * US_PER_S);
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    if (result->class == UPSTREAM_OK) {
+        e->must_look = false;
+        observe(e, shoot_copy(result->shoot));
+        steps_advance(e);
+    } else if (result->class == UPSTREAM_ABSENT) {
+        /* Whether it is gone is decided by the poller, which asks in more than one way. */
+        e->project->discovery_due = env_mono(e->r->env);
+        poll_rearm(e->project);
+        try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else {
-        fail_with_result(e, result);
+        not_sent(e, result);
     }
 }
 
-static void delete_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+static bool state_is(const struct shoot *s, const char *state)
 {
-    (void)save;
-    struct cluster *c = e->cluster;
-    bool absent = result->class == UPSTREAM_ABSENT;
-    /* A deletion that failed earlier is still shown for a while: it is not the end of this one. */
-    c->guard_since = env_wall(e->r->env);
-    c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
-    /* Nothing was there to delete; should it appear after all, it is asked for again. */
-    e->op->steps[0].uncertain = absent;
-    e->confirm_absent = absent;
-    poll_soon(e, absent ? 0 : poll_interval(e) / 2);
+    return s->operation_state && !strcmp(s->operation_state, state);
 }
 
-static enum finding delete_found(const struct entity *e, const struct shoot *shoot)
+static bool cleura_is_busy(const struct entity *e)
 {
-    const struct shoot *before = e->cluster->shoot;
-    bool deleting = shoot->operation_type && !strcmp(shoot->operation_type, "Delete");
-    bool old_failure = before && shoot->operation_state && !strcmp(shoot->operation_state, "Failed") &&
-                       shoot->operation_at == before->operation_at;
-    return deleting && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
+    const struct cluster *c = e->cluster;
+    const struct shoot *s = c->shoot;
+    return !s->has_operation || state_is(s, "Processing") || state_is(s, "Pending") ||
+           decide_guard_holds(c, s, env_wall(e->r->env)) ||
+           (s->operation_type && !strcmp(s->operation_type, "Delete"));
 }
 
-static const struct step_kind kinds[] = {
-    {.type = "bootstrap",
-     .op = UPSTREAM_BOOTSTRAP,
-     .idempotent = true, /* cleura-api.md 10.2: repeating is harmless */
-     .refused = bootstrap_refused,
-     .accepted = bootstrap_accepted},
-    {.type = "create_shoot",
-     .op = UPSTREAM_CREATE,
-     .refused = create_refused,
-     .accepted = create_accepted,
-     .found = create_found},
-    {.type = "delete_shoot",
-     .op = UPSTREAM_DELETE,
-     .refused = delete_refused,
-     .accepted = delete_accepted,
-     .found = delete_found,
-     .absent_means_done = true},
-    {.type = "wait_ready", .waits = true},
-    {.type = "wait_gone", .waits = true},
-};
-
-static const struct step_kind *kind_of(const struct operation_step *step)
+static void begin_exclusive(struct entity *e)
 {
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (!strcmp(kinds[i].type, step->type))
-            return &kinds[i];
-    abort(); /* steps are made in this file only */
-}
-
-void steps_plan_create(struct entity *e, struct operation *op)
-{
-    if (!e->project->state->bootstrapped_at)
-        (void)operation_add_step(op, "bootstrap", "");
-    (void)operation_add_step(op, "create_shoot", "");
-    (void)operation_add_step(op, "wait_ready", "");
-}
-
-static const struct operation_step *create_step(const struct entity *e)
-{
-    const struct operation *op = e->op;
-    for (unsigned i = 0; op && op->type == OPERATION_CREATE && i < op->step_count; i++)
-        if (!strcmp(op->steps[i].type, "create_shoot"))
-            return &op->steps[i];
-    return NULL;
-}
-
-/*
- * Whether Cleura may have made the shoot although nobody saw it yet. After a definite refusal it did not: a
- * shoot of that name is then a stranger's, and must not be deleted.
- */
-static bool may_have_been_made(const struct entity *e)
-{
-    const struct operation_step *step = create_step(e);
-    return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
-}
-
-bool steps_is_stranger(const struct entity *e)
-{
-    const struct operation_step *step = create_step(e);
-    return !e->cluster->upstream_exists && step && !may_have_been_made(e);
-}
-
-void steps_plan_delete(struct entity *e, struct operation *op)
-{
-    struct operation_step *step = operation_add_step(op, "delete_shoot", "");
-    if (!e->cluster->upstream_exists && !may_have_been_made(e))
-        step->status = STEP_SKIPPED;
-    (void)operation_add_step(op, "wait_gone", "");
+    const struct cluster *c = e->cluster;
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    bool fresh = c->shoot && env_wall(e->r->env) - c->observed_at <= LOOK_FRESH_S * US_PER_S;
+    if (e->must_look || !fresh) {
+        submit(e, UPSTREAM_GET, on_looked);
+    } else if (cleura_is_busy(e)) {
+        tell(e, "Waiting: Cleura is busy with the cluster");
+        if (!heap_contains(&e->due))
+            poll_soon(e, poll_interval(e));
+    } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
+        end_step(e);
+        if (!step->attempts)
+            step->status = STEP_SKIPPED;
+        steps_advance(e);
+    } else {
+        begin_call(e);
+    }
 }
 
 /* ---- driving
@@ -622,7 +411,7 @@ static void begin_waiting(struct entity *e, struct operation_step *step)
     step->status = STEP_WAITING;
     step->started_at = env_wall(e->r->env);
     if (nothing_upstream) {
-        steps_gone(e);
+        entity_gone(e);
         return;
     }
     entity_store(e);
@@ -630,22 +419,53 @@ static void begin_waiting(struct entity *e, struct operation_step *step)
         poll_soon(e, poll_interval(e) / 2);
 }
 
+static bool step_is_over(const struct operation_step *step)
+{
+    return step->status == STEP_DONE || step->status == STEP_SKIPPED;
+}
+
+/* Moves to the first step that is not over; false when there is none left. */
+static bool find_step(struct operation *op)
+{
+    if (!op->step_count)
+        return false;
+    while (op->step_index < op->step_count && step_is_over(&op->steps[op->step_index])) {
+        if (op->step_index + 1 == op->step_count)
+            return false;
+        op->step_index++;
+    }
+    return true;
+}
+
+static void end_operation(struct entity *e)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    if (e->cluster->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
 void steps_advance(struct entity *e)
 {
-    if (e->r->stopping || e->committing || e->call.active || !e->op)
+    if (e->r->stopping || e->committing || e->call.active || (!e->op && !e->queued))
         return;
-    if (e->next)
-        promote_next(e);
+    while (queue_is_due(e))
+        queue_promote(e);
     if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->retry))
         return;
-    struct operation *op = e->op;
-    while (op->step_index < op->step_count && (op->steps[op->step_index].status == STEP_DONE ||
-                                               op->steps[op->step_index].status == STEP_SKIPPED))
-        op->step_index++;
+    if (!find_step(e->op)) {
+        end_operation(e);
+        return;
+    }
     struct operation_step *step = current_step(e);
-    const struct step_kind *kind = kind_of(step);
+    const struct step_kind *kind = step_kind(step);
     if (step->status == STEP_PENDING && kind->waits)
         begin_waiting(e, step);
+    else if (step->status == STEP_PENDING && kind->exclusive)
+        begin_exclusive(e);
     else if (step->status == STEP_PENDING)
         begin_call(e);
     else if (step->status == STEP_SENDING && kind->idempotent)
@@ -653,6 +473,9 @@ void steps_advance(struct entity *e)
     else if (step->status == STEP_SENDING)
         read_back(e);
 }
+
+/* ---- observations
+ * --------------------------------------------------------------------------------------------- */
 
 /* The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
  * lost. */
@@ -665,19 +488,80 @@ static bool deletion_is_missing(const struct entity *e)
     return !deleting && sent->status == STEP_DONE && (sent->uncertain || overdue);
 }
 
+static void delete_again(struct entity *e)
+{
+    log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
+    current_step(e)->status = STEP_PENDING;
+    e->op->step_index = 0;
+    e->op->steps[0].status = STEP_PENDING;
+    e->op->steps[0].uncertain = false;
+}
+
+/* Cleura is done and what was asked for does not show. */
+static void not_met(struct entity *e)
+{
+    if (env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S)
+        send_again(e);
+}
+
+static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    const struct operation_step *step = current_step(e);
+    bool effect, complete;
+    if (result->class != UPSTREAM_OK) {
+        not_sent(e, result);
+        return;
+    }
+    step_kind(step)->probed(step, result->document, &effect, &complete);
+    if (complete) {
+        end_step(e);
+        steps_advance(e);
+    } else if (!effect) {
+        not_met(e);
+    }
+}
+
+static void run_observed(struct entity *e, struct save *save, const struct decision *d)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (d->operation_failed) {
+        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
+    } else if (!d->operation_finished) {
+        return;
+    } else if (kind->probed) {
+        if (!e->call.active && !loop_timer_is_set(&e->retry))
+            submit(e, kind->probe, on_confirmed);
+    } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
+        not_met(e);
+    } else {
+        end_step(e);
+        if (!find_step(e->op))
+            operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    }
+}
+
+bool steps_want(const struct entity *e, const struct decision *d)
+{
+    if (!entity_has_open_operation(e) || !e->op->step_count || current_step(e)->status != STEP_WAITING)
+        return false;
+    if (!strcmp(current_step(e)->type, "wait_gone"))
+        return deletion_is_missing(e);
+    return d->operation_finished || d->operation_failed;
+}
+
 void steps_observed(struct entity *e, struct save *save, const struct decision *d)
 {
-    if (!entity_has_open_operation(e) || e->next)
+    if (!entity_has_open_operation(e) || queue_is_due(e) || !e->op->step_count)
         return;
     struct operation_step *step = current_step(e);
     if (step->status != STEP_WAITING)
         return;
-    if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
-        log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
-        step->status = STEP_PENDING;
-        e->op->step_index = 0;
-        e->op->steps[0].status = STEP_PENDING;
-        e->op->steps[0].uncertain = false;
+    if (step_kind(step)->exclusive) {
+        run_observed(e, save, d);
+    } else if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
+        delete_again(e);
     } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
         step->status = STEP_DONE;
         operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);

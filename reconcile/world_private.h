@@ -1,10 +1,13 @@
 /*
  * The world in memory and the seams between the files of reconcile/. Loop thread only.
  *
- *   commands.c   what callers ask                    persist.c   change sets, the way back from the writer
- *   steps.c      operations, step by step            poll.c      when to read what
- *   observe.c    what an answer changes              events.c    facts and their deliveries
- *   kubeconfig.c short-lived secrets                 projects.c  catalogs, bootstrap, upstream state
+ *   commands.c   create, change, delete              persist.c   change sets, the way back from the writer
+ *   actions.c    hibernate, wake, rotate, ...        poll.c      when to read what
+ *   plan.c       which steps an operation has        observe.c   what an answer changes
+ *   steps.c      operations, step by step            events.c    facts and their deliveries
+ *   step_kinds.c what each kind of step is           expiry.c    versions that run out
+ *   ends.c       how operations and clusters end     projects.c  catalogs, bootstrap, upstream state
+ *   queue.c      operations that wait their turn     kubeconfig.c, lookup.c  fetched on demand, not stored
  */
 #ifndef RECONCILE_WORLD_PRIVATE_H
 #define RECONCILE_WORLD_PRIVATE_H
@@ -32,16 +35,21 @@ struct entity {
     struct reconcile *r;
     struct project *project;
     struct cluster *cluster;
-    struct operation *op;      /* the open one, or the last one until the next; may be NULL */
-    struct operation *next;    /* accepted, waiting for op to settle (a delete behind a create) */
+    struct operation *op;     /* the open one, or the last one until the next; may be NULL */
+    struct operation **queue; /* accepted, waiting for their turn; first come first (queue.c) */
+    size_t queued;
     struct heap_item due;      /* in the project's heap */
     struct upstream_call call; /* of the current step or its read-back */
     struct loop_timer retry;   /* when the step is to be taken up again */
     int retries;               /* failures of the step in a row, for the back-off */
+    json_t *call_body;         /* what the running call sends, when it was made for it */
     bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
-    int absent_reads;        /* consecutive reads that found nothing */
-    bool missing_in_list;    /* the last list did not hold it */
+    bool must_look;       /* what is known of the shoot may be old: read it before the next write */
+    int conflicts;        /* 409 answers in a row to the current step */
+    unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
+    int absent_reads;     /* consecutive reads that found nothing */
+    bool missing_in_list; /* the last list did not hold it */
     struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
     bool committing;         /* a step's intent is on its way to the store */
     bool confirm_absent;     /* missing from a list: read it alone before believing it */
@@ -61,6 +69,8 @@ struct project {
     struct upstream_call poll_call;
     char poll_name[64]; /* shoot of a single read, "" for a list */
     unsigned poll_failures;
+    struct list fresh_next; /* struct waiting: for a read that has not begun */
+    struct list fresh_now;  /* for the one under way */
     struct upstream_call catalog_call;
     struct loop_timer catalog_timer;
     struct list catalog_waiters; /* struct waiting */
@@ -117,6 +127,7 @@ struct reconcile {
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;
     struct kubeconfigs *kubeconfigs;
+    struct lookups *lookups;
     struct account_state **loaded_accounts; /* until accounts exist */
     size_t loaded_account_count;
     struct loop_timer housekeeping;
@@ -173,20 +184,56 @@ void emit_account(struct save *save, enum event_type type, const struct account 
 /* steps.c */
 /* Begins or goes on with the entity's open operation; harmless at any time. */
 void steps_advance(struct entity *e);
-/* Plans the steps of a new create or delete. */
-void steps_plan_create(struct entity *e, struct operation *op);
-void steps_plan_delete(struct entity *e, struct operation *op);
-/* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */
-bool steps_is_stranger(const struct entity *e);
-/* An observation arrived: may end the waiting step. The save gets what changes. */
+/* An observation arrived: may end the waiting step, and with it the operation. The save gets what changes. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
-/* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
-void steps_gone(struct entity *e);
+
+/* Whether an observation that changed nothing is to be handed to steps_observed all the same. */
+bool steps_want(const struct entity *e, const struct decision *d);
+
+/* plan.c: the steps of a new operation. */
+void plan_create(struct entity *e, struct operation *op);
+void plan_delete(struct entity *e, struct operation *op);
+/* What leads from what is there to op->body's `spec`; made anew when the operation's turn comes. */
+void plan_update(struct entity *e, struct operation *op);
+void plan_action(struct operation *op);
+/* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */
+bool plan_is_stranger(const struct entity *e);
+/* Whether Cleura may have made the shoot although nobody saw it yet. */
+bool plan_may_have_been_made(const struct entity *e);
+
+/* queue.c */
+void queue_push(struct entity *e, struct operation *op);
+/* Removes one without ending it; the caller owns it. */
+struct operation *queue_take(struct entity *e, size_t index);
+void queue_free(struct entity *e);
+/* The waiting operation of this type, or NULL. */
+struct operation *queue_find(const struct entity *e, enum operation_type type);
+/* Whether the first waiting operation may begin: the one before it ended, or is to be cut short. */
+bool queue_is_due(const struct entity *e);
+/* Ends those that `by` makes void, each with its own truth, in the same change set. */
+void queue_supersede(struct entity *e, struct save *save, const struct operation *by);
+/* The first waiting operation becomes the current one. */
+void queue_promote(struct entity *e);
+bool entity_is_leaving(const struct entity *e);
+
+/* ends.c */
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem);
+void operation_supersede(struct entity *e, struct save *save, struct operation *op,
+                         const struct operation *by);
+void operation_set_message(struct operation *op, const char *message);
+/* The current operation ends badly and is stored. Takes the problem. */
+void entity_fail_operation(struct entity *e, struct problem *problem);
+struct problem *cluster_failed_problem(const struct entity *e);
+/* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
+void entity_gone(struct entity *e);
 
 /* observe.c: takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
+/* Nobody could confirm it just now: shown as stale at once. */
+void observe_doubt(struct entity *e);
+/* Decides phase, health and drift anew from what is known, after an operation began or ended. */
+void observe_settle(struct entity *e, struct save *save);
 /* A read failed: what is older than one interval is stale now. */
 void observe_failure(struct entity *e);
 /* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
@@ -201,6 +248,12 @@ void poll_soon(struct entity *e, int64_t in_us);
 void poll_forget(struct entity *e);
 void poll_rearm(struct project *p);
 int64_t poll_interval(const struct entity *e);
+/* fresh.c: readers that wait for a new look at Cleura, one read for all of a project. */
+void command_fresh(struct reconcile *r, struct command *cmd);
+bool fresh_is_wanted(const struct project *p);
+/* The read that starts now serves everybody who waits. Returns the one shoot that all ask for, or NULL. */
+const char *fresh_take_up(struct project *p);
+void fresh_answer(struct project *p, bool ok);
 
 /* projects.c */
 void project_init(struct project *p, struct reconcile *r, const struct config_project *config,
@@ -221,10 +274,35 @@ void kubeconfigs_forget(struct kubeconfigs *k, const char *entity_key);
 void kubeconfig_command(struct reconcile *r, struct command *cmd);
 void kubeconfigs_stop(struct kubeconfigs *k);
 
-/* commands.c and its parts: each takes the command. */
+/* commands.c: shared by what callers ask of a cluster. */
+struct project *command_project(struct reconcile *r, struct command *cmd);
+struct entity *command_cluster(struct reconcile *r, struct command *cmd);
+bool command_precondition(struct command *cmd, const struct entity *e);
+struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
+bool command_wait_until_settled(struct entity *e, struct command *cmd);
+void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
+/* Queues or begins `op` (taken); the caller is answered with it when all is durable. */
+void command_accept(struct entity *e, struct command *cmd, struct operation *op);
+
+/* actions.c: the stage of the rotation was read for this command. */
+void action_stage_known(struct entity *e, struct command *cmd, const char *stage);
+
+/* lookup.c: fetched on demand, shared by those who wait, kept for moments, never stored. */
+struct lookups;
+struct lookups *lookups_new(struct reconcile *r);
+void lookups_stop(struct lookups *l);
+void lookups_free(struct lookups *l);
+void lookups_forget(struct lookups *l, const char *entity_key);
+/* Reads the stage of the CA rotation, then calls action_stage_known. */
+void lookup_stage(struct entity *e, struct command *cmd);
+void command_lookup(struct reconcile *r, struct command *cmd);
+
+/* Each takes the command. */
 void command_cluster_create(struct reconcile *r, struct command *cmd);
 void command_cluster_put(struct reconcile *r, struct command *cmd);
+void command_cluster_patch(struct reconcile *r, struct command *cmd);
 void command_cluster_delete(struct reconcile *r, struct command *cmd);
+void command_cluster_action(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 void command_events(struct reconcile *r, struct command *cmd);
 void command_webhook_create(struct reconcile *r, struct command *cmd);
@@ -239,7 +317,8 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
 /* reply.c: each answers and gives the command back. Problem and body are taken. */
 void reply_problem(struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
-void reply_cluster(struct command *cmd, int status, const struct entity *e);
+/* `op` is the operation that answers this caller; NULL: the entity's own. */
+void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
 
 /* waiting.c */

@@ -77,7 +77,7 @@ json_t *render_cluster(const struct cluster *c, const struct operation *op)
     json_set_bool(doc, "deletion_protection", c->deletion_protection);
     json_set_take(doc, "spec", json_incref(c->spec));
     json_set_take(doc, "observed", c->shoot ? json_incref(c->shoot->observed) : NULL);
-    json_set_take(doc, "drift", json_array());
+    json_set_take(doc, "drift", or_empty_array(c->drift));
     json_set_take(doc, "status", render_status(c));
     json_set_take(doc, "operation", op ? render_operation(op) : NULL);
     json_set_int(doc, "version", c->version);

@@ -264,6 +264,29 @@ def test_life_of_everything(pair, client, checker):
     assert client.delete("/v1/tokens/" + token.json()["id"]).status_code == 404
 
 
+def test_changes_actions_and_sub_resources_validate(client, pair):
+    sim, d = pair
+    d.wait_operation(d.create("sub")["operation"]["id"])
+    path = d.clusters_path("sub")
+    patched = client.patch(path, json={"description": "patched"},
+                           headers={"Content-Type": "application/merge-patch+json"})
+    assert patched.status_code == 200 and patched.json()["description"] == "patched"
+    changed = client.patch(path, json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
+    assert changed.status_code == 202, changed.text
+    assert d.wait_operation(changed.json()["operation"]["id"])["status"] == "succeeded"
+    acted = client.post(path + "/actions/reconcile")
+    assert acted.status_code == 202, acted.text
+    d.wait_operation(acted.json()["operation"]["id"])
+    assert client.post(path + "/actions/wake").status_code == 200, "it is awake"
+    assert client.post(path + "/actions/dance").status_code == 404
+    for name in ("monitoring", "nodes", "ssh-key", "upgrades"):
+        answer = client.get(f"{path}/{name}")
+        assert answer.status_code == 200, answer.text
+    assert client.get("/v1/projects/team-a/quota").json()["limits"]["cores"] == 20
+    fresh = client.get(path, headers={"Cache-Control": "no-cache"})
+    assert fresh.status_code == 200 and "fwd=request" in fresh.headers["Cache-Status"]
+
+
 def test_every_operation_was_called(checker):
     """Runs after the tests above: a new operation fails here until it is called somewhere."""
     good = {id for id, statuses in checker.seen.items() if any(s < 400 for s in statuses)}
@@ -310,7 +333,7 @@ def test_docs_show_every_path():
     missing = []
     for path in DOCUMENT["paths"]:
         names = {"project": "(team-a|{project})", "cluster": "(dev|{cluster})", "operation": r"(op_\w+|{id})",
-                 "webhook": r"wh_\w+", "token": r"tok_\w+"}
+                 "webhook": r"wh_\w+", "token": r"tok_\w+", "action": "({action}|[a-z-]+)"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))
         if not re.search(pattern + r"(?![\w/-])", page):
             missing.append(path)

@@ -110,7 +110,7 @@ def test_labels_are_of_closed_sets(used):
     """OB-6: no ids, names, tenants, addresses or raw paths."""
     before, after, private = used
     for word in private:
-        assert f'"{word}"' not in after and not re.search(r'="[^"]*' + re.escape(word), after), word
+        assert f'"{word}"' not in after and not re.search(r'="[^"]*\b' + re.escape(word) + r'\b', after), word
     templates = set(re.findall(r'"(/[^"]*)"|"none"', after))
     contract = (ROOT / "openapi.yaml").read_text()
     for template in templates - {""}:

@@ -84,7 +84,11 @@ static void answer_command(struct command *cmd)
         cmd->status = 200;
         cmd->answer = mem_strdup("{\"status\":\"succeeded\"}");
         break;
+    case COMMAND_CLUSTER_PATCH:
     case COMMAND_CLUSTER_DELETE:
+    case COMMAND_CLUSTER_ACTION:
+    case COMMAND_LOOKUP:
+    case COMMAND_FRESH:
     case COMMAND_CATALOG_REFRESH:
     case COMMAND_WEBHOOK_CREATE:
     case COMMAND_WEBHOOK_DELETE:
@@ -562,8 +566,8 @@ static void framing_and_paths(void **state)
 static void methods_are_told(void **state)
 {
     (void)state;
-    assert_int_equal(ask("PATCH", "/v1/projects/team-a/clusters/dev", admin, "", ""), 405);
-    has("Allow: GET, HEAD, PUT, DELETE, OPTIONS\r\n");
+    assert_int_equal(ask("POST", "/v1/projects/team-a/clusters/dev", admin, "", ""), 405);
+    has("Allow: GET, HEAD, PUT, PATCH, DELETE, OPTIONS\r\n");
     assert_int_equal(ask("OPTIONS", "/v1/tokens", NULL, "", ""), 204);
     has("Allow: GET, HEAD, POST, OPTIONS\r\n");
     lacks("Content-Length");

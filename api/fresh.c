@@ -1,0 +1,44 @@
+#include "api/fresh.h"
+
+#include "api/api_private.h"
+#include "api/headers.h"
+#include "api/prefer.h"
+#include "api/request.h"
+
+enum { DEFAULT_WAIT_S = 10 };
+
+static bool says_no_cache(const struct request *r)
+{
+    const char *cursor = r->headers.values[HEADER_CACHE_CONTROL];
+    const char *item;
+    size_t len;
+    while (cursor && header_next_item(&cursor, &item, &len))
+        if (header_item_is(item, len, "no-cache"))
+            return true;
+    return false;
+}
+
+static bool finish(struct request *r, struct command *cmd)
+{
+    answer_header(&r->answer, "Cache-Status", "%s",
+                  cmd->fresh_failed ? "shootd; hit; fwd=request; detail=\"Cleura could not be read\""
+                                    : "shootd; fwd=request; stored");
+    r->serve(r);
+    return true;
+}
+
+bool fresh_wanted(struct request *r, void (*serve)(struct request *r))
+{
+    if (!says_no_cache(r))
+        return false;
+    struct command *cmd = request_command(r, COMMAND_FRESH);
+    int64_t wait = prefer_wait(r);
+    int64_t most = r->api->limits.wait_max_s;
+    if (wait < 0)
+        wait = DEFAULT_WAIT_S;
+    cmd->deadline = env_mono(r->api->options.env) + (wait < most ? wait : most) * US_PER_S;
+    r->serve = serve;
+    r->finish = finish;
+    request_park(r, cmd);
+    return true;
+}

@@ -1,0 +1,177 @@
+/* How operations end, and clusters: the last change sets about them. Loop thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/errors.h"
+#include "reconcile/world_private.h"
+
+
+void operation_set_message(struct operation *op, const char *message)
+{
+    char *copy = mem_strdup(message);
+    free(op->message);
+    op->message = copy;
+}
+
+static void end_step(struct operation *op)
+{
+    struct operation_step *step = op->step_count ? &op->steps[op->step_index] : NULL;
+    if (!step || step->status == STEP_DONE || step->status == STEP_SKIPPED)
+        return;
+    step->finished_at = op->finished_at;
+    if (op->status != OPERATION_SUCCEEDED)
+        step->status = STEP_FAILED;
+}
+
+void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
+                      struct problem *problem)
+{
+    static const int events[OPERATION_STATUS_MAX_] = {
+        [OPERATION_SUCCEEDED] = EVENT_OPERATION_SUCCEEDED + 1,
+        [OPERATION_FAILED] = EVENT_OPERATION_FAILED + 1,
+        [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED + 1,
+    };
+    op->status = status;
+    op->finished_at = env_wall(e->r->env);
+    if (status == OPERATION_SUCCEEDED)
+        op->progress = 100;
+    end_step(op);
+    if (problem) {
+        op->error = problem_to_error_json(problem);
+        operation_set_message(op, problem->detail);
+        problem_free(problem);
+    } else {
+        operation_set_message(op, "Done");
+    }
+    log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
+             operation_status_name(status), "project", op->project, "cluster", op->cluster, "message",
+             op->message);
+    emit_operation(save, (enum event_type)(events[status] - 1), e, op);
+}
+
+void operation_supersede(struct entity *e, struct save *save, struct operation *op, const struct operation *by)
+{
+    struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", by->id);
+    p->extra = json_object();
+    json_set_str(p->extra, "operation_id", by->id);
+    operation_finish(e, save, op, OPERATION_CANCELLED, p);
+    save_operation(save, op);
+}
+
+struct problem *cluster_failed_problem(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    struct problem *p = problem_new(PROBLEM_CLUSTER_FAILED, "%s",
+                                    s && s->description ? s->description : "Cleura gave up on the operation");
+    json_t *errors = json_array();
+    size_t i;
+    json_t *error;
+    json_array_foreach (s ? s->last_errors : NULL, i, error)
+        model_append_errors(errors, error);
+    p->extra = json_object();
+    json_set_take(p->extra, "upstream_errors", errors);
+    return p;
+}
+
+/* The operation ended without the shoot ever being made: the record stays, to tell why. */
+static void mark_never_made(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    enum phase before = c->phase;
+    c->phase = PHASE_FAILED;
+    c->health = HEALTH_UNHEALTHY;
+    free(c->message);
+    c->message = mem_strdup(e->op->message);
+    if (before != PHASE_FAILED)
+        emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
+}
+
+void entity_fail_operation(struct entity *e, struct problem *problem)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    operation_finish(e, save, e->op, OPERATION_FAILED, problem);
+    if (!e->cluster->upstream_exists && e->op->type == OPERATION_CREATE)
+        mark_never_made(e, save);
+    else if (e->cluster->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+/* ---- gone
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void on_gone_saved(struct save *save)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (!e)
+        return;
+    struct project *p = e->project;
+    if (save->status != STORE_OK) {
+        /* Not recorded: it is found to be gone once more. */
+        e->cluster->deleted = false;
+        e->committing = false;
+        poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+        return;
+    }
+    entity_remove(e);
+    view_publish(save->r->o.view);
+    project_show(p);
+}
+
+/* A create whose answer was lost may still take effect: true when it is to be looked for once more. */
+static bool may_still_appear(struct entity *e)
+{
+    if (e->cluster->upstream_exists || entity_wish(e) != OPERATION_DELETE ||
+        e->op->steps[0].status == STEP_SKIPPED || ++e->absent_reads >= ABSENT_READS)
+        return false;
+    e->confirm_absent = true;
+    poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+    return true;
+}
+
+static void end_operations(struct entity *e, struct save *save, bool deleting)
+{
+    if (entity_has_open_operation(e))
+        operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
+                         deleting ? NULL
+                                  : problem_new(PROBLEM_CLUSTER_FAILED, "the cluster vanished at Cleura"));
+    while (e->queued) {
+        struct operation *op = queue_take(e, 0);
+        operation_finish(e, save, op, OPERATION_FAILED,
+                         problem_new(PROBLEM_CLUSTER_FAILED, "the cluster is gone"));
+        save_operation(save, op);
+        operation_free(op);
+    }
+}
+
+void entity_gone(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    if (e->committing || c->deleted)
+        return;
+    /* A delete was accepted while something else was under way: that is what happened. */
+    if (e->queued && e->queue[0]->type == OPERATION_DELETE)
+        queue_promote(e);
+    bool deleting = entity_wish(e) == OPERATION_DELETE;
+    if (may_still_appear(e))
+        return;
+    struct save *save = save_new(e->r, on_gone_saved, NULL);
+    enum phase before = c->phase;
+    c->deleted = true;
+    e->committing = true; /* nothing more happens to it */
+    poll_forget(e);
+    end_operations(e, save, deleting);
+    emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, deleting ? "Deleted" : "Vanished at Cleura");
+    save_entity(save, e);
+    /* The row goes; its operation and events stay. */
+    struct change *last = &save->set->changes[save->set->count - 1];
+    cluster_free(last->cluster);
+    last->kind = CHANGE_CLUSTER_DELETE;
+    memcpy(last->id, c->id, sizeof(last->id));
+    save_submit(save, false);
+}

@@ -1,0 +1,132 @@
+/*
+ * Readers that want more than memory (Cache-Control: no-cache): they wait for a read that begins after they
+ * asked, one read for all of a project, and are answered when what it changed is durable and shown. If Cleura
+ * cannot be read, the stored answer serves, marked stale (promise 2). Loop thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+
+static void answer(struct command *cmd, bool ok)
+{
+    cmd->fresh_failed = !ok;
+    cmd->status = 200;
+    cmd->reply(cmd);
+}
+
+static void on_passed(struct save *save)
+{
+    answer(save->ctx, true);
+}
+
+static void doubt(struct project *p, const char *name)
+{
+    struct entity *e, *next;
+    HASH_ITER (hh, p->r->entities, e, next)
+        if (e->project == p && (!name || !strcmp(e->cluster->name, name)))
+            observe_doubt(e);
+}
+
+static void on_deadline(struct waiting *w)
+{
+    struct project *p = project_find(w->r, w->cmd->project);
+    struct command *cmd = wait_take(w);
+    doubt(p, cmd->name);
+    view_publish(p->r->o.view);
+    answer(cmd, false);
+}
+
+bool fresh_is_wanted(const struct project *p)
+{
+    return !list_is_empty(&p->fresh_next);
+}
+
+const char *fresh_take_up(struct project *p)
+{
+    const char *only = NULL;
+    bool one = true;
+    for (struct list *it = list_pop(&p->fresh_next); it; it = list_pop(&p->fresh_next)) {
+        const struct command *cmd = CONTAINER_OF(it, struct waiting, link)->cmd;
+        one = one && cmd->name && (!only || !strcmp(only, cmd->name));
+        only = cmd->name;
+        list_append(&p->fresh_now, it);
+    }
+    return one ? only : NULL;
+}
+
+void fresh_answer(struct project *p, bool ok)
+{
+    LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
+        struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
+        if (ok) {
+            /* Behind whatever the read changed: the store keeps the order. */
+            save_submit(save_new(p->r, on_passed, cmd), false);
+            continue;
+        }
+        doubt(p, cmd->name);
+        view_publish(p->r->o.view);
+        answer(cmd, false);
+    }
+}
+
+/* A reader of several projects: one command for each, answered together. */
+struct group {
+    struct command *cmd;
+    size_t left;
+    bool failed;
+};
+
+static void on_part(struct command *part)
+{
+    struct group *g = part->ctx;
+    g->failed |= part->fresh_failed || part->problem;
+    command_free(part);
+    if (--g->left)
+        return;
+    answer(g->cmd, !g->failed);
+    free(g);
+}
+
+static bool may_see(const struct command *cmd, const char *project)
+{
+    char *one[] = {(char *)(uintptr_t)project, NULL};
+    return projects_cover(cmd->token_projects, one);
+}
+
+static void split(struct reconcile *r, struct command *cmd)
+{
+    struct group *g = MEM_NEW(struct group);
+    struct project *p, *next;
+    g->cmd = cmd;
+    g->left = 1; /* until all parts are asked for */
+    HASH_ITER (hh, r->projects, p, next) {
+        if (!may_see(cmd, p->config->name))
+            continue;
+        struct command *part = command_new(COMMAND_FRESH);
+        part->project = mem_strdup(p->config->name);
+        part->deadline = cmd->deadline;
+        part->reply = on_part;
+        part->ctx = g;
+        g->left++;
+        command_fresh(r, part);
+    }
+    struct command *last = command_new(COMMAND_FRESH);
+    last->ctx = g;
+    on_part(last);
+}
+
+void command_fresh(struct reconcile *r, struct command *cmd)
+{
+    if (!cmd->project) {
+        split(r, cmd);
+        return;
+    }
+    struct project *p = command_project(r, cmd);
+    if (!p)
+        return;
+    (void)wait_new(r, cmd, &p->fresh_next, on_deadline);
+    poll_rearm(p);
+}

@@ -1,0 +1,102 @@
+/*
+ * Operations that wait their turn. A delete cuts everything short at the next safe point; a change replaces
+ * the waiting change before it (its spec is the whole wish, so the latest wins); hibernate and wake replace
+ * each other. Each operation ends with its own truth. Loop thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/world_private.h"
+
+void queue_push(struct entity *e, struct operation *op)
+{
+    e->queue = mem_realloc_array(e->queue, e->queued + 1, sizeof(*e->queue));
+    e->queue[e->queued++] = op;
+}
+
+struct operation *queue_take(struct entity *e, size_t index)
+{
+    struct operation *op = e->queue[index];
+    e->queued--;
+    memmove(e->queue + index, e->queue + index + 1, (e->queued - index) * sizeof(*e->queue));
+    return op;
+}
+
+void queue_free(struct entity *e)
+{
+    for (size_t i = 0; i < e->queued; i++)
+        operation_free(e->queue[i]);
+    free(e->queue);
+    e->queue = NULL;
+    e->queued = 0;
+}
+
+struct operation *queue_find(const struct entity *e, enum operation_type type)
+{
+    for (size_t i = 0; i < e->queued; i++)
+        if (e->queue[i]->type == type)
+            return e->queue[i];
+    return NULL;
+}
+
+bool queue_is_due(const struct entity *e)
+{
+    return e->queued && (e->queue[0]->type == OPERATION_DELETE || !entity_has_open_operation(e));
+}
+
+bool entity_is_leaving(const struct entity *e)
+{
+    return e->cluster->deleted || entity_wish(e) == OPERATION_DELETE || queue_find(e, OPERATION_DELETE);
+}
+
+static bool makes_void(enum operation_type later, enum operation_type earlier)
+{
+    bool power = earlier == OPERATION_HIBERNATE || earlier == OPERATION_WAKE;
+    if (later == OPERATION_DELETE || later == earlier)
+        return true;
+    return power && (later == OPERATION_HIBERNATE || later == OPERATION_WAKE);
+}
+
+void queue_supersede(struct entity *e, struct save *save, const struct operation *by)
+{
+    for (size_t i = e->queued; i-- > 0;) {
+        if (!makes_void(by->type, e->queue[i]->type))
+            continue;
+        struct operation *op = queue_take(e, i);
+        operation_supersede(e, save, op, by);
+        operation_free(op);
+    }
+}
+
+void queue_promote(struct entity *e)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    struct operation *op = queue_take(e, 0);
+    /* Planned while another one was open; now it is known what there is. */
+    if (op->type == OPERATION_DELETE && !e->cluster->upstream_exists && !plan_may_have_been_made(e))
+        op->steps[0].status = STEP_SKIPPED;
+    if (entity_has_open_operation(e)) {
+        operation_supersede(e, save, e->op, op);
+        e->op_end_saved = true;
+    }
+    entity_set_operation(e, op);
+    if (op->type == OPERATION_UPDATE && op->status == OPERATION_PENDING && e->cluster->shoot)
+        plan_update(e, op);
+    e->retries = 0;
+    e->conflicts = 0;
+    e->absent_reads = 0;
+    e->reading_back = false;
+    problem_free(e->refusal);
+    e->refusal = NULL;
+    loop_timer_clear(e->r->o.loop, &e->retry);
+    if (op->type != OPERATION_DELETE && !e->cluster->upstream_exists)
+        operation_finish(e, save, op, OPERATION_FAILED,
+                         problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never made"));
+    else if (!op->step_count)
+        operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* what came before brought it about */
+    else if (e->cluster->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+}

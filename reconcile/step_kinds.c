@@ -1,0 +1,300 @@
+/* The kinds of steps: what each calls, what Cleura's answers mean for it, when it is over. Loop thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/spec.h"
+#include "reconcile/steps_private.h"
+
+enum { MAINTAIN_PATIENCE_S = 180 };
+
+/* ---- bootstrap, create
+ * ---------------------------------------------------------------------------------------- */
+
+static void bootstrap_refused(struct entity *e, struct operation_step *step,
+                              const struct upstream_result *result)
+{
+    (void)step;
+    entity_fail_operation(e,
+                          problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
+                                      result->message ? result->message : upstream_class_name(result->class)));
+}
+
+static void bootstrap_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    e->project->state->bootstrapped_at = env_wall(e->r->env);
+    project_store(e->project);
+    project_show(e->project);
+}
+
+static void create_refused(struct entity *e, struct operation_step *step,
+                           const struct upstream_result *result)
+{
+    const char *said = result->message ? result->message : upstream_class_name(result->class);
+    struct problem *problem;
+    if (result->class == UPSTREAM_CONFLICT)
+        problem = problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s", said);
+    else if (result->class == UPSTREAM_ABSENT)
+        problem = problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s", said);
+    else
+        problem = upstream_problem(result);
+    if (step->attempts == 1) {
+        entity_fail_operation(e, problem);
+        return;
+    }
+    /* An earlier attempt may be why: look before judging. */
+    problem_free(e->refusal);
+    e->refusal = problem;
+    step_lost(e);
+}
+
+static void create_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    c->upstream_exists = true;
+    if (result->shoot) {
+        shoot_free(c->shoot);
+        c->shoot = shoot_copy(result->shoot);
+        c->observed_at = env_wall(e->r->env);
+        c->stale = false;
+    }
+    emit_cluster(save, EVENT_CLUSTER_CREATED, e, c->phase, "Accepted by Cleura");
+    poll_soon(e, poll_interval(e) / 2);
+}
+
+static bool same_pools(const json_t *wanted, const json_t *there)
+{
+    if (json_array_size(wanted) != json_array_size(there))
+        return false;
+    size_t i, j;
+    json_t *pool, *other;
+    json_array_foreach (wanted, i, pool) {
+        bool found = false;
+        json_array_foreach (there, j, other)
+            found |=
+                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
+                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Ours has just been made, as we asked; a stranger's of the same name has a history or another shape. */
+static enum finding create_found(const struct entity *e, const struct shoot *shoot)
+{
+    const json_t *wanted = e->op->body;
+    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
+    bool same = json_equal(json_object_get(wanted, "kubernetes_version"),
+                           json_object_get(shoot->observed, "kubernetes_version")) &&
+                same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
+    return fresh && same ? FOUND_EFFECT : FOUND_STRANGER;
+}
+
+/* ---- delete
+ * --------------------------------------------------------------------------------------------------- */
+
+static void delete_refused(struct entity *e, struct operation_step *step,
+                           const struct upstream_result *result)
+{
+    (void)step;
+    if (result->class == UPSTREAM_ABSENT)
+        step_accepted(e, result);
+    else if (result->class == UPSTREAM_CONFLICT)
+        step_busy(e, result);
+    else
+        entity_fail_operation(e, upstream_problem(result));
+}
+
+static void delete_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)save;
+    struct cluster *c = e->cluster;
+    bool absent = result->class == UPSTREAM_ABSENT;
+    /* A deletion that failed earlier is still shown for a while: it is not the end of this one. */
+    c->guard_since = env_wall(e->r->env);
+    c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
+    /* Nothing was there to delete; should it appear after all, it is asked for again. */
+    e->op->steps[0].uncertain = absent;
+    e->confirm_absent = absent;
+    poll_soon(e, absent ? 0 : poll_interval(e) / 2);
+}
+
+static enum finding delete_found(const struct entity *e, const struct shoot *shoot)
+{
+    const struct shoot *before = e->cluster->shoot;
+    bool deleting = shoot->operation_type && !strcmp(shoot->operation_type, "Delete");
+    bool old_failure = before && shoot->operation_state && !strcmp(shoot->operation_state, "Failed") &&
+                       shoot->operation_at == before->operation_at;
+    return deleting && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
+/* ---- changes of the spec
+ * -------------------------------------------------------------------------------------- */
+
+static const json_t *want_of(const struct entity *e, const struct operation_step *step)
+{
+    size_t index = (size_t)(step - e->op->steps);
+    return json_obj(json_array_get(json_arr(e->op->body, "steps"), index), "want");
+}
+
+static bool change_is_met(const struct entity *e, const struct operation_step *step,
+                          const struct shoot *shoot)
+{
+    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot->observed);
+}
+
+static json_t *change_body(const struct entity *e, const struct operation_step *step)
+{
+    struct spec_context context;
+    project_spec_context(e->project, &context);
+    return spec_step_body(step->type, step->target, want_of(e, step), e->cluster->shoot->observed, &context);
+}
+
+/* ---- actions
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool hibernate_is_met(const struct entity *e, const struct operation_step *step,
+                             const struct shoot *shoot)
+{
+    (void)e;
+    (void)step;
+    return shoot->hibernated;
+}
+
+static bool wake_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+{
+    return !hibernate_is_met(e, step, shoot);
+}
+
+static bool ha_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+{
+    (void)e;
+    (void)step;
+    return json_bool(shoot->observed, "high_availability", false);
+}
+
+static void hibernate_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    e->cluster->wants_hibernated = true;
+}
+
+static void wake_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    e->cluster->wants_hibernated = false;
+}
+
+static bool is_one_of(const char *stage, const char *const *stages)
+{
+    for (; *stages; stages++)
+        if (!strcmp(stage, *stages))
+            return true;
+    return false;
+}
+
+/* cleura-api.md 10.6: seven names; the last of each three is where the half of the rotation ends. */
+static void ca_probed(const struct operation_step *step, const json_t *document, bool *ret_effect,
+                      bool *ret_complete)
+{
+    static const char *const prepare[] = {"Prepare", "Preparing", "Prepared", NULL};
+    static const char *const complete[] = {"Complete", "Completing", "Completed", NULL};
+    const char *const *mine = !strcmp(step->target, "Prepare") ? prepare : complete;
+    const char *stage = json_str_or(document, "stage", "");
+    *ret_effect = is_one_of(stage, mine);
+    *ret_complete = !strcmp(stage, mine[2]);
+}
+
+/* The old authority's certificates stop working as soon as the completion begins (10.6). */
+static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    if (!strcmp(current_step(e)->target, "Complete"))
+        kubeconfigs_forget(e->r->kubeconfigs, e->key);
+}
+
+/* ---- the table
+ * ------------------------------------------------------------------------------------------------ */
+
+static const struct step_kind kinds[] = {
+    {.type = "bootstrap",
+     .op = UPSTREAM_BOOTSTRAP,
+     .idempotent = true, /* cleura-api.md 10.2: repeating is harmless */
+     .refused = bootstrap_refused,
+     .accepted = bootstrap_accepted},
+    {.type = "create_shoot",
+     .op = UPSTREAM_CREATE,
+     .refused = create_refused,
+     .accepted = create_accepted,
+     .found = create_found},
+    {.type = "delete_shoot",
+     .op = UPSTREAM_DELETE,
+     .refused = delete_refused,
+     .accepted = delete_accepted,
+     .found = delete_found,
+     .absent_means_done = true},
+    {.type = "wait_ready", .waits = true},
+    {.type = "wait_gone", .waits = true},
+    {.type = "patch_cluster",
+     .op = UPSTREAM_PATCH,
+     .exclusive = true,
+     .is_met = change_is_met,
+     .body = change_body},
+    {.type = "update_pool",
+     .op = UPSTREAM_POOL_UPDATE,
+     .exclusive = true,
+     .is_met = change_is_met,
+     .body = change_body},
+    {.type = "create_pool",
+     .op = UPSTREAM_POOL_CREATE,
+     .exclusive = true,
+     .is_met = change_is_met,
+     .body = change_body},
+    {.type = "delete_pool", .op = UPSTREAM_POOL_DELETE, .exclusive = true, .is_met = change_is_met},
+    /* Asked for twice, an action does nothing the second time, or is refused because the first is under way. */
+    {.type = "hibernate",
+     .op = UPSTREAM_HIBERNATE,
+     .exclusive = true,
+     .idempotent = true,
+     .is_met = hibernate_is_met,
+     .accepted = hibernate_accepted},
+    {.type = "wake",
+     .op = UPSTREAM_WAKE,
+     .exclusive = true,
+     .idempotent = true,
+     .is_met = wake_is_met,
+     .accepted = wake_accepted},
+    {.type = "enable_ha",
+     .op = UPSTREAM_ENABLE_HA,
+     .exclusive = true,
+     .idempotent = true,
+     .is_met = ha_is_met},
+    {.type = "reconcile", .op = UPSTREAM_RECONCILE, .exclusive = true, .idempotent = true},
+    {.type = "retry", .op = UPSTREAM_RETRY, .exclusive = true, .idempotent = true},
+    {.type = "maintain",
+     .op = UPSTREAM_MAINTAIN,
+     .exclusive = true,
+     .idempotent = true,
+     .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do (10.7) */
+    {.type = "rotate_ca",
+     .op = UPSTREAM_ROTATE_CA,
+     .exclusive = true,
+     .accepted = ca_accepted,
+     .probe = UPSTREAM_CA_STAGE,
+     .probed = ca_probed},
+};
+
+const struct step_kind *step_kind(const struct operation_step *step)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (!strcmp(kinds[i].type, step->type))
+            return &kinds[i];
+    abort(); /* steps are made in plan.c only */
+}
