@@ -132,6 +132,7 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
         /* Waiters that look for the catalog in the view must find it. */
         view_publish(p->r->o.view);
         wake_waiters(p, NULL);
+        expiry_look(p);
         loop_timer_set(p->r->o.loop, &p->catalog_timer, now + CATALOG_MAX_AGE_S * US_PER_S);
     } else {
         struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);

@@ -13,7 +13,7 @@
 #include "reconcile/world_private.h"
 #include "view/render.h"
 
-enum { HOUSEKEEPING_S = 5, PURGE_EVERY_TICKS = 720, OPERATION_DAYS = 7, EVENT_DAYS = 30, DELIVERY_DAYS = 7 };
+enum { HOUSEKEEPING_S = 5, PURGE_EVERY_TICKS = 720, EXPIRY_EVERY_TICKS = 60, OPERATION_DAYS = 7, EVENT_DAYS = 30, DELIVERY_DAYS = 7 };
 
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
@@ -323,10 +323,14 @@ static void look_over_entities(struct reconcile *r)
 static void on_housekeeping(struct loop_timer *timer)
 {
     struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
-    if (r->ticks++ % PURGE_EVERY_TICKS == 0)
+    if (r->ticks % PURGE_EVERY_TICKS == 0)
         purge(r);
-    for (struct project *p = r->projects; p; p = p->hh.next)
+    bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
+    for (struct project *p = r->projects; p; p = p->hh.next) {
         project_show(p);
+        if (look_at_versions)
+            expiry_look(p);
+    }
     look_over_entities(r);
     loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
 }

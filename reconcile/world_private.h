@@ -179,6 +179,13 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
                   const char *message);
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,
                     const struct operation *op);
+struct expiring {
+    const char *what; /* "kubernetes", or the name of a machine image */
+    const char *version;
+    const char *expires_at; /* RFC 3339 */
+    int64_t days_left;
+};
+void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 
 /* steps.c */
@@ -286,6 +293,9 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 
 /* actions.c: the stage of the rotation was read for this command. */
 void action_stage_known(struct entity *e, struct command *cmd, const char *stage);
+
+/* expiry.c: tells of versions in use that run out. */
+void expiry_look(struct project *p);
 
 /* lookup.c: fetched on demand, shared by those who wait, kept for moments, never stored. */
 struct lookups;
