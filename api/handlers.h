@@ -52,5 +52,9 @@ void handle_webhook_delete(struct request *r);
 void handle_tokens(struct request *r);
 void handle_token_create(struct request *r);
 void handle_token_delete(struct request *r);
+/* accounts.c */
+void handle_accounts(struct request *r);
+void handle_account_login(struct request *r);
+void handle_account_verify(struct request *r);
 
 #endif

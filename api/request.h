@@ -64,7 +64,7 @@ struct request {
     unsigned segment_count;
     const char *project; /* path parameters, or NULL */
     const char *name;    /* the cluster */
-    const char *item;    /* id of an operation, webhook or token */
+    const char *item;    /* id of an operation, webhook or token, name of an account */
     struct params params;
 
     struct view_blob *token_blob; /* keeps `token` alive */

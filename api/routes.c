@@ -71,6 +71,11 @@ const struct route routes[] = {
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, 0, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN, ROUTE_BODY, SMALL_BODY, 0},
     {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, 0, 0, 0},
+
+    {"listAccounts", METHOD_GET, "/v1/accounts", handle_accounts, ROLE_VIEWER, 0, 0, PAGE},
+    {"loginAccount", METHOD_POST, "/v1/accounts/{account}/login", handle_account_login, ROLE_ADMIN, 0, 0, 0},
+    {"verifyAccount", METHOD_POST, "/v1/accounts/{account}/verify", handle_account_verify, ROLE_ADMIN,
+     ROUTE_BODY, SMALL_BODY, 0},
 };
 
 const size_t route_count = sizeof(routes) / sizeof(routes[0]);

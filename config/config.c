@@ -19,6 +19,7 @@ void config_free(struct config *c)
         mem_free_secret(a->password);
         free(a->password_file);
         free(a->password_env);
+        free(a->token_file);
     }
     free(c->accounts);
     for (size_t i = 0; i < c->project_count; i++) {

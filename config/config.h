@@ -25,6 +25,7 @@ struct config_account {
     char *password;      /* read from its file or environment variable at load; NULL when there is none */
     char *password_file; /* as configured, or NULL */
     char *password_env;
+    char *token_file; /* a Cleura token handed over, or NULL; read by upstream/ when a token is needed */
     int max_in_flight;
     int64_t min_spacing_us;
     int64_t call_timeout_us;

@@ -4,20 +4,20 @@
  * start.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yaml.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "config/keys_private.h"
+#include "config/secret_file.h"
 #include "model/cluster.h"
+
+enum { PASSWORD_MAX = 1024 };
 
 struct loader {
     const char *file;
@@ -432,40 +432,6 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
     }
 }
 
-/* The password itself never appears in a fault. */
-static char *read_password(const char *path, char **ret_error)
-{
-    enum { PASSWORD_MAX = 1024 };
-    char text[PASSWORD_MAX + 2];
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        *ret_error = mem_printf("cannot read %s: %s", path, strerror(errno));
-        if (fd >= 0)
-            (void)close(fd);
-        return NULL;
-    }
-    ssize_t n = read(fd, text, sizeof(text) - 1);
-    (void)close(fd);
-    if (n < 0) {
-        *ret_error = mem_printf("cannot read %s: %s", path, strerror(errno));
-        return NULL;
-    }
-    text[n] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    const char *credentials = getenv("CREDENTIALS_DIRECTORY");
-    bool by_systemd = credentials && *credentials && !strncmp(path, credentials, strlen(credentials));
-    char *password = NULL;
-    if ((st.st_mode & 077) && !by_systemd)
-        *ret_error = mem_printf("%s may be read by others: chmod 600 it", path);
-    else if (!text[0] || n > PASSWORD_MAX)
-        *ret_error = mem_printf("%s must hold one line of 1 to %d characters", path, PASSWORD_MAX);
-    else
-        password = mem_strdup(text);
-    explicit_bzero(text, sizeof(text));
-    return password;
-}
-
 static void load_password(struct loader *l, const yaml_node_t *node, struct config_account *a)
 {
     char *error CLEANUP_FREE = NULL;
@@ -475,7 +441,7 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         fault(l, node, "password_file", "give either password_file or password_env, not both");
     } else if (a->password_file) {
         const yaml_node_t *at = find_node(l, node, "password_file");
-        a->password = read_password(a->password_file, &error);
+        (void)secret_file_read(a->password_file, PASSWORD_MAX, false, &a->password, &error);
         if (error)
             fault(l, at ? at : node, "password_file", "%s", error);
     } else if (a->password_env) {
@@ -484,9 +450,18 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         if (!a->password)
             fault(l, find_node(l, node, "password_env"), "password_env", "the environment has no %s",
                   a->password_env);
-    } else {
-        fault(l, node, "password_file", "is required (or password_env)");
+    } else if (!a->token_file) {
+        fault(l, node, "password_file", "is required (or password_env, or token_file)");
     }
+}
+
+/* The file may be missing or empty: a token may be handed over later. */
+static void check_token_file(struct loader *l, const yaml_node_t *node, const struct config_account *a)
+{
+    char *token CLEANUP_SECRET = NULL;
+    char *error CLEANUP_FREE = NULL;
+    if (a->token_file && secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
+        fault(l, find_node(l, node, "token_file"), "token_file", "%s", error);
 }
 
 static void check_accounts(struct loader *l)
@@ -503,6 +478,7 @@ static void check_accounts(struct loader *l)
             fault(l, node, "cloud", "'%s' must be letters, digits and '-'", a->cloud);
         check_url(l, node, a);
         load_password(l, node, a);
+        check_token_file(l, node, a);
     }
 }
 

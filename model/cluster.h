@@ -221,9 +221,12 @@ struct account_state {
     uint8_t *sealed_token; /* or NULL; bound to base URL and login by the seal's context */
     size_t sealed_token_len;
     wall_us token_at;
+    char *token_source; /* how the token was had, a word of upstream/; or NULL */
     int login_failures; /* in a row; the login guard survives restarts */
     wall_us next_login_at;
     char *credentials_mark; /* keyed digest of what was refused: a corrected password is tried at once */
+    bool two_factor;        /* the last refusal asked for a second factor */
+    bool failed_told;       /* account.login_failed was emitted and account.recovered not yet */
 };
 
 void account_state_free(struct account_state *a);

@@ -40,6 +40,8 @@ enum command_type {
     COMMAND_EVENTS,          /* events: a page of stored events */
     COMMAND_TOKEN_CREATE,    /* body {name, role, projects, expires_in_days?} */
     COMMAND_TOKEN_DELETE,    /* id */
+    COMMAND_ACCOUNT_LOGIN,   /* name: of the account */
+    COMMAND_ACCOUNT_VERIFY,  /* name, body {code} */
     COMMAND_TYPE_MAX_,
 };
 

@@ -38,6 +38,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Finished operations are kept for 7 days.")                                                           \
     X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
       "GET /v1/webhooks lists the webhooks that this token may see.")                                       \
+    X(ACCOUNT_NOT_FOUND, "account_not_found", 404, "Account not found", FAULT_CALLER,                       \
+      "GET /v1/accounts lists the accounts that this token may see.")                                       \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, "Method not allowed", FAULT_CALLER,                    \
       "Use one of the methods in the Allow header.")                                                        \
     X(NOT_ACCEPTABLE, "not_acceptable", 406, "Not acceptable", FAULT_CALLER,                                \
@@ -58,6 +60,10 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
       "Set deletion_protection to false with PUT, then repeat.")                                            \
+    X(NO_CODE_AWAITED, "no_code_awaited", 409, "No code awaited", FAULT_CALLER,                             \
+      "Begin with POST /v1/accounts/{account}/login, then give the code within 10 minutes.")                \
+    X(SECOND_FACTOR_UNUSABLE, "second_factor_unusable", 409, "Second factor unusable", FAULT_UPSTREAM,      \
+      "Create an API token in Cleura's control panel and hand it over with token_file.")                    \
     X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                 \
       "Read the resource again and repeat with its new ETag.")                                              \
     X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER, "Send at most 1 MiB.")         \
@@ -71,6 +77,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Correct every member named in errors.")                                                              \
     X(IMMUTABLE_FIELD, "immutable_field", 422, "Immutable field", FAULT_CALLER,                             \
       "Delete the cluster and create it again to change this.")                                             \
+    X(WRONG_CODE, "wrong_code", 422, "Wrong code", FAULT_CALLER,                                            \
+      "Send the code of the newest SMS after the seconds in Retry-After, or begin again with login.")       \
     X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                       \
       "Wait for the seconds in Retry-After.")                                                               \
     X(HEADERS_TOO_LARGE, "headers_too_large", 431, "Header section too large", FAULT_CALLER,                \

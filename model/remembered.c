@@ -91,6 +91,7 @@ void account_state_free(struct account_state *a)
         return;
     free(a->name);
     free(a->sealed_token);
+    free(a->token_source);
     free(a->credentials_mark);
     free(a);
 }
@@ -101,9 +102,12 @@ json_t *account_state_to_json(const struct account_state *a)
     json_set_str(doc, "name", a->name);
     json_set_bytes(doc, "sealed_token", a->sealed_token, a->sealed_token_len);
     json_set_int(doc, "token_at", a->token_at);
+    json_set_str(doc, "token_source", a->token_source);
     json_set_int(doc, "login_failures", a->login_failures);
     json_set_int(doc, "next_login_at", a->next_login_at);
     json_set_str(doc, "credentials_mark", a->credentials_mark);
+    json_set_bool(doc, "two_factor", a->two_factor);
+    json_set_bool(doc, "failed_told", a->failed_told);
     return doc;
 }
 
@@ -115,9 +119,13 @@ struct account_state *account_state_from_json(const json_t *doc)
     a->name = mem_strdup(json_str(doc, "name"));
     a->sealed_token = json_bytes(doc, "sealed_token", &a->sealed_token_len);
     a->token_at = json_int(doc, "token_at", 0);
+    a->token_source = mem_strdup(json_str(doc, "token_source"));
     a->login_failures = (int)json_int(doc, "login_failures", 0);
     a->next_login_at = json_int(doc, "next_login_at", 0);
     a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
+    a->two_factor = json_bool(doc, "two_factor", false);
+    /* Rows of before this member: a refusal was told when it was counted. */
+    a->failed_told = json_bool(doc, "failed_told", a->login_failures > 0);
     return a;
 }
 

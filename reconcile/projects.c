@@ -28,7 +28,7 @@ static struct view_blob *text_blob(char *text, wall_us observed_at)
     return view_blob_new(etag, text, observed_at, NULL, NULL);
 }
 
-static json_t *time_or_null(wall_us at)
+json_t *time_or_null(wall_us at)
 {
     char text[TIME_TEXT_BYTES];
     return at ? json_string(time_rfc3339(at, false, text)) : json_null();

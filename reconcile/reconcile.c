@@ -13,40 +13,20 @@
 #include "reconcile/world_private.h"
 #include "view/render.h"
 
-enum { HOUSEKEEPING_S = 5, PURGE_EVERY_TICKS = 720, EXPIRY_EVERY_TICKS = 60, OPERATION_DAYS = 7, EVENT_DAYS = 30, DELIVERY_DAYS = 7 };
+enum {
+    HOUSEKEEPING_S = 5,
+    PURGE_EVERY_TICKS = 720,
+    EXPIRY_EVERY_TICKS = 60,
+    OPERATION_DAYS = 7,
+    EVENT_DAYS = 30,
+    DELIVERY_DAYS = 7
+};
 
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
 
 /* ---- construction
  * --------------------------------------------------------------------------------------------- */
-
-static void on_login_remembered(void *ctx, const struct account_state *state)
-{
-    struct account *a = ctx;
-    struct save *save = save_new(a->r, NULL, NULL);
-    json_t *doc CLEANUP_JSON = account_state_to_json(state);
-    change_put_account(save->set, account_state_from_json(doc));
-    save_submit(save, false);
-}
-
-static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state,
-                             const char *message)
-{
-    struct account *a = ctx;
-    (void)lane;
-    bool failed = state == LOGIN_REJECTED || state == LOGIN_TWO_FACTOR || state == LOGIN_NO_PASSWORD;
-    for (struct project *p = a->r->projects; p && a->lane; p = p->hh.next)
-        if (p->account == a)
-            project_show(p);
-    if (failed == a->failed_told || (!failed && state != LOGIN_OK))
-        return;
-    a->failed_told = failed;
-    struct save *save = save_new(a->r, NULL, NULL);
-    emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
-                 message ? message : "Login works again");
-    save_submit(save, false);
-}
 
 static void on_subscription_changed(void *ctx, struct subscription *s)
 {
@@ -189,15 +169,8 @@ static struct account_state *take_account_state(struct reconcile *r, const char 
 static void start_accounts(struct reconcile *r)
 {
     for (size_t i = 0; i < r->account_count; i++) {
-        struct account *a = &r->accounts[i];
-        a->r = r;
-        a->config = &r->o.config->accounts[i];
-        struct account_state *remembered = take_account_state(r, a->config->name);
-        const struct upstream_account_events events = {
-            .ctx = a, .remember = on_login_remembered, .login_changed = on_login_changed};
-        a->lane = upstream_account_new(r->o.loop, r->o.upstream_transport, a->config, r->o.key, remembered,
-                                       r->o.config->limits.queue_length, &events);
-        a->failed_told = remembered && remembered->login_failures > 0;
+        struct account_state *remembered = take_account_state(r, r->o.config->accounts[i].name);
+        account_start(&r->accounts[i], r, &r->o.config->accounts[i], remembered);
         account_state_free(remembered);
     }
     for (size_t i = 0; i < r->loaded_account_count; i++)
@@ -331,6 +304,8 @@ static void on_housekeeping(struct loop_timer *timer)
         if (look_at_versions)
             expiry_look(p);
     }
+    for (size_t i = 0; i < r->account_count; i++)
+        account_show(&r->accounts[i]);
     look_over_entities(r);
     loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
 }
@@ -390,6 +365,8 @@ static const struct {
     [COMMAND_EVENTS] = {command_events, false},
     [COMMAND_TOKEN_CREATE] = {command_token_create, true},
     [COMMAND_TOKEN_DELETE] = {command_token_delete, true},
+    [COMMAND_ACCOUNT_LOGIN] = {command_account_login, true},
+    [COMMAND_ACCOUNT_VERIFY] = {command_account_verify, true},
 };
 
 void reconcile_command(struct reconcile *r, struct command *cmd)
@@ -437,6 +414,10 @@ void reconcile_stop(struct reconcile *r)
         loop_timer_clear(r->o.loop, &e->retry);
         upstream_cancel(&e->call); /* a write that was sent is settled by reading back after the start */
     }
+    for (size_t i = 0; i < r->account_count; i++) {
+        refuse_waiters(&r->accounts[i].login_waiters);
+        refuse_waiters(&r->accounts[i].verify_waiters);
+    }
     kubeconfigs_stop(r->kubeconfigs);
     lookups_stop(r->lookups);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
@@ -463,7 +444,7 @@ void reconcile_free(struct reconcile *r)
     kubeconfigs_free(r->kubeconfigs);
     lookups_free(r->lookups);
     for (size_t i = 0; i < r->account_count; i++)
-        upstream_account_free(r->accounts[i].lane);
+        account_done(&r->accounts[i]);
     free(r->accounts);
     HASH_ITER (hh, r->projects, p, next_project) {
         HASH_DEL(r->projects, p);

@@ -8,6 +8,7 @@
  *   step_kinds.c what each kind of step is           expiry.c    versions that run out
  *   ends.c       how operations and clusters end     projects.c  catalogs, bootstrap, upstream state
  *   queue.c      operations that wait their turn     kubeconfig.c, lookup.c  fetched on demand, not stored
+ *   accounts.c   logins, by hand and remembered      fresh.c     readers that wait for a new look
  */
 #ifndef RECONCILE_WORLD_PRIVATE_H
 #define RECONCILE_WORLD_PRIVATE_H
@@ -82,7 +83,10 @@ struct account {
     const struct config_account *config;
     struct reconcile *r;
     struct upstream_account *lane;
-    bool failed_told; /* account.login_failed was emitted and not yet recovered */
+    struct account_state *remembered; /* as last given to the store; has failed_told */
+    struct list login_waiters;        /* struct waiting */
+    struct list verify_waiters;
+    char *shown; /* last published JSON, to publish only changes */
 };
 
 /* A command that waits for something. */
@@ -272,7 +276,17 @@ void catalog_fetch(struct project *p);
 /* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is
  * one. */
 bool catalog_wait(struct project *p, struct command *cmd);
+json_t *time_or_null(wall_us at);
 void project_set_error(struct project *p, const char *message);
+
+/* accounts.c */
+/* `remembered` is borrowed and may be NULL. */
+void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
+                   const struct account_state *remembered);
+void account_done(struct account *a);
+void account_show(struct account *a);
+void command_account_login(struct reconcile *r, struct command *cmd);
+void command_account_verify(struct reconcile *r, struct command *cmd);
 
 /* kubeconfig.c */
 struct kubeconfigs *kubeconfigs_new(struct reconcile *r);

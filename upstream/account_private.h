@@ -1,6 +1,7 @@
 /*
  * The inside of an account, shared by lane.c (which call is next), health.c (whether anything may be sent
- * now) and auth.c (with which token). Loop thread.
+ * now), auth.c (with which token), by_hand.c (logins that need a person) and token_file.c (tokens handed
+ * over). Loop thread.
  */
 #ifndef UPSTREAM_ACCOUNT_PRIVATE_H
 #define UPSTREAM_ACCOUNT_PRIVATE_H
@@ -12,7 +13,25 @@
 #include "upstream/generation_private.h"
 #include "upstream/upstream.h"
 
-enum auth_phase { AUTH_IDLE, AUTH_VALIDATING, AUTH_LOGGING_IN };
+enum auth_phase { AUTH_IDLE, AUTH_VALIDATING, AUTH_LOGGING_IN, AUTH_ASKING_CODE, AUTH_CHECKING_CODE };
+
+enum { CREDENTIAL_MARK_BYTES = 65 };
+
+/* What is to be sent next, or is under way, because a person asked for it. */
+enum by_hand_step { BY_HAND_NONE, BY_HAND_LOGIN, BY_HAND_LOGIN_BY_SMS, BY_HAND_ASK_CODE, BY_HAND_CHECK_CODE };
+
+/* One login by hand at a time; see by_hand.c. */
+struct by_hand {
+    enum by_hand_step step;
+    int64_t code;
+    mono_us deadline;
+    upstream_login_done on_done;
+    void *ctx;
+    /* the code that was sent, beyond one request */
+    char *verification; /* secret; NULL: none */
+    mono_us verification_until;
+    wall_us next_check_at; /* a wrong code closes the guard for the next one too */
+};
 
 struct upstream_account {
     struct loop *loop;
@@ -52,6 +71,13 @@ struct upstream_account {
     int useless_logins; /* logins in a row whose token was rejected at once */
     mono_us no_relogin_until;
     struct account_state *remembered;
+    bool needs_person; /* Cleura asked for a second factor: no more logins with the password alone */
+    bool sms, webauthn;
+    struct by_hand by_hand;
+    const char *file_error; /* why the token file could not be used, or NULL */
+    mono_us next_file_look;
+    char file_mark[CREDENTIAL_MARK_BYTES];     /* of the token that was taken from the file last */
+    char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the token that Cleura rejected last */
     enum login_state login;
     char *login_message;
 };
@@ -90,6 +116,39 @@ enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result
 void auth_token_rejected(struct upstream_account *a, uint64_t generation);
 void auth_init(struct upstream_account *a, const struct account_state *remembered);
 void auth_done(struct upstream_account *a);
+/* Keyed digest: tells secrets apart without storing anything that could be tried offline. */
+void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES]);
+/* Takes a token (and owns it); one that is not `checked` has yet to be confirmed by Cleura. */
+void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked);
+void auth_log_in(struct upstream_account *a, bool by_sms);
+void auth_validate(struct upstream_account *a);
+/* The auth call under way ended: OK (and the caller looks whether it can be understood, and tells
+ * health_note), REFUSED, or an outage, of which health_note was told. */
+enum upstream_class auth_answered(struct upstream_account *a, const struct http_answer *answer);
+/* Decodes a 2xx; one that cannot be understood counts as an outage. */
+void auth_read_login(struct upstream_account *a, const struct http_answer *http, struct login_answer *ret);
+/* Closes the guard, each time for longer until a login succeeds. */
+void auth_close_guard(struct upstream_account *a);
+/* Counts a refusal and closes the guard; the state changes only when there is no token that works. */
+void auth_refuse(struct upstream_account *a, enum login_state state, const char *message);
+/* Changes the state, but not when there is a token that works. */
+void auth_tell(struct upstream_account *a, enum login_state state, const char *message);
+
+/* by_hand.c */
+/* Sends what the step says, or ends it. */
+void by_hand_start(struct upstream_account *a);
+/* Whether a login is wanted or under way; the automatic one then serves it. */
+bool by_hand_is_login(const struct upstream_account *a);
+/* A second factor is wanted: decides the next step. May take members out of the answer. */
+void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer);
+/* Ends a login by hand, if there is one. */
+void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message);
+bool by_hand_is_pending(const struct upstream_account *a);
+void by_hand_done(struct upstream_account *a);
+
+/* token_file.c */
+/* Makes a token from the file that was not tried before the account's; false when there is none. */
+bool token_file_take(struct upstream_account *a);
 
 struct sending {
     bool with_token; /* false for logins */

@@ -1,8 +1,9 @@
 /*
  * Tokens of one account (cleura-api.md 3): remembered sealed over restarts, validated before first use,
- * renewed by one login when Cleura rejects them. A refused login closes the guard: attempts at 0, 5, 15, 35
- * s, ... are at most 4 in the first minute and 12 in the first hour. Loop thread; secrets never leave this
- * file but as headers.
+ * renewed when Cleura rejects them: from the token file when it holds a new one, else by one login. That
+ * login never makes Cleura send an SMS, and is not repeated once a second factor was asked for. A refused
+ * login closes the guard: attempts at 0, 5, 15, 35 s, ... are at most 4 in the first minute and 12 in the
+ * first hour. Loop thread; secrets leave this folder only in requests to Cleura.
  */
 #include <sodium.h>
 #include <stdatomic.h>
@@ -12,9 +13,10 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "upstream/account_private.h"
 
-enum { GUARD_LONGEST_S = 660 };
+enum { GUARD_LONGEST_S = 660, PERSON_NEEDED_S = 30 };
 
 static const char *const login_states[] = {
     [LOGIN_UNKNOWN] = "unknown",         [LOGIN_OK] = "ok",
@@ -39,16 +41,23 @@ static char *seal_context(const struct upstream_account *a)
     return mem_printf("cleura-token|%s|%s|%s", a->config->name, a->config->url, a->config->login);
 }
 
-/* Tells changed credentials from the refused ones without storing anything that could be tried offline. */
-static char *credentials_mark(const struct upstream_account *a)
+void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES])
 {
     unsigned char digest[crypto_generichash_BYTES];
+    _Static_assert(2 * sizeof(digest) < CREDENTIAL_MARK_BYTES, "the mark is the digest in hex");
+    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)secret, strlen(secret),
+                             a->key->bytes, sizeof(a->key->bytes));
+    (void)sodium_bin2hex(mark, CREDENTIAL_MARK_BYTES, digest, sizeof(digest));
+}
+
+/* Tells changed credentials from the refused ones. */
+static char *credentials_mark(const struct upstream_account *a)
+{
+    char mark[CREDENTIAL_MARK_BYTES];
     char *text CLEANUP_SECRET = mem_printf("%s\n%s\n%s", a->config->url, a->config->login,
                                            a->config->password ? a->config->password : "");
-    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, strlen(text), a->key->bytes,
-                             sizeof(a->key->bytes));
-    char hex[sizeof(digest) * 2 + 1];
-    return mem_strdup(sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest)));
+    auth_mark(a, text, mark);
+    return mem_strdup(mark);
 }
 
 static void set_login(struct upstream_account *a, enum login_state state, const char *message)
@@ -60,6 +69,12 @@ static void set_login(struct upstream_account *a, enum login_state state, const 
     a->login_message = copy;
     if (changed && a->events.login_changed)
         a->events.login_changed(a->events.ctx, a, state, message);
+}
+
+void auth_tell(struct upstream_account *a, enum login_state state, const char *message)
+{
+    if (!a->token)
+        set_login(a, state, message);
 }
 
 static void remember(struct upstream_account *a)
@@ -91,6 +106,8 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
         a->remembered->sealed_token = mem_dup(remembered->sealed_token, remembered->sealed_token_len);
         a->remembered->sealed_token_len = remembered->sealed_token_len;
         a->remembered->token_at = remembered->token_at;
+        a->remembered->token_source =
+            mem_strdup(remembered->token_source ? remembered->token_source : "password");
     }
     /* A guard further ahead than the longest delay was set by a clock that was wrong. */
     bool plausible = remembered->next_login_at - env_wall(a->env) <= GUARD_LONGEST_S * US_PER_S;
@@ -98,6 +115,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
         a->remembered->login_failures = remembered->login_failures;
         a->remembered->next_login_at = remembered->next_login_at;
         a->remembered->credentials_mark = mem_strdup(mark);
+        a->remembered->two_factor = remembered->two_factor;
     }
 }
 
@@ -106,6 +124,7 @@ void auth_done(struct upstream_account *a)
     if (a->auth_call)
         a->transport->cancel(a->transport, a->auth_call);
     mem_free_secret(a->token);
+    by_hand_done(a);
     free(a->login_message);
     account_state_free(a->remembered);
 }
@@ -114,26 +133,41 @@ void auth_token_rejected(struct upstream_account *a, uint64_t generation)
 {
     if (generation != a->token_generation || !a->token)
         return;
-    log_info("token rejected by Cleura", "account", a->config->name);
+    log_info("token rejected by Cleura", "account", a->config->name, "source", a->remembered->token_source);
+    auth_mark(a, a->token, a->rejected_mark);
     drop_token(a);
 }
 
-static void accept_token(struct upstream_account *a, char *token)
+static void token_confirmed(struct upstream_account *a)
+{
+    struct account_state *r = a->remembered;
+    a->token_checked = true;
+    a->needs_person = false;
+    r->login_failures = 0;
+    r->next_login_at = 0;
+    r->two_factor = false;
+    remember(a);
+    set_login(a, LOGIN_OK, NULL);
+}
+
+void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked)
 {
     char *context CLEANUP_FREE = seal_context(a);
     drop_token(a);
     a->token = token;
-    a->token_checked = true;
+    a->token_checked = checked;
     a->token_generation++;
     struct account_state *r = a->remembered;
     r->sealed_token = seal(a->key, a->env, context, token, &r->sealed_token_len);
     r->token_at = env_wall(a->env);
-    r->login_failures = 0;
-    r->next_login_at = 0;
+    free(r->token_source);
+    r->token_source = mem_strdup(source);
+    if (!checked)
+        return;
     atomic_fetch_add(&logins[1], 1);
-    log_info("logged in to Cleura", "account", a->config->name, "generation", a->generation->name);
-    remember(a);
-    set_login(a, LOGIN_OK, NULL);
+    log_info("logged in to Cleura", "account", a->config->name, "generation", a->generation->name, "by",
+             source);
+    token_confirmed(a);
 }
 
 /* Seconds to wait after the n-th refusal in a row. */
@@ -144,7 +178,7 @@ static int64_t guard_delay_s(int failures)
     return delays[i < ARRAY_LEN(delays) ? i : ARRAY_LEN(delays) - 1];
 }
 
-static void refuse_login(struct upstream_account *a, enum login_state state, const char *message)
+void auth_close_guard(struct upstream_account *a)
 {
     struct account_state *r = a->remembered;
     r->login_failures++;
@@ -154,16 +188,26 @@ static void refuse_login(struct upstream_account *a, enum login_state state, con
     r->next_login_at = env_wall(a->env) + delay_s * US_PER_S + extra_us;
     free(r->credentials_mark);
     r->credentials_mark = credentials_mark(a);
+    remember(a);
+}
+
+void auth_refuse(struct upstream_account *a, enum login_state state, const char *message)
+{
+    a->remembered->two_factor = state == LOGIN_TWO_FACTOR;
+    auth_close_guard(a);
     atomic_fetch_add(&logins[0], 1);
     log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state],
-                "message", message, "next_attempt_s", LOG_INT(delay_s));
-    remember(a);
-    set_login(a, state, message);
+                "message", message, "next_attempt_s",
+                LOG_INT((a->remembered->next_login_at - env_wall(a->env)) / US_PER_S));
+    auth_tell(a, state, message);
 }
 
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
     wall_us wait = a->remembered->next_login_at - env_wall(a->env);
+    /* Until somebody does something, asking often is of no use. */
+    if ((a->needs_person || !a->config->password) && wait < PERSON_NEEDED_S * US_PER_S)
+        wait = PERSON_NEEDED_S * US_PER_S;
     *result = (struct upstream_result){
         .class = UPSTREAM_LOGIN_FAILED,
         .message = mem_printf("account %s: %s%s%s", a->config->name, login_states[a->login],
@@ -180,36 +224,80 @@ static void fail_all(struct upstream_account *a)
     upstream_result_done(&refusal);
 }
 
-static void on_login(void *ctx, const struct http_answer *answer)
+enum upstream_class auth_answered(struct upstream_account *a, const struct http_answer *answer)
 {
-    struct upstream_account *a = ctx;
-    char *message CLEANUP_FREE = NULL;
-    char *token = NULL;
+    char *message CLEANUP_FREE = NULL; /* never told: it may echo the password (cleura-api.md 2.3) */
     bool rejected;
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
     enum upstream_class class = classify_answer(false, answer, &message, &rejected);
-    if (class == UPSTREAM_OK) {
-        enum login_result result = a->generation->decode_login(answer->body, answer->body_len, &token);
-        if (result == LOGIN_RESULT_TOKEN)
-            accept_token(a, token);
-        else if (result == LOGIN_RESULT_TWO_FACTOR)
-            refuse_login(a, LOGIN_TWO_FACTOR,
-                         "the account wants a second factor: use an account without one for unattended work");
-        else
-            class = UPSTREAM_UNREACHABLE;
-        if (result != LOGIN_RESULT_TOKEN)
-            mem_free_secret(token);
-    } else if (class == UPSTREAM_REFUSED || class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT) {
-        /* Never quote Cleura here: a validation error may echo the password (cleura-api.md 2.3). */
-        refuse_login(a, LOGIN_REJECTED, "Cleura refused the login and password");
-    } else {
-        class = class == UPSTREAM_THROTTLED ? class : UPSTREAM_UNREACHABLE;
-    }
-    if (class == UPSTREAM_UNREACHABLE || class == UPSTREAM_THROTTLED)
-        set_login(a, LOGIN_UNREACHABLE, "Cleura could not be reached to log in");
+    if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
+        class = UPSTREAM_REFUSED;
+    if (class == UPSTREAM_OK)
+        return class;
+    if (class != UPSTREAM_REFUSED && class != UPSTREAM_THROTTLED)
+        class = UPSTREAM_UNREACHABLE;
     health_note(a, answer, class);
-    if (a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR)
+    return class;
+}
+
+void auth_read_login(struct upstream_account *a, const struct http_answer *http, struct login_answer *ret)
+{
+    decode_login(http->body, http->body_len, ret);
+    health_note(a, http, ret->result == LOGIN_RESULT_GARBLED ? UPSTREAM_UNREACHABLE : UPSTREAM_OK);
+}
+
+/* The password was right and is not enough. */
+static void want_second_factor(struct upstream_account *a, struct login_answer *answer)
+{
+    a->sms = answer->sms;
+    a->webauthn = answer->webauthn;
+    if (by_hand_is_login(a) && answer->result != LOGIN_RESULT_OTHER_FACTOR) {
+        by_hand_second_factor(a, answer);
+        return;
+    }
+    char *message CLEANUP_FREE =
+        answer->sms ? mem_printf("the account wants a second factor: POST /v1/accounts/%s/login sends a code "
+                                 "by SMS; unattended work needs an account without one",
+                                 a->config->name)
+                    : mem_strdup("the account has no second factor by SMS, and WebAuthn cannot be used over "
+                                 "the API: create an API token in Cleura's control panel and hand it over "
+                                 "with token_file, or use an account with SMS or without a second factor");
+    a->needs_person = true;
+    auth_refuse(a, LOGIN_TWO_FACTOR, message);
+    by_hand_end_login(a, LOGIN_OUTCOME_NO_SMS, message);
+}
+
+static void login_unreachable(struct upstream_account *a)
+{
+    static const char message[] = "Cleura could not be reached to log in";
+    /* A person's attempt that was lost does not bring the automatic login back. */
+    if (!a->needs_person)
+        auth_tell(a, LOGIN_UNREACHABLE, message);
+    by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, message);
+}
+
+static void on_login(void *ctx, const struct http_answer *http)
+{
+    struct upstream_account *a = ctx;
+    struct login_answer answer = {.result = LOGIN_RESULT_GARBLED};
+    enum upstream_class class = auth_answered(a, http);
+    if (class == UPSTREAM_OK)
+        auth_read_login(a, http, &answer);
+    if (class == UPSTREAM_REFUSED) {
+        static const char message[] = "Cleura refused the login and password";
+        auth_refuse(a, LOGIN_REJECTED, message);
+        by_hand_end_login(a, LOGIN_OUTCOME_REFUSED, message);
+    } else if (answer.result == LOGIN_RESULT_TOKEN) {
+        auth_accept_token(a, TAKE_PTR(answer.token), "password", true);
+        by_hand_end_login(a, LOGIN_OUTCOME_OK, NULL);
+    } else if (answer.result == LOGIN_RESULT_GARBLED) {
+        login_unreachable(a);
+    } else {
+        want_second_factor(a, &answer);
+    }
+    login_answer_done(&answer);
+    if ((a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR) && !by_hand_is_login(a))
         fail_all(a);
     lane_kick(a);
 }
@@ -219,34 +307,49 @@ static void on_validated(void *ctx, const struct http_answer *answer)
     struct upstream_account *a = ctx;
     char *message CLEANUP_FREE = NULL;
     bool rejected;
-    a->auth = AUTH_IDLE;
-    a->auth_call = NULL;
-    enum upstream_class class = classify_answer(false, answer, &message, &rejected);
-    health_note(a, answer, class);
+    (void)classify_answer(false, answer, &message, &rejected);
+    enum upstream_class class = auth_answered(a, answer);
     if (class == UPSTREAM_OK) {
-        a->token_checked = true;
-        set_login(a, LOGIN_OK, NULL);
+        health_note(a, answer, class);
+        token_confirmed(a);
     } else if (rejected) {
         auth_token_rejected(a, a->token_generation);
-    } else if (class != UPSTREAM_UNREACHABLE && class != UPSTREAM_THROTTLED) {
+    } else if (class == UPSTREAM_REFUSED) {
         /* No such check here: the first real call tells. */
         a->token_checked = true;
+    } else {
+        by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura could not be reached to check the token");
     }
     lane_kick(a);
 }
 
-static void send_auth(struct upstream_account *a, enum auth_phase phase)
+void auth_log_in(struct upstream_account *a, bool by_sms)
 {
     struct request_draft draft;
-    if (phase == AUTH_LOGGING_IN)
-        a->generation->build_login(a->config, &draft);
-    else
-        draft = (struct request_draft){"POST", mem_strdup(a->generation->validate_path), NULL};
-    const struct sending how = {
-        .with_token = phase == AUTH_VALIDATING, .is_write = true, .timeout_us = a->config->call_timeout_us};
-    a->auth = phase;
-    a->auth_call = account_send(a, &draft, &how, phase == AUTH_LOGGING_IN ? on_login : on_validated, a);
+    build_auth(a->generation, a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
+    a->auth = AUTH_LOGGING_IN;
+    const struct sending how = {.is_write = true, .timeout_us = a->config->call_timeout_us};
+    a->auth_call = account_send(a, &draft, &how, on_login, a);
     request_draft_done(&draft);
+}
+
+void auth_validate(struct upstream_account *a)
+{
+    struct request_draft draft = {"POST", mem_strdup(a->generation->validate_path), NULL};
+    a->auth = AUTH_VALIDATING;
+    const struct sending how = {
+        .with_token = true, .is_write = true, .timeout_us = a->config->call_timeout_us};
+    a->auth_call = account_send(a, &draft, &how, on_validated, a);
+    request_draft_done(&draft);
+}
+
+static const char *no_token_reason(const struct upstream_account *a)
+{
+    if (!a->config->token_file)
+        return "no password is configured";
+    return a->file_error ? a->file_error
+                         : "Cleura rejected the token of token_file: write a new one there (there is no "
+                           "password to log in with)";
 }
 
 enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result *ret_refusal)
@@ -255,17 +358,18 @@ enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result
         return AUTH_READY;
     if (a->auth != AUTH_IDLE)
         return AUTH_STARTED;
-    if (a->token) {
-        send_auth(a, AUTH_VALIDATING);
+    if (a->token || token_file_take(a)) {
+        auth_validate(a);
         return AUTH_STARTED;
     }
     if (!a->config->password)
-        set_login(a, LOGIN_NO_PASSWORD, "no password is configured");
-    else if (env_wall(a->env) >= a->remembered->next_login_at) {
-        send_auth(a, AUTH_LOGGING_IN);
+        set_login(a, LOGIN_NO_PASSWORD, no_token_reason(a));
+    else if (!a->needs_person && env_wall(a->env) >= a->remembered->next_login_at) {
+        auth_log_in(a, false);
         return AUTH_STARTED;
     } else if (a->login == LOGIN_UNKNOWN) {
-        set_login(a, LOGIN_REJECTED, "refused before the restart; the login guard is still closed");
+        set_login(a, a->remembered->two_factor ? LOGIN_TWO_FACTOR : LOGIN_REJECTED,
+                  "refused before the restart; the login guard is still closed");
     }
     fill_refusal(a, ret_refusal);
     return AUTH_REFUSED;

@@ -14,7 +14,37 @@ struct request_draft {
     char *body; /* JSON text or NULL; may be secret */
 };
 
-enum login_result { LOGIN_RESULT_TOKEN, LOGIN_RESULT_TWO_FACTOR, LOGIN_RESULT_GARBLED };
+/* The requests of a login (cleura-api.md 3.2, 3.3). */
+enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
+
+/* Where a step goes, and the object that wraps its members (v1), or NULL. */
+struct auth_form {
+    const char *path;
+    const char *wrapper;
+};
+
+/* What a step says beside login and password. Borrowed. */
+struct auth_words {
+    bool by_sms;              /* PASSWORD: names SMS as the second factor */
+    const char *verification; /* ASK_CODE, CHECK_CODE */
+    int64_t code;             /* CHECK_CODE */
+};
+
+enum login_result {
+    LOGIN_RESULT_TOKEN,
+    LOGIN_RESULT_OPTIONS,      /* a second factor has to be named; SMS is among the options */
+    LOGIN_RESULT_CODE,         /* a code by SMS is wanted; verification is the handle for it */
+    LOGIN_RESULT_OTHER_FACTOR, /* a second factor that the API cannot take (WebAuthn) */
+    LOGIN_RESULT_GARBLED,
+};
+
+/* Secret members; released by login_answer_done. */
+struct login_answer {
+    enum login_result result;
+    char *token;
+    char *verification;
+    bool sms, webauthn; /* second factors that were named */
+};
 
 /* Fills the payload from a 2xx body; false when it cannot be understood. */
 typedef bool decode_answer(const struct upstream_call *call, const char *body, size_t len,
@@ -32,8 +62,9 @@ struct generation {
     const char *name;
     struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several, see shared.c */
     decode_answer *decode;
-    void (*build_login)(const struct config_account *account, struct request_draft *draft);
-    enum login_result (*decode_login)(const char *body, size_t len, char **ret_token);
+    struct auth_form auth[AUTH_STEP_MAX_];
+    const char *method_member; /* of AUTH_STEP_PASSWORD */
+    bool names_method;         /* a login by hand names SMS at once; else Cleura lists the options first */
     const char *validate_path;
     /* How many endpoints an operation may be tried at. */
     int (*variants)(enum upstream_op op);
@@ -52,9 +83,15 @@ bool decode_by_table(const struct generation *generation, const struct upstream_
                      size_t len, struct upstream_result *result);
 decode_answer decode_ssh_key;
 json_t *decode_schedules(const json_t *schedules);
-enum login_result decode_login(const char *body, size_t len, char **ret_token);
 int kubeconfig_variants(enum upstream_op op);
 bool decode_kubeconfig(const char *body, size_t len, struct upstream_result *result);
+
+/* login_words.c */
+void build_auth(const struct generation *generation, const struct config_account *account,
+                enum auth_step step, const struct auth_words *words, struct request_draft *draft);
+/* Understands the answers to PASSWORD and CHECK_CODE of both generations. */
+void decode_login(const char *body, size_t len, struct login_answer *ret);
+void login_answer_done(struct login_answer *answer);
 
 /* Percent-encodes one path segment (UP-8). The caller frees it. */
 char *url_segment(const char *text);

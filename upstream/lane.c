@@ -315,13 +315,18 @@ static struct upstream_call *most_urgent(const struct upstream_account *a)
 
 void lane_kick(struct upstream_account *a)
 {
-    while (a->auth == AUTH_IDLE && a->in_flight < health_max_in_flight(a) && waiting_count(a)) {
+    while (a->auth == AUTH_IDLE && a->in_flight < health_max_in_flight(a) &&
+           (waiting_count(a) || a->by_hand.step)) {
         mono_us at = health_next_start(a);
-        if (!heap_peek(&a->queue) && budget_ready_at(&a->budget) > at)
+        if (!heap_peek(&a->queue) && !a->by_hand.step && budget_ready_at(&a->budget) > at)
             at = budget_ready_at(&a->budget);
         if (env_mono(a->env) < at) {
             kick_at(a, at);
             return;
+        }
+        if (a->by_hand.step) {
+            by_hand_start(a);
+            continue;
         }
         struct upstream_result refusal;
         switch (auth_prepare(a, &refusal)) {
@@ -466,6 +471,11 @@ void upstream_account_status(const struct upstream_account *a, struct upstream_a
         .login_message = a->login_message,
         .queue_depth = (unsigned)waiting_count(a),
         .in_flight = a->in_flight,
+        .sms = a->sms,
+        .webauthn = a->webauthn,
+        .verification_pending = by_hand_is_pending(a),
+        .token_source = a->token ? a->remembered->token_source : NULL,
+        .token_at = a->token ? a->remembered->token_at : 0,
         .last_contact_at = a->last_contact_at,
         .next_login_at = a->remembered->next_login_at,
         .breaker = breaker_state_name(breaker_state(&a->breaker, env_mono(a->env))),

@@ -1,6 +1,6 @@
 /*
- * What both generations share: paths that differ in a word, lists that differ in their items, logins that
- * differ in their wrapping, and the kubeconfig calls, of which Cleura has three (cleura-api.md 9.1). Pure.
+ * What both generations share: paths that differ in a word, lists that differ in their items, and the
+ * kubeconfig calls, of which Cleura has three (cleura-api.md 9.1). Pure.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,16 +109,6 @@ json_t *decode_schedules(const json_t *schedules)
         (void)json_array_append_new(ours, schedule);
     }
     return ours;
-}
-
-enum login_result decode_login(const char *body, size_t len, char **ret_token)
-{
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    const char *result = json_str_or(doc, "result", "");
-    *ret_token = mem_strdup(json_str(doc, "token"));
-    if (*ret_token && !strcmp(result, "login_ok"))
-        return LOGIN_RESULT_TOKEN;
-    return strncmp(result, "twofactor", 9) ? LOGIN_RESULT_GARBLED : LOGIN_RESULT_TWO_FACTOR;
 }
 
 /* ---- kubeconfigs

@@ -136,9 +136,9 @@ enum login_state {
     LOGIN_UNKNOWN, /* nothing tried yet */
     LOGIN_OK,
     LOGIN_REJECTED,   /* wrong password: guarded */
-    LOGIN_TWO_FACTOR, /* a second factor is wanted */
+    LOGIN_TWO_FACTOR, /* a second factor is wanted: only upstream_login or a token file helps */
     LOGIN_UNREACHABLE,
-    LOGIN_NO_PASSWORD,
+    LOGIN_NO_PASSWORD, /* and no token that could be used */
 };
 const char *login_state_name(enum login_state state);
 
@@ -165,9 +165,49 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call);
 /* on_done does not run; harmless when the call is not active. A write that was sent may have had effect. */
 void upstream_cancel(struct upstream_call *call);
 
+enum { UPSTREAM_CODE_GOOD_S = 600 }; /* how long a code by SMS can be given */
+
+/* How a login by hand, or the check of its code, ended. */
+enum login_outcome {
+    LOGIN_OUTCOME_OK,         /* there is a token */
+    LOGIN_OUTCOME_CODE_SENT,  /* Cleura sent a code by SMS: upstream_verify while it is good */
+    LOGIN_OUTCOME_BUSY,       /* another one is under way */
+    LOGIN_OUTCOME_GUARDED,    /* the login guard is closed: see retry_after_s */
+    LOGIN_OUTCOME_REFUSED,    /* Cleura refused login and password, or to send a code */
+    LOGIN_OUTCOME_NO_SMS,     /* only WebAuthn: cannot be done over the API (cleura-api.md 3.2) */
+    LOGIN_OUTCOME_NOTHING,    /* no password, and no new token in token_file */
+    LOGIN_OUTCOME_WRONG_CODE, /* the code may be given again */
+    LOGIN_OUTCOME_NO_CODE,    /* no code was sent, or it is too old; a restart forgets that one was sent */
+    LOGIN_OUTCOME_UNREACHABLE,
+    LOGIN_OUTCOME_MAX_,
+};
+
+struct upstream_login_end {
+    enum login_outcome outcome;
+    const char *message; /* for people, without secrets; borrowed */
+    int retry_after_s;   /* 0: not told */
+};
+
+/* Loop thread; runs once, perhaps from within the call that begins. */
+typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *end);
+
+/*
+ * A login by hand, the only one that makes Cleura send an SMS (cleura-api.md 3.2, 3.3). Also replaces a token
+ * that is still good, unless that is younger than a minute. Each SMS and each refusal closes the login guard.
+ * Nothing is begun after the deadline. The automatic login never goes further than LOGIN_TWO_FACTOR.
+ */
+void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx);
+/* Gives the code of the SMS. A refused one closes the guard for the next. */
+void upstream_verify(struct upstream_account *a, int64_t code, mono_us deadline, upstream_login_done on_done,
+                     void *ctx);
+
 struct upstream_account_status {
     enum login_state login;
     const char *login_message; /* or NULL */
+    bool sms, webauthn;        /* second factors that Cleura named */
+    bool verification_pending; /* a code was sent and can be given */
+    const char *token_source;  /* password, sms_code, token_file; NULL: no token */
+    wall_us token_at;          /* 0: no token */
     unsigned queue_depth;
     unsigned in_flight;
     wall_us last_contact_at; /* last complete answer */

@@ -44,16 +44,6 @@ static bool decode(const struct upstream_call *call, const char *body, size_t le
     return decode_by_table(&generation_v1, call, body, len, result);
 }
 
-static void build_login(const struct config_account *account, struct request_draft *draft)
-{
-    json_t *auth = json_object();
-    json_set_str(auth, "login", account->login);
-    json_set_str(auth, "password", account->password);
-    json_t *body CLEANUP_JSON = json_object();
-    json_set_take(body, "auth", auth);
-    *draft = (struct request_draft){"POST", mem_strdup("/auth/v1/tokens"), json_text(body)};
-}
-
 #define V1    "/gardener/v1/{cloud}"
 #define SHOOT V1 "/shoot/{region}/{project}/{name}"
 
@@ -77,8 +67,14 @@ const struct generation generation_v1 = {
             [UPSTREAM_MONITORING] = {"GET", SHOOT "/monitoring", NULL, decode_monitoring},
         },
     .decode = decode,
-    .build_login = build_login,
-    .decode_login = decode_login,
+    .auth =
+        {
+            [AUTH_STEP_PASSWORD] = {"/auth/v1/tokens", "auth"},
+            [AUTH_STEP_ASK_CODE] = {"/auth/v1/tokens/request2facode", "request2fa"},
+            [AUTH_STEP_CHECK_CODE] = {"/auth/v1/tokens/verify2fa", "verify2fa"},
+        },
+    .method_member = "twofa_method",
+    .names_method = true,
     .validate_path = "/auth/v1/tokens/validate",
     .variants = kubeconfig_variants,
 };

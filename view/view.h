@@ -39,6 +39,7 @@ enum view_section {
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
     VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p} */
     VIEW_CATALOGS,   /* key project name; body as GET /v1/projects/{p}/catalog */
+    VIEW_ACCOUNTS,   /* key name; body as an item of GET /v1/accounts, without its projects */
     VIEW_SECTION_MAX_,
 };
 

@@ -287,6 +287,28 @@ def test_changes_actions_and_sub_resources_validate(client, pair):
     assert fresh.status_code == 200 and "fwd=request" in fresh.headers["Cache-Status"]
 
 
+def test_a_login_by_hand(directory, checker):
+    sim = harness.Sim(directory, two_factor=True)
+    d = harness.Shootd(directory / "by-hand", sim.url).start()
+    try:
+        with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()},
+                          event_hooks={"response": [checker]}) as client:
+            assert client.get("/v1/accounts", params={"limit": 1}).json()["items"][0]["projects"] == ["team-a"]
+            assert client.get("/v1/accounts", params={"colour": "red"}).status_code == 400
+            assert client.post("/v1/accounts/none/login").status_code == 404
+            assert client.post("/v1/accounts/main/verify", json={"code": "1"}).json()["code"] == "no_code_awaited"
+            assert client.post("/v1/accounts/main/verify", json={"code": "x", "y": 1}).status_code == 422
+            wait_until(lambda: client.post("/v1/accounts/main/login").status_code == 202, interval=0.5, what="the guard")
+            refused = client.post("/v1/accounts/main/login")
+            assert refused.status_code == 429 and refused.headers["Retry-After"]
+            assert client.post("/v1/accounts/main/verify", json={"code": 123456}).status_code == 200
+            fresh = client.post("/v1/accounts/main/login")
+            assert fresh.status_code == 200 and fresh.json()["status"] == "ok"
+    finally:
+        d.stop()
+        sim.stop()
+
+
 def test_every_operation_was_called(checker):
     """Runs after the tests above: a new operation fails here until it is called somewhere."""
     good = {id for id, statuses in checker.seen.items() if any(s < 400 for s in statuses)}
@@ -333,7 +355,8 @@ def test_docs_show_every_path():
     missing = []
     for path in DOCUMENT["paths"]:
         names = {"project": "(team-a|{project})", "cluster": "(dev|{cluster})", "operation": r"(op_\w+|{id})",
-                 "webhook": r"wh_\w+", "token": r"tok_\w+", "action": "({action}|[a-z-]+)"}
+                 "webhook": r"wh_\w+", "token": r"tok_\w+", "action": "({action}|[a-z-]+)",
+                 "account": "(main|{account})"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))
         if not re.search(pattern + r"(?![\w/-])", page):
             missing.append(path)

@@ -1,0 +1,65 @@
+#include "config/secret_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* systemd hands credentials over in a directory of its own, with modes of its own. */
+static bool is_credential(const char *path)
+{
+    const char *directory = getenv("CREDENTIALS_DIRECTORY");
+    return directory && *directory && !strncmp(path, directory, strlen(directory));
+}
+
+static enum secret_status cannot_read(const char *path, char **ret_error)
+{
+    int error = errno;
+    *ret_error = mem_printf("cannot read %s: %s", path, strerror(error));
+    return error == ENOENT ? SECRET_MISSING : SECRET_REFUSED;
+}
+
+/* The file is open; `text` has room for max + 2 bytes. */
+static enum secret_status read_line(int fd, const char *path, size_t max, bool only_regular, char *text,
+                                    char **ret_error)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return cannot_read(path, ret_error);
+    if (only_regular && !S_ISREG(st.st_mode)) {
+        *ret_error = mem_printf("%s is not a regular file", path);
+        return SECRET_REFUSED;
+    }
+    if ((st.st_mode & 077) && !is_credential(path)) {
+        *ret_error = mem_printf("%s may be read by others: chmod 600 it", path);
+        return SECRET_REFUSED;
+    }
+    ssize_t n = read(fd, text, max + 1);
+    if (n < 0)
+        return cannot_read(path, ret_error);
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    if (text[0] && (size_t)n <= max)
+        return SECRET_READ;
+    *ret_error = mem_printf("%s must hold one line of 1 to %zu characters", path, max);
+    return text[0] ? SECRET_REFUSED : SECRET_MISSING;
+}
+
+enum secret_status secret_file_read(const char *path, size_t max, bool only_regular, char **ret_secret,
+                                    char **ret_error)
+{
+    char text[SECRET_FILE_MAX + 2];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (only_regular ? O_NONBLOCK : 0));
+    if (fd < 0)
+        return cannot_read(path, ret_error);
+    enum secret_status status = read_line(fd, path, max, only_regular, text, ret_error);
+    (void)close(fd);
+    if (status == SECRET_READ)
+        *ret_secret = mem_strdup(text);
+    explicit_bzero(text, sizeof(text));
+    return status;
+}

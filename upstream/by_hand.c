@@ -1,0 +1,265 @@
+/*
+ * Logins that a person asks for (cleura-api.md 3.2, 3.3): password, code by SMS, token. The lane sends one
+ * step at a time, before all waiting calls and with its spacing. Each SMS that was asked for and each wrong
+ * code closes the login guard like a refused password, so that neither phones nor codes can be tried at will.
+ * Loop thread; codes and verifications are kept in memory only.
+ */
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "upstream/account_private.h"
+
+enum { FRESH_TOKEN_S = 60 };
+
+bool by_hand_is_login(const struct upstream_account *a)
+{
+    return a->by_hand.step != BY_HAND_NONE && a->by_hand.step != BY_HAND_CHECK_CODE;
+}
+
+bool by_hand_is_pending(const struct upstream_account *a)
+{
+    const struct by_hand *h = &a->by_hand;
+    return h->verification && h->verification_until && env_mono(a->env) < h->verification_until;
+}
+
+static void forget_verification(struct upstream_account *a)
+{
+    mem_free_secret(a->by_hand.verification);
+    a->by_hand.verification = NULL;
+    a->by_hand.verification_until = 0;
+}
+
+void by_hand_done(struct upstream_account *a)
+{
+    forget_verification(a);
+}
+
+static void end(struct upstream_account *a, enum login_outcome outcome, const char *message)
+{
+    struct by_hand *h = &a->by_hand;
+    wall_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->remembered->next_login_at;
+    wall_us wait = until - env_wall(a->env);
+    const struct upstream_login_end result = {
+        .outcome = outcome, .message = message, .retry_after_s = wait > 0 ? (int)(wait / US_PER_S) + 1 : 0};
+    upstream_login_done on_done = TAKE_PTR(h->on_done);
+    h->step = BY_HAND_NONE;
+    h->code = 0;
+    if (on_done)
+        on_done(h->ctx, &result);
+}
+
+void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message)
+{
+    if (by_hand_is_login(a))
+        end(a, outcome, message);
+}
+
+void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer)
+{
+    struct by_hand *h = &a->by_hand;
+    if (answer->result == LOGIN_RESULT_CODE) {
+        forget_verification(a);
+        h->verification = TAKE_PTR(answer->verification);
+        h->step = BY_HAND_ASK_CODE;
+    } else if (h->step == BY_HAND_LOGIN) {
+        h->step = BY_HAND_LOGIN_BY_SMS;
+    } else {
+        auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura asks again which second factor to use");
+        end(a, LOGIN_OUTCOME_REFUSED, "Cleura asks again which second factor to use");
+    }
+}
+
+/* ---- the code
+ * ------------------------------------------------------------------------------------------------- */
+
+static void send_code_step(struct upstream_account *a, enum auth_phase phase, enum auth_step step,
+                           void (*on_done)(void *ctx, const struct http_answer *answer))
+{
+    struct request_draft draft;
+    const struct auth_words words = {.verification = a->by_hand.verification, .code = a->by_hand.code};
+    build_auth(a->generation, a->config, step, &words, &draft);
+    a->auth = phase;
+    const struct sending how = {.is_write = true, .timeout_us = a->config->call_timeout_us};
+    a->auth_call = account_send(a, &draft, &how, on_done, a);
+    request_draft_done(&draft);
+}
+
+/* The SMS is on its way, or may be. */
+static void expect_code(struct upstream_account *a)
+{
+    struct by_hand *h = &a->by_hand;
+    h->verification_until = env_mono(a->env) + UPSTREAM_CODE_GOOD_S * US_PER_S;
+    h->next_check_at = 0;
+    /* An automatic login would end this one at Cleura. */
+    a->needs_person = true;
+    a->remembered->two_factor = true;
+    auth_close_guard(a);
+    char *message CLEANUP_FREE = mem_printf(
+        "a code was sent by SMS: POST /v1/accounts/%s/verify takes it for 10 minutes", a->config->name);
+    auth_tell(a, LOGIN_TWO_FACTOR, message);
+}
+
+static void on_asked(void *ctx, const struct http_answer *answer)
+{
+    struct upstream_account *a = ctx;
+    switch (auth_answered(a, answer)) {
+    case UPSTREAM_OK:
+        health_note(a, answer, UPSTREAM_OK);
+        log_info("Cleura sent a code by SMS", "account", a->config->name);
+        expect_code(a);
+        end(a, LOGIN_OUTCOME_CODE_SENT, "Cleura sent a code by SMS");
+        break;
+    case UPSTREAM_REFUSED:
+        forget_verification(a);
+        a->needs_person = true;
+        auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused to send a code by SMS");
+        end(a, LOGIN_OUTCOME_REFUSED, "Cleura refused to send a code by SMS");
+        break;
+    case UPSTREAM_THROTTLED:
+        forget_verification(a);
+        end(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura takes no requests now; no code was sent");
+        break;
+    default:
+        expect_code(a);
+        end(a, LOGIN_OUTCOME_UNREACHABLE,
+            "Cleura was asked for a code by SMS and its answer was lost; when the "
+            "code comes it can be used");
+        break;
+    }
+    lane_kick(a);
+}
+
+static void code_refused(struct upstream_account *a)
+{
+    auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused the code");
+    a->by_hand.next_check_at = a->remembered->next_login_at;
+    end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
+}
+
+static void on_checked(void *ctx, const struct http_answer *http)
+{
+    struct upstream_account *a = ctx;
+    struct login_answer answer = {.result = LOGIN_RESULT_GARBLED};
+    enum upstream_class class = auth_answered(a, http);
+    if (class == UPSTREAM_OK)
+        auth_read_login(a, http, &answer);
+    if (class == UPSTREAM_REFUSED) {
+        code_refused(a);
+    } else if (answer.result == LOGIN_RESULT_TOKEN) {
+        forget_verification(a);
+        auth_accept_token(a, TAKE_PTR(answer.token), "sms_code", true);
+        end(a, LOGIN_OUTCOME_OK, NULL);
+    } else {
+        end(a, LOGIN_OUTCOME_UNREACHABLE,
+            "the code was sent to Cleura and its answer was lost or cannot be "
+            "understood; when the code is used up, begin again");
+    }
+    login_answer_done(&answer);
+    lane_kick(a);
+}
+
+/* ---- steps
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Ends a login that needs no call, or may not make one. */
+static bool login_ends_here(struct upstream_account *a)
+{
+    wall_us now = env_wall(a->env);
+    wall_us age = now - a->remembered->token_at;
+    if (a->token && !a->token_checked)
+        return false;
+    if (a->token && (!a->config->password || (age >= 0 && age < FRESH_TOKEN_S * US_PER_S)))
+        end(a, LOGIN_OUTCOME_OK, NULL);
+    else if (!a->config->password)
+        end(a, LOGIN_OUTCOME_NOTHING,
+            a->file_error ? a->file_error : "there is no password, and no new token in token_file");
+    else if (now < a->remembered->next_login_at)
+        end(a, LOGIN_OUTCOME_GUARDED, "too many logins were refused or not completed");
+    else
+        return false;
+    return true;
+}
+
+static bool check_ends_here(struct upstream_account *a)
+{
+    if (!by_hand_is_pending(a))
+        end(a, LOGIN_OUTCOME_NO_CODE, "no code is awaited: none was sent, or longer than 10 minutes ago");
+    else if (env_wall(a->env) < a->by_hand.next_check_at)
+        end(a, LOGIN_OUTCOME_GUARDED, "too many wrong codes");
+    else
+        return false;
+    return true;
+}
+
+static bool ends_here(struct upstream_account *a)
+{
+    if (a->by_hand.step == BY_HAND_LOGIN)
+        return login_ends_here(a);
+    return a->by_hand.step == BY_HAND_CHECK_CODE && check_ends_here(a);
+}
+
+void by_hand_start(struct upstream_account *a)
+{
+    if (env_mono(a->env) > a->by_hand.deadline) {
+        end(a, LOGIN_OUTCOME_UNREACHABLE, "the time was over before Cleura could be asked");
+        return;
+    }
+    if (ends_here(a))
+        return;
+    switch (a->by_hand.step) {
+    case BY_HAND_LOGIN:
+        if (a->token && !a->token_checked)
+            auth_validate(a);
+        else
+            auth_log_in(a, a->generation->names_method);
+        break;
+    case BY_HAND_LOGIN_BY_SMS:
+        auth_log_in(a, true);
+        break;
+    case BY_HAND_ASK_CODE:
+        send_code_step(a, AUTH_ASKING_CODE, AUTH_STEP_ASK_CODE, on_asked);
+        break;
+    case BY_HAND_CHECK_CODE:
+        send_code_step(a, AUTH_CHECKING_CODE, AUTH_STEP_CHECK_CODE, on_checked);
+        break;
+    case BY_HAND_NONE:
+        break;
+    }
+}
+
+static void begin(struct upstream_account *a, enum by_hand_step step, int64_t code, mono_us deadline,
+                  upstream_login_done on_done, void *ctx)
+{
+    struct by_hand *h = &a->by_hand;
+    loop_assert_owner(a->loop);
+    if (h->step != BY_HAND_NONE) {
+        on_done(ctx, &(struct upstream_login_end){.outcome = LOGIN_OUTCOME_BUSY,
+                                                  .message = "another login of this account is under way",
+                                                  .retry_after_s = 2});
+        return;
+    }
+    h->step = step;
+    h->code = code;
+    h->deadline = deadline;
+    h->on_done = on_done;
+    h->ctx = ctx;
+    if (!ends_here(a))
+        loop_timer_set(a->loop, &a->kick, env_mono(a->env));
+}
+
+void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx)
+{
+    if (!a->token && a->auth == AUTH_IDLE) {
+        a->next_file_look = 0;
+        (void)token_file_take(a);
+    }
+    begin(a, BY_HAND_LOGIN, 0, deadline, on_done, ctx);
+}
+
+void upstream_verify(struct upstream_account *a, int64_t code, mono_us deadline, upstream_login_done on_done,
+                     void *ctx)
+{
+    begin(a, BY_HAND_CHECK_CODE, code, deadline, on_done, ctx);
+}

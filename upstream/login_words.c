@@ -1,0 +1,73 @@
+/*
+ * How a login is said and understood (cleura-api.md 3.1 to 3.3): the generations differ in paths, in the
+ * object that wraps the members and in the name of one member; their answers are alike. Pure.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "upstream/generation_private.h"
+
+void build_auth(const struct generation *generation, const struct config_account *account,
+                enum auth_step step, const struct auth_words *words, struct request_draft *draft)
+{
+    const struct auth_form *form = &generation->auth[step];
+    json_t *members = json_object();
+    json_set_str(members, "login", account->login);
+    if (step == AUTH_STEP_PASSWORD) {
+        json_set_str(members, "password", account->password);
+        if (words->by_sms)
+            json_set_str(members, generation->method_member, "sms");
+    } else {
+        json_set_str(members, "verification", words->verification);
+    }
+    if (step == AUTH_STEP_CHECK_CODE)
+        json_set_int(members, "code", words->code);
+    json_t *body CLEANUP_JSON = members;
+    if (form->wrapper) {
+        body = json_object();
+        json_set_take(body, form->wrapper, members);
+    }
+    *draft = (struct request_draft){"POST", mem_strdup(form->path), json_text(body)};
+}
+
+static void note_method(struct login_answer *answer, const char *method)
+{
+    answer->sms |= method && !strcmp(method, "sms");
+    answer->webauthn |= method && !strcmp(method, "webauthn");
+}
+
+static enum login_result decode_second_factor(const json_t *doc, const char *result, struct login_answer *ret)
+{
+    size_t i;
+    json_t *option;
+    note_method(ret, json_str(doc, "type"));
+    json_array_foreach (json_arr(doc, "options"), i, option)
+        note_method(ret, json_string_value(option));
+    if (!ret->sms)
+        return LOGIN_RESULT_OTHER_FACTOR;
+    if (!strcmp(result, "twofactor_options"))
+        return LOGIN_RESULT_OPTIONS;
+    ret->verification = mem_strdup(json_str(doc, "verification"));
+    return ret->verification ? LOGIN_RESULT_CODE : LOGIN_RESULT_GARBLED;
+}
+
+void decode_login(const char *body, size_t len, struct login_answer *ret)
+{
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    /* v2 answers a code with the token alone. */
+    const char *result = json_str_or(doc, "result", "login_ok");
+    *ret = (struct login_answer){.result = LOGIN_RESULT_GARBLED};
+    if (!strncmp(result, "twofactor", 9)) {
+        ret->result = decode_second_factor(doc, result, ret);
+    } else if (!strcmp(result, "login_ok") && json_str(doc, "token")) {
+        ret->token = mem_strdup(json_str(doc, "token"));
+        ret->result = LOGIN_RESULT_TOKEN;
+    }
+}
+
+void login_answer_done(struct login_answer *answer)
+{
+    mem_free_secret(answer->token);
+    mem_free_secret(answer->verification);
+    *answer = (struct login_answer){0};
+}

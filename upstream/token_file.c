@@ -1,0 +1,71 @@
+/*
+ * A token that a person made in Cleura's control panel and put into a file: the only way for accounts with
+ * WebAuthn. Looked at when there is no token that works, never while there is one. Each content is tried
+ * once. Loop thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/secret_file.h"
+#include "upstream/account_private.h"
+
+enum { LOOK_EVERY_S = 1 };
+
+static void note_error(struct upstream_account *a, const char *reason, const char *detail)
+{
+    /* Once per kind of error: the file is looked at for every call that waits. */
+    if (a->file_error != reason)
+        log_warning("token_file cannot be used", "account", a->config->name, "error", detail);
+    a->file_error = reason;
+}
+
+/* It becomes the value of a header field. */
+static bool is_visible_ascii(const char *text)
+{
+    for (; *text; text++)
+        if (*text < 0x21 || *text > 0x7e)
+            return false;
+    return true;
+}
+
+static char *read_token(struct upstream_account *a)
+{
+    char *token = NULL;
+    char *error CLEANUP_FREE = NULL;
+    /* Blocks the loop as long as the read of a small local file does; it happens only without a token. */
+    enum secret_status status = secret_file_read(a->config->token_file, TOKEN_MAX, true, &token, &error);
+    if (status == SECRET_MISSING) {
+        note_error(a, "token_file is missing or empty", error);
+    } else if (status == SECRET_REFUSED) {
+        note_error(a, "token_file cannot be used; the log tells why", error);
+    } else if (!is_visible_ascii(token)) {
+        note_error(a, "token_file holds characters that no token has", NULL);
+        mem_free_secret(token);
+        token = NULL;
+    }
+    return token;
+}
+
+bool token_file_take(struct upstream_account *a)
+{
+    mono_us now = env_mono(a->env);
+    if (!a->config->token_file || now < a->next_file_look)
+        return false;
+    a->next_file_look = now + LOOK_EVERY_S * US_PER_S;
+    char *token = read_token(a);
+    if (!token)
+        return false;
+    char mark[CREDENTIAL_MARK_BYTES];
+    auth_mark(a, token, mark);
+    a->file_error = NULL;
+    if (!strcmp(mark, a->file_mark) || !strcmp(mark, a->rejected_mark)) {
+        mem_free_secret(token);
+        return false;
+    }
+    memcpy(a->file_mark, mark, sizeof(mark));
+    log_info("token taken from token_file", "account", a->config->name);
+    auth_accept_token(a, token, "token_file", false);
+    return true;
+}
