@@ -86,6 +86,7 @@ struct command {
     void (*reply)(struct command *cmd); /* loop thread; must not block */
     void *ctx;                          /* the HTTP side's */
     /* the decider's own */
+    bool name_checked; /* Cleura was asked whether the name is free, or could not be asked in time */
     void *decider_link[4];
 };
 

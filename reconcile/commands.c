@@ -248,6 +248,8 @@ static void create_or_wait(struct reconcile *r, struct project *p, struct comman
         reply_problem(cmd, faults);
         return;
     }
+    if (name_check_wait(p, cmd, name))
+        return;
     struct entity *e = entity_find(r, p->config->name, name);
     if (e)
         replace_leftover(e);

@@ -60,8 +60,18 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     operation_free(entry->op);
     entry->op = operation_copy(change->operation);
     view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
-    if (operation_status_is_final(entry->op->status))
-        operation_waiters_answer(r, entry);
+}
+
+/* After everything of the change set is shown: who waits for the end must not find the cluster of before. */
+static void answer_waiters(struct reconcile *r, const struct change_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct change *change = &set->changes[i];
+        struct operation_entry *entry =
+            change->kind == CHANGE_OPERATION_PUT ? operation_entry(r, change->operation->id) : NULL;
+        if (entry && operation_status_is_final(entry->op->status))
+            operation_waiters_answer(r, entry);
+    }
 }
 
 static void committed_subscription(struct reconcile *r, const struct change_set *set,
@@ -132,6 +142,8 @@ static void on_committed(struct loop_task *task)
     }
     /* Whoever is answered next must find its own write: publish before on_saved replies. */
     view_publish(r->o.view);
+    if (save->status == STORE_OK)
+        answer_waiters(r, save->set);
     if (save->on_saved)
         save->on_saved(save);
     save_free(save);

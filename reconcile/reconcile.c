@@ -53,6 +53,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     r->env = loop_env(options->loop);
     r->kubeconfigs = kubeconfigs_new(r);
     r->lookups = lookups_new(r);
+    list_init(&r->name_checks);
     r->account_count = options->config->account_count;
     r->accounts = mem_calloc(r->account_count, sizeof(*r->accounts));
     for (size_t i = 0; i < options->config->project_count; i++) {
@@ -420,6 +421,7 @@ void reconcile_stop(struct reconcile *r)
     }
     kubeconfigs_stop(r->kubeconfigs);
     lookups_stop(r->lookups);
+    name_checks_stop(r);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         operation_waiters_answer(r, entry); /* with the state as it is: 200, not finished */
     loop_timer_clear(r->o.loop, &r->housekeeping);

@@ -132,6 +132,7 @@ struct reconcile {
     struct subscription_entry *subscriptions;
     struct kubeconfigs *kubeconfigs;
     struct lookups *lookups;
+    struct list name_checks;
     struct account_state **loaded_accounts; /* until accounts exist */
     size_t loaded_account_count;
     struct loop_timer housekeeping;
@@ -320,6 +321,13 @@ void lookups_forget(struct lookups *l, const char *entity_key);
 /* Reads the stage of the CA rotation, then calls action_stage_known. */
 void lookup_stage(struct entity *e, struct command *cmd);
 void command_lookup(struct reconcile *r, struct command *cmd);
+
+/*
+ * name_check.c: asks Cleura whether the name of a cluster to be made is free, for a moment at most, then
+ * decides the command anew. False (and nothing done) when that was done, or cannot be.
+ */
+bool name_check_wait(struct project *p, struct command *cmd, const char *name);
+void name_checks_stop(struct reconcile *r);
 
 /* Each takes the command. */
 void command_cluster_create(struct reconcile *r, struct command *cmd);

@@ -42,6 +42,7 @@ static const struct {
     [UPSTREAM_UPGRADE_CHECK] = {"upgrade_check", false},
     [UPSTREAM_OWN_PROJECTS] = {"own_projects", false},
     [UPSTREAM_QUOTA] = {"quota", false},
+    [UPSTREAM_NAME_TAKEN] = {"name_taken", false},
 };
 
 static const char *const class_names[] = {

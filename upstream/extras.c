@@ -54,8 +54,10 @@ bool decode_nodes(const struct upstream_call *call, const char *body, size_t len
                   struct upstream_result *result)
 {
     static const char *const numbers[][2] = {
-        {"cpu_cores_used", "cpu_usage"},          {"cpu_cores_allocatable", "allocatable_cpu"},
-        {"memory_bytes_used", "memory_usage"},    {"memory_bytes_allocatable", "allocatable_memory"},
+        {"cpu_cores_used", "cpu_usage"},
+        {"cpu_cores_allocatable", "allocatable_cpu"},
+        {"memory_bytes_used", "memory_usage"},
+        {"memory_bytes_allocatable", "allocatable_memory"},
         {"pods", "pods"},
     };
     json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
@@ -139,5 +141,17 @@ bool decode_quota(const struct upstream_call *call, const char *body, size_t len
     result->document = json_object();
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)
         take_number(result->document, limits[i].ours, json_obj(doc, limits[i].group), limits[i].theirs);
+    return true;
+}
+
+bool decode_name_taken(const struct upstream_call *call, const char *body, size_t len,
+                       struct upstream_result *result)
+{
+    (void)call;
+    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    if (!json_is_boolean(json_object_get(doc, "is_taken")))
+        return false;
+    result->document = json_object();
+    json_set_bool(result->document, "is_taken", json_bool(doc, "is_taken", false));
     return true;
 }

@@ -108,7 +108,7 @@ json_t *encode_pool_v2(const struct upstream_call *call);
 json_t *encode_pool_v1(const struct upstream_call *call);
 /* Sub-resources that only v2 has, in our words; NULL when they cannot be understood. */
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
-    decode_quota;
+    decode_quota, decode_name_taken;
 /* Catalogs in our words for one region; NULL when the document is not a cloud profile list. */
 json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
 

@@ -48,6 +48,7 @@ enum upstream_op {
     UPSTREAM_UPGRADE_CHECK, /* item: the version */
     UPSTREAM_OWN_PROJECTS,  /* of the login, with their OpenStack domains */
     UPSTREAM_QUOTA,         /* item: the domain id */
+    UPSTREAM_NAME_TAKEN,    /* in the whole cloud; name */
     UPSTREAM_OP_MAX_,
 };
 const char *upstream_op_name(enum upstream_op op);
@@ -82,9 +83,10 @@ struct upstream_result {
     struct shoot **shoots; /* LIST: array of `shoot_count`; undecodable entries are left out and counted */
     size_t shoot_count;
     size_t shoots_garbled;
-    json_t *catalog;    /* CATALOG, in our words, for the project's region */
-    json_t *document;   /* CA_STAGE, MONITORING (secret), NODES, UPGRADE_CHECK, OWN_PROJECTS, QUOTA */
-    char *text;         /* SSH_KEY; secret */
+    json_t *catalog; /* CATALOG, in our words, for the project's region */
+    json_t
+        *document; /* CA_STAGE, MONITORING (secret), NODES, UPGRADE_CHECK, OWN_PROJECTS, QUOTA, NAME_TAKEN */
+    char *text;    /* SSH_KEY; secret */
     char *kubeconfig;   /* secret */
     wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate tells */
 };

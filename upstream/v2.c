@@ -80,6 +80,7 @@ const struct generation generation_v2 =
                                            decode_own_projects},
                 [UPSTREAM_QUOTA] = {"GET", IDENTITY "/v2/domains/{item}/projects/{project}/quotas/{region}",
                                     NULL, decode_quota},
+                [UPSTREAM_NAME_TAKEN] = {"GET", V2 "/shoots/{name}/is-name-taken", NULL, decode_name_taken},
             },
         .decode = decode,
         .auth =

@@ -32,6 +32,18 @@ def test_an_unmanaged_cluster_is_not_deleted_before_it_is_adopted(sim, shootd):
     assert sim.counters()["deletes"] == {"found-0000": 1}
 
 
+def test_a_taken_name_is_told_at_once_and_ours_is_found(sim, make_shootd):
+    """Made behind our back since the last list: the name check leads to a read before the answer."""
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
+    d.create("warm")
+    d.wait_phase("warm", "ready")
+    sim.post("shoots", count=2, prefix="new", state="ready")
+    refused = d.http.post(d.clusters_path(), json={"name": "new-0000"})
+    assert refused.status_code == 409 and refused.json()["code"] == "cluster_exists"
+    adopted = d.http.put(d.clusters_path("new-0001"), json={})
+    assert adopted.status_code == 200 and adopted.json()["managed"] is True
+
+
 def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make_shootd):
     """The delete was planned while the create was in flight; the create then learns that the name is taken."""
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
@@ -39,6 +51,7 @@ def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make
     d.wait_phase("warm", "ready")
     sim.post("shoots", count=1, prefix="theirs", state="ready")
     sim.fault("create_shoot", "delay", delay_ms=700)
+    sim.fault("name_taken", "status", status=500)
     created = d.create("theirs-0000")["operation"]["id"]
     deleted = d.http.delete(d.clusters_path("theirs-0000"))
     assert deleted.status_code == 202

@@ -54,6 +54,9 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
     sim = make_sim(project=[PROJECT_ID, other])
     sim.post("shoots", count=1, prefix="taken", state="ready", project=other)
     d = make_shootd(sim.url).start()
+    refused = d.http.post(d.clusters_path(), json={"name": "taken-0000"})
+    assert refused.status_code == 409 and refused.json()["code"] == "name_taken" and not sim.requests("create_shoot")
+    sim.fault("name_taken", "status", status=500, count=0)  # then the create itself finds out
     op = d.wait_operation(d.create("taken-0000")["operation"]["id"])
     assert op["status"] == "failed" and op["error"]["code"] == "name_taken"
     assert d.cluster("taken-0000").json()["status"]["phase"] == "failed"
@@ -67,6 +70,7 @@ def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
     sim.post("shoots", count=1, prefix="theirs", state="ready")
+    sim.fault("name_taken", "status", status=500, count=0)
     op = d.wait_operation(d.create("theirs-0000")["operation"]["id"])
     assert op["error"]["code"] == "name_taken"
     assert d.http.delete(d.clusters_path("theirs-0000")).status_code == 202

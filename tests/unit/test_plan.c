@@ -1,0 +1,206 @@
+/* From a wish to steps and what each sends: model/spec_diff.c, model/spec_plan.c. */
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/spec.h"
+
+static const char observed_text[] =
+    "{\"kubernetes_version\":\"1.33.7\",\"allowed_cidrs\":[\"192.0.2.0/24\",\"198.51.100.0/24\"],"
+    "\"high_availability\":false,\"hibernation_schedules\":[{\"start\":\"0 20 * * 1-5\",\"end\":\"0 8 * * "
+    "1-5\","
+    "\"location\":\"UTC\"}],\"maintenance\":{\"begin\":\"020000+0000\",\"end\":\"030000+0000\","
+    "\"auto_update_kubernetes\":true,\"auto_update_machine_image\":true},"
+    "\"networking\":{\"type\":\"cilium\",\"nodes_cidr\":\"10.250.0.0/"
+    "16\",\"cilium\":{\"debug\":false,\"tunnel\":"
+    "\"vxlan\"}},"
+    "\"node_pools\":["
+    "{\"name\":\"a\",\"machine_type\":\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.7."
+    "0\"},"
+    "\"minimum\":1,\"maximum\":3,\"max_surge\":1,\"volume_size_gib\":50,\"zones\":[\"nova\"],\"labels\":{"
+    "\"x\":\"1\"},"
+    "\"annotations\":{},\"taints\":[{\"key\":\"k\",\"value\":\"\",\"effect\":\"NoSchedule\"}]},"
+    "{\"name\":\"b\",\"machine_type\":\"b.4c8gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9."
+    "0\"},"
+    "\"minimum\":2,\"maximum\":2,\"max_surge\":1,\"volume_size_gib\":100,\"zones\":[\"nova\"],\"labels\":{},"
+    "\"annotations\":{},\"taints\":[]}]}";
+
+static const char catalog_text[] =
+    "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"state\":\"deprecated\"},{\"version\":\"1.33.7\","
+    "\"state\":\"supported\"},{\"version\":\"1.34.2\",\"state\":\"deprecated\"},{\"version\":\"1.34.3\","
+    "\"state\":"
+    "\"supported\"}],"
+    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.7.0\",\"state\":"
+    "\"deprecated\"},"
+    "{\"version\":\"1877.9.0\",\"state\":\"supported\"}]},{\"name\":\"ubuntu\",\"versions\":[{\"version\":"
+    "\"22.4\","
+    "\"state\":\"supported\"}]}],\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpus\":2,\"memory\":\"4Gi\"}],"
+    "\"zones\":[\"nova\"]}";
+
+static json_t *parse(const char *text)
+{
+    json_t *doc = json_loads(text, JSON_DECODE_ANY, NULL);
+    assert_non_null(doc);
+    return doc;
+}
+
+/* "type:target;..." of the plan for a spec. */
+static char *plan_text(const char *spec_text)
+{
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *observed CLEANUP_JSON = parse(observed_text);
+    json_t *spec CLEANUP_JSON = parse(spec_text);
+    const struct spec_context context = {.catalog = catalog};
+    json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
+    char *text = mem_strdup("");
+    size_t i;
+    json_t *step;
+    json_array_foreach (plan, i, step) {
+        char *longer = mem_printf("%s%s:%s;", text, json_str(step, "type"), json_str(step, "target"));
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+#define POOL_A "{\"name\":\"a\"}"
+#define POOL_B "{\"name\":\"b\"}"
+
+static void plans(void **state)
+{
+    static const struct {
+        const char *spec, *plan;
+    } rows[] = {
+        {"{}", ""},
+        {"{\"kubernetes_version\":\"1.33\"}", ""},
+        {"{\"kubernetes_version\":\"1.33.7\"}", ""},
+        {"{\"kubernetes_version\":\"1.34\"}", "patch_cluster:;"},
+        {"{\"allowed_cidrs\":[\"198.51.100.0/24\",\"192.0.2.0/24\"]}", ""}, /* no order */
+        {"{\"allowed_cidrs\":[\"192.0.2.0/24\"]}", "patch_cluster:;"},
+        {"{\"allowed_cidrs\":[]}", "patch_cluster:;"},
+        {"{\"hibernation_schedules\":[{\"start\":\"0 20 * * 1-5\",\"end\":\"0 8 * * 1-5\"}]}", ""},
+        {"{\"hibernation_schedules\":[]}", "patch_cluster:;"},
+        {"{\"maintenance\":{\"auto_update_kubernetes\":true}}", ""},
+        {"{\"maintenance\":{\"begin\":\"030000+0000\"}}", "patch_cluster:;"},
+        {"{\"high_availability\":false}", ""},
+        {"{\"high_availability\":true,\"kubernetes_version\":\"1.34.3\"}", "patch_cluster:;"},
+        {"{\"networking\":{\"type\":\"cilium\"}}", ""},
+        {"{\"networking\":{\"cilium\":{\"debug\":true}}}", "patch_cluster:;"},
+        {"{\"node_pools\":[" POOL_A "," POOL_B "]}", ""},
+        {"{\"node_pools\":[" POOL_B "," POOL_A "]}", ""},
+        {"{\"node_pools\":[{\"name\":\"a\",\"maximum\":5}," POOL_B "]}", "update_pool:a;"},
+        {"{\"node_pools\":[{\"name\":\"a\",\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}," POOL_B
+         "]}",
+         ""},
+        {"{\"node_pools\":[{\"name\":\"a\",\"taints\":[]}," POOL_B "]}", "update_pool:a;"},
+        {"{\"node_pools\":[{\"name\":\"a\",\"labels\":{}}," POOL_B "]}", "update_pool:a;"},
+        {"{\"node_pools\":[{\"name\":\"a\",\"image\":{\"name\":\"gardenlinux\"}}," POOL_B "]}", ""},
+        {"{\"node_pools\":[" POOL_A "]}", "delete_pool:b;"},
+        {"{\"node_pools\":[" POOL_A "," POOL_B ",{\"name\":\"c\"}]}", "create_pool:c;"},
+        {"{\"kubernetes_version\":\"1.34\",\"node_pools\":[{\"name\":\"c\",\"maximum\":2},{\"name\":\"a\","
+         "\"maximum\":4}]}",
+         "patch_cluster:;update_pool:a;create_pool:c;delete_pool:b;"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *plan CLEANUP_FREE = plan_text(rows[i].spec);
+        if (strcmp(plan, rows[i].plan) != 0)
+            print_error("row %zu: %s gives %s\n", i, rows[i].spec, plan);
+        assert_string_equal(plan, rows[i].plan);
+    }
+}
+
+/* The canonical body of the first step of a plan. */
+static char *first_body(const char *spec_text)
+{
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *observed CLEANUP_JSON = parse(observed_text);
+    json_t *spec CLEANUP_JSON = parse(spec_text);
+    const struct spec_context context = {.catalog = catalog};
+    json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
+    const json_t *step = json_array_get(plan, 0);
+    const char *type = json_str(step, "type"), *target = json_str(step, "target");
+    json_t *want = json_obj(step, "want");
+    assert_false(spec_step_is_met(type, target, want, observed));
+    json_t *body CLEANUP_JSON = spec_step_body(type, target, want, observed, &context);
+    return body ? json_canonical(body) : mem_strdup("none");
+}
+
+static void bodies(void **state)
+{
+    static const struct {
+        const char *spec, *body;
+    } rows[] = {
+        {"{\"kubernetes_version\":\"1.34\"}", "{\"kubernetes_version\":\"1.34.3\"}"},
+        {"{\"kubernetes_version\":\"1.34\",\"high_availability\":false,\"allowed_cidrs\":[]}",
+         "{\"allowed_cidrs\":[],\"kubernetes_version\":\"1.34.3\"}"},
+        /* both ends of a window, both switches, but not the group that stays */
+        {"{\"maintenance\":{\"begin\":\"030000+0000\",\"auto_update_kubernetes\":true}}",
+         "{\"maintenance\":{\"begin\":\"030000+0000\",\"end\":\"030000+0000\"}}"},
+        {"{\"maintenance\":{\"auto_update_machine_image\":false}}",
+         "{\"maintenance\":{\"auto_update_kubernetes\":true,\"auto_update_machine_image\":false}}"},
+        {"{\"networking\":{\"cilium\":{\"debug\":true}}}",
+         "{\"networking\":{\"cilium\":{\"debug\":true,\"tunnel\":\"vxlan\"}}}"},
+        /* the whole pool: what is there, overlaid */
+        {"{\"node_pools\":[{\"name\":\"b\",\"maximum\":9}," POOL_A "]}",
+         "{\"annotations\":{},\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"},\"labels\":{},"
+         "\"machine_type\":\"b.4c8gb\",\"max_surge\":1,\"maximum\":9,\"minimum\":2,\"name\":\"b\",\"taints\":"
+         "[],"
+         "\"volume_size_gib\":100,\"zones\":[\"nova\"]}"},
+        /* another image: its own newest version */
+        {"{\"node_pools\":[{\"name\":\"b\",\"image\":{\"name\":\"ubuntu\"}}," POOL_A "]}",
+         "{\"annotations\":{},\"image\":{\"name\":\"ubuntu\",\"version\":\"22.4\"},\"labels\":{},"
+         "\"machine_type\":\"b.4c8gb\",\"max_surge\":1,\"maximum\":2,\"minimum\":2,\"name\":\"b\",\"taints\":"
+         "[],"
+         "\"volume_size_gib\":100,\"zones\":[\"nova\"]}"},
+        {"{\"node_pools\":[" POOL_A "]}", "none"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *body CLEANUP_FREE = first_body(rows[i].spec);
+        assert_string_equal(body, rows[i].body);
+    }
+}
+
+static void effects_are_recognised(void **state)
+{
+    (void)state;
+    json_t *observed CLEANUP_JSON = parse(observed_text);
+    json_t *floating CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
+    json_t *pool CLEANUP_JSON = parse("{\"name\":\"a\",\"maximum\":3,\"image\":null}");
+    assert_true(spec_step_is_met("patch_cluster", "", floating, observed));
+    assert_true(spec_step_is_met("update_pool", "a", pool, observed));
+    assert_false(spec_step_is_met("update_pool", "b", pool, observed));
+    assert_false(spec_step_is_met("create_pool", "c", pool, observed));
+    assert_true(spec_step_is_met("delete_pool", "c", NULL, observed));
+    assert_false(spec_step_is_met("delete_pool", "a", NULL, observed));
+}
+
+/* A pool without a name is the single pool that is there. */
+static void a_single_pool_needs_no_name(void **state)
+{
+    (void)state;
+    json_t *observed CLEANUP_JSON = parse("{\"node_pools\":[{\"name\":\"default\",\"maximum\":3}]}");
+    json_t *same CLEANUP_JSON = parse("{\"node_pools\":[{\"maximum\":3}]}");
+    json_t *more CLEANUP_JSON = parse("{\"node_pools\":[{\"maximum\":4}]}");
+    const struct spec_context context = {.catalog = NULL};
+    json_t *nothing CLEANUP_JSON = spec_plan(same, observed, &context);
+    json_t *update CLEANUP_JSON = spec_plan(more, observed, &context);
+    assert_int_equal(json_array_size(nothing), 0);
+    assert_int_equal(json_array_size(update), 1);
+    assert_string_equal(json_str(json_array_get(update, 0), "target"), "default");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans),
+        cmocka_unit_test(bodies),
+        cmocka_unit_test(effects_are_recognised),
+        cmocka_unit_test(a_single_pool_needs_no_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
