@@ -1,0 +1,63 @@
+"""version.expiring: once per version and threshold, also over restarts; upgrades join catalog, expiry and Cleura's check."""
+
+from datetime import datetime, timezone
+
+from harness import wait_until
+
+
+def versions(d):
+    catalog = d.http.get("/v1/projects/team-a/catalog").json()
+    return {v["version"]: v for v in catalog["kubernetes_versions"]}, catalog
+
+
+def test_a_version_in_use_that_expires_is_told_once(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    offered, _ = wait_until(lambda: versions(d), what="the catalog")
+    now = datetime.now(timezone.utc)
+    days = {v: (datetime.fromisoformat(e["expires_at"].replace("Z", "+00:00")) - now).total_seconds() / 86400
+            for v, e in offered.items() if e["expires_at"]}
+    old, left = next((v, n) for v, n in sorted(days.items()) if 1 < n < 30)
+    d.wait_operation(d.create("old", spec={"kubernetes_version": old})["operation"]["id"])
+    d.wait_operation(d.create("new")["operation"]["id"])
+    d.stop()
+    d.start()  # the catalog is read at the start
+    events = wait_until(lambda: d.events(type="version.expiring", cluster="old"), what="version.expiring")
+    data = events[0]["data"]
+    assert data["component"] == "kubernetes" and data["component_version"] == old
+    assert data["days_left"] == int(left) and data["expires_at"] == offered[old]["expires_at"]
+    assert "cluster" in data and data["operation_id"] is None
+    d.stop()
+    d.start()
+    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"])
+    wait_until(lambda: sum(r["operation"] == "cloud_profiles" for r in sim.requests()) >= 3, what="catalog again")
+    assert len(d.events(type="version.expiring", cluster="old")) == 1
+    assert not [e for e in d.events(type="version.expiring", cluster="new")
+                if e["data"]["component"] == "kubernetes"]
+
+
+def test_upgrade_offers(sim, make_shootd, generation):
+    d = make_shootd(sim.url, api=generation).start()
+    d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33.6"})["operation"]["id"])
+    answer = d.http.get(d.clusters_path("dev") + "/upgrades").json()
+    offers = {o["version"]: o for o in answer["kubernetes"]["offers"]}
+    assert answer["kubernetes"]["current"] == "1.33.6" and answer["kubernetes"]["state"] == "deprecated"
+    assert offers["1.33.7"]["kind"] == "patch" and offers["1.33.7"]["recommended"]
+    assert offers["1.34.3"]["kind"] == "minor" and offers["1.34.3"]["recommended"] and offers["1.34.3"]["rolls_nodes"]
+    assert not offers["1.34.2"]["recommended"] and offers["1.34.2"]["expires_at"]
+    assert "1.35.0" not in offers, "two minors away"
+    if generation == "v2":
+        assert offers["1.34.3"]["check"]["outcome"] == "ready" and answer["checked_by_cleura"]
+        assert offers["1.34.2"]["check"] is None
+    else:
+        assert offers["1.34.3"]["check"] is None and not answer["checked_by_cleura"]
+
+
+def test_upgrade_offers_without_cleura(sim, make_shootd):
+    """Its check fails: the offers stay, and say why there is no check."""
+    d = make_shootd(sim.url).start()
+    d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33.6"})["operation"]["id"])
+    sim.fault("upgrade_check", "status", status=500, count=0)
+    answer = d.http.get(d.clusters_path("dev") + "/upgrades")
+    assert answer.status_code == 200
+    check = next(o for o in answer.json()["kubernetes"]["offers"] if o["recommended"])["check"]
+    assert check["error"]
