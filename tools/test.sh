@@ -30,7 +30,9 @@ done
 for suite in tests/simulator tests/api; do
     ls $suite/test_*.py >/dev/null 2>&1 || continue
     log=$(mktemp)
-    timeout 1500 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs "$suite" 2>&1 | tee "$log"
+    # Most tests wait for processes: several files at a time, each file in one worker.
+    timeout 1500 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-3}" \
+        --dist loadfile "$suite" 2>&1 | tee "$log"
     rc=${PIPESTATUS[0]}
     line=$(tail -3 "$log" | grep -E '(passed|failed|skipped|error)' | tail -1)
     count() { grep -oE "[0-9]+ $1" <<<"$line" | grep -oE '[0-9]+' || echo 0; }

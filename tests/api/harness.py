@@ -1,5 +1,6 @@
 """Starts the built programs on loopback for black-box tests; waits are bounded; everything is stopped by pid."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -32,10 +33,21 @@ def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
         time.sleep(interval)
 
 
+_ports = itertools.count()
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Each test worker has a range of its own, below the ports that the kernel gives to clients."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 8
+    while True:
+        port = 16000 + worker * 2000 + next(_ports) % 2000
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 class Process:
