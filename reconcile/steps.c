@@ -79,6 +79,18 @@ void step_lost(struct entity *e)
     try_again(e, 0);
 }
 
+static bool state_is(const struct shoot *s, const char *state)
+{
+    return s->operation_state && !strcmp(s->operation_state, state);
+}
+
+/* Gardener is not working on it, nor about to try again by itself. */
+static bool seems_idle(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    return s && (state_is(s, "Succeeded") || state_is(s, "Failed") || state_is(s, "Aborted"));
+}
+
 void step_busy(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
@@ -87,7 +99,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     step->status = STEP_PENDING;
     step->attempts--;
     e->must_look = true;
-    if (++e->conflicts > CONFLICTS_MAX) {
+    if (seems_idle(e) && ++e->conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
         return;
     }
@@ -364,11 +376,6 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     } else {
         not_sent(e, result);
     }
-}
-
-static bool state_is(const struct shoot *s, const char *state)
-{
-    return s->operation_state && !strcmp(s->operation_state, state);
 }
 
 static bool cleura_is_busy(const struct entity *e)

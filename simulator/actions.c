@@ -43,6 +43,8 @@ void handle_hibernate(struct exchange *x)
         return;
     if (x->shoot->hibernated)
         do_nothing(x);
+    else if (x->sim->settings.hibernation_blocked)
+        answer_error(x, 400, "Hibernation is not possible");
     else
         start(x, RUN_HIBERNATE);
 }

@@ -224,7 +224,7 @@ static void write_answer(struct exchange *x)
 
     if (x->answer == NULL)
         return;
-    if (exchange_generation(x) == 1)
+    if (exchange_generation(x) == 1 || x->sim->settings.escape_slashes)
         flags |= JSON_ESCAPE_SLASH;
     free(x->text);
     x->text = json_dumps(x->answer, flags);

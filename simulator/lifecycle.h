@@ -106,6 +106,6 @@ void run_done(struct run *run);
 
 /* The objects of the answers, v2 spelling; NULL while nothing was picked up yet. */
 json_t *status_last_operation(const struct shoot *shoot, int64_t now_us);
-json_t *status_object(const struct shoot *shoot, int64_t now_us);
+json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernation_blocked);
 
 #endif

@@ -134,9 +134,9 @@ static json_t *render_addresses(const struct shoot *shoot, int64_t now_us)
     return list;
 }
 
-static json_t *render_status(const struct shoot *shoot, int64_t now_us)
+static json_t *render_status(const struct sim *sim, const struct shoot *shoot, int64_t now_us)
 {
-    json_t *state = status_object(shoot, now_us);
+    json_t *state = status_object(shoot, now_us, sim->settings.hibernation_blocked);
     json_t *status;
 
     if (state == NULL)
@@ -155,7 +155,7 @@ json_t *render_v1(const struct sim *sim, const struct shoot *shoot)
     int64_t now_us = clock_now_us(&sim->clock);
 
     return json_pack("{s:{s:s, s:s}, s:o, s:o}", "metadata", "name", shoot->name, "uid", shoot->uid, "spec",
-                     render_spec(shoot, false, now_us), "status", render_status(shoot, now_us));
+                     render_spec(shoot, false, now_us), "status", render_status(sim, shoot, now_us));
 }
 
 json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot)

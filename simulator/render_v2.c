@@ -74,7 +74,9 @@ json_t *render_v2(const struct sim *sim, const struct shoot *shoot)
     json_object_set_new(object, "technical_id", shoot->has_run ? json_string(technical_id) : json_null());
     json_object_set_new(object, "last_operation",
                         shoot->has_run ? status_last_operation(shoot, now_us) : json_null());
-    json_object_set_new(object, "status", shoot->has_run ? status_object(shoot, now_us) : json_null());
+    json_object_set_new(object, "status",
+                        shoot->has_run ? status_object(shoot, now_us, sim->settings.hibernation_blocked)
+                                       : json_null());
     return object;
 }
 

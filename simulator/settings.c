@@ -22,6 +22,8 @@ static const struct member members[] = {
     {"v3_kubeconfig", offsetof(struct settings, v3_kubeconfig), MEMBER_BOOL},
     {"auto_bootstrap", offsetof(struct settings, auto_bootstrap), MEMBER_BOOL},
     {"require_bootstrap", offsetof(struct settings, require_bootstrap), MEMBER_BOOL},
+    {"hibernation_blocked", offsetof(struct settings, hibernation_blocked), MEMBER_BOOL},
+    {"escape_slashes", offsetof(struct settings, escape_slashes), MEMBER_BOOL},
 };
 
 #define MEMBER_COUNT (sizeof members / sizeof members[0])

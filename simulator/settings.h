@@ -19,6 +19,8 @@ struct settings {
     bool v3_kubeconfig;
     bool auto_bootstrap;
     bool require_bootstrap;
+    bool hibernation_blocked; /* the constraint HibernationPossible is False, hibernate is refused */
+    bool escape_slashes;      /* in v2 answers too */
 };
 
 void settings_init(struct settings *settings, unsigned latency_ms);

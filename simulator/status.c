@@ -175,7 +175,7 @@ static json_t *render_errors(const struct shoot *shoot)
                      "codes", codes, "last_update_time", clock_json(run->changed_us));
 }
 
-json_t *status_object(const struct shoot *shoot, int64_t now_us)
+json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernation_blocked)
 {
     json_t *list = json_array();
     json_t *constraints = json_array();
@@ -187,8 +187,13 @@ json_t *status_object(const struct shoot *shoot, int64_t now_us)
     }
     for (size_t i = 0; i < CONDITION_COUNT; i++)
         json_array_append_new(list, render_condition(shoot, &conditions[i], now_us));
-    json_array_append_new(constraints, render_constraint(shoot, "HibernationPossible",
-                                                         "No problematic webhooks found.", now_us));
+    if (hibernation_blocked && !shoot->hibernated)
+        json_array_append_new(constraints,
+                              make_condition("HibernationPossible", "False", "ProblematicWebhooks",
+                                             "ValidatingWebhookConfiguration demo is problematic"));
+    else
+        json_array_append_new(constraints, render_constraint(shoot, "HibernationPossible",
+                                                             "No problematic webhooks found.", now_us));
     json_array_append_new(constraints, render_constraint(shoot, "MaintenancePreconditionsSatisfied",
                                                          "All preconditions for maintenance operations are "
                                                          "satisfied.",
