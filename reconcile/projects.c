@@ -119,28 +119,45 @@ static void wake_waiters(struct project *p, struct problem *problem)
     }
 }
 
+static void take_catalog(struct project *p, json_t *catalog)
+{
+    json_decref(p->state->catalog);
+    p->state->catalog = json_deep_copy(catalog);
+    p->state->catalog_at = env_wall(p->r->env);
+    project_store(p);
+    show_catalog(p);
+    /* Waiters that look for the catalog in the view must find it. */
+    view_publish(p->r->o.view);
+    wake_waiters(p, NULL);
+    expiry_look(p);
+    loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
+}
+
+/* What Cleura offers is the same for all projects of an account in a region: one call serves them. */
+static void share_catalog(struct project *from, json_t *catalog)
+{
+    struct project *p, *next;
+    HASH_ITER (hh, from->r->projects, p, next) {
+        if (p->account != from->account || strcmp(p->config->region, from->config->region) != 0)
+            continue;
+        upstream_cancel(&p->catalog_call);
+        take_catalog(p, catalog);
+        project_show(p);
+    }
+}
+
 static void on_catalog(struct upstream_call *call, const struct upstream_result *result)
 {
     struct project *p = CONTAINER_OF(call, struct project, catalog_call);
-    mono_us now = env_mono(p->r->env);
     if (result->class == UPSTREAM_OK) {
-        json_decref(p->state->catalog);
-        p->state->catalog = json_incref(result->catalog);
-        p->state->catalog_at = env_wall(p->r->env);
-        project_store(p);
-        show_catalog(p);
-        /* Waiters that look for the catalog in the view must find it. */
-        view_publish(p->r->o.view);
-        wake_waiters(p, NULL);
-        expiry_look(p);
-        loop_timer_set(p->r->o.loop, &p->catalog_timer, now + CATALOG_MAX_AGE_S * US_PER_S);
-    } else {
-        struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
-        log_warning("catalog not read", "project", p->config->name, "error", problem->detail);
-        wake_waiters(p, problem);
-        int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
-        loop_timer_set(p->r->o.loop, &p->catalog_timer, now + wait_s * US_PER_S);
+        share_catalog(p, result->catalog);
+        return;
     }
+    struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
+    log_warning("catalog not read", "project", p->config->name, "error", problem->detail);
+    wake_waiters(p, problem);
+    int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
+    loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + wait_s * US_PER_S);
     project_show(p);
 }
 

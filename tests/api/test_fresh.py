@@ -1,0 +1,77 @@
+"""Cache-Control: no-cache: one read of Cleura for all who ask; the stored answer when Cleura fails (promise 2)."""
+
+import concurrent.futures
+
+import httpx
+
+from harness import wait_until
+
+SLOW = "{active: 200ms, idle: 1h, discovery: 1h}"
+FRESH = {"Cache-Control": "no-cache"}
+
+
+def quiet(sim, make_shootd, count=1, **options):
+    """A daemon that polls no more by itself, and the clusters it knows."""
+    sim.post("shoots", count=count, prefix="c", state="ready")
+    d = make_shootd(sim.url, polling=SLOW, **options).start()
+    wait_until(lambda: len(d.http.get("/v1/clusters", params={"limit": 500}).json()["items"]) == count, what="clusters")
+    wait_until(lambda: not d.http.get("/v1/clusters").json()["items"][0]["status"]["settling"], what="settled")
+    return d
+
+
+def test_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
+    d = quiet(sim, make_shootd, api=generation)
+    sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [
+        {"name": "c-0000", "state": "ready", "spec": {"kubernetes_version": "1.33.6"}}]})
+    fresh = d.http.get(d.clusters_path("c-0000"), headers=FRESH)
+    assert fresh.json()["observed"]["kubernetes_version"] == "1.33.6"
+    assert fresh.headers["Cache-Status"] == "shootd; fwd=request; stored" and int(fresh.headers["Age"]) <= 1
+    assert d.cluster("c-0000").headers["Cache-Status"] == "shootd; hit"
+
+
+def test_many_fresh_reads_share_a_call(sim, make_shootd):
+    d = quiet(sim, make_shootd, count=3)
+    sim.forget()
+    sim.fault("list_shoots", "delay", delay_ms=300, count=0)
+    def read(i):
+        with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()}) as client:
+            path = "/v1/clusters" if i % 2 else d.clusters_path()
+            return client.get(path, headers=FRESH)
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(read, range(40)))
+    assert all(a.status_code == 200 and "fwd=request; stored" in a.headers["Cache-Status"] for a in answers)
+    assert len(sim.requests("list_shoots")) <= 4, "asked together, read together"
+
+
+def test_one_cluster_of_many_is_read_alone(sim, make_shootd):
+    d = quiet(sim, make_shootd, count=8)
+    sim.forget()
+    assert d.http.get(d.clusters_path("c-0003"), headers=FRESH).status_code == 200
+    assert [r["operation"] for r in sim.requests()] == ["get_shoot"]
+    assert d.http.get(d.clusters_path("nobody"), headers=FRESH).status_code == 404
+
+
+def test_without_cleura_the_stored_answer_comes_marked(sim, make_shootd):
+    d = quiet(sim, make_shootd)
+    before = d.cluster("c-0000").json()
+    assert before["status"]["stale"] is False
+    sim.post("down", down=True)
+    fallen_back = d.http.get(d.clusters_path("c-0000"), headers=FRESH)
+    assert fallen_back.status_code == 200 and 'detail="Cleura could not be read"' in fallen_back.headers["Cache-Status"]
+    assert fallen_back.json()["status"]["stale"] is True
+    assert fallen_back.json()["observed"] == before["observed"]
+    listed = d.http.get("/v1/clusters", headers=FRESH)
+    assert listed.status_code == 200 and "hit" in listed.headers["Cache-Status"]
+    sim.post("down", down=False)
+    back = wait_until(lambda: (a := d.http.get(d.clusters_path("c-0000"), headers=FRESH))
+                      and not a.json()["status"]["stale"] and a, timeout=40, what="Cleura again")
+    assert "stored" in back.headers["Cache-Status"]
+
+
+def test_the_deadline_is_the_clients(sim, make_shootd):
+    d = quiet(sim, make_shootd)
+    sim.fault("list_shoots", "hang", count=0)
+    sim.fault("get_shoot", "hang", count=0)
+    late = d.http.get(d.clusters_path("c-0000"), headers={**FRESH, "Prefer": "wait=1"})
+    assert late.status_code == 200 and late.json()["status"]["stale"] is True
+    assert late.elapsed.total_seconds() < 10
