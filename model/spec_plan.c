@@ -11,8 +11,9 @@
 #include "model/spec.h"
 
 /* What Cleura can change on a living cluster in one call. */
-static const char *const cluster_members[] = {"kubernetes_version", "allowed_cidrs",     "hibernation_schedules",
-                                              "maintenance",        "high_availability", "networking"};
+static const char *const cluster_members[] = {"kubernetes_version",    "allowed_cidrs",
+                                              "hibernation_schedules", "maintenance",
+                                              "high_availability",     "networking"};
 
 static const json_t *pool_named(const json_t *pools, const char *name)
 {
@@ -24,13 +25,32 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-static void add_step(json_t *plan, const char *type, const char *target, json_t *want)
+/* `rolls` says why nodes are replaced one by one, NULL when they are not. */
+static void add_step(json_t *plan, const char *type, const char *target, json_t *want, const char *rolls)
 {
     json_t *step = json_object();
     json_set_str(step, "type", type);
     json_set_str(step, "target", target);
     json_set_take(step, "want", want);
+    json_set_bool(step, "rolls_nodes", rolls != NULL);
+    json_set_str(step, "reason", rolls);
     (void)json_array_append_new(plan, step);
+}
+
+static const char *cluster_rolls(const json_t *want, const json_t *observed)
+{
+    const char *reason;
+    (void)spec_change_rolls_nodes(NULL, json_array_get(json_arr(observed, "node_pools"), 0),
+                                  json_str(want, "kubernetes_version"),
+                                  json_str(observed, "kubernetes_version"), &reason);
+    return reason;
+}
+
+static const char *pool_rolls(const json_t *want, const json_t *observed)
+{
+    const char *reason;
+    (void)spec_change_rolls_nodes(want, observed, NULL, NULL, &reason);
+    return reason;
 }
 
 static bool is_met(const char *member, const json_t *wanted, const json_t *observed)
@@ -61,7 +81,7 @@ static void plan_cluster(json_t *plan, const json_t *spec, const json_t *observe
             (void)json_object_set(want, cluster_members[i], part);
     }
     if (json_object_size(want))
-        add_step(plan, "patch_cluster", "", json_deep_copy(want));
+        add_step(plan, "patch_cluster", "", json_deep_copy(want), cluster_rolls(want, observed));
 }
 
 /* A single pool without a name means the single pool that is there. */
@@ -94,19 +114,19 @@ static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
         const char *name = name_of(pools, pool, there);
         const json_t *found = name ? pool_named(there, name) : NULL;
         if (found && !spec_pool_is_met(pool, found))
-            add_step(plan, "update_pool", name, json_deep_copy(pool));
+            add_step(plan, "update_pool", name, json_deep_copy(pool), pool_rolls(pool, found));
     }
     json_array_foreach (pools, i, pool) {
         const char *name = name_of(pools, pool, there);
         if (name && pool_named(there, name))
             continue;
         json_t *resolved = spec_resolve_pool(pool, context);
-        add_step(plan, "create_pool", json_str(resolved, "name"), resolved);
+        add_step(plan, "create_pool", json_str(resolved, "name"), resolved, NULL);
     }
     json_array_foreach (there, i, pool) {
         const char *name = json_str(pool, "name");
         if (name && !is_wanted(pools, there, name))
-            add_step(plan, "delete_pool", name, NULL);
+            add_step(plan, "delete_pool", name, NULL, NULL);
     }
 }
 

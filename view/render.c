@@ -96,6 +96,11 @@ static json_t *render_steps(const struct operation *op)
         json_set_str(doc, "target", step->target[0] ? step->target : NULL);
         json_set_str(doc, "status", step_status_name(step->status));
         json_set_int(doc, "attempts", step->attempts);
+        const json_t *planned = json_array_get(json_arr(op->body, "steps"), i);
+        if (planned) {
+            json_set_bool(doc, "rolls_nodes", json_bool(planned, "rolls_nodes", false));
+            json_set_str(doc, "reason", json_str(planned, "reason"));
+        }
         set_time(doc, "started_at", step->started_at);
         set_time(doc, "finished_at", step->finished_at);
         (void)json_array_append_new(steps, doc);

@@ -165,6 +165,30 @@ static void bodies(void **state)
     }
 }
 
+static void rolling_is_told(void **state)
+{
+    static const struct {
+        const char *spec, *reason;
+    } rows[] = {
+        {"{\"kubernetes_version\":\"1.34\"}", "the minor version of Kubernetes changes"},
+        {"{\"kubernetes_version\":\"1.33.8\"}", NULL},
+        {"{\"node_pools\":[{\"name\":\"a\",\"machine_type\":\"b.4c8gb\"}," POOL_B "]}",
+         "the machine type changes"},
+        {"{\"node_pools\":[{\"name\":\"a\",\"maximum\":9}," POOL_B "]}", NULL},
+    };
+    (void)state;
+    json_t *observed CLEANUP_JSON = parse(observed_text);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *spec CLEANUP_JSON = parse(rows[i].spec);
+        const struct spec_context context = {.catalog = NULL};
+        json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
+        const json_t *step = json_array_get(plan, 0);
+        assert_int_equal(json_bool(step, "rolls_nodes", false), rows[i].reason != NULL);
+        if (rows[i].reason)
+            assert_string_equal(json_str(step, "reason"), rows[i].reason);
+    }
+}
+
 static void effects_are_recognised(void **state)
 {
     (void)state;
@@ -199,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
         cmocka_unit_test(bodies),
+        cmocka_unit_test(rolling_is_told),
         cmocka_unit_test(effects_are_recognised),
         cmocka_unit_test(a_single_pool_needs_no_name),
     };
