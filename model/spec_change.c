@@ -110,26 +110,32 @@ static void check_high_availability(struct check *k, const json_t *wanted, const
               "create it again");
 }
 
-static bool begins_with(const json_t *array, const json_t *head)
+static bool holds_all(const json_t *array, const json_t *items)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach (head, i, item)
-        if (!json_equal(item, json_array_get(array, i)))
+    size_t i, j;
+    json_t *item, *other;
+    json_array_foreach (items, i, item) {
+        bool found = false;
+        json_array_foreach (array, j, other)
+            found |= json_equal(item, other);
+        if (!found)
             return false;
+    }
     return true;
 }
 
+/* Their order is Gardener's, and Cleura may show them in another (cleura-api.md 6.5): only removal is told.
+ */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const json_t *wanted = json_arr(pool, "zones");
     json_t *old = json_arr(observed, "zones");
-    if (!wanted || !old || begins_with(wanted, old))
+    if (!wanted || !old || holds_all(wanted, old))
         return;
     char *here CLEANUP_FREE = spec_pointer(pointer, "zones");
     FAULT(k, here, "immutable", json_incref(old),
-          "must begin with the zones that the pool has, in their order; more may follow. For other zones add "
-          "a pool with another name and remove this one");
+          "must hold the zones that the pool has; more may be added. For other zones add a pool with another "
+          "name and remove this one");
 }
 
 static void check_pools(struct check *k, const json_t *wanted, const json_t *observed)

@@ -118,6 +118,14 @@ static bool is_set(const char *path)
     return false;
 }
 
+/* UUIDs are written in either case. */
+static bool same_uuid(const char *path, const json_t *wanted, const json_t *found)
+{
+    bool is_id = ends_with(path, ".network_id") || ends_with(path, ".router_id");
+    return is_id && json_is_string(wanted) && json_is_string(found) &&
+           !strcasecmp(json_string_value(wanted), json_string_value(found));
+}
+
 static bool is_exact_map(const char *path)
 {
     return ends_with(path, ".labels") || ends_with(path, ".annotations");
@@ -134,7 +142,8 @@ static size_t compare(const char *path, const json_t *wanted, const json_t *foun
         return same_set(wanted, found) ? 0 : differ(differences, path, wanted, found);
     if (json_is_object(wanted) && json_is_object(found) && !is_exact_map(path))
         return compare_objects(path, wanted, found, differences);
-    return json_equal(wanted, found) ? 0 : differ(differences, path, wanted, found);
+    bool same = json_equal(wanted, found) || same_uuid(path, wanted, found);
+    return same ? 0 : differ(differences, path, wanted, found);
 }
 
 size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences)

@@ -220,6 +220,23 @@ static json_t *image_body(const json_t *want, const json_t *old, const struct sp
     return body;
 }
 
+/* Those that are there keep their places, new ones follow (gardener.md 3.3). */
+static json_t *zones_body(const json_t *want, const json_t *there)
+{
+    json_t *body = json_array();
+    size_t i;
+    json_t *zone;
+    (void)json_array_extend(body, (json_t *)(uintptr_t)there);
+    json_array_foreach (want, i, zone) {
+        bool has = false;
+        for (size_t j = 0; j < json_array_size(there); j++)
+            has |= json_equal(zone, json_array_get(there, j));
+        if (!has)
+            (void)json_array_append(body, zone);
+    }
+    return body;
+}
+
 json_t *spec_step_body(const char *type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context)
 {
@@ -234,6 +251,8 @@ json_t *spec_step_body(const char *type, const char *target, const json_t *want,
     json_object_foreach ((json_t *)(uintptr_t)want, member, value)
         if (!json_is_null(value))
             (void)json_object_set_new(body, member, json_deep_copy(value));
+    if (json_arr(want, "zones") && there)
+        json_set_take(body, "zones", zones_body(json_arr(want, "zones"), json_arr(there, "zones")));
     if (json_obj(want, "image"))
         json_set_take(body, "image", image_body(want, json_obj(there, "image"), context));
     json_set_str(body, "name", target);

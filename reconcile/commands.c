@@ -403,6 +403,9 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     context.observed = present_state(e);
     spec_check_body(body, SPEC_PUT, &context, &faults);
     if (faults) {
+        /* All at once: also what the cluster cannot become. */
+        if (context.observed && json_obj(body, "spec"))
+            spec_check_change(json_obj(body, "spec"), context.observed, &context, &faults);
         reply_problem(cmd, faults);
         return false;
     }
@@ -519,8 +522,8 @@ void command_cluster_patch(struct reconcile *r, struct command *cmd)
     if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
         return;
     if (!e->cluster->managed) {
-        reply_problem(cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd",
-                                       cmd->name));
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
         return;
     }
     json_t *body CLEANUP_JSON = present_wish(e->cluster);

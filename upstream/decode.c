@@ -74,6 +74,38 @@ json_t *decode_string_array(const json_t *array)
     return strings;
 }
 
+struct sortable {
+    json_t *item;
+    char *text;
+};
+
+static int by_text(const void *left, const void *right)
+{
+    const struct sortable *a = left, *b = right;
+    return strcmp(a->text, b->text);
+}
+
+json_t *decode_sorted(json_t *array)
+{
+    size_t count = json_array_size(array);
+    if (count < 2)
+        return array;
+    struct sortable *items CLEANUP_FREE = mem_calloc(count, sizeof(*items));
+    json_t *sorted = json_array();
+    for (size_t i = 0; i < count; i++) {
+        items[i].item = json_array_get(array, i);
+        const char *name = json_str(items[i].item, "name");
+        items[i].text = name ? mem_strdup(name) : json_canonical(items[i].item);
+    }
+    qsort(items, count, sizeof(*items), by_text);
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append(sorted, items[i].item);
+        free(items[i].text);
+    }
+    json_decref(array);
+    return sorted;
+}
+
 int64_t decode_gib(const char *text)
 {
     char *end;

@@ -116,6 +116,11 @@ json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
 json_t *decode_map(const json_t *value);
 json_t *encode_pairs(const json_t *map);
 json_t *decode_string_array(const json_t *array);
+/*
+ * Cleura gives arrays in any order (cleura-api.md 6.5); sorted, by name where there is one, equal clusters
+ * look equal. Takes `array`; zones keep their order, which means something to Gardener.
+ */
+json_t *decode_sorted(json_t *array);
 /* Gi number of "50Gi"; 0 when it is something else. */
 int64_t decode_gib(const char *text);
 wall_us decode_time(const char *text);

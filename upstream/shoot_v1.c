@@ -29,7 +29,7 @@ static json_t *decode_pool(const json_t *worker)
     json_set_take(pool, "labels", decode_map(json_object_get(worker, "labels")));
     json_set_take(pool, "annotations", decode_map(json_object_get(worker, "annotations")));
     json_t *taints = json_arr(worker, "taints");
-    json_set_take(pool, "taints", taints ? json_incref(taints) : json_array());
+    json_set_take(pool, "taints", decode_sorted(taints ? json_incref(taints) : json_array()));
     return pool;
 }
 
@@ -40,7 +40,7 @@ static json_t *decode_pools(const json_t *workers)
     json_t *worker;
     json_array_foreach (workers, i, worker)
         (void)json_array_append_new(pools, decode_pool(worker));
-    return pools;
+    return decode_sorted(pools);
 }
 
 static json_t *decode_observed(const json_t *metadata, const json_t *spec)
@@ -70,7 +70,7 @@ static json_t *decode_observed(const json_t *metadata, const json_t *spec)
     json_set_bool(ours, "high_availability",
                   json_obj(json_obj(spec, "controlPlane"), "highAvailability") != NULL);
     json_set_take(ours, "hibernation_schedules",
-                  decode_schedules(json_arr(json_obj(spec, "hibernation"), "schedules")));
+                  decode_sorted(decode_schedules(json_arr(json_obj(spec, "hibernation"), "schedules"))));
     json_set_take(ours, "maintenance", ours_maintenance);
     json_set_take(ours, "allowed_cidrs", json_array());
     json_set_str(ours, "purpose", json_str(spec, "purpose"));
@@ -97,7 +97,7 @@ static json_t *decode_last_errors(const json_t *array)
         json_set_str(error, "updated_at", json_str(item, "lastUpdateTime"));
         (void)json_array_append_new(errors, error);
     }
-    return errors;
+    return decode_sorted(errors);
 }
 
 static const char *advertised_url(const json_t *addresses)
@@ -130,8 +130,8 @@ struct shoot *decode_shoot_v1(const json_t *doc)
         s->operation_at = decode_time(json_str(operation, "lastUpdateTime"));
     }
     s->hibernated = json_bool(status, "hibernated", false);
-    s->conditions = or_empty(json_arr(status, "conditions"));
-    s->constraints = or_empty(json_arr(status, "constraints"));
+    s->conditions = decode_sorted(or_empty(json_arr(status, "conditions")));
+    s->constraints = decode_sorted(or_empty(json_arr(status, "constraints")));
     s->last_errors = decode_last_errors(json_arr(status, "lastErrors"));
     s->api_server_url = mem_strdup(advertised_url(json_arr(status, "advertisedAddresses")));
     return s;

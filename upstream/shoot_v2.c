@@ -41,28 +41,18 @@ static json_t *decode_pool(const json_t *worker)
     json_set_take(pool, "zones", decode_string_array(json_arr(worker, "zones")));
     json_set_take(pool, "labels", decode_map(json_object_get(worker, "labels")));
     json_set_take(pool, "annotations", decode_map(json_object_get(worker, "annotations")));
-    json_set_take(pool, "taints", decode_taints(json_arr(worker, "taints")));
+    json_set_take(pool, "taints", decode_sorted(decode_taints(json_arr(worker, "taints"))));
     return pool;
 }
 
-static int by_pool_name(const void *left, const void *right)
-{
-    const json_t *const *a = left, *const *b = right;
-    return strcmp(json_str_or(*a, "name", ""), json_str_or(*b, "name", ""));
-}
-
-/* Cleura gives pools in any order (6.5); ours are sorted so that equal clusters look equal. */
 static json_t *decode_pools(const json_t *workers)
 {
-    size_t count = json_array_size(workers);
-    json_t **sorted CLEANUP_FREE = mem_calloc(count, sizeof(*sorted));
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = decode_pool(json_array_get(workers, i));
-    qsort(sorted, count, sizeof(*sorted), by_pool_name);
     json_t *pools = json_array();
-    for (size_t i = 0; i < count; i++)
-        (void)json_array_append_new(pools, sorted[i]);
-    return pools;
+    size_t i;
+    json_t *worker;
+    json_array_foreach (workers, i, worker)
+        (void)json_array_append_new(pools, decode_pool(worker));
+    return decode_sorted(pools);
 }
 
 static json_t *decode_networking(const json_t *doc)
@@ -105,9 +95,9 @@ static json_t *decode_observed(const json_t *doc)
     json_set_take(ours, "networking", decode_networking(doc));
     json_set_bool(ours, "high_availability", json_obj(doc, "control_plane") != NULL);
     json_set_take(ours, "hibernation_schedules",
-                  decode_schedules(json_arr(json_obj(doc, "hibernation"), "schedules")));
+                  decode_sorted(decode_schedules(json_arr(json_obj(doc, "hibernation"), "schedules"))));
     json_set_take(ours, "maintenance", decode_maintenance(json_obj(doc, "maintenance")));
-    json_set_take(ours, "allowed_cidrs", decode_string_array(json_arr(doc, "allowed_cidrs")));
+    json_set_take(ours, "allowed_cidrs", decode_sorted(decode_string_array(json_arr(doc, "allowed_cidrs"))));
     json_set_str(ours, "purpose", json_str(doc, "purpose"));
     json_set_str(ours, "uid", json_str(doc, "uid"));
     json_set_str(ours, "technical_id", json_str(doc, "technical_id"));
@@ -141,7 +131,7 @@ static json_t *decode_last_errors(const json_t *array)
         json_set_str(error, "updated_at", json_str(item, "last_update_time"));
         (void)json_array_append_new(errors, error);
     }
-    return errors;
+    return decode_sorted(errors);
 }
 
 static json_t *or_empty(json_t *array)
@@ -159,8 +149,8 @@ struct shoot *decode_shoot_v2(const json_t *doc)
     s->observed = decode_observed(doc);
     decode_last_operation(s, json_obj(doc, "last_operation"));
     s->hibernated = json_bool(status, "is_hibernated", false);
-    s->conditions = or_empty(json_arr(status, "conditions"));
-    s->constraints = or_empty(json_arr(status, "constraints"));
+    s->conditions = decode_sorted(or_empty(json_arr(status, "conditions")));
+    s->constraints = decode_sorted(or_empty(json_arr(status, "constraints")));
     s->last_errors = decode_last_errors(json_arr(status, "last_errors"));
     return s;
 }
