@@ -29,21 +29,21 @@ static bool any_condition(const struct shoot *s, const char *status)
     return false;
 }
 
-static enum phase processing_phase(const struct cluster *c, const struct shoot *s, int wish)
-{
-    if (wish == OPERATION_HIBERNATE || (c->wants_hibernated && !s->hibernated))
-        return PHASE_HIBERNATING;
-    if (wish == OPERATION_WAKE || s->hibernated)
-        return PHASE_WAKING;
-    return PHASE_UPDATING;
-}
-
 /* The phase of a cluster between two steps of an operation, or before its first. */
 static enum phase phase_of_wish(int wish)
 {
     if (wish == OPERATION_HIBERNATE)
         return PHASE_HIBERNATING;
     return wish == OPERATION_WAKE ? PHASE_WAKING : PHASE_UPDATING;
+}
+
+static enum phase processing_phase(const struct cluster *c, const struct shoot *s, int wish)
+{
+    if (wish >= 0 && wish != OPERATION_CREATE)
+        return phase_of_wish(wish); /* a hibernated cluster that is changed does not wake */
+    if (c->wants_hibernated && !s->hibernated)
+        return PHASE_HIBERNATING;
+    return s->hibernated ? PHASE_WAKING : PHASE_UPDATING;
 }
 
 static struct decision succeeded(const struct shoot *s, int wish)

@@ -2,6 +2,7 @@
  * What callers ask about clusters, decided against memory: create, upsert, patch, delete. Answers of accepted
  * writes are given when the change is durable (promise 1). Loop thread.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -420,6 +421,24 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     return true;
 }
 
+/* A copy of the spec without the members that faults name: whole, but for a member of one pool. */
+static json_t *without_faults(const json_t *spec, const struct problem *faults)
+{
+    json_t *rest = json_deep_copy(spec);
+    size_t i;
+    json_t *fault;
+    json_array_foreach (faults->faults, i, fault) {
+        char member[64] = "", inner[64] = "";
+        unsigned long index;
+        const char *pointer = json_str_or(fault, "pointer", "");
+        if (sscanf(pointer, "#/spec/node_pools/%lu/%63[^/]", &index, inner) == 2)
+            (void)json_object_del(json_array_get(json_arr(rest, "node_pools"), index), inner);
+        else if (sscanf(pointer, "#/spec/%63[^/]", member) == 1)
+            (void)json_object_del(rest, member);
+    }
+    return rest;
+}
+
 /* One wish, by PUT or by a merged PATCH. */
 static void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
@@ -433,29 +452,26 @@ static void change_cluster(struct entity *e, struct command *cmd, const json_t *
     const json_t *present = present_state(e);
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(c->spec, spec);
-    json_t *plan CLEANUP_JSON = spec_plan(spec, present, &context);
-    bool nothing_differs = !json_array_size(plan);
     if (same && change) {
         settle_wish(e, cmd, body, change);
         return;
     }
-    if (nothing_differs && !change) {
-        settle_wish(e, cmd, body, NULL);
-        return;
-    }
     spec_check_change(spec, present, &context, &faults);
-    if (faults && same) {
-        /* Nothing new is asked for, and what differs cannot be changed: it is shown as drift. */
-        problem_free(faults);
-        settle_wish(e, cmd, body, NULL);
-        return;
-    }
-    if (faults) {
+    if (faults && !same) {
         reply_problem(cmd, faults);
         return;
     }
+    /* An equal wish is no error for what cannot be brought about: that stays as drift, the rest is repaired.
+     */
+    json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
+    problem_free(faults);
+    json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
+    if (!json_array_size(plan) && !change) {
+        settle_wish(e, cmd, body, NULL);
+        return;
+    }
     struct operation *op = command_operation(e, cmd, OPERATION_UPDATE);
-    op->body = json_pack("{sO}", "spec", spec);
+    op->body = json_pack("{sO}", "spec", goal);
     plan_update(e, op);
     take_wish(e, cmd, body);
     command_accept(e, cmd, op);

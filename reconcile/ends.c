@@ -7,7 +7,6 @@
 #include "model/errors.h"
 #include "reconcile/world_private.h"
 
-
 void operation_set_message(struct operation *op, const char *message)
 {
     char *copy = mem_strdup(message);
@@ -21,8 +20,7 @@ static void end_step(struct operation *op)
     if (!step || step->status == STEP_DONE || step->status == STEP_SKIPPED)
         return;
     step->finished_at = op->finished_at;
-    if (op->status != OPERATION_SUCCEEDED)
-        step->status = STEP_FAILED;
+    step->status = op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED;
 }
 
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
@@ -51,7 +49,8 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
     emit_operation(save, (enum event_type)(events[status] - 1), e, op);
 }
 
-void operation_supersede(struct entity *e, struct save *save, struct operation *op, const struct operation *by)
+void operation_supersede(struct entity *e, struct save *save, struct operation *op,
+                         const struct operation *by)
 {
     struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", by->id);
     p->extra = json_object();

@@ -71,6 +71,10 @@ static void emit_phase_change(struct save *save, const struct entity *e, enum ph
     int event = to == PHASE_READY ? ready_from[from] : by_phase[to];
     if (to == PHASE_HIBERNATED && from == PHASE_UPDATING)
         event = EVENT_CLUSTER_UPDATED + 1; /* it was changed in its sleep */
+    if (to == PHASE_READY && from != PHASE_READY && e->op && e->op->type == OPERATION_RETRY)
+        /* The type stays Create until the first success (gardener.md 1.1): it never was ready before. */
+        event = same_text(e->cluster->shoot->operation_type, "Create") ? EVENT_CLUSTER_READY + 1
+                                                                       : EVENT_CLUSTER_RECOVERED + 1;
     if (created) {
         emit_cluster(save, EVENT_CLUSTER_READY, e, from, e->cluster->message);
         if (to == PHASE_READY)
@@ -146,14 +150,27 @@ static bool find_drift(struct entity *e, struct save *save)
     return true;
 }
 
-void observe_settle(struct entity *e, struct save *save)
+/* From the same observation, after the wish changed. */
+static void redecide(struct entity *e)
 {
     struct cluster *c = e->cluster;
-    enum phase before = c->phase;
     struct decision d = decide(c, c->shoot, entity_wish(e), env_wall(e->r->env));
     (void)apply_decision(c, &d);
-    if (c->phase != before)
-        emit_phase_change(save, e, before);
+}
+
+/* Tells of a change of phase since `*before`, once. */
+static void tell_phase(struct entity *e, struct save *save, enum phase *before)
+{
+    if (e->cluster->phase != *before)
+        emit_phase_change(save, e, *before);
+    *before = e->cluster->phase;
+}
+
+void observe_settle(struct entity *e, struct save *save)
+{
+    enum phase before = e->cluster->phase;
+    redecide(e);
+    tell_phase(e, save, &before);
     (void)find_drift(e, save);
 }
 
@@ -207,13 +224,15 @@ void observe(struct entity *e, struct shoot *shoot)
     bool was_open = entity_has_open_operation(e);
     if (stranger)
         become_unmanaged(e, save);
-    else if (c->phase != before)
-        emit_phase_change(save, e, before);
+    /* What a create's consumer waits for comes before the end of its operation. */
+    if (entity_wish(e) == OPERATION_CREATE)
+        tell_phase(e, save, &before);
     steps_observed(e, save, &d);
     if (was_open && !entity_has_open_operation(e))
-        observe_settle(e, save);
-    else
-        (void)find_drift(e, save);
+        redecide(e);
+    if (!stranger)
+        tell_phase(e, save, &before);
+    (void)find_drift(e, save);
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);

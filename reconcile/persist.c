@@ -62,7 +62,8 @@ static void committed_operation(struct reconcile *r, const struct change_set *se
     view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
 }
 
-/* After everything of the change set is shown: who waits for the end must not find the cluster of before. */
+/* After everything is shown, and what is gone is gone: who waits for the end must not find the cluster of
+ * before. */
 static void answer_waiters(struct reconcile *r, const struct change_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -142,10 +143,10 @@ static void on_committed(struct loop_task *task)
     }
     /* Whoever is answered next must find its own write: publish before on_saved replies. */
     view_publish(r->o.view);
-    if (save->status == STORE_OK)
-        answer_waiters(r, save->set);
     if (save->on_saved)
         save->on_saved(save);
+    if (save->status == STORE_OK)
+        answer_waiters(r, save->set);
     save_free(save);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/spec.h"
 #include "reconcile/world_private.h"
 
 void queue_push(struct entity *e, struct operation *op)
@@ -69,6 +70,22 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
     }
 }
 
+/* What was accepted in advance may turn out to be impossible when its turn comes. */
+static struct problem *why_impossible(const struct entity *e, const struct operation *op)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    if (op->type == OPERATION_DELETE)
+        return NULL;
+    if (!e->cluster->upstream_exists)
+        return problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never made");
+    if (op->type != OPERATION_UPDATE || !e->cluster->shoot)
+        return NULL;
+    project_spec_context(e->project, &context);
+    spec_check_change(json_obj(op->body, "spec"), e->cluster->shoot->observed, &context, &faults);
+    return faults;
+}
+
 void queue_promote(struct entity *e)
 {
     struct save *save = save_new(e->r, NULL, NULL);
@@ -90,9 +107,9 @@ void queue_promote(struct entity *e)
     problem_free(e->refusal);
     e->refusal = NULL;
     loop_timer_clear(e->r->o.loop, &e->retry);
-    if (op->type != OPERATION_DELETE && !e->cluster->upstream_exists)
-        operation_finish(e, save, op, OPERATION_FAILED,
-                         problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never made"));
+    struct problem *impossible = why_impossible(e, op);
+    if (impossible)
+        operation_finish(e, save, op, OPERATION_FAILED, impossible);
     else if (!op->step_count)
         operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* what came before brought it about */
     else if (e->cluster->shoot)

@@ -16,9 +16,9 @@ static void bootstrap_refused(struct entity *e, struct operation_step *step,
                               const struct upstream_result *result)
 {
     (void)step;
-    entity_fail_operation(e,
-                          problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
-                                      result->message ? result->message : upstream_class_name(result->class)));
+    entity_fail_operation(
+        e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
+                       result->message ? result->message : upstream_class_name(result->class)));
 }
 
 static void bootstrap_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
@@ -245,20 +245,28 @@ static const struct step_kind kinds[] = {
     {.type = "patch_cluster",
      .op = UPSTREAM_PATCH,
      .exclusive = true,
+     .shows_at_once = true,
      .is_met = change_is_met,
      .body = change_body},
     {.type = "update_pool",
      .op = UPSTREAM_POOL_UPDATE,
      .exclusive = true,
+     .shows_at_once = true,
      .is_met = change_is_met,
      .body = change_body},
     {.type = "create_pool",
      .op = UPSTREAM_POOL_CREATE,
      .exclusive = true,
+     .shows_at_once = true,
      .is_met = change_is_met,
      .body = change_body},
-    {.type = "delete_pool", .op = UPSTREAM_POOL_DELETE, .exclusive = true, .is_met = change_is_met},
-    /* Asked for twice, an action does nothing the second time, or is refused because the first is under way. */
+    {.type = "delete_pool",
+     .op = UPSTREAM_POOL_DELETE,
+     .exclusive = true,
+     .shows_at_once = true,
+     .is_met = change_is_met},
+    /* Asked for twice, an action does nothing the second time, or is refused because the first is under way.
+     */
     {.type = "hibernate",
      .op = UPSTREAM_HIBERNATE,
      .exclusive = true,

@@ -504,11 +504,28 @@ static void delete_again(struct entity *e)
     e->op->steps[0].uncertain = false;
 }
 
-/* Cleura is done and what was asked for does not show. */
+static bool is_overdue(const struct entity *e)
+{
+    return env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S;
+}
+
+/* Accepted, and yet the spec is as before: a 2xx that did nothing. No run of ours will come. */
+static bool change_is_missing(const struct entity *e)
+{
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
+}
+
+/* What was asked for does not show. */
 static void not_met(struct entity *e)
 {
-    if (env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S)
-        send_again(e);
+    if (!is_overdue(e))
+        return;
+    log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
+                current_step(e)->type);
+    e->cluster->guard_since = 0;
+    send_again(e);
 }
 
 static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
@@ -535,6 +552,8 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     const struct step_kind *kind = step_kind(step);
     if (d->operation_failed) {
         operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
+    } else if (change_is_missing(e)) {
+        not_met(e);
     } else if (!d->operation_finished) {
         return;
     } else if (kind->probed) {
@@ -555,7 +574,7 @@ bool steps_want(const struct entity *e, const struct decision *d)
         return false;
     if (!strcmp(current_step(e)->type, "wait_gone"))
         return deletion_is_missing(e);
-    return d->operation_finished || d->operation_failed;
+    return d->operation_finished || d->operation_failed || change_is_missing(e);
 }
 
 void steps_observed(struct entity *e, struct save *save, const struct decision *d)

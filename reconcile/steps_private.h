@@ -17,6 +17,9 @@ struct step_kind {
      */
     bool exclusive;
     bool absent_means_done;
+    /* Cleura shows the new spec as soon as it took the change (cleura-api.md 6.5), long before its run ends.
+     */
+    bool shows_at_once;
     /* A definite answer other than OK; NULL: the operation fails with it. */
     void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
     void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
