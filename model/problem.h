@@ -54,8 +54,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Wait for the operation named in operation_id, then repeat.")                                         \
     X(CLUSTER_NOT_READY, "cluster_not_ready", 409, "Cluster not ready", FAULT_CALLER,                       \
       "Wait until the cluster is ready; operations can be waited for with ?wait=55.")                       \
-    X(ACTION_NOT_POSSIBLE, "action_not_possible", 409, "Action not possible now", FAULT_CALLER,            \
-      "See detail for what must hold first.")                                                              \
+    X(ACTION_NOT_POSSIBLE, "action_not_possible", 409, "Action not possible now", FAULT_CALLER,             \
+      "See detail for what must hold first.")                                                               \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \

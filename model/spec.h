@@ -67,9 +67,9 @@ bool spec_pool_is_met(const json_t *wanted, const json_t *observed);
 
 /*
  * The steps that lead from `observed` to `spec`, in the order in which they are to be sent: an array of
- * {type, target, want, rolls_nodes, reason}, type one of patch_cluster, update_pool, create_pool, delete_pool;
- * target the pool, or ""; want the members to change (create_pool: the complete pool); reason why nodes are
- * replaced, or null. Empty when nothing differs.
+ * {type, target, want, rolls_nodes, reason}, type one of patch_cluster, update_pool, create_pool,
+ * delete_pool; target the pool, or ""; want the members to change (create_pool: the complete pool); reason
+ * why nodes are replaced, or null. Empty when nothing differs.
  */
 json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
 /* Whether `observed` shows what a step of spec_plan is to bring about. */

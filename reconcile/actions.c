@@ -39,7 +39,8 @@ static struct problem *unless_hibernation_possible(const struct cluster *c)
     json_array_foreach (c->shoot->constraints, i, constraint) {
         if (strcmp(json_str_or(constraint, "type", ""), "HibernationPossible") != 0 ||
             !strcmp(json_str_or(constraint, "status", "True"), "True") ||
-            !strcmp(json_str_or(constraint, "status", ""), "Progressing")) /* not looked at since the last run */
+            !strcmp(json_str_or(constraint, "status", ""),
+                    "Progressing")) /* not looked at since the last run */
             continue;
         return problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "Cleura says that hibernation is not possible: %s",
                            json_str_or(constraint, "message", json_str_or(constraint, "reason", "")));
@@ -107,8 +108,8 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
     if (entity_is_leaving(e)) {
         command_reply_busy(cmd, e, "the cluster is being deleted");
     } else if (!c->managed) {
-        reply_problem(cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd",
-                                       cmd->name));
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
     } else if (!upstream_supports(project_lane(e->project), action->op)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
                                        "%s does not exist in Cleura's API v1, which the account of this "

@@ -76,10 +76,10 @@ void emit_operation(struct save *save, enum event_type type, const struct entity
 
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x)
 {
-    char *message CLEANUP_FREE =
-        x->days_left > 0 ? mem_printf("%s %s expires at %s, in %lld day(s)", x->what, x->version,
-                                      x->expires_at, (long long)x->days_left)
-                         : mem_printf("%s %s expires at %s", x->what, x->version, x->expires_at);
+    char *message CLEANUP_FREE = x->days_left > 0
+                                     ? mem_printf("%s %s expires at %s, in %lld day(s)", x->what, x->version,
+                                                  x->expires_at, (long long)x->days_left)
+                                     : mem_printf("%s %s expires at %s", x->what, x->version, x->expires_at);
     json_t *data = cluster_data(e, e->cluster->phase, NULL, message);
     json_set_str(data, "component", x->what);
     json_set_str(data, "component_version", x->version);
