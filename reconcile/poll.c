@@ -3,6 +3,10 @@
  * and one list call serves every cluster of the project, so that all of them get their next due time
  * together. A single active cluster among many is read alone. Lists also discover. Failures double the wait
  * up to a cap.
+ *
+ * Steady lists, of projects where nothing moves, keep to a grid: the projects of an account have their slots
+ * evenly spread over the interval, so that they never fall due together, and neither the time that a call
+ * takes nor a read out of turn shifts them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +71,37 @@ void poll_forget(struct entity *e)
     heap_remove(&e->project->due, &e->due);
 }
 
+/* How often the project is listed when nothing moves in it. */
+static int64_t steady_interval(const struct project *p)
+{
+    const struct config *config = p->r->o.config;
+    bool idle_polls = p->due.count && config->polling.idle_us < config->polling.discovery_us;
+    return idle_polls ? config->polling.idle_us : config->polling.discovery_us;
+}
+
+/*
+ * The project's last slot in about that time, of an interval at least. What was read out of turn shortly
+ * before a slot counts for it: the wait may be a quarter of an interval longer, once.
+ */
+static mono_us last_slot(const struct project *p, int64_t about_us)
+{
+    int64_t interval = steady_interval(p);
+    mono_us latest = env_mono(p->r->env) + about_us + interval / 4;
+    int64_t phase = interval / (int64_t)p->poll_phases * (int64_t)p->poll_phase;
+    return latest - ((latest - phase) % interval + interval) % interval;
+}
+
 /* `percent` is the jitter of this round: the same for all clusters of a list, so that they stay together. */
 static void schedule_next(struct entity *e, int64_t percent)
 {
-    int64_t wait = backed_off(poll_interval(e), e->project->poll_failures);
-    heap_set(&e->project->due, &e->due, env_mono(e->r->env) + wait + wait / 100 * percent);
+    struct project *p = e->project;
+    int64_t interval = poll_interval(e);
+    int64_t wait = backed_off(interval, p->poll_failures);
+    bool steady = !p->poll_failures && !entity_is_active(e) && interval >= e->r->o.config->polling.idle_us;
+    mono_us at = env_mono(e->r->env) + wait + wait / 100 * percent;
+    if (steady && steady_interval(p) <= interval)
+        at = last_slot(p, interval);
+    heap_set(&p->due, &e->due, at);
 }
 
 static int64_t draw_jitter(const struct project *p)
@@ -125,16 +155,28 @@ static bool is_listed(const struct upstream_result *result, const char *name)
     return bsearch(&key, result->shoots, result->shoot_count, sizeof(*result->shoots), by_name) != NULL;
 }
 
-/* A list may lag behind (cleura-api.md 10.4): only a read of the shoot itself proves that it is gone. */
-static void suspect_absent(struct project *p, const struct upstream_result *result)
+static bool waits_to_be_gone(const struct entity *e)
+{
+    return entity_wish(e) == OPERATION_DELETE && e->op->steps[e->op->step_index].status == STEP_WAITING;
+}
+
+/*
+ * A list may lag behind (cleura-api.md 10.4): only a read of the shoot itself proves that it is gone. What
+ * nobody expects in it (not made yet, or never) had its read all the same.
+ */
+static void suspect_absent(struct project *p, const struct upstream_result *result, int64_t jitter)
 {
     struct entity *e, *next;
     HASH_ITER (hh, p->r->entities, e, next) {
-        if (e->project != p || !e->cluster->upstream_exists || is_listed(result, e->cluster->name))
+        if (e->project != p || is_listed(result, e->cluster->name))
             continue;
-        e->confirm_absent = true;
-        e->missing_in_list = true;
-        heap_set(&p->due, &e->due, env_mono(p->r->env));
+        if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
+            e->confirm_absent = true;
+            e->missing_in_list = true;
+            heap_set(&p->due, &e->due, env_mono(p->r->env));
+        } else if (heap_contains(&e->due)) {
+            schedule_next(e, jitter);
+        }
     }
 }
 
@@ -167,13 +209,12 @@ static void take_list(struct project *p, struct upstream_result *result)
         log_warning("shoots without a name in a list", "project", p->config->name, "count",
                     LOG_INT(result->shoots_garbled));
     qsort(result->shoots, result->shoot_count, sizeof(*result->shoots), by_name);
-    suspect_absent(p, result);
+    suspect_absent(p, result, jitter);
     for (size_t i = 0; i < result->shoot_count; i++)
         take_listed(p, TAKE_PTR(result->shoots[i]), jitter);
     result->shoot_count = 0;
     p->state->discovered_at = env_wall(r->env);
-    p->discovery_due =
-        env_mono(r->env) + env_jitter(r->env, r->o.config->polling.discovery_us, POLL_JITTER_PERCENT);
+    p->discovery_due = last_slot(p, r->o.config->polling.discovery_us);
 }
 
 /* ---- results
@@ -330,6 +371,12 @@ static void on_due(struct loop_timer *timer)
 void poll_init(struct project *p)
 {
     p->poll_timer.fire = on_due;
+    for (const struct project *other = p->r->projects; other; other = other->hh.next) {
+        if (other->config->account != p->config->account)
+            continue;
+        p->poll_phase += other->config < p->config;
+        p->poll_phases++;
+    }
     list_init(&p->fresh_next);
     list_init(&p->fresh_now);
     p->discovery_due = env_mono(p->r->env);

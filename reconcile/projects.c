@@ -121,10 +121,13 @@ static void wake_waiters(struct project *p, struct problem *problem)
 
 static void take_catalog(struct project *p, json_t *catalog)
 {
+    /* A start reads it anew: the same one read later is no news to the store. */
+    bool news = !json_equal(p->state->catalog, catalog);
     json_decref(p->state->catalog);
     p->state->catalog = json_deep_copy(catalog);
     p->state->catalog_at = env_wall(p->r->env);
-    project_store(p);
+    if (news)
+        project_store(p);
     show_catalog(p);
     /* Waiters that look for the catalog in the view must find it. */
     view_publish(p->r->o.view);

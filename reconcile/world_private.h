@@ -70,8 +70,9 @@ struct project {
     struct upstream_call poll_call;
     char poll_name[64]; /* shoot of a single read, "" for a list */
     unsigned poll_failures;
-    struct list fresh_next; /* struct waiting: for a read that has not begun */
-    struct list fresh_now;  /* for the one under way */
+    unsigned poll_phase, poll_phases; /* its place among the projects of its account */
+    struct list fresh_next;           /* struct waiting: for a read that has not begun */
+    struct list fresh_now;            /* for the one under way */
     struct upstream_call catalog_call;
     struct loop_timer catalog_timer;
     struct list catalog_waiters; /* struct waiting */

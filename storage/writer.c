@@ -64,11 +64,14 @@ static void report(struct writer *w, struct change_set *set, enum store_status s
         if (set->changes[i].kind == CHANGE_EVENT_APPEND)
             set->changes[i].event->sequence = 0;
     (void)pthread_mutex_lock(&w->lock.mutex);
-    w->metrics.queue_depth--;
     if (status == STORE_OK)
         w->metrics.change_sets++;
     (void)pthread_mutex_unlock(&w->lock.mutex);
     set->on_done(set, status);
+    /* Only now: a depth of 0 says that everybody was told. */
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    w->metrics.queue_depth--;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
 }
 
 static void report_head(struct writer *w, enum store_status status)

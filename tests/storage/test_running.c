@@ -154,10 +154,11 @@ static void what_was_queued_before_the_start_is_one_commit_in_order(void **state
         assert_int_equal(f->sequence[i], i + 1);
     }
     struct storage_metrics metrics;
-    storage_metrics(f->store, &metrics);
+    do
+        storage_metrics(f->store, &metrics);
+    while (metrics.queue_depth); /* the last callback may not have returned */
     assert_int_equal(metrics.commits, 1);
     assert_int_equal(metrics.change_sets, 100);
-    assert_int_equal(metrics.queue_depth, 0);
 }
 
 struct submitter {

@@ -5,9 +5,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
+
+enum { BUSY_POLL_US = 50 };
 
 static struct virtual_world *world_of(const struct env *env)
 {
@@ -41,6 +44,8 @@ static int virtual_wait(const struct env *env, int epoll_fd, struct epoll_event 
                         mono_us deadline)
 {
     struct virtual_world *w = world_of(env);
+    while (w->busy && w->busy(w->busy_ctx))
+        (void)usleep(BUSY_POLL_US);
     int n = epoll_wait(epoll_fd, events, max, 0);
     if (n <= 0 && deadline > w->now)
         w->now = deadline;
@@ -49,7 +54,8 @@ static int virtual_wait(const struct env *env, int epoll_fd, struct epoll_event 
 
 void virtual_init(struct virtual_world *w, uint64_t seed)
 {
-    *w = (struct virtual_world){.seed = seed, .now = 1000 * US_PER_S, .wall_offset = 1790000000LL * US_PER_S};
+    *w = (struct virtual_world){.seed = seed, .wall_offset = 1790000000LL * US_PER_S};
+    w->now = 1000 * US_PER_S;
     w->env = (struct env){virtual_mono, virtual_wall, virtual_random, virtual_wait, w};
 }
 
@@ -64,24 +70,30 @@ struct http_call {
     struct loop_timer timer;
     struct fake_transport *owner;
     struct canned_answer answer;
+    char *body;
     void (*on_done)(void *ctx, const struct http_answer *answer);
     void *ctx;
 };
 
+static void call_free(struct http_call *call)
+{
+    free(call->body);
+    free(call);
+}
+
 static void answer_now(struct loop_timer *timer)
 {
     struct http_call *call = CONTAINER_OF(timer, struct http_call, timer);
-    const char *body = call->answer.body ? call->answer.body : "";
     const struct http_answer answer = {.outcome = call->answer.outcome,
                                        .status =
                                            call->answer.outcome == HTTP_ANSWERED ? call->answer.status : 0,
                                        .retry_after = call->answer.retry_after,
-                                       .body = body,
-                                       .body_len = strlen(body),
+                                       .body = call->body,
+                                       .body_len = strlen(call->body),
                                        .error = call->answer.outcome == HTTP_ANSWERED ? NULL : "fake"};
     call->owner->in_flight--;
     call->on_done(call->ctx, &answer);
-    free(call);
+    call_free(call);
 }
 
 static struct http_call *fake_start(struct transport *t, const struct http_request *request,
@@ -102,6 +114,7 @@ static struct http_call *fake_start(struct transport *t, const struct http_reque
     struct http_call *call = MEM_NEW(struct http_call);
     call->owner = f;
     call->answer = f->respond(f->ctx, seen);
+    call->body = mem_strdup(call->answer.body ? call->answer.body : "");
     call->on_done = on_done;
     call->ctx = ctx;
     call->timer.fire = answer_now;
@@ -116,7 +129,7 @@ static void fake_cancel(struct transport *t, struct http_call *call)
     struct fake_transport *f = CONTAINER_OF(t, struct fake_transport, transport);
     loop_timer_clear(f->loop, &call->timer);
     f->in_flight--;
-    free(call);
+    call_free(call);
 }
 
 static void fake_free(struct transport *t)

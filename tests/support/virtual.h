@@ -12,9 +12,15 @@
 
 struct virtual_world {
     struct env env;
-    mono_us now;
+    _Atomic mono_us now; /* threads of the store read it */
     wall_us wall_offset;
     uint64_t seed;
+    /*
+     * Whether a thread still works on what the loop gave it; NULL: there is none. The clock stands while it
+     * does, and a turn begins with all of its answers in the mailbox: runs are the same every time.
+     */
+    bool (*busy)(void *ctx);
+    void *busy_ctx;
 };
 
 void virtual_init(struct virtual_world *w, uint64_t seed);
@@ -34,7 +40,7 @@ struct seen_request {
 struct canned_answer {
     enum http_outcome outcome;
     int status;
-    const char *body;        /* NULL: "" */
+    const char *body;        /* NULL: "". Copied */
     const char *retry_after; /* or NULL */
     int64_t latency_us;
 };

@@ -1,0 +1,206 @@
+#include "tests/support/running.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { COMMAND_DEADLINE_S = 600 };
+
+#define LOCATION "running-test"
+
+/* ---- a store that can be cut off
+ * ------------------------------------------------------------------------------ */
+
+static atomic_bool cut_off;
+
+static enum store_status begin_unless_cut(void *conn)
+{
+    return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn);
+}
+
+/* Like SQLite's file: who opens it is the only owner. */
+static struct store_backend backend(void)
+{
+    struct store_backend b = store_fake;
+    b.shared_by_replicas = false;
+    b.begin = begin_unless_cut;
+    return b;
+}
+
+static struct store_backend the_backend;
+
+static bool storage_is_busy(void *ctx)
+{
+    const struct running *d = ctx;
+    struct storage_metrics metrics;
+    storage_metrics(d->storage, &metrics);
+    return metrics.queue_depth > 0 && !atomic_load(&cut_off);
+}
+
+/* ---- life
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void init_config(struct config *c, size_t projects, const struct polling *polling)
+{
+    c->account_count = 1;
+    c->accounts = MEM_NEW(struct config_account);
+    c->accounts[0] = (struct config_account){.name = mem_strdup("main"),
+                                             .cloud = mem_strdup("public"),
+                                             .url = mem_strdup("http://127.0.0.1:1"),
+                                             .api = API_V2,
+                                             .login = mem_strdup("robot"),
+                                             .password = mem_strdup("pass"),
+                                             .max_in_flight = 1,
+                                             .min_spacing_us = 100 * US_PER_MS,
+                                             .call_timeout_us = 60 * US_PER_S};
+    c->project_count = projects;
+    c->projects = mem_calloc(projects, sizeof(*c->projects));
+    for (size_t i = 0; i < projects; i++)
+        c->projects[i] = (struct config_project){.name = mem_printf("p%02zu", i),
+                                                 .account = &c->accounts[0],
+                                                 .region = mem_strdup("Sto2"),
+                                                 .project_id = mem_printf("id%02zu", i)};
+    c->polling.active_us = polling->active_us;
+    c->polling.idle_us = polling->idle_us;
+    c->polling.discovery_us = polling->discovery_us;
+    c->limits.queue_length = 256;
+}
+
+static struct canned_answer nobody(void *ctx, const struct seen_request *request)
+{
+    (void)ctx;
+    (void)request;
+    return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
+}
+
+void running_init(struct running *d, uint64_t seed, size_t projects, const struct polling *polling)
+{
+    if (sodium_init() < 0)
+        abort();
+    json_object_seed(1);
+    the_backend = backend();
+    *d = (struct running){0};
+    virtual_init(&d->world, seed);
+    init_config(&d->config, projects, polling);
+    enum store_status status = the_backend.open(LOCATION, false, &d->keeper, NULL);
+    assert(status == STORE_OK);
+    (void)status;
+}
+
+void running_done(struct running *d)
+{
+    struct config *c = &d->config;
+    the_backend.close(d->keeper);
+    for (size_t i = 0; i < c->project_count; i++) {
+        free(c->projects[i].name);
+        free(c->projects[i].region);
+        free(c->projects[i].project_id);
+    }
+    free(c->projects);
+    free(c->accounts[0].name);
+    free(c->accounts[0].cloud);
+    free(c->accounts[0].url);
+    free(c->accounts[0].login);
+    free(c->accounts[0].password);
+    free(c->accounts);
+}
+
+void running_start(struct running *d)
+{
+    char *token CLEANUP_SECRET = NULL;
+    enum store_status status = storage_open(&the_backend, LOCATION, "test", &d->world.env, &d->storage, NULL);
+    assert(status == STORE_OK);
+    d->view = view_new();
+    d->loop = loop_new(&d->world.env);
+    d->cleura = fake_transport_new(&d->world, d->loop);
+    d->cleura->respond = d->respond;
+    d->cleura->ctx = d->ctx;
+    d->receivers = fake_transport_new(&d->world, d->loop);
+    d->receivers->respond = nobody;
+    const struct reconcile_options options = {.loop = d->loop,
+                                              .upstream_transport = &d->cleura->transport,
+                                              .webhook_transport = &d->receivers->transport,
+                                              .storage = d->storage,
+                                              .view = d->view,
+                                              .config = &d->config,
+                                              .key = &d->key};
+    d->reconcile = reconcile_new(&options);
+    struct store_visitor visitor = reconcile_visitor(d->reconcile);
+    status = storage_load(d->storage, &visitor, NULL);
+    assert(status == STORE_OK);
+    (void)status;
+    reconcile_start(d->reconcile, &token);
+    d->world.busy = storage_is_busy;
+    d->world.busy_ctx = d;
+    storage_start(d->storage);
+}
+
+void running_turn(struct running *d)
+{
+    loop_turn(d->loop, d->world.now + 5 * US_PER_S);
+}
+
+void running_run(struct running *d, int64_t duration_us)
+{
+    virtual_run(&d->world, d->loop, duration_us);
+}
+
+bool running_kill(struct running *d, bool lose_last_turn)
+{
+    if (lose_last_turn) {
+        while (storage_is_busy(d))
+            (void)usleep(50);
+        atomic_store(&cut_off, true);
+        loop_turn(d->loop, d->world.now);
+    }
+    bool in_flight = d->cleura->in_flight > 0;
+    storage_close(d->storage);
+    atomic_store(&cut_off, false);
+    d->world.busy = NULL;
+    reconcile_free(d->reconcile);
+    d->cleura->transport.free(&d->cleura->transport);
+    d->receivers->transport.free(&d->receivers->transport);
+    loop_free(d->loop);
+    view_free(d->view);
+    return in_flight;
+}
+
+/* ---- commands
+ * ------------------------------------------------------------------------------------------------- */
+
+static void on_reply(struct command *cmd)
+{
+    cmd->ctx = cmd;
+}
+
+struct command *running_command(struct running *d, enum command_type type, const char *project,
+                                const char *name, json_t *body)
+{
+    struct command *cmd = command_new(type);
+    cmd->token_name = mem_strdup("tester");
+    cmd->role = ROLE_OPERATOR;
+    cmd->token_projects = mem_calloc(2, sizeof(char *));
+    cmd->token_projects[0] = mem_strdup("*");
+    cmd->request_id = mem_strdup("req_test");
+    cmd->deadline = d->world.now + COMMAND_DEADLINE_S * US_PER_S;
+    cmd->project = mem_strdup(project);
+    cmd->name = mem_strdup(name);
+    cmd->body = body;
+    cmd->reply = on_reply;
+    return cmd;
+}
+
+void running_post(struct running *d, struct command *cmd)
+{
+    reconcile_command(d->reconcile, cmd);
+}
+
+bool running_answered(const struct command *cmd)
+{
+    return cmd->ctx == cmd;
+}

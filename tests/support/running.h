@@ -1,0 +1,59 @@
+/*
+ * The daemon without its HTTP side, in a virtual world: loop, in-memory store with its real threads, view,
+ * reconciler, and a transport that answers from memory. It can be killed between any two turns and started
+ * again on the same store.
+ */
+#ifndef TESTS_SUPPORT_RUNNING_H
+#define TESTS_SUPPORT_RUNNING_H
+
+#include "config/config.h"
+#include "model/command.h"
+#include "reconcile/reconcile.h"
+#include "storage/storage.h"
+#include "tests/support/virtual.h"
+#include "view/view.h"
+
+struct running {
+    struct virtual_world world;
+    struct config config; /* one account; projects "p00", "p01", ... with ids "id00", "id01", ... */
+    struct seal_key key;
+    void *keeper; /* keeps the store's memory while nobody has it open */
+    /* While it runs: */
+    struct loop *loop;
+    struct fake_transport *cleura;
+    struct fake_transport *receivers; /* of webhooks: nobody is there */
+    struct storage *storage;
+    struct view *view;
+    struct reconcile *reconcile;
+    /* Cleura's answers. */
+    struct canned_answer (*respond)(void *ctx, const struct seen_request *request);
+    void *ctx;
+};
+
+struct polling {
+    int64_t active_us, idle_us, discovery_us;
+};
+
+void running_init(struct running *d, uint64_t seed, size_t projects, const struct polling *polling);
+void running_done(struct running *d);
+
+void running_start(struct running *d);
+/*
+ * Ends it without a stop: calls are dropped, commands are not answered, and what is on its way to the store
+ * gets there or, with lose_last_turn, one more turn runs and all that it submitted is lost. Returns whether
+ * a call to Cleura was under way.
+ */
+bool running_kill(struct running *d, bool lose_last_turn);
+
+void running_run(struct running *d, int64_t duration_us);
+/* One turn: whatever is due now, or next. */
+void running_turn(struct running *d);
+
+/* A command of an operator; the caller frees it, after its reply or after a kill. Takes the body. */
+struct command *running_command(struct running *d, enum command_type type, const char *project,
+                                const char *name, json_t *body);
+void running_post(struct running *d, struct command *cmd);
+/* Whether it was answered; its ctx is used for that. */
+bool running_answered(const struct command *cmd);
+
+#endif
