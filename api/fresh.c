@@ -21,7 +21,7 @@ static bool says_no_cache(const struct request *r)
 static bool finish(struct request *r, struct command *cmd)
 {
     answer_header(&r->answer, "Cache-Status", "%s",
-                  cmd->fresh_failed ? "shootd; hit; fwd=request; detail=\"Cleura could not be read\""
+                  cmd->fresh_failed ? "shootd; hit; detail=\"Cleura could not be read\""
                                     : "shootd; fwd=request; stored");
     r->serve(r);
     return true;

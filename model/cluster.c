@@ -69,6 +69,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_int(doc, "guard_seen_at", c->guard_seen_at);
     json_set_int(doc, "guard_until", c->guard_until);
     json_set_bool(doc, "wants_hibernated", c->wants_hibernated);
+    json_set_bool(doc, "slept", c->slept);
     json_set_str(doc, "operation_id", c->operation_id);
     json_set_int(doc, "version", c->version);
     json_set_int(doc, "generation", c->generation);
@@ -113,6 +114,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->guard_seen_at = json_int(doc, "guard_seen_at", 0);
     c->guard_until = json_int(doc, "guard_until", 0);
     c->wants_hibernated = json_bool(doc, "wants_hibernated", false);
+    c->slept = json_bool(doc, "slept", c->phase == PHASE_HIBERNATED);
     json_copy_str(doc, "operation_id", c->operation_id, sizeof(c->operation_id));
     c->version = json_int(doc, "version", 1);
     c->generation = json_int(doc, "generation", 1);

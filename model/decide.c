@@ -43,7 +43,7 @@ static enum phase processing_phase(const struct cluster *c, const struct shoot *
         return phase_of_wish(wish); /* a hibernated cluster that is changed does not wake */
     if (c->wants_hibernated && !s->hibernated)
         return PHASE_HIBERNATING;
-    return s->hibernated ? PHASE_WAKING : PHASE_UPDATING;
+    return s->hibernated && !c->wants_hibernated ? PHASE_WAKING : PHASE_UPDATING;
 }
 
 static struct decision succeeded(const struct shoot *s, int wish)

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "model/spec.h"
+#include "model/spec_check_private.h"
 
 static size_t differ(json_t *differences, const char *path, const json_t *wanted, const json_t *found)
 {
@@ -48,15 +48,15 @@ static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *d
     json_t *pool;
     json_array_foreach (wanted, i, pool) {
         const char *name = json_str(pool, "name");
-        const json_t *there = name ? pool_named(found, name) : json_array_get(found, 0);
+        const json_t *there = spec_pool_there(wanted, pool, found);
         char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "default");
         count +=
             there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
     }
     json_array_foreach (found, i, pool) {
         const char *name = json_str(pool, "name");
-        if (json_array_size(wanted) == 1 && !json_str(json_array_get(wanted, 0), "name"))
-            break;
+        if (spec_pool_there(wanted, json_array_get(wanted, 0), found) == pool)
+            continue;
         char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "?");
         if (!pool_named(wanted, name))
             count += differ(differences, here, json_null(), pool);

@@ -8,7 +8,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "model/spec.h"
+#include "model/spec_check_private.h"
 
 /* What Cleura can change on a living cluster in one call. */
 static const char *const cluster_members[] = {"kubernetes_version",    "allowed_cidrs",
@@ -84,13 +84,10 @@ static void plan_cluster(json_t *plan, const json_t *spec, const json_t *observe
         add_step(plan, "patch_cluster", "", json_deep_copy(want), cluster_rolls(want, observed));
 }
 
-/* A single pool without a name means the single pool that is there. */
 static const char *name_of(const json_t *wanted_pools, const json_t *pool, const json_t *there)
 {
     const char *name = json_str(pool, "name");
-    if (!name && json_array_size(wanted_pools) == 1)
-        name = json_str(json_array_get(there, 0), "name");
-    return name;
+    return name ? name : json_str(spec_pool_there(wanted_pools, pool, there), "name");
 }
 
 static bool is_wanted(const json_t *pools, const json_t *there, const char *name)

@@ -105,7 +105,8 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
 {
     const struct cluster *c = e->cluster;
     const char *name = operation_type_name(cmd->action);
-    if (entity_is_leaving(e)) {
+    bool ends_here = entity_is_deleted_at_cleura(e) && cmd->action != OPERATION_RETRY;
+    if (entity_is_leaving(e) || ends_here) {
         command_reply_busy(cmd, e, "the cluster is being deleted");
     } else if (!c->managed) {
         reply_problem(
@@ -179,7 +180,7 @@ void action_stage_known(struct entity *e, struct command *cmd, const char *stage
 {
     const struct action *action = &actions[cmd->action];
     const struct operation *same = same_under_way(e, cmd->action);
-    if (command_wait_until_settled(e, cmd) || !may_act(e, cmd, action))
+    if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e) || !may_act(e, cmd, action))
         return;
     if (same)
         reply_cluster(cmd, 202, e, same);

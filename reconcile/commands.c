@@ -324,6 +324,7 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
         save_operation(save, op);
     } else {
         entity_set_operation(e, op);
+        e->must_look = true; /* others may be at work since the last look */
         if (op->type != OPERATION_DELETE && c->shoot)
             observe_settle(e, save);
     }
@@ -359,6 +360,12 @@ static const json_t *present_state(const struct entity *e)
     if (e->cluster->shoot)
         return e->cluster->shoot->observed;
     return entity_wish(e) == OPERATION_CREATE ? e->op->body : NULL;
+}
+
+/* What the update that runs is about to make of the cluster. */
+static const json_t *goal_of_running(const struct entity *e)
+{
+    return entity_wish(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
 }
 
 static void take_wish(struct entity *e, const struct command *cmd, const json_t *body)
@@ -410,12 +417,13 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
         reply_problem(cmd, faults);
         return false;
     }
-    if (entity_is_leaving(e)) {
+    if (entity_is_leaving(e) || entity_is_deleted_at_cleura(e)) {
         command_reply_busy(cmd, e, "the cluster is being deleted");
         return false;
     }
     if (!context.observed) {
-        command_reply_busy(cmd, e, "the cluster was not read yet");
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_READY,
+                                       "the cluster was never made: create it anew with PUT or POST"));
         return false;
     }
     return true;
@@ -457,6 +465,8 @@ static void change_cluster(struct entity *e, struct command *cmd, const json_t *
         return;
     }
     spec_check_change(spec, present, &context, &faults);
+    if (!same && !faults && goal_of_running(e)) /* it goes to its end before this one begins */
+        spec_check_change(spec, goal_of_running(e), &context, &faults);
     if (faults && !same) {
         reply_problem(cmd, faults);
         return;

@@ -14,13 +14,17 @@ void operation_set_message(struct operation *op, const char *message)
     op->message = copy;
 }
 
-static void end_step(struct operation *op)
+/* What was never begun stays undone; what is under way ends as the operation does. */
+static void end_steps(struct operation *op)
 {
-    struct operation_step *step = op->step_count ? &op->steps[op->step_index] : NULL;
-    if (!step || step->status == STEP_DONE || step->status == STEP_SKIPPED)
-        return;
-    step->finished_at = op->finished_at;
-    step->status = op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED;
+    for (unsigned i = op->step_index; i < op->step_count; i++) {
+        struct operation_step *step = &op->steps[i];
+        if (step->status == STEP_DONE || step->status == STEP_SKIPPED)
+            continue;
+        bool begun = step->started_at != 0;
+        step->finished_at = begun ? op->finished_at : 0;
+        step->status = !begun ? STEP_SKIPPED : op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED;
+    }
 }
 
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
@@ -35,7 +39,7 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
     op->finished_at = env_wall(e->r->env);
     if (status == OPERATION_SUCCEEDED)
         op->progress = 100;
-    end_step(op);
+    end_steps(op);
     if (problem) {
         op->error = problem_to_error_json(problem);
         operation_set_message(op, problem->detail);
@@ -133,6 +137,13 @@ static bool may_still_appear(struct entity *e)
     return true;
 }
 
+/* A retry of a failed deletion ends as what it was for. */
+static bool was_deleted(const struct entity *e)
+{
+    bool retried = entity_wish(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
+    return retried || entity_wish(e) == OPERATION_DELETE;
+}
+
 static void end_operations(struct entity *e, struct save *save, bool deleting)
 {
     if (entity_has_open_operation(e))
@@ -156,7 +167,7 @@ void entity_gone(struct entity *e)
     /* A delete was accepted while something else was under way: that is what happened. */
     if (e->queued && e->queue[0]->type == OPERATION_DELETE)
         queue_promote(e);
-    bool deleting = entity_wish(e) == OPERATION_DELETE;
+    bool deleting = was_deleted(e);
     if (may_still_appear(e))
         return;
     struct save *save = save_new(e->r, on_gone_saved, NULL);

@@ -57,11 +57,18 @@ const char *fresh_take_up(struct project *p)
     return one ? only : NULL;
 }
 
+/* A call about it is under way: what was read may be from before it, and was not taken. */
+static bool was_passed_over(struct project *p, const char *name)
+{
+    const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
+    return e && (e->committing || e->call.active);
+}
+
 void fresh_answer(struct project *p, bool ok)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
-        if (ok) {
+        if (ok && !was_passed_over(p, cmd->name)) {
             /* Behind whatever the read changed: the store keeps the order. */
             save_submit(save_new(p->r, on_passed, cmd), false);
             continue;

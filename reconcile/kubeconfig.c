@@ -23,6 +23,7 @@ struct kubeconfig {
     char *text; /* secret; NULL while none was fetched */
     wall_us expires_at;
     bool expiry_known;
+    bool drop_answer; /* the one under way may be void already: not kept */
     struct upstream_call call;
     struct list waiters;
 };
@@ -104,6 +105,17 @@ void kubeconfigs_forget(struct kubeconfigs *k, const char *entity_key)
     }
 }
 
+void kubeconfigs_drop(struct kubeconfigs *k, const char *entity_key)
+{
+    struct kubeconfig *entry, *next;
+    HASH_ITER (hh, k->all, entry, next) {
+        if (strcmp(entry->entity_key, entity_key) != 0)
+            continue;
+        mem_free_secret(TAKE_PTR(entry->text));
+        entry->drop_answer = entry->call.active;
+    }
+}
+
 static void answer(struct command *cmd, const struct kubeconfig *entry, bool cached)
 {
     char text[TIME_TEXT_BYTES];
@@ -137,6 +149,9 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
         entry->expiry_known ? result->expires_at : env_wall(entry->r->env) + DEFAULT_LIFETIME_S * US_PER_S;
     LIST_FOR_EACH_SAFE (it, next, &entry->waiters)
         answer(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
+    if (entry->drop_answer)
+        mem_free_secret(TAKE_PTR(entry->text));
+    entry->drop_answer = false;
 }
 
 /* The last one who waited has left: nobody needs the transfer any more (UP-19). */

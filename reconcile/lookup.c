@@ -190,7 +190,12 @@ static void on_answer(struct upstream_call *call, const struct upstream_result *
         json_set_str(said, "version", l->call.item);
         json_set_str(said, "error", result->message ? result->message : upstream_class_name(result->class));
     }
-    (void)json_array_append_new(l->answers, said);
+    if (json_array_append_new(l->answers, said) != 0) {
+        struct problem *problem CLEANUP_PROBLEM =
+            problem_new(PROBLEM_UPSTREAM_ERROR, "Cleura's answer cannot be understood");
+        fail_waiters(l, problem);
+        return;
+    }
     next_call(l);
 }
 

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "model/spec.h"
 #include "reconcile/world_private.h"
 
-enum { STALE_GRACE_S = 5 };
+enum { STALE_GRACE_S = 5, OUTDATED_S = 60 };
 
 static bool same_text(const char *a, const char *b)
 {
@@ -69,9 +70,12 @@ static void emit_phase_change(struct save *save, const struct entity *e, enum ph
     /* A create that succeeds is "ready" whatever its last phase was: it is what its consumer waits for. */
     bool created = entity_wish(e) == OPERATION_CREATE && (to == PHASE_READY || to == PHASE_DEGRADED);
     int event = to == PHASE_READY ? ready_from[from] : by_phase[to];
-    if (to == PHASE_HIBERNATED && from == PHASE_UPDATING)
-        event = EVENT_CLUSTER_UPDATED + 1; /* it was changed in its sleep */
-    if (to == PHASE_READY && from != PHASE_READY && e->op && e->op->type == OPERATION_RETRY)
+    /* Schedules and other people put it to sleep and wake it, too: only how it was before tells. */
+    if (to == PHASE_HIBERNATED && e->cluster->slept)
+        event = from == PHASE_UPDATING ? EVENT_CLUSTER_UPDATED + 1 : 0;
+    if (to == PHASE_READY && e->cluster->slept)
+        event = EVENT_CLUSTER_WOKEN + 1;
+    else if (to == PHASE_READY && from != PHASE_READY && e->op && e->op->type == OPERATION_RETRY)
         /* The type stays Create until the first success (gardener.md 1.1): it never was ready before. */
         event = same_text(e->cluster->shoot->operation_type, "Create") ? EVENT_CLUSTER_READY + 1
                                                                        : EVENT_CLUSTER_RECOVERED + 1;
@@ -161,9 +165,12 @@ static void redecide(struct entity *e)
 /* Tells of a change of phase since `*before`, once. */
 static void tell_phase(struct entity *e, struct save *save, enum phase *before)
 {
-    if (e->cluster->phase != *before)
+    struct cluster *c = e->cluster;
+    if (c->phase != *before)
         emit_phase_change(save, e, *before);
-    *before = e->cluster->phase;
+    if (c->phase == PHASE_HIBERNATED || c->phase == PHASE_READY || c->phase == PHASE_DEGRADED)
+        c->slept = c->phase == PHASE_HIBERNATED;
+    *before = c->phase;
 }
 
 void observe_settle(struct entity *e, struct save *save)
@@ -185,6 +192,26 @@ static void become_unmanaged(struct entity *e, struct save *save)
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
 }
 
+static const char *uid_of(const struct shoot *s)
+{
+    return s ? json_str(s->observed, "uid") : NULL;
+}
+
+/* Deleted and made again by others under the same name: not the cluster that the record is about. */
+static bool is_another(const struct cluster *c, const struct shoot *seen)
+{
+    const char *known = uid_of(c->shoot), *now = uid_of(seen);
+    return c->upstream_exists && known && now && strcmp(known, now) != 0;
+}
+
+/* An answer that lags behind an earlier one (cleura-api.md 5.3) must not end a step; not for long, though:
+ * clocks may be set. */
+static bool is_outdated(const struct cluster *c, const struct shoot *seen, wall_us now)
+{
+    return c->shoot && seen->operation_at && seen->operation_at < c->shoot->operation_at &&
+           now - c->observed_at < OUTDATED_S * US_PER_S;
+}
+
 void observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
@@ -195,6 +222,16 @@ void observe(struct entity *e, struct shoot *shoot)
         return;
     }
     wall_us now = env_wall(e->r->env);
+    if (is_another(c, shoot)) {
+        log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
+        shoot_free(shoot);
+        entity_gone(e);
+        return;
+    }
+    if (entity_has_open_operation(e) && is_outdated(c, shoot, now)) {
+        shoot_free(shoot);
+        return;
+    }
     enum phase before = c->phase;
     struct decision d = decide(c, shoot, entity_wish(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);

@@ -132,6 +132,8 @@ static void discover(struct project *p, struct shoot *shoot)
     struct entity *e = entity_add(r, p, c);
     struct decision d = decide(c, shoot, -1, c->created_at);
     c->phase = d.phase;
+    c->slept = d.phase == PHASE_HIBERNATED;
+    c->wants_hibernated = shoot->hibernated;
     c->health = d.health;
     c->settling = d.settling;
     c->message = mem_strdup(d.message);
@@ -276,7 +278,7 @@ static void single_result(struct project *p, struct upstream_result *result)
         heap_set(&p->due, &e->due, env_mono(p->r->env) + LOOK_AGAIN_S * US_PER_S);
         return;
     }
-    if (result->class == UPSTREAM_OK && !e->call.active && !e->committing)
+    if (result->class == UPSTREAM_OK && idle)
         observe(e, TAKE_PTR(result->shoot));
     schedule_next(e, draw_jitter(p));
 }
@@ -363,7 +365,6 @@ static void on_due(struct loop_timer *timer)
     p->poll_call.name = only ? p->poll_name : NULL;
     p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
-    p->poll_call.retry = p->poll_failures > 0;
     p->poll_call.on_done = on_polled;
     upstream_submit(project_lane(p), &p->poll_call);
 }

@@ -46,6 +46,16 @@ bool queue_is_due(const struct entity *e)
     return e->queued && (e->queue[0]->type == OPERATION_DELETE || !entity_has_open_operation(e));
 }
 
+static bool is_deletion(const struct shoot *s)
+{
+    return s && s->operation_type && !strcmp(s->operation_type, "Delete");
+}
+
+bool entity_is_deleted_at_cleura(const struct entity *e)
+{
+    return is_deletion(e->cluster->shoot);
+}
+
 bool entity_is_leaving(const struct entity *e)
 {
     return e->cluster->deleted || entity_wish(e) == OPERATION_DELETE || queue_find(e, OPERATION_DELETE);
@@ -79,9 +89,14 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
         return NULL;
     if (!e->cluster->upstream_exists)
         return problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never made");
+    if (entity_is_deleted_at_cleura(e) && op->type != OPERATION_RETRY)
+        return problem_new(PROBLEM_CLUSTER_BUSY, "the cluster is being deleted at Cleura");
     if (op->type != OPERATION_UPDATE || !e->cluster->shoot)
         return NULL;
     project_spec_context(e->project, &context);
+    context.observed = e->cluster->shoot->observed;
+    json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
+    spec_check_body(body, SPEC_PUT, &context, &faults);
     spec_check_change(json_obj(op->body, "spec"), e->cluster->shoot->observed, &context, &faults);
     return faults;
 }

@@ -30,6 +30,11 @@ static void bootstrap_accepted(struct entity *e, const struct upstream_result *r
     project_show(e->project);
 }
 
+static bool bootstrap_is_needless(const struct entity *e)
+{
+    return e->project->state->bootstrapped_at != 0;
+}
+
 static void create_refused(struct entity *e, struct operation_step *step,
                            const struct upstream_result *result)
 {
@@ -116,6 +121,7 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     bool absent = result->class == UPSTREAM_ABSENT;
     /* A deletion that failed earlier is still shown for a while: it is not the end of this one. */
     c->guard_since = env_wall(e->r->env);
+    c->guard_until = 0;
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
     /* Nothing was there to delete; should it appear after all, it is asked for again. */
     e->op->steps[0].uncertain = absent;
@@ -177,6 +183,22 @@ static bool ha_is_met(const struct entity *e, const struct operation_step *step,
     return json_bool(shoot->observed, "high_availability", false);
 }
 
+/* A run began since the write: it is ours, for nobody sends anything while another's goes on. */
+static bool run_began(const struct entity *e, const struct shoot *shoot)
+{
+    const char *state = shoot->operation_state ? shoot->operation_state : "";
+    return !strcmp(state, "Processing") || !strcmp(state, "Pending") ||
+           (shoot->operation_at && shoot->operation_at != e->cluster->guard_seen_at);
+}
+
+static enum finding action_found(const struct entity *e, const struct shoot *shoot)
+{
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    bool met = kind->is_met && kind->is_met(e, step, shoot);
+    return met || run_began(e, shoot) ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
 static void hibernate_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)result;
@@ -211,13 +233,20 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
     *ret_complete = !strcmp(stage, mine[2]);
 }
 
-/* The old authority's certificates stop working as soon as the completion begins (10.6). */
+/* The old authority's certificates stop working as soon as the completion begins, and one that was fetched
+ * while it goes on may be of either (10.6). */
 static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)result;
     (void)save;
     if (!strcmp(current_step(e)->target, "Complete"))
-        kubeconfigs_forget(e->r->kubeconfigs, e->key);
+        kubeconfigs_drop(e->r->kubeconfigs, e->key);
+}
+
+static void ca_ended(struct entity *e, const struct operation_step *step)
+{
+    if (!strcmp(step->target, "Complete"))
+        kubeconfigs_drop(e->r->kubeconfigs, e->key);
 }
 
 /* ---- the table
@@ -227,6 +256,7 @@ static const struct step_kind kinds[] = {
     {.type = "bootstrap",
      .op = UPSTREAM_BOOTSTRAP,
      .idempotent = true, /* cleura-api.md 10.2: repeating is harmless */
+     .is_needless = bootstrap_is_needless,
      .refused = bootstrap_refused,
      .accepted = bootstrap_accepted},
     {.type = "create_shoot",
@@ -270,31 +300,32 @@ static const struct step_kind kinds[] = {
     {.type = "hibernate",
      .op = UPSTREAM_HIBERNATE,
      .exclusive = true,
-     .idempotent = true,
+     .found = action_found,
      .is_met = hibernate_is_met,
      .accepted = hibernate_accepted},
     {.type = "wake",
      .op = UPSTREAM_WAKE,
      .exclusive = true,
-     .idempotent = true,
+     .found = action_found,
      .is_met = wake_is_met,
      .accepted = wake_accepted},
     {.type = "enable_ha",
      .op = UPSTREAM_ENABLE_HA,
      .exclusive = true,
-     .idempotent = true,
+     .found = action_found,
      .is_met = ha_is_met},
-    {.type = "reconcile", .op = UPSTREAM_RECONCILE, .exclusive = true, .idempotent = true},
-    {.type = "retry", .op = UPSTREAM_RETRY, .exclusive = true, .idempotent = true},
+    {.type = "reconcile", .op = UPSTREAM_RECONCILE, .exclusive = true, .found = action_found},
+    {.type = "retry", .op = UPSTREAM_RETRY, .exclusive = true, .found = action_found},
     {.type = "maintain",
      .op = UPSTREAM_MAINTAIN,
      .exclusive = true,
-     .idempotent = true,
+     .found = action_found,
      .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do (10.7) */
     {.type = "rotate_ca",
      .op = UPSTREAM_ROTATE_CA,
      .exclusive = true,
      .accepted = ca_accepted,
+     .ended = ca_ended,
      .probe = UPSTREAM_CA_STAGE,
      .probed = ca_probed},
 };

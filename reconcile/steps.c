@@ -99,7 +99,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     step->status = STEP_PENDING;
     step->attempts--;
     e->must_look = true;
-    if (seems_idle(e) && ++e->conflicts > CONFLICTS_MAX) {
+    if (step_kind(step)->exclusive && seems_idle(e) && ++e->conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
         return;
     }
@@ -142,7 +142,8 @@ static void submit(struct entity *e, enum upstream_op op,
     e->call.body = e->call_body ? e->call_body : e->op->body;
     e->call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
     e->call.deadline = env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
-    e->call.retry = e->retries > 0;
+    /* A write that is sent again; what was never sent before is none, nor is a read. */
+    e->call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->call.on_done = on_done;
     upstream_submit(project_lane(p), &e->call);
 }
@@ -152,6 +153,10 @@ static void end_step(struct entity *e)
     struct operation_step *step = current_step(e);
     step->status = STEP_DONE;
     step->finished_at = env_wall(e->r->env);
+    if (step_kind(step)->ended)
+        step_kind(step)->ended(e, step);
+    e->unmet_since = 0;
+    e->lost_at = 0;
     e->retries = 0;
     e->conflicts = 0;
     e->absent_reads = 0;
@@ -210,6 +215,12 @@ static void refused(struct entity *e, const struct upstream_result *result)
         problem_free(e->refusal);
         e->refusal = upstream_problem(result);
         step_lost(e);
+    } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && ++e->absent_reads < ABSENT_READS) {
+        /* Gone already, or a gateway's 404: looking tells. */
+        step->status = STEP_PENDING;
+        step->attempts--;
+        e->must_look = true;
+        try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_ABSENT) {
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: not found: %s",
                                              result->message ? result->message : step->target));
@@ -286,7 +297,7 @@ static void begin_call(struct entity *e)
     step->attempts++;
     if (!step->started_at)
         step->started_at = env_wall(e->r->env);
-    if (step_kind(step)->exclusive && step->attempts == 1)
+    if (step_kind(step)->exclusive) /* it was just seen idle */
         c->guard_seen_at = c->shoot->operation_at;
     e->committing = true;
     if (e->op->status == OPERATION_PENDING) {
@@ -314,6 +325,18 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
     return effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
+/* An action is seen only when its run is picked up, up to a minute later (gardener.md 11 item 5). */
+static bool may_show_later(struct entity *e)
+{
+    const struct step_kind *kind = step_kind(current_step(e));
+    mono_us now = env_mono(e->r->env);
+    if (!kind->exclusive || kind->shows_at_once || kind->probed)
+        return false;
+    if (!e->lost_at)
+        e->lost_at = now;
+    return now - e->lost_at < GUARD_BLIND_US;
+}
+
 static void on_found(struct entity *e, enum finding finding, const struct upstream_result *result)
 {
     switch (finding) {
@@ -321,6 +344,10 @@ static void on_found(struct entity *e, enum finding finding, const struct upstre
         step_accepted(e, result);
         break;
     case FOUND_NO_EFFECT:
+        if (may_show_later(e)) {
+            loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+            break;
+        }
         e->reading_back = false;
         send_again(e);
         break;
@@ -378,13 +405,24 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     }
 }
 
+static bool is_deletion(const struct shoot *s)
+{
+    return s->operation_type && !strcmp(s->operation_type, "Delete");
+}
+
+/* Only a retry, or another delete, goes on from there (cleura-api.md 10.4). */
+static bool deletion_gave_up(const struct shoot *s)
+{
+    return is_deletion(s) && (state_is(s, "Failed") || state_is(s, "Aborted"));
+}
+
 static bool cleura_is_busy(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
     const struct shoot *s = c->shoot;
     return !s->has_operation || state_is(s, "Processing") || state_is(s, "Pending") ||
            decide_guard_holds(c, s, env_wall(e->r->env)) ||
-           (s->operation_type && !strcmp(s->operation_type, "Delete"));
+           (is_deletion(s) && !(deletion_gave_up(s) && e->op->type == OPERATION_RETRY));
 }
 
 static void begin_exclusive(struct entity *e)
@@ -444,6 +482,17 @@ static bool find_step(struct operation *op)
     return true;
 }
 
+static void skip_needless(struct entity *e)
+{
+    while (find_step(e->op)) {
+        struct operation_step *step = current_step(e);
+        const struct step_kind *kind = step_kind(step);
+        if (step->status != STEP_PENDING || !kind->is_needless || !kind->is_needless(e))
+            return;
+        step->status = STEP_SKIPPED;
+    }
+}
+
 static void end_operation(struct entity *e)
 {
     struct save *save = save_new(e->r, NULL, NULL);
@@ -463,6 +512,7 @@ void steps_advance(struct entity *e)
         queue_promote(e);
     if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->retry))
         return;
+    skip_needless(e);
     if (!find_step(e->op)) {
         end_operation(e);
         return;
@@ -517,15 +567,24 @@ static bool change_is_missing(const struct entity *e)
     return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
 }
 
-/* What was asked for does not show. */
-static void not_met(struct entity *e)
+static void ask_again(struct entity *e)
 {
-    if (!is_overdue(e))
-        return;
     log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
                 current_step(e)->type);
     e->cluster->guard_since = 0;
+    e->unmet_since = 0;
     send_again(e);
+}
+
+/* What was asked for does not show, though Cleura is done: flags may lag a little (gardener.md 1.3). */
+static void not_met(struct entity *e)
+{
+    mono_us now = env_mono(e->r->env);
+    if (!e->unmet_since)
+        e->unmet_since = now;
+    if (now - e->unmet_since < EFFECT_AGAIN_S * US_PER_S)
+        return;
+    ask_again(e);
 }
 
 static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
@@ -553,7 +612,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     if (d->operation_failed) {
         operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
     } else if (change_is_missing(e)) {
-        not_met(e);
+        ask_again(e);
     } else if (!d->operation_finished) {
         return;
     } else if (kind->probed) {

@@ -27,6 +27,10 @@ struct step_kind {
     enum finding (*found)(const struct entity *e, const struct shoot *shoot);
     /* Whether the shoot shows what the step is for; NULL: the end of Cleura's run is all there is. */
     bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
+    /* Somebody else has done it meanwhile: nothing is sent. NULL: never. */
+    bool (*is_needless)(const struct entity *e);
+    /* The step is over. */
+    void (*ended)(struct entity *e, const struct operation_step *step);
     /* What is to be sent now; NULL: the operation's body. The caller owns it. */
     json_t *(*body)(const struct entity *e, const struct operation_step *step);
     /*

@@ -47,6 +47,8 @@ struct entity {
     bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
     bool must_look;       /* what is known of the shoot may be old: read it before the next write */
+    mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
+    mono_us lost_at;      /* first read back of the current step; 0: none yet */
     int conflicts;        /* 409 answers in a row to the current step */
     unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
     int absent_reads;     /* consecutive reads that found nothing */
@@ -228,6 +230,8 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
 /* The first waiting operation becomes the current one. */
 void queue_promote(struct entity *e);
 bool entity_is_leaving(const struct entity *e);
+/* Cleura's last operation is a deletion, also one that failed. */
+bool entity_is_deleted_at_cleura(const struct entity *e);
 
 /* ends.c */
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
@@ -294,6 +298,8 @@ void command_account_verify(struct reconcile *r, struct command *cmd);
 struct kubeconfigs *kubeconfigs_new(struct reconcile *r);
 void kubeconfigs_free(struct kubeconfigs *k);
 void kubeconfigs_forget(struct kubeconfigs *k, const char *entity_key);
+/* What was given out before is void: fetched anew when asked for. Who waits is answered. */
+void kubeconfigs_drop(struct kubeconfigs *k, const char *entity_key);
 void kubeconfig_command(struct reconcile *r, struct command *cmd);
 void kubeconfigs_stop(struct kubeconfigs *k);
 

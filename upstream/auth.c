@@ -231,7 +231,7 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct http_
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
     enum upstream_class class = classify_answer(false, answer, &message, &rejected);
-    if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
+    if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT || rejected)
         class = UPSTREAM_REFUSED;
     if (class == UPSTREAM_OK)
         return class;

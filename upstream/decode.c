@@ -76,7 +76,8 @@ json_t *decode_string_array(const json_t *array)
 
 struct sortable {
     json_t *item;
-    char *text;
+    const char *text;
+    char *owned; /* the text, when it had to be made */
 };
 
 static int by_text(const void *left, const void *right)
@@ -95,12 +96,16 @@ json_t *decode_sorted(json_t *array)
     for (size_t i = 0; i < count; i++) {
         items[i].item = json_array_get(array, i);
         const char *name = json_str(items[i].item, "name");
-        items[i].text = name ? mem_strdup(name) : json_canonical(items[i].item);
+        items[i].text = name ? name : json_str(items[i].item, "type");
+        if (json_is_string(items[i].item))
+            items[i].text = json_string_value(items[i].item);
+        if (!items[i].text)
+            items[i].text = items[i].owned = json_canonical(items[i].item);
     }
     qsort(items, count, sizeof(*items), by_text);
     for (size_t i = 0; i < count; i++) {
         (void)json_array_append(sorted, items[i].item);
-        free(items[i].text);
+        free(items[i].owned);
     }
     json_decref(array);
     return sorted;

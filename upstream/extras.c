@@ -38,6 +38,7 @@ bool decode_monitoring(const struct upstream_call *call, const char *body, size_
     json_t *plutono = credentials(json_obj(doc, "plutono"));
     if (!prometheus && !plutono)
         return false;
+    json_wipe(doc);
     result->document = json_object();
     json_set_take(result->document, "prometheus", prometheus);
     json_set_take(result->document, "plutono", plutono);

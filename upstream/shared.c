@@ -71,7 +71,10 @@ bool decode_ssh_key(const struct upstream_call *call, const char *body, size_t l
                     struct upstream_result *result)
 {
     (void)call;
-    if (!strstr(body, "PRIVATE KEY"))
+    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is no UTF-8 */
+    bool ok = valid && strstr(body, "PRIVATE KEY");
+    json_wipe(valid);
+    if (!ok)
         return false;
     result->text = mem_strndup(body, len);
     return true;

@@ -148,7 +148,7 @@ static json_t *encode_worker(const json_t *pool)
     json_set_take(machine, "image", their_image);
     char size[32];
     (void)snprintf(size, sizeof(size), "%lldGi", (long long)json_int(pool, "volume_size_gib", 50));
-    json_t *volume = json_object();
+    json_t *volume CLEANUP_JSON = json_object();
     json_set_str(volume, "size", size);
     json_t *worker = json_object();
     json_set_str(worker, "name", json_str(pool, "name"));
@@ -156,7 +156,8 @@ static json_t *encode_worker(const json_t *pool)
     json_set_int(worker, "maximum", json_int(pool, "maximum", 1));
     json_set_int(worker, "maxSurge", json_int(pool, "max_surge", 1));
     json_set_take(worker, "machine", machine);
-    json_set_take(worker, "volume", volume);
+    if (json_int(pool, "volume_size_gib", 50) > 0) /* 0: Cleura told it in words that we do not know */
+        json_set_take(worker, "volume", json_incref(volume));
     json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
     json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
     json_set_take(worker, "taints", or_empty(json_arr(pool, "taints")));

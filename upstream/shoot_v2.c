@@ -165,7 +165,8 @@ static json_t *encode_worker(const json_t *pool)
     (void)snprintf(size, sizeof(size), "%lldGi", (long long)json_int(pool, "volume_size_gib", 50));
     json_set_str(worker, "name", json_str(pool, "name"));
     json_set_take(worker, "machine", machine);
-    json_set_str(worker, "volume_size", size);
+    if (json_int(pool, "volume_size_gib", 50) > 0) /* 0: Cleura told it in words that we do not know */
+        json_set_str(worker, "volume_size", size);
     json_set_int(worker, "minimum", json_int(pool, "minimum", 1));
     json_set_int(worker, "maximum", json_int(pool, "maximum", 1));
     json_set_int(worker, "max_surge", json_int(pool, "max_surge", 1));

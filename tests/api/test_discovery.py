@@ -1,5 +1,7 @@
 """Clusters that others make, and that vanish behind our back."""
 
+from harness import wait_until
+
 
 def test_a_vanished_cluster_ends_as_deleted(sim, shootd):
     shootd.create("dev")
@@ -42,6 +44,20 @@ def test_a_taken_name_is_told_at_once_and_ours_is_found(sim, make_shootd):
     assert refused.status_code == 409 and refused.json()["code"] == "cluster_exists"
     adopted = d.http.put(d.clusters_path("new-0001"), json={})
     assert adopted.status_code == 200 and adopted.json()["managed"] is True
+
+
+def test_a_cluster_made_anew_by_others_is_not_ours(sim, shootd):
+    shootd.create("dev")
+    first = shootd.wait_phase("dev", "ready")
+    shootd.http.get(shootd.clusters_path("dev") + "/kubeconfig")
+    sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [{"name": "dev", "state": "ready", "spec": {}}]})
+    wait_until(lambda: (c := shootd.cluster("dev")).status_code == 200 and c.json()["id"] != first["id"],
+               what="the other one")
+    other = shootd.cluster("dev").json()
+    assert other["managed"] is False and other["spec"] is None
+    assert shootd.http.get(shootd.clusters_path("dev") + "/kubeconfig").json()["cached"] is False
+    assert [e["type"] for e in shootd.events(cluster="dev")][-2:] == ["cluster.deleted", "cluster.discovered"]
+    assert shootd.http.delete(shootd.clusters_path("dev")).json()["code"] == "not_managed"
 
 
 def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make_shootd):

@@ -21,8 +21,9 @@ def quiet(sim, make_shootd, count=1, **options):
 
 def test_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
     d = quiet(sim, make_shootd, api=generation)
+    uid = sim.get("state")["shoots"][0]["uid"]
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [
-        {"name": "c-0000", "state": "ready", "spec": {"kubernetes_version": "1.33.6"}}]})
+        {"name": "c-0000", "uid": uid, "state": "ready", "spec": {"kubernetes_version": "1.33.6"}}]})
     fresh = d.http.get(d.clusters_path("c-0000"), headers=FRESH)
     assert fresh.json()["observed"]["kubernetes_version"] == "1.33.6"
     assert fresh.headers["Cache-Status"] == "shootd; fwd=request; stored" and int(fresh.headers["Age"]) <= 1

@@ -251,7 +251,7 @@ static void differences_ignore_what_is_not_asked(void **state)
         {"{\"kubernetes_version\":\"1.33.7\"}", 0},
         {"{\"kubernetes_version\":\"1.3\"}", 1},
         {"{\"kubernetes_version\":\"1.34\"}", 1},
-        {"{\"node_pools\":[{\"minimum\":1}]}", 0},
+        {"{\"node_pools\":[{\"minimum\":1}]}", 3}, /* which of the two is meant? */
         {"{\"node_pools\":[{\"name\":\"a\",\"minimum\":1}]}", 1},
         {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":3}]}", 0},
         {"{\"node_pools\":[{\"name\":\"a\"},{\"name\":\"b\",\"maximum\":4}]}", 1},
