@@ -9,15 +9,23 @@ export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=exitcode=98:halt_on_error=0:suppressions=$PWD/tests/tsan.suppressions
 passed=0 failed=0 skipped=0
-for unit in $(find "$out/tests" -type f -name 'test_*' -perm -u+x 2>/dev/null | sort); do
-    [ "$out" = build ] && case $unit in build/asan/* | build/tsan/*) continue ;; esac
-    log=$(mktemp)
-    timeout 300 "$unit" >"$log" 2>&1
-    rc=$?
+# Two units at a time; each leaves its output and its exit code.
+logs=$(mktemp -d)
+units=$(find "$out/tests" -type f -name 'test_*' -perm -u+x 2>/dev/null | sort)
+[ "$out" = build ] && units=$(grep -v '^build/[at]san/' <<<"$units")
+run_unit() {
+    timeout 300 "$1" >"$2/$(basename "$1").log" 2>&1
+    echo $? >"$2/$(basename "$1").rc"
+}
+export -f run_unit
+xargs -r -P 2 -I{} bash -c 'run_unit {} '"$logs" <<<"$units"
+for unit in $units; do
+    log=$logs/$(basename "$unit").log
+    rc=$(cat "$logs/$(basename "$unit").rc")
     p=$(grep -cE '^\[       OK \]' "$log")
     f=$(grep -cE '^\[  FAILED  \] [a-z]' "$log")
     passed=$((passed + p))
-    if [ $rc -ne 0 ]; then
+    if [ "$rc" -ne 0 ]; then
         [ "$f" -gt 0 ] || f=1
         failed=$((failed + f))
         echo "FAILED $unit (exit $rc)"
@@ -25,8 +33,8 @@ for unit in $(find "$out/tests" -type f -name 'test_*' -perm -u+x 2>/dev/null | 
     else
         echo "ok     ${unit#"$out"/} ($p)"
     fi
-    rm -f "$log"
 done
+rm -rf "$logs"
 for suite in tests/simulator tests/api; do
     ls $suite/test_*.py >/dev/null 2>&1 || continue
     log=$(mktemp)

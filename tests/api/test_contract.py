@@ -285,6 +285,8 @@ def test_changes_actions_and_sub_resources_validate(client, pair):
     assert client.get("/v1/projects/team-a/quota").json()["limits"]["cores"] == 20
     fresh = client.get(path, headers={"Cache-Control": "no-cache"})
     assert fresh.status_code == 200 and "fwd=request" in fresh.headers["Cache-Status"]
+    assert client.get("/v1/clusters", headers={"Cache-Control": "no-cache"}).status_code == 200
+    assert client.get(d.clusters_path(), headers={"Cache-Control": "no-cache"}).status_code == 200
 
 
 def test_a_login_by_hand(directory, checker):
