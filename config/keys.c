@@ -72,7 +72,7 @@ static const struct key polling_keys[] = {
     {"active", KEY_DURATION, AT(config, polling.active_us), "15s", NULL, 50 * MS, 3600 * S, NULL, NULL, false,
      "Between two reads while something happens to a cluster."},
     {"idle", KEY_DURATION, AT(config, polling.idle_us), "2m", NULL, 50 * MS, 86400 * S, NULL, NULL, false,
-     "Between two reads of a settled project."},
+     "The longest time between two reads of a settled project; right after a change it is read more often."},
     {"discovery", KEY_DURATION, AT(config, polling.discovery_us), "5m", NULL, 50 * MS, 86400 * S, NULL, NULL,
      false, "At least this often a project is listed to find clusters made elsewhere."},
 };
