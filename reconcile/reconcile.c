@@ -324,6 +324,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     struct project *p, *next_project;
     struct entity *e, *next_entity;
     r->started = true;
+    r->started_at = env_wall(r->env);
     start_accounts(r);
     HASH_ITER (hh, r->projects, p, next_project) {
         p->account = account_of(r, p->config);

@@ -110,7 +110,9 @@ void step_busy(struct entity *e, const struct upstream_result *result)
 static void send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    bool long_enough = env_wall(e->r->env) - step->started_at > STEP_BUDGET_S * US_PER_S;
+    /* Time that we were not running does not count. */
+    wall_us since = step->started_at > e->r->started_at ? step->started_at : e->r->started_at;
+    bool long_enough = env_wall(e->r->env) - since > STEP_BUDGET_S * US_PER_S;
     if (e->refusal) {
         entity_fail_operation(e, TAKE_PTR(e->refusal));
         return;

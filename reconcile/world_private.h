@@ -140,6 +140,7 @@ struct reconcile {
     size_t loaded_account_count;
     struct loop_timer housekeeping;
     unsigned ticks;
+    wall_us started_at;
     bool started;
     bool stopping;
 };
