@@ -63,6 +63,16 @@ void entity_set_operation(struct entity *e, struct operation *op)
     operation_free(e->op);
     e->op = op;
     e->op_end_saved = false;
+    /* What was remembered of the old one's step. */
+    e->retries = 0;
+    e->conflicts = 0;
+    e->absent_reads = 0;
+    e->unmet_since = 0;
+    e->lost_at = 0;
+    e->reading_back = false;
+    problem_free(e->refusal);
+    e->refusal = NULL;
+    loop_timer_clear(e->r->o.loop, &e->retry);
     (void)snprintf(e->cluster->operation_id, sizeof(e->cluster->operation_id), "%s", op->id);
 }
 

@@ -115,13 +115,6 @@ void queue_promote(struct entity *e)
     entity_set_operation(e, op);
     if (op->type == OPERATION_UPDATE && op->status == OPERATION_PENDING && e->cluster->shoot)
         plan_update(e, op);
-    e->retries = 0;
-    e->conflicts = 0;
-    e->absent_reads = 0;
-    e->reading_back = false;
-    problem_free(e->refusal);
-    e->refusal = NULL;
-    loop_timer_clear(e->r->o.loop, &e->retry);
     struct problem *impossible = why_impossible(e, op);
     if (impossible)
         operation_finish(e, save, op, OPERATION_FAILED, impossible);

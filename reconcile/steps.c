@@ -390,13 +390,22 @@ static void read_back(struct entity *e)
 /* ---- exclusive steps: look, wait until Cleura is idle, send
  * -------------------------------------------------- */
 
+static bool is_fresh(const struct entity *e)
+{
+    const struct cluster *c = e->cluster;
+    return c->shoot && env_wall(e->r->env) - c->observed_at <= LOOK_FRESH_S * US_PER_S;
+}
+
 static void on_looked(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
     if (result->class == UPSTREAM_OK) {
         e->must_look = false;
         observe(e, shoot_copy(result->shoot));
-        steps_advance(e);
+        if (is_fresh(e))
+            steps_advance(e);
+        else /* it lagged behind an earlier answer, and was not taken */
+            try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_ABSENT) {
         /* Whether it is gone is decided by the poller, which asks in more than one way. */
         e->project->discovery_due = env_mono(e->r->env);
@@ -432,8 +441,7 @@ static void begin_exclusive(struct entity *e)
     const struct cluster *c = e->cluster;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    bool fresh = c->shoot && env_wall(e->r->env) - c->observed_at <= LOOK_FRESH_S * US_PER_S;
-    if (e->must_look || !fresh) {
+    if (e->must_look || !is_fresh(e)) {
         submit(e, UPSTREAM_GET, on_looked);
     } else if (cleura_is_busy(e)) {
         tell(e, "Waiting: Cleura is busy with the cluster");
