@@ -22,16 +22,12 @@ enum {
     STEP_DEADLINE_S = 120, /* to be sent by the lane */
     STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx, over the budget of time, before the step is given up */
     STEP_BUDGET_S = 600,
-    DELETE_AGAIN_S = 60, /* no deletion in sight so long after it was accepted: ask again */
-    EFFECT_AGAIN_S = 60, /* the same for changes and actions whose effect does not show */
-    LOOK_FRESH_S = 5,    /* an observation of this age still tells whether Cleura is idle */
+    LOOK_FRESH_S = 5, /* an observation of this age still tells whether Cleura is idle */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
     CONFLICTS_MAX = 24, /* so many 409 of an idle cluster are not about being busy */
 };
-
-static void send_again(struct entity *e);
 
 /* ---- not now
  * -------------------------------------------------------------------------------------------------- */
@@ -55,7 +51,7 @@ static void tell(struct entity *e, const char *message)
 }
 
 /* Nothing was sent, or a read failed: the step is as it was before. */
-static void not_sent(struct entity *e, const struct upstream_result *result)
+void step_not_sent(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
@@ -107,7 +103,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     try_again(e, BUSY_WAIT_S * US_PER_S);
 }
 
-static void send_again(struct entity *e)
+void step_send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     /* Time that we were not running does not count. */
@@ -132,8 +128,8 @@ static void send_again(struct entity *e)
 /* ---- calls
  * ---------------------------------------------------------------------------------------------------- */
 
-static void submit(struct entity *e, enum upstream_op op,
-                   void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
+void step_submit(struct entity *e, enum upstream_op op,
+                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
 {
     const struct project *p = e->project;
     e->call.op = op;
@@ -150,7 +146,7 @@ static void submit(struct entity *e, enum upstream_op op,
     upstream_submit(project_lane(p), &e->call);
 }
 
-static void end_step(struct entity *e)
+void step_end(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     step->status = STEP_DONE;
@@ -189,7 +185,7 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     struct save *save = save_new(e->r, NULL, NULL);
-    end_step(e);
+    step_end(e);
     step->uncertain = false;
     problem_free(e->refusal);
     e->refusal = NULL;
@@ -244,7 +240,7 @@ static void on_answer(struct upstream_call *call, const struct upstream_result *
     case UPSTREAM_UNCERTAIN:
     case UPSTREAM_GARBLED:
         if (kind->idempotent)
-            send_again(e);
+            step_send_again(e);
         else
             step_lost(e);
         break;
@@ -260,7 +256,7 @@ static void on_answer(struct upstream_call *call, const struct upstream_result *
     case UPSTREAM_EXPIRED:
     case UPSTREAM_OVERLOADED:
     case UPSTREAM_CLASS_MAX_:
-        not_sent(e, result);
+        step_not_sent(e, result);
         break;
     }
 }
@@ -286,7 +282,7 @@ static void on_intent_saved(struct save *save)
     }
     json_decref(e->call_body);
     e->call_body = kind->body ? kind->body(e, step) : NULL;
-    submit(e, kind->op, on_answer);
+    step_submit(e, kind->op, on_answer);
 }
 
 /* Makes "about to be sent" durable first. */
@@ -351,7 +347,7 @@ static void on_found(struct entity *e, enum finding finding, const struct upstre
             break;
         }
         e->reading_back = false;
-        send_again(e);
+        step_send_again(e);
         break;
     case FOUND_STRANGER:
         e->reading_back = false;
@@ -372,11 +368,11 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT && ++e->absent_reads >= ABSENT_READS) {
         e->reading_back = false;
-        send_again(e);
+        step_send_again(e);
     } else if (result->class == UPSTREAM_ABSENT) {
         loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else {
-        not_sent(e, result);
+        step_not_sent(e, result);
     }
 }
 
@@ -384,7 +380,7 @@ static void read_back(struct entity *e)
 {
     const struct step_kind *kind = step_kind(current_step(e));
     e->reading_back = true;
-    submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
+    step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
 }
 
 /* ---- exclusive steps: look, wait until Cleura is idle, send
@@ -412,7 +408,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
         poll_rearm(e->project);
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else {
-        not_sent(e, result);
+        step_not_sent(e, result);
     }
 }
 
@@ -442,13 +438,13 @@ static void begin_exclusive(struct entity *e)
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     if (e->must_look || !is_fresh(e)) {
-        submit(e, UPSTREAM_GET, on_looked);
+        step_submit(e, UPSTREAM_GET, on_looked);
     } else if (cleura_is_busy(e)) {
         tell(e, "Waiting: Cleura is busy with the cluster");
         if (!heap_contains(&e->due))
             poll_soon(e, poll_interval(e));
     } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
-        end_step(e);
+        step_end(e);
         if (!step->attempts)
             step->status = STEP_SKIPPED;
         steps_advance(e);
@@ -480,7 +476,7 @@ static bool step_is_over(const struct operation_step *step)
 }
 
 /* Moves to the first step that is not over; false when there is none left. */
-static bool find_step(struct operation *op)
+bool step_find(struct operation *op)
 {
     if (!op->step_count)
         return false;
@@ -494,7 +490,7 @@ static bool find_step(struct operation *op)
 
 static void skip_needless(struct entity *e)
 {
-    while (find_step(e->op)) {
+    while (step_find(e->op)) {
         struct operation_step *step = current_step(e);
         const struct step_kind *kind = step_kind(step);
         if (step->status != STEP_PENDING || !kind->is_needless || !kind->is_needless(e))
@@ -523,7 +519,7 @@ void steps_advance(struct entity *e)
     if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->retry))
         return;
     skip_needless(e);
-    if (!find_step(e->op)) {
+    if (!step_find(e->op)) {
         end_operation(e);
         return;
     }
@@ -536,131 +532,7 @@ void steps_advance(struct entity *e)
     else if (step->status == STEP_PENDING)
         begin_call(e);
     else if (step->status == STEP_SENDING && kind->idempotent)
-        send_again(e);
+        step_send_again(e);
     else if (step->status == STEP_SENDING)
         read_back(e);
-}
-
-/* ---- observations
- * --------------------------------------------------------------------------------------------- */
-
-/* The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
- * lost. */
-static bool deletion_is_missing(const struct entity *e)
-{
-    const struct shoot *s = e->cluster->shoot;
-    const struct operation_step *sent = &e->op->steps[0];
-    bool deleting = s->operation_type && !strcmp(s->operation_type, "Delete");
-    bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
-    return !deleting && sent->status == STEP_DONE && (sent->uncertain || overdue);
-}
-
-static void delete_again(struct entity *e)
-{
-    log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
-    current_step(e)->status = STEP_PENDING;
-    e->op->step_index = 0;
-    e->op->steps[0].status = STEP_PENDING;
-    e->op->steps[0].uncertain = false;
-}
-
-static bool is_overdue(const struct entity *e)
-{
-    return env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S;
-}
-
-/* Accepted, and yet the spec is as before: a 2xx that did nothing. No run of ours will come. */
-static bool change_is_missing(const struct entity *e)
-{
-    const struct operation_step *step = current_step(e);
-    const struct step_kind *kind = step_kind(step);
-    return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
-}
-
-static void ask_again(struct entity *e)
-{
-    log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
-                current_step(e)->type);
-    e->cluster->guard_since = 0;
-    e->unmet_since = 0;
-    send_again(e);
-}
-
-/* What was asked for does not show, though Cleura is done: flags may lag a little (gardener.md 1.3). */
-static void not_met(struct entity *e)
-{
-    mono_us now = env_mono(e->r->env);
-    if (!e->unmet_since)
-        e->unmet_since = now;
-    if (now - e->unmet_since < EFFECT_AGAIN_S * US_PER_S)
-        return;
-    ask_again(e);
-}
-
-static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
-{
-    struct entity *e = CONTAINER_OF(call, struct entity, call);
-    const struct operation_step *step = current_step(e);
-    bool effect, complete;
-    if (result->class != UPSTREAM_OK) {
-        not_sent(e, result);
-        return;
-    }
-    step_kind(step)->probed(step, result->document, &effect, &complete);
-    if (complete) {
-        end_step(e);
-        steps_advance(e);
-    } else if (!effect) {
-        not_met(e);
-    }
-}
-
-static void run_observed(struct entity *e, struct save *save, const struct decision *d)
-{
-    struct operation_step *step = current_step(e);
-    const struct step_kind *kind = step_kind(step);
-    if (d->operation_failed) {
-        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
-    } else if (change_is_missing(e)) {
-        ask_again(e);
-    } else if (!d->operation_finished) {
-        return;
-    } else if (kind->probed) {
-        if (!e->call.active && !loop_timer_is_set(&e->retry))
-            submit(e, kind->probe, on_confirmed);
-    } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
-        not_met(e);
-    } else {
-        end_step(e);
-        if (!find_step(e->op))
-            operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
-    }
-}
-
-bool steps_want(const struct entity *e, const struct decision *d)
-{
-    if (!entity_has_open_operation(e) || !e->op->step_count || current_step(e)->status != STEP_WAITING)
-        return false;
-    if (!strcmp(current_step(e)->type, "wait_gone"))
-        return deletion_is_missing(e);
-    return d->operation_finished || d->operation_failed || change_is_missing(e);
-}
-
-void steps_observed(struct entity *e, struct save *save, const struct decision *d)
-{
-    if (!entity_has_open_operation(e) || queue_is_due(e) || !e->op->step_count)
-        return;
-    struct operation_step *step = current_step(e);
-    if (step->status != STEP_WAITING)
-        return;
-    if (step_kind(step)->exclusive) {
-        run_observed(e, save, d);
-    } else if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
-        delete_again(e);
-    } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
-        step->status = STEP_DONE;
-        operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
-    } else if (d->operation_failed) {
-        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
-    }
 }

@@ -58,4 +58,15 @@ void step_accepted(struct entity *e, const struct upstream_result *result);
 /* Cleura is busy with the shoot: nobody's fault, taken up again later. */
 void step_busy(struct entity *e, const struct upstream_result *result);
 
+/* steps.c, for step_ends.c */
+typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);
+void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
+/* The call had no effect, as far as can be seen: once more, or given up. */
+void step_send_again(struct entity *e);
+/* Nothing was sent, or a read failed: the step is as it was before, and taken up again later. */
+void step_not_sent(struct entity *e, const struct upstream_result *result);
+void step_end(struct entity *e);
+/* Moves to the first step that is not over; false when there is none left. */
+bool step_find(struct operation *op);
+
 #endif

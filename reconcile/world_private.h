@@ -1,11 +1,13 @@
 /*
  * The world in memory and the seams between the files of reconcile/. Loop thread only.
  *
- *   commands.c   create, change, delete              persist.c   change sets, the way back from the writer
+ *   commands.c   shared by create.c, change.c,       persist.c   change sets, the way back from the writer
+ *                delete.c
  *   actions.c    hibernate, wake, rotate, ...        poll.c      when to read what
  *   plan.c       which steps an operation has        observe.c   what an answer changes
  *   steps.c      operations, step by step            events.c    facts and their deliveries
  *   step_kinds.c what each kind of step is           expiry.c    versions that run out
+ *   step_ends.c  when a waiting step is over         reconcile.c life, load, dispatch
  *   ends.c       how operations and clusters end     projects.c  catalogs, bootstrap, upstream state
  *   queue.c      operations that wait their turn     kubeconfig.c, lookup.c  fetched on demand, not stored
  *   accounts.c   logins, by hand and remembered      fresh.c     readers that wait for a new look

@@ -1,0 +1,31 @@
+/* The seams between the files that decide commands about clusters. Loop thread. */
+#ifndef RECONCILE_COMMANDS_PRIVATE_H
+#define RECONCILE_COMMANDS_PRIVATE_H
+
+#include "model/spec.h"
+#include "reconcile/world_private.h"
+
+/* commands.c */
+/* The entity of a caller's change that came back from the store; NULL when it is gone. */
+struct entity *command_settled(struct save *save);
+void command_reply_not_stored(struct command *cmd);
+/* Open, waiting or ended; NULL when it is no longer kept. */
+const struct operation *command_find_operation(const struct entity *e, const char *id);
+
+/* The wish: what a body says about a cluster (commands.c). Setters copy the text, share the JSON. */
+void wish_set_string(char **target, const char *value);
+void wish_set_json(json_t **target, json_t *value);
+/* PUT replaces, so members that the body leaves out go back to their defaults. */
+void wish_take_metadata(struct cluster *c, const json_t *body);
+bool wish_metadata_is_equal(const struct cluster *c, const json_t *body);
+/* The spec of a body as a copy (the body goes back to its HTTP thread); {} when it has none. */
+json_t *wish_spec(const json_t *body);
+
+/* create.c */
+/* A record of a cluster that was never made: it gives way to a new create. */
+bool create_is_leftover(const struct entity *e);
+/* Checks and accepts a create; takes the command. */
+void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
+                    enum spec_use use);
+
+#endif

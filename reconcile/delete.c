@@ -1,0 +1,44 @@
+/* Deletions. They may be repeated, and end whatever else is under way (queue.c). Loop thread. */
+#include "base/mem.h"
+#include "reconcile/commands_private.h"
+
+static void accept_delete(struct entity *e, struct command *cmd)
+{
+    struct cluster *c = e->cluster;
+    struct operation *op = command_operation(e, cmd, OPERATION_DELETE);
+    plan_delete(e, op);
+    c->phase = PHASE_DELETING;
+    c->health = HEALTH_PROGRESSING;
+    c->settling = false;
+    wish_set_string(&c->message, "Deletion accepted");
+    command_accept(e, cmd, op);
+}
+
+static const struct operation *deletion_under_way(const struct entity *e)
+{
+    const struct operation *waiting = queue_find(e, OPERATION_DELETE);
+    return waiting ? waiting : e->op;
+}
+
+void command_cluster_delete(struct reconcile *r, struct command *cmd)
+{
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
+        return;
+    /* Repeating a delete is no fault (peers.md 6.1): the same operation answers. */
+    if (entity_is_leaving(e)) {
+        reply_cluster(cmd, 202, e, deletion_under_way(e));
+        return;
+    }
+    if (!e->cluster->managed) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+        return;
+    }
+    if (e->cluster->deletion_protection) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
+        return;
+    }
+    accept_delete(e, cmd);
+}

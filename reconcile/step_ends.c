@@ -1,0 +1,133 @@
+/* What an observation means for the step that waits: it goes on, it is over, or nothing came of it. Loop
+ * thread. */
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "reconcile/steps_private.h"
+
+enum {
+    DELETE_AGAIN_S = 60, /* no deletion in sight so long after it was accepted: ask again */
+    EFFECT_AGAIN_S = 60, /* the same for changes and actions whose effect does not show */
+};
+
+/* The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
+ * lost. */
+static bool deletion_is_missing(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    const struct operation_step *sent = &e->op->steps[0];
+    bool deleting = s->operation_type && !strcmp(s->operation_type, "Delete");
+    bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
+    return !deleting && sent->status == STEP_DONE && (sent->uncertain || overdue);
+}
+
+static void delete_again(struct entity *e)
+{
+    log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
+    current_step(e)->status = STEP_PENDING;
+    e->op->step_index = 0;
+    e->op->steps[0].status = STEP_PENDING;
+    e->op->steps[0].uncertain = false;
+}
+
+static bool is_overdue(const struct entity *e)
+{
+    return env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S;
+}
+
+/* Accepted, and yet the spec is as before: a 2xx that did nothing. No run of ours will come. */
+static bool change_is_missing(const struct entity *e)
+{
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
+}
+
+static void ask_again(struct entity *e)
+{
+    log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
+                current_step(e)->type);
+    e->cluster->guard_since = 0;
+    e->unmet_since = 0;
+    step_send_again(e);
+}
+
+/* What was asked for does not show, though Cleura is done: flags may lag a little (gardener.md 1.3). */
+static void not_met(struct entity *e)
+{
+    mono_us now = env_mono(e->r->env);
+    if (!e->unmet_since)
+        e->unmet_since = now;
+    if (now - e->unmet_since < EFFECT_AGAIN_S * US_PER_S)
+        return;
+    ask_again(e);
+}
+
+static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    const struct operation_step *step = current_step(e);
+    bool effect, complete;
+    if (result->class != UPSTREAM_OK) {
+        step_not_sent(e, result);
+        return;
+    }
+    step_kind(step)->probed(step, result->document, &effect, &complete);
+    if (complete) {
+        step_end(e);
+        steps_advance(e);
+    } else if (!effect) {
+        not_met(e);
+    }
+}
+
+static void run_observed(struct entity *e, struct save *save, const struct decision *d)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (d->operation_failed) {
+        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
+    } else if (change_is_missing(e)) {
+        ask_again(e);
+    } else if (!d->operation_finished) {
+        return;
+    } else if (kind->probed) {
+        if (!e->call.active && !loop_timer_is_set(&e->retry))
+            step_submit(e, kind->probe, on_confirmed);
+    } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
+        not_met(e);
+    } else {
+        step_end(e);
+        if (!step_find(e->op))
+            operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    }
+}
+
+bool steps_want(const struct entity *e, const struct decision *d)
+{
+    if (!entity_has_open_operation(e) || !e->op->step_count || current_step(e)->status != STEP_WAITING)
+        return false;
+    if (!strcmp(current_step(e)->type, "wait_gone"))
+        return deletion_is_missing(e);
+    return d->operation_finished || d->operation_failed || change_is_missing(e);
+}
+
+void steps_observed(struct entity *e, struct save *save, const struct decision *d)
+{
+    if (!entity_has_open_operation(e) || queue_is_due(e) || !e->op->step_count)
+        return;
+    struct operation_step *step = current_step(e);
+    if (step->status != STEP_WAITING)
+        return;
+    if (step_kind(step)->exclusive) {
+        run_observed(e, save, d);
+    } else if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
+        delete_again(e);
+    } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
+        step->status = STEP_DONE;
+        operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    } else if (d->operation_failed) {
+        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
+    }
+}
