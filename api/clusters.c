@@ -105,9 +105,16 @@ void handle_cluster(struct request *r)
         serve_cluster(r);
 }
 
+static struct command *write_command(struct request *r, enum command_type type)
+{
+    struct command *cmd = request_command(r, type);
+    cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
+    return cmd;
+}
+
 void handle_cluster_create(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_CLUSTER_CREATE));
+    request_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
 }
 
 /* If-None-Match on a write is for "*" only: create, but never change. */
@@ -128,7 +135,7 @@ static bool read_create_only(struct request *r, struct command *cmd)
 
 void handle_cluster_put(struct request *r)
 {
-    struct command *cmd = request_command(r, COMMAND_CLUSTER_PUT);
+    struct command *cmd = write_command(r, COMMAND_CLUSTER_PUT);
     if (read_create_only(r, cmd))
         request_park(r, cmd);
     else
@@ -137,7 +144,7 @@ void handle_cluster_put(struct request *r)
 
 void handle_cluster_patch(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_CLUSTER_PATCH));
+    request_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
 }
 
 /* What changes the spec or ends the cluster has methods of its own. */
@@ -163,5 +170,5 @@ void handle_cluster_action(struct request *r)
 
 void handle_cluster_delete(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_CLUSTER_DELETE));
+    request_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
 }

@@ -78,6 +78,7 @@ static const struct rule rules[PARAM_MAX_] = {
     [PARAM_FORMAT] = {"format", KIND_ENUM, 0, 2, 0, format_from_name, format_to_name},
     [PARAM_VERBOSE] = {.name = "verbose", .kind = KIND_FLAG},
     [PARAM_EXCLUDE] = {.name = "exclude"},
+    [PARAM_DRY_RUN] = {.name = "dry_run", .kind = KIND_BOOL},
 };
 
 struct reading {

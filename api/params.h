@@ -28,6 +28,7 @@ enum param_id {
     PARAM_FORMAT,
     PARAM_VERBOSE,
     PARAM_EXCLUDE,
+    PARAM_DRY_RUN,
     PARAM_MAX_,
 };
 

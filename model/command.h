@@ -71,6 +71,7 @@ struct command {
     json_t *body;           /* parsed request body, or NULL */
     char *if_match;         /* raw header values, or NULL */
     bool if_none_match_any; /* If-None-Match: * */
+    bool dry_run;           /* tell what would happen; writes of clusters only */
     int ttl_seconds;
     int min_remaining_seconds;
     struct command_events events;

@@ -91,7 +91,8 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
         /* All at once: also what the cluster cannot become. */
         if (context.observed && json_obj(body, "spec"))
             spec_check_change(json_obj(body, "spec"), context.observed, &context, &faults);
-        reply_problem(cmd, faults);
+        if (!dry_run_faults(cmd, faults))
+            reply_problem(cmd, faults);
         return false;
     }
     if (entity_is_leaving(e) || entity_is_deleted_at_cleura(e)) {
@@ -137,7 +138,7 @@ static void change_cluster(struct entity *e, struct command *cmd, const json_t *
     const json_t *present = present_state(e);
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(c->spec, spec);
-    if (same && change) {
+    if (same && change && !cmd->dry_run) {
         settle_wish(e, cmd, body, change);
         return;
     }
@@ -145,7 +146,8 @@ static void change_cluster(struct entity *e, struct command *cmd, const json_t *
     if (!same && !faults && goal_of_running(e)) /* it goes to its end before this one begins */
         spec_check_change(spec, goal_of_running(e), &context, &faults);
     if (faults && !same) {
-        reply_problem(cmd, faults);
+        if (!dry_run_faults(cmd, faults))
+            reply_problem(cmd, faults);
         return;
     }
     /* An equal wish is no error for what cannot be brought about: that stays as drift, the rest is repaired.
@@ -153,6 +155,10 @@ static void change_cluster(struct entity *e, struct command *cmd, const json_t *
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
     json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
+    if (cmd->dry_run) {
+        dry_run_change(cmd, goal, present, plan);
+        return;
+    }
     if (!json_array_size(plan) && !change) {
         settle_wish(e, cmd, body, NULL);
         return;

@@ -28,4 +28,11 @@ bool create_is_leftover(const struct entity *e);
 void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
                     enum spec_use use);
 
+/* dry_run.c: each answers with what would happen. Nothing is taken but the command. */
+/* True when the command is a dry run: answered as not valid, the problem taken. */
+bool dry_run_faults(struct command *cmd, struct problem *faults);
+void dry_run_create(const struct project *p, struct command *cmd, const char *name);
+void dry_run_change(struct command *cmd, const json_t *goal, const json_t *present, const json_t *plan);
+void dry_run_delete(struct command *cmd, const struct entity *e);
+
 #endif

@@ -86,7 +86,12 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
     project_spec_context(p, &context);
     spec_check_body(cmd->body, use, &context, &faults);
     if (faults) {
-        reply_problem(cmd, faults);
+        if (!dry_run_faults(cmd, faults))
+            reply_problem(cmd, faults);
+        return;
+    }
+    if (cmd->dry_run) {
+        dry_run_create(p, cmd, name);
         return;
     }
     if (name_check_wait(p, cmd, name))

@@ -26,7 +26,7 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
         return;
     /* Repeating a delete is no fault (peers.md 6.1): the same operation answers. */
-    if (entity_is_leaving(e)) {
+    if (entity_is_leaving(e) && !cmd->dry_run) {
         reply_cluster(cmd, 202, e, deletion_under_way(e));
         return;
     }
@@ -40,5 +40,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
             cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
         return;
     }
-    accept_delete(e, cmd);
+    if (cmd->dry_run)
+        dry_run_delete(cmd, e);
+    else
+        accept_delete(e, cmd);
 }

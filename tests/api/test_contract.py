@@ -274,6 +274,10 @@ def test_changes_actions_and_sub_resources_validate(client, pair):
     changed = client.patch(path, json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
     assert changed.status_code == 202, changed.text
     assert d.wait_operation(changed.json()["operation"]["id"])["status"] == "succeeded"
+    for method, more in (("PUT", {"json": {"spec": {"high_availability": True}}}), ("DELETE", {}),
+                         ("PATCH", {"json": {"spec": {"kubernetes_version": "1.2"}}})):
+        plan = client.request(method, path, params={"dry_run": "true"}, **more)
+        assert plan.status_code == 200 and plan.json()["valid"] == (method != "PATCH"), plan.text
     acted = client.post(path + "/actions/reconcile")
     assert acted.status_code == 202, acted.text
     d.wait_operation(acted.json()["operation"]["id"])

@@ -1,0 +1,47 @@
+"""?dry_run=true: the plan instead of the deed."""
+
+
+def plan(d, method, name="", **more):
+    answer = d.http.request(method, d.clusters_path(name), params={"dry_run": "true"}, **more)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_plans_of_all_writes(sim, make_shootd, generation):
+    d = make_shootd(sim.url, api=generation).start()
+    made = plan(d, "POST", json={"name": "dev", "spec": {"kubernetes_version": "1.33"}})
+    assert made["valid"] and [s["type"] for s in made["steps"]] == ["bootstrap", "create_shoot"]
+    assert {"path": "kubernetes_version", "old": None, "new": "1.33.7"} in made["changes"]
+    assert d.cluster("dev").status_code == 404 and not d.events()
+    assert plan(d, "PUT", "dev", json={})["steps"][-1]["type"] == "create_shoot"
+
+    pools = [{"name": "a", "maximum": 2}, {"name": "b"}]
+    d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33", "node_pools": pools})["operation"]["id"])
+    before, version = len(d.events()), d.cluster("dev").json()["version"]
+    sim.forget()
+    wish = {"kubernetes_version": "1.34", "node_pools": [{"name": "a", "maximum": 3, "machine_type": "b.4c8gb"}, {"name": "c"}]}
+    change = plan(d, "PUT", "dev", json={"spec": wish})
+    assert [(s["type"], s["target"], s["rolls_nodes"]) for s in change["steps"]] == [
+        ("patch_cluster", None, True), ("update_pool", "a", True), ("create_pool", "c", False),
+        ("delete_pool", "b", False)]
+    assert change["destructive"] and change["steps"][1]["reason"] == "the machine type changes"
+    assert {"path": "node_pools.a.maximum", "old": 2, "new": 3} in change["changes"]
+    equal = plan(d, "PATCH", "dev", json={"spec": {"kubernetes_version": "1.33"}})
+    assert equal == {"valid": True, "changes": [], "steps": [], "destructive": False, "errors": []}
+    wrong = plan(d, "PUT", "dev", json={"spec": {"kubernetes_version": "1.32", "node_pools": []}})
+    assert not wrong["valid"] and {e["code"] for e in wrong["errors"]} == {"downgrade", "too_few"}
+    gone = plan(d, "DELETE", "dev")
+    assert gone["destructive"] and [s["type"] for s in gone["steps"]] == ["delete_shoot"]
+
+    assert len(d.events()) == before and d.cluster("dev").json()["spec"]["kubernetes_version"] == "1.33"
+    assert d.cluster("dev").json()["version"] - version <= 2, "looks at Cleura only"
+    assert not [r for r in sim.requests() if r["method"] != "GET"]
+
+
+def test_a_dry_run_meets_the_same_walls(shootd):
+    shootd.wait_operation(shootd.create("dev", deletion_protection=True)["operation"]["id"])
+    path = shootd.clusters_path("dev")
+    assert shootd.http.delete(path, params={"dry_run": "true"}).json()["code"] == "deletion_protected"
+    assert shootd.http.post(shootd.clusters_path(), params={"dry_run": "true"}, json={"name": "dev"}).status_code == 409
+    assert shootd.http.put(path, params={"dry_run": "true"}, json={}, headers={"If-None-Match": "*"}).status_code == 412
+    assert shootd.http.get(path, params={"dry_run": "true"}).status_code == 400
