@@ -28,6 +28,13 @@ void handle_cluster_put(struct request *r);
 void handle_cluster_patch(struct request *r);
 void handle_cluster_delete(struct request *r);
 void handle_cluster_action(struct request *r);
+/* node_pools.c */
+void handle_node_pools(struct request *r);
+void handle_node_pool_create(struct request *r);
+void handle_node_pool(struct request *r);
+void handle_node_pool_put(struct request *r);
+void handle_node_pool_patch(struct request *r);
+void handle_node_pool_delete(struct request *r);
 /* lookups.c */
 void handle_monitoring(struct request *r);
 void handle_nodes(struct request *r);

@@ -12,6 +12,7 @@
 
 #define PROJECT "/v1/projects/{project}"
 #define CLUSTER PROJECT "/clusters/{cluster}"
+#define POOLS   CLUSTER "/node-pools"
 
 enum { SMALL_BODY = 64 * 1024 };
 
@@ -44,6 +45,16 @@ const struct route routes[] = {
     {"patchCluster", METHOD_PATCH, CLUSTER, handle_cluster_patch, ROLE_OPERATOR,
      ROUTE_BODY | ROUTE_MERGE_PATCH, REQUEST_MAX_BODY, P(DRY_RUN)},
     {"deleteCluster", METHOD_DELETE, CLUSTER, handle_cluster_delete, ROLE_OPERATOR, 0, 0, P(DRY_RUN)},
+    {"listNodePools", METHOD_GET, POOLS, handle_node_pools, ROLE_VIEWER, 0, 0, 0},
+    {"createNodePool", METHOD_POST, POOLS, handle_node_pool_create, ROLE_OPERATOR, ROUTE_BODY, SMALL_BODY,
+     P(DRY_RUN)},
+    {"getNodePool", METHOD_GET, POOLS "/{pool}", handle_node_pool, ROLE_VIEWER, 0, 0, 0},
+    {"putNodePool", METHOD_PUT, POOLS "/{pool}", handle_node_pool_put, ROLE_OPERATOR, ROUTE_BODY, SMALL_BODY,
+     P(DRY_RUN)},
+    {"patchNodePool", METHOD_PATCH, POOLS "/{pool}", handle_node_pool_patch, ROLE_OPERATOR,
+     ROUTE_BODY | ROUTE_MERGE_PATCH, SMALL_BODY, P(DRY_RUN)},
+    {"deleteNodePool", METHOD_DELETE, POOLS "/{pool}", handle_node_pool_delete, ROLE_OPERATOR, 0, 0,
+     P(DRY_RUN)},
     {"runClusterAction", METHOD_POST, CLUSTER "/actions/{action}", handle_cluster_action, ROLE_OPERATOR, 0, 0,
      0},
     {"getMonitoring", METHOD_GET, CLUSTER "/monitoring", handle_monitoring, ROLE_OPERATOR, 0, 0, 0},

@@ -20,6 +20,8 @@ void command_free(struct command *cmd)
     free(cmd->request_id);
     free(cmd->project);
     free(cmd->name);
+    free(cmd->item);
+    free(cmd->fault_pointer);
     json_decref(cmd->body);
     free(cmd->if_match);
     string_list_free(cmd->events.types);

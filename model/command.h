@@ -24,11 +24,14 @@ enum lookup_kind {
     LOOKUP_KIND_MAX_,
 };
 
+enum pool_write { POOL_ADD, POOL_REPLACE, POOL_MERGE, POOL_REMOVE };
+
 enum command_type {
     COMMAND_CLUSTER_CREATE,  /* project, body {name, labels?, description?, deletion_protection?, spec?} */
     COMMAND_CLUSTER_PUT,     /* project, name, body {labels?, description?, deletion_protection?, spec?} */
     COMMAND_CLUSTER_PATCH,   /* project, name, body: merge patch of the above (RFC 7396) */
     COMMAND_CLUSTER_DELETE,  /* project, name */
+    COMMAND_NODE_POOL,       /* project, name, pool, item (the pool; POOL_ADD: in the body), body */
     COMMAND_CLUSTER_ACTION,  /* project, name, action */
     COMMAND_KUBECONFIG,      /* project, name, ttl_seconds, min_remaining_seconds */
     COMMAND_LOOKUP,          /* project, name, lookup */
@@ -68,8 +71,11 @@ struct command {
     char id[40];
     enum operation_type action;
     enum lookup_kind lookup;
-    json_t *body;           /* parsed request body, or NULL */
-    char *if_match;         /* raw header values, or NULL */
+    enum pool_write pool;
+    char *item;          /* a node pool, or NULL */
+    char *fault_pointer; /* what faults say of the cluster's body begins with this for what the caller sent */
+    json_t *body;        /* parsed request body, or NULL */
+    char *if_match;      /* raw header values, or NULL */
     bool if_none_match_any; /* If-None-Match: * */
     bool dry_run;           /* tell what would happen; writes of clusters only */
     int ttl_seconds;

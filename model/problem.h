@@ -34,6 +34,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "GET /v1/projects lists the projects that this token may see.")                                       \
     X(CLUSTER_NOT_FOUND, "cluster_not_found", 404, "Cluster not found", FAULT_CALLER,                       \
       "GET /v1/clusters lists the clusters that this token may see.")                                       \
+    X(NODE_POOL_NOT_FOUND, "node_pool_not_found", 404, "Node pool not found", FAULT_CALLER,                 \
+      "GET .../node-pools lists the pools of the cluster.")                                                 \
     X(OPERATION_NOT_FOUND, "operation_not_found", 404, "Operation not found", FAULT_CALLER,                 \
       "Finished operations are kept for 7 days.")                                                           \
     X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
@@ -48,6 +50,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Send the whole request within 30 seconds.")                                                          \
     X(CLUSTER_EXISTS, "cluster_exists", 409, "Cluster exists", FAULT_CALLER,                                \
       "Choose another name, or use PUT to change or adopt the existing cluster.")                           \
+    X(NODE_POOL_EXISTS, "node_pool_exists", 409, "Node pool exists", FAULT_CALLER,                          \
+      "Choose another name, or use PUT or PATCH to change it.")                                             \
     X(NAME_TAKEN, "name_taken", 409, "Name taken", FAULT_CALLER,                                            \
       "Cluster names are unique in the whole cloud; choose another name.")                                  \
     X(CLUSTER_BUSY, "cluster_busy", 409, "Cluster busy", FAULT_CALLER,                                      \

@@ -126,7 +126,7 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
 }
 
 /* One wish, by PUT or by a merged PATCH. */
-static void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
+void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
     struct spec_context context;
@@ -195,8 +195,7 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
 /* ---- patch
  * ---------------------------------------------------------------------------------------------------- */
 
-/* RFC 7396: null removes, objects merge, everything else replaces. Changes `target`. */
-static void merge_patch(json_t *target, const json_t *patch)
+void wish_merge(json_t *target, const json_t *patch)
 {
     const char *key;
     json_t *value;
@@ -206,7 +205,7 @@ static void merge_patch(json_t *target, const json_t *patch)
         } else if (json_is_object(value)) {
             json_t *inner = json_obj(target, key);
             json_t *merged = inner ? json_deep_copy(inner) : json_object();
-            merge_patch(merged, value);
+            wish_merge(merged, value);
             (void)json_object_set_new(target, key, merged);
         } else {
             (void)json_object_set_new(target, key, json_deep_copy(value));
@@ -214,7 +213,7 @@ static void merge_patch(json_t *target, const json_t *patch)
     }
 }
 
-static json_t *present_wish(const struct cluster *c)
+json_t *wish_of(const struct cluster *c)
 {
     json_t *body = json_object();
     json_set_take(body, "labels", json_deep_copy(c->labels));
@@ -235,7 +234,7 @@ void command_cluster_patch(struct reconcile *r, struct command *cmd)
             cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
         return;
     }
-    json_t *body CLEANUP_JSON = present_wish(e->cluster);
-    merge_patch(body, cmd->body);
+    json_t *body CLEANUP_JSON = wish_of(e->cluster);
+    wish_merge(body, cmd->body);
     change_cluster(e, cmd, body);
 }

@@ -21,6 +21,14 @@ bool wish_metadata_is_equal(const struct cluster *c, const json_t *body);
 /* The spec of a body as a copy (the body goes back to its HTTP thread); {} when it has none. */
 json_t *wish_spec(const json_t *body);
 
+/* change.c */
+/* RFC 7396: null removes, objects merge, everything else replaces. Changes `target`. */
+void wish_merge(json_t *target, const json_t *patch);
+/* The wish that is stored, in the form of a PUT body. The caller owns it. */
+json_t *wish_of(const struct cluster *c);
+/* Makes `body` the wish, when that is possible; takes the command. */
+void change_cluster(struct entity *e, struct command *cmd, const json_t *body);
+
 /* create.c */
 /* A record of a cluster that was never made: it gives way to a new create. */
 bool create_is_leftover(const struct entity *e);

@@ -20,6 +20,7 @@ bool dry_run_faults(struct command *cmd, struct problem *faults)
 {
     if (!cmd->dry_run)
         return false;
+    reply_fit_faults(cmd, faults);
     reply(cmd, false, json_array(), json_array(), false,
           faults->faults ? json_incref(faults->faults) : json_array());
     problem_free(faults);

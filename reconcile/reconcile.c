@@ -358,6 +358,7 @@ static const struct {
     [COMMAND_CLUSTER_PUT] = {command_cluster_put, true},
     [COMMAND_CLUSTER_PATCH] = {command_cluster_patch, true},
     [COMMAND_CLUSTER_DELETE] = {command_cluster_delete, true},
+    [COMMAND_NODE_POOL] = {command_node_pool, true},
     [COMMAND_CLUSTER_ACTION] = {command_cluster_action, true},
     [COMMAND_KUBECONFIG] = {kubeconfig_command, false},
     [COMMAND_LOOKUP] = {command_lookup, false},

@@ -1,5 +1,6 @@
 /* How commands are answered. The command belongs to the HTTP side again after each of these. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "reconcile/world_private.h"
@@ -7,8 +8,29 @@
 
 enum { RETRY_AFTER_ACCEPTED_S = 5 };
 
+/* The caller sent a part of what was checked: pointers begin where that part does. */
+static void shorten_pointers(json_t *faults, const char *prefix)
+{
+    size_t i, len = strlen(prefix);
+    json_t *fault;
+    json_array_foreach (faults, i, fault) {
+        const char *pointer = json_str_or(fault, "pointer", "");
+        if (strncmp(pointer, prefix, len) != 0 || (pointer[len] && pointer[len] != '/'))
+            continue;
+        char *rest CLEANUP_FREE = mem_printf("#%s", pointer + len);
+        json_set_str(fault, "pointer", rest);
+    }
+}
+
+void reply_fit_faults(const struct command *cmd, struct problem *problem)
+{
+    if (cmd->fault_pointer)
+        shorten_pointers(problem->faults, cmd->fault_pointer);
+}
+
 void reply_problem(struct command *cmd, struct problem *problem)
 {
+    reply_fit_faults(cmd, problem);
     problem_free(cmd->problem);
     cmd->problem = problem;
     cmd->retry_after_s = problem->retry_after_s;

@@ -2,7 +2,7 @@
  * The world in memory and the seams between the files of reconcile/. Loop thread only.
  *
  *   commands.c   shared by create.c, change.c,       persist.c   change sets, the way back from the writer
- *                delete.c
+ *                node_pools.c, delete.c
  *   actions.c    hibernate, wake, rotate, ...        poll.c      when to read what
  *   plan.c       which steps an operation has        observe.c   what an answer changes
  *   steps.c      operations, step by step            events.c    facts and their deliveries
@@ -345,6 +345,7 @@ void command_cluster_put(struct reconcile *r, struct command *cmd);
 void command_cluster_patch(struct reconcile *r, struct command *cmd);
 void command_cluster_delete(struct reconcile *r, struct command *cmd);
 void command_cluster_action(struct reconcile *r, struct command *cmd);
+void command_node_pool(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 void command_events(struct reconcile *r, struct command *cmd);
 void command_webhook_create(struct reconcile *r, struct command *cmd);
@@ -358,6 +359,8 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
 
 /* reply.c: each answers and gives the command back. Problem and body are taken. */
 void reply_problem(struct command *cmd, struct problem *problem);
+/* Makes the pointers of faults fit what the caller sent. */
+void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
 /* `op` is the operation that answers this caller; NULL: the entity's own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);

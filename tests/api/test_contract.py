@@ -278,6 +278,17 @@ def test_changes_actions_and_sub_resources_validate(client, pair):
                          ("PATCH", {"json": {"spec": {"kubernetes_version": "1.2"}}})):
         plan = client.request(method, path, params={"dry_run": "true"}, **more)
         assert plan.status_code == 200 and plan.json()["valid"] == (method != "PATCH"), plan.text
+    pools = path + "/node-pools"
+    assert [p["name"] for p in client.get(pools).json()["items"]] == ["default"]
+    done = []
+    for method, name, more in (("POST", "", {"json": {"name": "gpu", "maximum": 2}}), ("PUT", "/gpu", {"json": {"maximum": 3}}),
+                               ("PATCH", "/gpu", {"json": {"maximum": 4}}), ("DELETE", "/gpu", {})):
+        accepted = client.request(method, pools + name, **more)
+        assert accepted.status_code == 202, accepted.text
+        done.append(d.wait_operation(accepted.json()["operation"]["id"])["status"])
+        if method == "PATCH":
+            assert client.get(pools + "/gpu").json()["observed"]["maximum"] == 4
+    assert done == ["succeeded"] * 4
     acted = client.post(path + "/actions/reconcile")
     assert acted.status_code == 202, acted.text
     d.wait_operation(acted.json()["operation"]["id"])
@@ -362,7 +373,8 @@ def test_docs_show_every_path():
     for path in DOCUMENT["paths"]:
         names = {"project": "(team-a|{project})", "cluster": "(dev|{cluster})", "operation": r"(op_\w+|{id})",
                  "webhook": r"wh_\w+", "token": r"tok_\w+", "action": "({action}|[a-z-]+)",
-                 "account": "(main|{account})"}
+                 "account": "(main|{account})",
+                 "pool": "(default|gpu|{pool})"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))
         if not re.search(pattern + r"(?![\w/-])", page):
             missing.append(path)

@@ -87,6 +87,7 @@ static void answer_command(struct command *cmd)
     case COMMAND_CLUSTER_PATCH:
     case COMMAND_CLUSTER_DELETE:
     case COMMAND_CLUSTER_ACTION:
+    case COMMAND_NODE_POOL:
     case COMMAND_LOOKUP:
     case COMMAND_FRESH:
     case COMMAND_CATALOG_REFRESH:

@@ -1,0 +1,138 @@
+/* Node pools as a sub-resource: reads from the cluster in the view, writes as commands. */
+#include "api/handlers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/checks.h"
+#include "api/park.h"
+#include "api/problem_reply.h"
+#include "api/reads.h"
+#include "base/mem.h"
+#include "model/spec.h"
+
+static const json_t *pool_named(const json_t *pools, const char *name)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool)
+        if (!strcmp(json_str_or(pool, "name", ""), name))
+            return pool;
+    return NULL;
+}
+
+/* What was asked for; a single pool without a name is the one that is there. */
+static const json_t *wanted_pool(const struct cluster *c, const json_t *there, const char *name)
+{
+    const json_t *wanted = json_arr(c->spec, "node_pools");
+    const json_t *only = json_array_get(wanted, 0);
+    if (json_array_size(wanted) == 1 && json_array_size(there) == 1 && !json_str(only, "name"))
+        return only;
+    return pool_named(wanted, name);
+}
+
+static json_t *render(const struct cluster *c, const json_t *there, const char *name)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "name", name);
+    json_set_take(doc, "spec", json_deep_copy(wanted_pool(c, there, name)));
+    json_set_take(doc, "observed", json_deep_copy(pool_named(there, name)));
+    return doc;
+}
+
+/* Names of all pools that are there or asked for. */
+static json_t *names_of(const struct cluster *c, const json_t *there)
+{
+    json_t *names = json_object();
+    size_t i;
+    json_t *pool;
+    json_array_foreach (there, i, pool)
+        (void)json_object_set_new(names, json_str_or(pool, "name", ""), json_null());
+    json_array_foreach (json_arr(c->spec, "node_pools"), i, pool)
+        if (json_str(pool, "name"))
+            (void)json_object_set_new(names, json_str(pool, "name"), json_null());
+    return names;
+}
+
+/* NULL when the answer was decided. */
+static struct view_blob *find_cluster(struct request *r)
+{
+    char key[256];
+    int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
+    struct view_blob *blob = n < (int)sizeof(key) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
+    if (!blob)
+        respond_with(r, PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+    return blob;
+}
+
+static void reply(struct request *r, json_t *doc, const struct view_blob *cluster)
+{
+    answer_json(&r->answer, MHD_HTTP_OK, doc);
+    answer_header(&r->answer, "Cache-Control", "private, no-cache");
+    answer_header(&r->answer, "ETag", "%s", cluster->etag);
+    answer_apply_conditions(r, cluster->etag);
+}
+
+void handle_node_pools(struct request *r)
+{
+    struct view_blob *blob = find_cluster(r);
+    if (!blob)
+        return;
+    const struct cluster *c = blob->subject;
+    const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
+    json_t *names CLEANUP_JSON = names_of(c, there);
+    json_t *items = json_array();
+    const char *name;
+    json_t *ignored;
+    json_object_foreach (names, name, ignored)
+        (void)json_array_append_new(items, render(c, there, name));
+    json_t *doc = json_object();
+    json_set_take(doc, "items", items);
+    json_set_str(doc, "next_cursor", NULL);
+    reply(r, doc, blob);
+    view_blob_unref(blob);
+}
+
+void handle_node_pool(struct request *r)
+{
+    struct view_blob *blob = find_cluster(r);
+    if (!blob)
+        return;
+    const struct cluster *c = blob->subject;
+    const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
+    if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
+        reply(r, render(c, there, r->item), blob);
+    else
+        respond_with(r, PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
+    view_blob_unref(blob);
+}
+
+static void write_pool(struct request *r, enum pool_write how)
+{
+    struct command *cmd = request_command(r, COMMAND_NODE_POOL);
+    cmd->pool = how;
+    cmd->item = mem_strdup(r->item);
+    cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
+    request_park(r, cmd);
+}
+
+void handle_node_pool_create(struct request *r)
+{
+    write_pool(r, POOL_ADD);
+}
+
+void handle_node_pool_put(struct request *r)
+{
+    write_pool(r, POOL_REPLACE);
+}
+
+void handle_node_pool_patch(struct request *r)
+{
+    write_pool(r, POOL_MERGE);
+}
+
+void handle_node_pool_delete(struct request *r)
+{
+    write_pool(r, POOL_REMOVE);
+}
