@@ -131,13 +131,20 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     struct cluster *c = e->cluster;
     struct spec_context context;
     struct problem *faults = NULL;
-    if (catalog_wait(e->project, cmd) || !change_is_possible(e, cmd, body))
+    if (catalog_wait(e->project, cmd))
         return;
-    project_spec_context(e->project, &context);
     json_t *spec CLEANUP_JSON = wish_spec(body);
-    const json_t *present = present_state(e);
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(c->spec, spec);
+    bool as_before = same && wish_metadata_is_equal(c, body) && !entity_is_leaving(e);
+    if (as_before && change && !cmd->dry_run) { /* it was checked when it was accepted */
+        settle_wish(e, cmd, body, change);
+        return;
+    }
+    if (!change_is_possible(e, cmd, body))
+        return;
+    project_spec_context(e->project, &context);
+    const json_t *present = present_state(e);
     if (same && change && !cmd->dry_run) {
         settle_wish(e, cmd, body, change);
         return;

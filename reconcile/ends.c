@@ -21,7 +21,7 @@ static void end_steps(struct operation *op)
         struct operation_step *step = &op->steps[i];
         if (step->status == STEP_DONE || step->status == STEP_SKIPPED)
             continue;
-        bool begun = step->started_at != 0;
+        bool begun = step->attempts > 0 || step->status == STEP_WAITING;
         step->finished_at = begun ? op->finished_at : 0;
         step->status = !begun ? STEP_SKIPPED : op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED;
     }

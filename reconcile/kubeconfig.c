@@ -189,6 +189,7 @@ static struct kubeconfig *find_or_add(struct kubeconfigs *k, const struct comman
 
 static void fetch(struct kubeconfig *entry, const struct project *p)
 {
+    entry->drop_answer = false;
     entry->call.op = UPSTREAM_KUBECONFIG;
     entry->call.region = p->config->region;
     entry->call.project_id = p->config->project_id;

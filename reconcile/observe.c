@@ -10,7 +10,7 @@
 #include "model/spec.h"
 #include "reconcile/world_private.h"
 
-enum { STALE_GRACE_S = 5, OUTDATED_S = 60 };
+enum { STALE_GRACE_S = 5, OLDER_S = 60 };
 
 static bool same_text(const char *a, const char *b)
 {
@@ -49,43 +49,6 @@ bool entity_is_active(const struct entity *e)
     const struct cluster *c = e->cluster;
     return entity_has_open_operation(e) || c->settling || c->guard_since ||
            (moving[c->phase] && c->upstream_exists);
-}
-
-/* The event that tells of a change of phase, decided by where it ends and where it came from. */
-static void emit_phase_change(struct save *save, const struct entity *e, enum phase from)
-{
-    static const int by_phase[PHASE_MAX_] = {
-        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED + 1,
-        [PHASE_FAILED] = EVENT_CLUSTER_FAILED + 1,
-        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1,
-    };
-    static const int ready_from[PHASE_MAX_] = {
-        [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,      [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
-        [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
-        [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
-        [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN + 1,   [PHASE_WAKING] = EVENT_CLUSTER_WOKEN + 1,
-        [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
-    };
-    enum phase to = e->cluster->phase;
-    /* A create that succeeds is "ready" whatever its last phase was: it is what its consumer waits for. */
-    bool created = entity_wish(e) == OPERATION_CREATE && (to == PHASE_READY || to == PHASE_DEGRADED);
-    int event = to == PHASE_READY ? ready_from[from] : by_phase[to];
-    /* Schedules and other people put it to sleep and wake it, too: only how it was before tells. */
-    if (to == PHASE_HIBERNATED && e->cluster->slept)
-        event = from == PHASE_UPDATING ? EVENT_CLUSTER_UPDATED + 1 : 0;
-    if (to == PHASE_READY && e->cluster->slept)
-        event = EVENT_CLUSTER_WOKEN + 1;
-    else if (to == PHASE_READY && from != PHASE_READY && e->op && e->op->type == OPERATION_RETRY)
-        /* The type stays Create until the first success (gardener.md 1.1): it never was ready before. */
-        event = same_text(e->cluster->shoot->operation_type, "Create") ? EVENT_CLUSTER_READY + 1
-                                                                       : EVENT_CLUSTER_RECOVERED + 1;
-    if (created) {
-        emit_cluster(save, EVENT_CLUSTER_READY, e, from, e->cluster->message);
-        if (to == PHASE_READY)
-            return;
-    }
-    if (event)
-        emit_cluster(save, (enum event_type)(event - 1), e, from, e->cluster->message);
 }
 
 static bool apply_decision(struct cluster *c, const struct decision *d)
@@ -162,22 +125,11 @@ static void redecide(struct entity *e)
     (void)apply_decision(c, &d);
 }
 
-/* Tells of a change of phase since `*before`, once. */
-static void tell_phase(struct entity *e, struct save *save, enum phase *before)
-{
-    struct cluster *c = e->cluster;
-    if (c->phase != *before)
-        emit_phase_change(save, e, *before);
-    if (c->phase == PHASE_HIBERNATED || c->phase == PHASE_READY || c->phase == PHASE_DEGRADED)
-        c->slept = c->phase == PHASE_HIBERNATED;
-    *before = c->phase;
-}
-
 void observe_settle(struct entity *e, struct save *save)
 {
     enum phase before = e->cluster->phase;
     redecide(e);
-    tell_phase(e, save, &before);
+    phase_told(e, save, &before);
     (void)find_drift(e, save);
 }
 
@@ -192,9 +144,11 @@ static void become_unmanaged(struct entity *e, struct save *save)
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
 }
 
+/* NULL while there is none: some backends say "" then. */
 static const char *uid_of(const struct shoot *s)
 {
-    return s ? json_str(s->observed, "uid") : NULL;
+    const char *uid = s ? json_str(s->observed, "uid") : NULL;
+    return uid && *uid ? uid : NULL;
 }
 
 /* Deleted and made again by others under the same name: not the cluster that the record is about. */
@@ -204,12 +158,32 @@ static bool is_another(const struct cluster *c, const struct shoot *seen)
     return c->upstream_exists && known && now && strcmp(known, now) != 0;
 }
 
-/* An answer that lags behind an earlier one (cleura-api.md 5.3) must not end a step; not for long, though:
- * clocks may be set. */
-static bool is_outdated(const struct cluster *c, const struct shoot *seen, wall_us now)
+/* From before what is known; not for long, clocks may be set. */
+static bool is_older(const struct cluster *c, const struct shoot *seen, wall_us now)
 {
     return c->shoot && seen->operation_at && seen->operation_at < c->shoot->operation_at &&
-           now - c->observed_at < OUTDATED_S * US_PER_S;
+           now - c->observed_at < OLDER_S * US_PER_S;
+}
+
+/* An answer that lags behind an earlier one (cleura-api.md 5.3) must not end the step that waits. */
+static bool is_outdated(const struct entity *e, const struct shoot *seen, wall_us now)
+{
+    return entity_has_open_operation(e) && e->op->step_count &&
+           e->op->steps[e->op->step_index].status == STEP_WAITING && is_older(e->cluster, seen, now);
+}
+
+/*
+ * Another uid: a list that lags behind shows the one that was deleted before; a new one is believed when it
+ * is seen as often as an absence has to be.
+ */
+static void observe_another(struct entity *e, const struct shoot *seen)
+{
+    const struct cluster *c = e->cluster;
+    bool leaving = seen->operation_type && !strcmp(seen->operation_type, "Delete");
+    if (leaving || is_older(c, seen, env_wall(e->r->env)) || ++e->other_reads < ABSENT_READS)
+        return;
+    log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
+    entity_gone(e);
 }
 
 void observe(struct entity *e, struct shoot *shoot)
@@ -222,16 +196,14 @@ void observe(struct entity *e, struct shoot *shoot)
         return;
     }
     wall_us now = env_wall(e->r->env);
-    if (is_another(c, shoot)) {
-        log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
-        shoot_free(shoot);
-        entity_gone(e);
-        return;
-    }
-    if (entity_has_open_operation(e) && is_outdated(c, shoot, now)) {
+    bool another = is_another(c, shoot);
+    if (another)
+        observe_another(e, shoot);
+    if (another || is_outdated(e, shoot, now)) {
         shoot_free(shoot);
         return;
     }
+    e->other_reads = 0;
     enum phase before = c->phase;
     struct decision d = decide(c, shoot, entity_wish(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
@@ -263,12 +235,14 @@ void observe(struct entity *e, struct shoot *shoot)
         become_unmanaged(e, save);
     /* What a create's consumer waits for comes before the end of its operation. */
     if (entity_wish(e) == OPERATION_CREATE)
-        tell_phase(e, save, &before);
+        phase_told(e, save, &before);
     steps_observed(e, save, &d);
+    if (was_open && e->op_end_saved)
+        before = c->phase; /* it ended in a change set of its own, which told */
     if (was_open && !entity_has_open_operation(e))
         redecide(e);
     if (!stranger)
-        tell_phase(e, save, &before);
+        phase_told(e, save, &before);
     (void)find_drift(e, save);
     save_entity(save, e);
     save_submit(save, false);

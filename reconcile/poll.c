@@ -132,7 +132,7 @@ static void discover(struct project *p, struct shoot *shoot)
     struct entity *e = entity_add(r, p, c);
     struct decision d = decide(c, shoot, -1, c->created_at);
     c->phase = d.phase;
-    c->slept = d.phase == PHASE_HIBERNATED;
+    c->slept = shoot->hibernated;
     c->wants_hibernated = shoot->hibernated;
     c->health = d.health;
     c->settling = d.settling;

@@ -120,7 +120,7 @@ void queue_promote(struct entity *e)
         operation_finish(e, save, op, OPERATION_FAILED, impossible);
     else if (!op->step_count)
         operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* what came before brought it about */
-    else if (e->cluster->shoot)
+    if (e->cluster->shoot && op->type != OPERATION_DELETE)
         observe_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);

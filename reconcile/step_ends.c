@@ -91,7 +91,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (change_is_missing(e)) {
         ask_again(e);
     } else if (!d->operation_finished) {
-        return;
+        e->unmet_since = 0;
     } else if (kind->probed) {
         if (!e->call.active && !loop_timer_is_set(&e->retry))
             step_submit(e, kind->probe, on_confirmed);

@@ -26,7 +26,9 @@ enum {
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
-    CONFLICTS_MAX = 24, /* so many 409 of an idle cluster are not about being busy */
+    UNEXPLAINED_MAX = 8, /* refusals of this call without Cleura's words, while other calls are answered */
+    CONFLICTS_LONGEST_S = 3600, /* a delete is refused for so long before its refusals are counted */
+    CONFLICTS_MAX = 24,         /* so many 409 of an idle cluster are not about being busy */
 };
 
 /* ---- not now
@@ -56,6 +58,10 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
     char *message CLEANUP_FREE = mem_printf("Waiting: %s", problem->detail);
+    if (result->unexplained && ++e->conflicts > UNEXPLAINED_MAX) {
+        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_FORBIDDEN, "%s", problem->detail));
+        return;
+    }
     if (!e->reading_back && step->status == STEP_SENDING) {
         step->status = STEP_PENDING;
         step->attempts--;
@@ -71,6 +77,7 @@ void step_lost(struct entity *e)
                 e->cluster->name, "attempt", LOG_INT(step->attempts));
     step->uncertain = true;
     e->absent_reads = 0;
+    e->lost_at = 0;
     entity_store(e);
     try_again(e, 0);
 }
@@ -84,7 +91,14 @@ static bool state_is(const struct shoot *s, const char *state)
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    return s && (state_is(s, "Succeeded") || state_is(s, "Failed") || state_is(s, "Aborted"));
+    return s && !state_is(s, "Processing") && !state_is(s, "Pending") && !state_is(s, "Error");
+}
+
+/* Begun so long ago; time that we were not running does not count. */
+static bool is_overdue_for(const struct entity *e, int64_t seconds)
+{
+    wall_us begun = current_step(e)->started_at, ours = e->r->started_at;
+    return env_wall(e->r->env) - (begun > ours ? begun : ours) > seconds * US_PER_S;
 }
 
 void step_busy(struct entity *e, const struct upstream_result *result)
@@ -95,7 +109,8 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     step->status = STEP_PENDING;
     step->attempts--;
     e->must_look = true;
-    if (step_kind(step)->exclusive && seems_idle(e) && ++e->conflicts > CONFLICTS_MAX) {
+    bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
+    if (counts && ++e->conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
         return;
     }
@@ -106,17 +121,15 @@ void step_busy(struct entity *e, const struct upstream_result *result)
 void step_send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    /* Time that we were not running does not count. */
-    wall_us since = step->started_at > e->r->started_at ? step->started_at : e->r->started_at;
-    bool long_enough = env_wall(e->r->env) - since > STEP_BUDGET_S * US_PER_S;
+    bool long_enough = is_overdue_for(e, STEP_BUDGET_S);
     if (e->refusal) {
         entity_fail_operation(e, TAKE_PTR(e->refusal));
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
-        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_ERROR,
-                                             "Cleura answered %d attempts of %s with errors and did nothing",
-                                             step->attempts, step->type));
+        entity_fail_operation(e,
+                              problem_new(PROBLEM_UPSTREAM_ERROR, "%d attempts of %s had no effect at Cleura",
+                                          step->attempts, step->type));
         return;
     }
     step->status = STEP_PENDING;
@@ -213,10 +226,9 @@ static void refused(struct entity *e, const struct upstream_result *result)
         problem_free(e->refusal);
         e->refusal = upstream_problem(result);
         step_lost(e);
-    } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && ++e->absent_reads < ABSENT_READS) {
-        /* Gone already, or a gateway's 404: looking tells. */
+    } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
+        /* Gone already, or a gateway's 404: looking tells, and a second one is believed. */
         step->status = STEP_PENDING;
-        step->attempts--;
         e->must_look = true;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_ABSENT) {
@@ -396,12 +408,14 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
     if (result->class == UPSTREAM_OK) {
+        wall_us before = e->cluster->observed_at;
         e->must_look = false;
         observe(e, shoot_copy(result->shoot));
-        if (is_fresh(e))
-            steps_advance(e);
-        else /* it lagged behind an earlier answer, and was not taken */
+        e->must_look = e->cluster->observed_at == before;
+        if (e->must_look) /* it lagged behind an earlier answer, and was not taken */
             try_again(e, LOOK_AGAIN_S * US_PER_S);
+        else
+            steps_advance(e);
     } else if (result->class == UPSTREAM_ABSENT) {
         /* Whether it is gone is decided by the poller, which asks in more than one way. */
         e->project->discovery_due = env_mono(e->r->env);
@@ -439,6 +453,8 @@ static void begin_exclusive(struct entity *e)
     const struct step_kind *kind = step_kind(step);
     if (e->must_look || !is_fresh(e)) {
         step_submit(e, UPSTREAM_GET, on_looked);
+    } else if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
+        entity_fail_operation(e, cluster_failed_problem(e));
     } else if (cleura_is_busy(e)) {
         tell(e, "Waiting: Cleura is busy with the cluster");
         if (!heap_contains(&e->due))

@@ -49,6 +49,7 @@ struct entity {
     bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
     bool must_look;       /* what is known of the shoot may be old: read it before the next write */
+    int other_reads;      /* consecutive reads that found another uid */
     mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
     mono_us lost_at;      /* first read back of the current step; 0: none yet */
     int conflicts;        /* 409 answers in a row to the current step */
@@ -258,6 +259,8 @@ void observe_settle(struct entity *e, struct save *save);
 void observe_failure(struct entity *e);
 /* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
 void observe_age(struct entity *e);
+/* phase_events.c: tells of a change of phase since `*before`, once. */
+void phase_told(struct entity *e, struct save *save, enum phase *before);
 bool entity_is_active(const struct entity *e);
 int entity_wish(const struct entity *e);
 

@@ -70,6 +70,7 @@ struct upstream_account {
     uint64_t token_generation;
     int useless_logins; /* logins in a row whose token was rejected at once */
     mono_us no_relogin_until;
+    mono_us last_ok_at; /* of a call; 0: none yet */
     struct account_state *remembered;
     bool needs_person; /* Cleura asked for a second factor: no more logins with the password alone */
     bool sms, webauthn;

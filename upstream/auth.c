@@ -228,10 +228,14 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct http_
 {
     char *message CLEANUP_FREE = NULL; /* never told: it may echo the password (cleura-api.md 2.3) */
     bool rejected;
+    enum auth_phase phase = a->auth;
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
     enum upstream_class class = classify_answer(false, answer, &message, &rejected);
-    if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT || rejected)
+    bool unexplained = rejected && class == UPSTREAM_THROTTLED;
+    if (unexplained && phase == AUTH_LOGGING_IN)
+        auth_close_guard(a); /* it may be a refusal all the same */
+    else if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
         class = UPSTREAM_REFUSED;
     if (class == UPSTREAM_OK)
         return class;
@@ -307,12 +311,12 @@ static void on_validated(void *ctx, const struct http_answer *answer)
     struct upstream_account *a = ctx;
     char *message CLEANUP_FREE = NULL;
     bool rejected;
-    (void)classify_answer(false, answer, &message, &rejected);
+    enum upstream_class raw = classify_answer(false, answer, &message, &rejected);
     enum upstream_class class = auth_answered(a, answer);
     if (class == UPSTREAM_OK) {
         health_note(a, answer, class);
         token_confirmed(a);
-    } else if (rejected) {
+    } else if (rejected && raw != UPSTREAM_THROTTLED) {
         auth_token_rejected(a, a->token_generation);
     } else if (class == UPSTREAM_REFUSED) {
         /* No such check here: the first real call tells. */

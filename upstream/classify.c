@@ -155,10 +155,11 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
          */
         if (!message || strcasestr(message, "token"))
             *ret_token_rejected = true;
-        /* Not Cleura's own words: something in between refuses everything for a while. */
         bool by_address = message && (strcasestr(message, "forbidden ip") ||
                                       strcasestr(message, "ip address") || strstr(message, " IP"));
-        if (!message || (by_address && !*ret_token_rejected))
+        /* A 403 without Cleura's own words: something in between refuses for a while. */
+        bool unexplained = !message && answer->status == 403;
+        if (unexplained || (by_address && !*ret_token_rejected))
             class = UPSTREAM_THROTTLED;
     }
     *ret_message = message ? message : mem_printf("status %d", answer->status);

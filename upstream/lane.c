@@ -17,6 +17,7 @@ enum {
     ANSWER_MAX = 64 * 1024 * 1024,
     CONNECT_TIMEOUT_S = 5,
     RELOGIN_PAUSE_S = 60,
+    ANSWERED_LATELY_S = 60,
     FAIR_CHANCE_S = 5,     /* a transfer that got less time than this says nothing about Cleura */
     CLOCK_SLACK_MS = 10,   /* timeouts of transfers are rounded */
     ANSWER_MARGIN_MS = 50, /* left of a user's time to tell him the outcome */
@@ -223,17 +224,24 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     log_debug("upstream call", "account", a->config->name, "op", upstream_op_name(call->op), "shoot",
               call->name, "class", upstream_class_name(result.class), "status", LOG_INT(answer->status), "ms",
               LOG_INT(answer->duration_us / US_PER_MS), "message", result.message);
+    bool unexplained = token_rejected && result.class == UPSTREAM_THROTTLED;
     if (token_rejected && !call->auth_retried && env_mono(a->env) >= a->no_relogin_until) {
-        auth_token_rejected(a, call->token_generation);
+        if (unexplained)
+            a->token_checked = false; /* whether it is the token is for Cleura to say */
+        else
+            auth_token_rejected(a, call->token_generation);
         call->auth_retried = true;
         requeue_in_front(call);
         goto out;
     }
-    if (token_rejected && call->auth_retried)
+    if (token_rejected && !unexplained && call->auth_retried)
         distrust_rejections(a);
+    result.unexplained =
+        unexplained && a->last_ok_at && env_mono(a->env) - a->last_ok_at < ANSWERED_LATELY_S * US_PER_S;
     if (result.class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
     if (result.class == UPSTREAM_OK) {
+        a->last_ok_at = env_mono(a->env);
         a->useless_logins = 0;
         a->no_relogin_until = 0;
         if (!a->generation->decode(call, answer->body, answer->body_len, &result)) {

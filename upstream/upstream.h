@@ -78,6 +78,7 @@ struct upstream_result {
     int status;        /* HTTP status, 0 when there was none */
     char *message;     /* for people, without secrets; or NULL */
     int retry_after_s; /* 0: not told */
+    bool unexplained;  /* refused without Cleura's own words, though other calls were answered just now */
     /* payloads, by operation; NULL or 0 when not applicable */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
     struct shoot **shoots; /* LIST: array of `shoot_count`; undecodable entries are left out and counted */

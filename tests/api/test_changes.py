@@ -140,3 +140,37 @@ def test_a_record_that_was_never_made_is_not_patched(sim, shootd):
     again = put(shootd, "dev", {"kubernetes_version": "1.34"})
     assert again.status_code == 202
     assert shootd.wait_operation(again.json()["operation"]["id"])["status"] == "succeeded"
+
+
+def test_a_404_that_stays_ends_the_change(sim, shootd):
+    """Looked at once, sent once more, looked at again: then it is believed."""
+    shootd.wait_operation(shootd.create("dev", spec={"node_pools": [{"name": "a", "maximum": 2}]})["operation"]["id"])
+    sim.fault("update_worker", "status", status=404, count=0)
+    op = shootd.wait_operation(put(shootd, "dev", {"node_pools": [{"name": "a", "maximum": 3}]}).json()["operation"]["id"])
+    assert op["status"] == "failed" and op["steps"][0]["status"] == "failed"
+    assert len(sim.requests("update_worker")) <= 3
+    assert "cluster.updated" not in types(shootd, "dev"), "it was not"
+    sim.clear_faults()
+    again = put(shootd, "dev", {"node_pools": [{"name": "a", "maximum": 3}]})
+    assert shootd.wait_operation(again.json()["operation"]["id"])["status"] == "succeeded"
+    assert types(shootd, "dev")[-1] == "cluster.updated"
+
+
+def test_a_change_behind_a_deletion_that_fails(sim, shootd):
+    """Others delete it while the change waits; the deletion gives up: so does the change, and a retry is possible."""
+    somebody = Somebody(sim)
+    shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    sim.post("settings", durations={"reconcile": 1500})
+    sim.post("lifecycle", operation="delete", outcome="failed", at_progress=50)
+    somebody.act("dev", "reconcile")
+    shootd.wait_phase("dev", "updating")
+    changed = shootd.http.patch(shootd.clusters_path("dev"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
+    op = changed.json()["operation"]["id"]
+    path = f"/gardener/v2/public/shoots/Sto2/{PROJECT_ID}/dev"
+    assert somebody.http.delete(path).status_code < 300
+    ended = shootd.wait_operation(op)
+    assert ended["status"] == "failed" and ended["steps"][0]["status"] == "skipped", ended
+    retry = shootd.http.post(shootd.clusters_path("dev") + "/actions/retry")
+    assert retry.status_code == 202
+    assert shootd.wait_operation(retry.json()["operation"]["id"])["status"] == "succeeded"
+    shootd.wait_gone("dev")

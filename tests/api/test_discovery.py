@@ -50,6 +50,7 @@ def test_a_cluster_made_anew_by_others_is_not_ours(sim, shootd):
     shootd.create("dev")
     first = shootd.wait_phase("dev", "ready")
     shootd.http.get(shootd.clusters_path("dev") + "/kubeconfig")
+    sim.post("clock", advance_seconds=7200)  # a ready shoot of the simulator ended its run an hour ago
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [{"name": "dev", "state": "ready", "spec": {}}]})
     wait_until(lambda: (c := shootd.cluster("dev")).status_code == 200 and c.json()["id"] != first["id"],
                what="the other one")
