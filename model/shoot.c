@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/cluster.h"
@@ -36,6 +37,16 @@ struct shoot *shoot_copy(const struct shoot *s)
     copy->last_errors = json_deep_copy(s->last_errors);
     copy->api_server_url = mem_strdup(s->api_server_url);
     return copy;
+}
+
+bool shoot_is_deletion(const struct shoot *s)
+{
+    return s && s->operation_type && !strcmp(s->operation_type, "Delete");
+}
+
+bool shoot_state_is(const struct shoot *s, const char *state)
+{
+    return s->operation_state && !strcmp(s->operation_state, state);
 }
 
 json_t *shoot_to_json(const struct shoot *s)

@@ -32,16 +32,6 @@ static size_t compare_objects(const char *path, const json_t *wanted, const json
     return count;
 }
 
-static const json_t *pool_named(const json_t *pools, const char *name)
-{
-    size_t i;
-    json_t *pool;
-    json_array_foreach (pools, i, pool)
-        if (name && !strcmp(name, json_str_or(pool, "name", "")))
-            return pool;
-    return NULL;
-}
-
 static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *differences)
 {
     size_t count = 0, i;
@@ -58,7 +48,7 @@ static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *d
         if (spec_pool_there(wanted, json_array_get(wanted, 0), found) == pool)
             continue;
         char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "?");
-        if (!pool_named(wanted, name))
+        if (!spec_find_named(wanted, name))
             count += differ(differences, here, json_null(), pool);
     }
     return count;

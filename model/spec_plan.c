@@ -15,16 +15,6 @@ static const char *const cluster_members[] = {"kubernetes_version",    "allowed_
                                               "hibernation_schedules", "maintenance",
                                               "high_availability",     "networking"};
 
-static const json_t *pool_named(const json_t *pools, const char *name)
-{
-    size_t i;
-    json_t *pool;
-    json_array_foreach (pools, i, pool)
-        if (!strcmp(name, json_str_or(pool, "name", "")))
-            return pool;
-    return NULL;
-}
-
 /* `rolls` says why nodes are replaced one by one, NULL when they are not. */
 static void add_step(json_t *plan, const char *type, const char *target, json_t *want, const char *rolls)
 {
@@ -109,13 +99,13 @@ static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
     json_t *pool;
     json_array_foreach (pools, i, pool) {
         const char *name = name_of(pools, pool, there);
-        const json_t *found = name ? pool_named(there, name) : NULL;
+        const json_t *found = name ? spec_find_named(there, name) : NULL;
         if (found && !spec_pool_is_met(pool, found))
             add_step(plan, "update_pool", name, json_deep_copy(pool), pool_rolls(pool, found));
     }
     json_array_foreach (pools, i, pool) {
         const char *name = name_of(pools, pool, there);
-        if (name && pool_named(there, name))
+        if (name && spec_find_named(there, name))
             continue;
         json_t *resolved = spec_resolve_pool(pool, context);
         add_step(plan, "create_pool", json_str(resolved, "name"), resolved, NULL);
@@ -142,7 +132,7 @@ bool spec_step_is_met(const char *type, const char *target, const json_t *want, 
         json_t *differences CLEANUP_JSON = json_array();
         return spec_differences(want, observed, differences) == 0;
     }
-    const json_t *pool = pool_named(json_arr(observed, "node_pools"), target);
+    const json_t *pool = spec_find_named(json_arr(observed, "node_pools"), target);
     if (!strcmp(type, "delete_pool"))
         return !pool;
     return pool && spec_pool_is_met(want, pool);
@@ -241,7 +231,7 @@ json_t *spec_step_body(const char *type, const char *target, const json_t *want,
         return cluster_body(want, observed, context);
     if (!strcmp(type, "delete_pool"))
         return NULL;
-    const json_t *there = pool_named(json_arr(observed, "node_pools"), target);
+    const json_t *there = spec_find_named(json_arr(observed, "node_pools"), target);
     json_t *body = there ? json_deep_copy(there) : json_object();
     const char *member;
     json_t *value;

@@ -179,8 +179,7 @@ static bool is_outdated(const struct entity *e, const struct shoot *seen, wall_u
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    bool leaving = seen->operation_type && !strcmp(seen->operation_type, "Delete");
-    if (leaving || is_older(c, seen, env_wall(e->r->env)) || ++e->other_reads < ABSENT_READS)
+    if (shoot_is_deletion(seen) || is_older(c, seen, env_wall(e->r->env)) || ++e->other_reads < ABSENT_READS)
         return;
     log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
     entity_gone(e);

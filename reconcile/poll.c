@@ -188,8 +188,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     char name[64];
     (void)snprintf(name, sizeof(name), "%s", shoot->name);
     struct entity *e = find_in_project(p, name);
-    bool leaving = shoot->operation_type && !strcmp(shoot->operation_type, "Delete") &&
-                   shoot->operation_state && !strcmp(shoot->operation_state, "Succeeded");
+    bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
     if (!e && leaving)
         shoot_free(shoot); /* a list that lags behind a finished deletion */
     else if (!e)

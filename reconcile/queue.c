@@ -46,14 +46,9 @@ bool queue_is_due(const struct entity *e)
     return e->queued && (e->queue[0]->type == OPERATION_DELETE || !entity_has_open_operation(e));
 }
 
-static bool is_deletion(const struct shoot *s)
-{
-    return s && s->operation_type && !strcmp(s->operation_type, "Delete");
-}
-
 bool entity_is_deleted_at_cleura(const struct entity *e)
 {
-    return is_deletion(e->cluster->shoot);
+    return shoot_is_deletion(e->cluster->shoot);
 }
 
 bool entity_is_leaving(const struct entity *e)

@@ -17,9 +17,8 @@ static bool deletion_is_missing(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
     const struct operation_step *sent = &e->op->steps[0];
-    bool deleting = s->operation_type && !strcmp(s->operation_type, "Delete");
     bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
-    return !deleting && sent->status == STEP_DONE && (sent->uncertain || overdue);
+    return !shoot_is_deletion(s) && sent->status == STEP_DONE && (sent->uncertain || overdue);
 }
 
 static void delete_again(struct entity *e)

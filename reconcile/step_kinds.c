@@ -132,10 +132,9 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
 static enum finding delete_found(const struct entity *e, const struct shoot *shoot)
 {
     const struct shoot *before = e->cluster->shoot;
-    bool deleting = shoot->operation_type && !strcmp(shoot->operation_type, "Delete");
-    bool old_failure = before && shoot->operation_state && !strcmp(shoot->operation_state, "Failed") &&
-                       shoot->operation_at == before->operation_at;
-    return deleting && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
+    bool old_failure =
+        before && shoot_state_is(shoot, "Failed") && shoot->operation_at == before->operation_at;
+    return shoot_is_deletion(shoot) && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
 /* ---- changes of the spec
@@ -186,8 +185,7 @@ static bool ha_is_met(const struct entity *e, const struct operation_step *step,
 /* A run began since the write: it is ours, for nobody sends anything while another's goes on. */
 static bool run_began(const struct entity *e, const struct shoot *shoot)
 {
-    const char *state = shoot->operation_state ? shoot->operation_state : "";
-    return !strcmp(state, "Processing") || !strcmp(state, "Pending") ||
+    return shoot_state_is(shoot, "Processing") || shoot_state_is(shoot, "Pending") ||
            (shoot->operation_at && shoot->operation_at != e->cluster->guard_seen_at);
 }
 

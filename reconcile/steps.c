@@ -82,16 +82,12 @@ void step_lost(struct entity *e)
     try_again(e, 0);
 }
 
-static bool state_is(const struct shoot *s, const char *state)
-{
-    return s->operation_state && !strcmp(s->operation_state, state);
-}
-
 /* Gardener is not working on it, nor about to try again by itself. */
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    return s && !state_is(s, "Processing") && !state_is(s, "Pending") && !state_is(s, "Error");
+    return s && !shoot_state_is(s, "Processing") && !shoot_state_is(s, "Pending") &&
+           !shoot_state_is(s, "Error");
 }
 
 /* Begun so long ago; time that we were not running does not count. */
@@ -426,24 +422,19 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     }
 }
 
-static bool is_deletion(const struct shoot *s)
-{
-    return s->operation_type && !strcmp(s->operation_type, "Delete");
-}
-
 /* Only a retry, or another delete, goes on from there (cleura-api.md 10.4). */
 static bool deletion_gave_up(const struct shoot *s)
 {
-    return is_deletion(s) && (state_is(s, "Failed") || state_is(s, "Aborted"));
+    return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
 }
 
 static bool cleura_is_busy(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
     const struct shoot *s = c->shoot;
-    return !s->has_operation || state_is(s, "Processing") || state_is(s, "Pending") ||
+    return !s->has_operation || shoot_state_is(s, "Processing") || shoot_state_is(s, "Pending") ||
            decide_guard_holds(c, s, env_wall(e->r->env)) ||
-           (is_deletion(s) && !(deletion_gave_up(s) && e->op->type == OPERATION_RETRY));
+           (shoot_is_deletion(s) && !(deletion_gave_up(s) && e->op->type == OPERATION_RETRY));
 }
 
 static void begin_exclusive(struct entity *e)

@@ -111,6 +111,11 @@ json_t *decode_sorted(json_t *array)
     return sorted;
 }
 
+json_t *decode_array(json_t *array)
+{
+    return array ? json_incref(array) : json_array();
+}
+
 int64_t decode_gib(const char *text)
 {
     char *end;

@@ -83,6 +83,11 @@ bool decode_by_table(const struct generation *generation, const struct upstream_
                      size_t len, struct upstream_result *result);
 decode_answer decode_ssh_key;
 json_t *decode_schedules(const json_t *schedules);
+struct maintenance_words {
+    const char *update, *kubernetes, *machine_image, *window;
+};
+/* Groups of which our document names nothing are left out, and stay as they are. */
+json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 int kubeconfig_variants(enum upstream_op op);
 bool decode_kubeconfig(const char *body, size_t len, struct upstream_result *result);
 
@@ -116,6 +121,8 @@ json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
 json_t *decode_map(const json_t *value);
 json_t *encode_pairs(const json_t *map);
 json_t *decode_string_array(const json_t *array);
+/* A reference, or an empty array. */
+json_t *decode_array(json_t *array);
 /*
  * Cleura gives arrays in any order (cleura-api.md 6.5); sorted, by name where there is one, equal clusters
  * look equal. Takes `array`; zones keep their order, which means something to Gardener.

@@ -114,6 +114,26 @@ json_t *decode_schedules(const json_t *schedules)
     return ours;
 }
 
+json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words)
+{
+    const char *const updates[][2] = {{"auto_update_kubernetes", words->kubernetes},
+                                      {"auto_update_machine_image", words->machine_image}};
+    json_t *theirs = json_object();
+    json_t *update CLEANUP_JSON = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
+        if (json_object_get(maintenance, updates[i][0]))
+            json_set_bool(update, updates[i][1], json_bool(maintenance, updates[i][0], true));
+    if (json_object_size(update))
+        json_set_take(theirs, words->update, json_incref(update));
+    if (json_str(maintenance, "begin")) {
+        json_t *window = json_object();
+        json_set_str(window, "begin", json_str(maintenance, "begin"));
+        json_set_str(window, "end", json_str(maintenance, "end"));
+        json_set_take(theirs, words->window, window);
+    }
+    return theirs;
+}
+
 /* ---- kubeconfigs
  * ---------------------------------------------------------------------------------------------- */
 

@@ -79,11 +79,6 @@ static json_t *decode_observed(const json_t *metadata, const json_t *spec)
     return ours;
 }
 
-static json_t *or_empty(json_t *array)
-{
-    return array ? json_incref(array) : json_array();
-}
-
 static json_t *decode_last_errors(const json_t *array)
 {
     json_t *errors = json_array();
@@ -130,8 +125,8 @@ struct shoot *decode_shoot_v1(const json_t *doc)
         s->operation_at = decode_time(json_str(operation, "lastUpdateTime"));
     }
     s->hibernated = json_bool(status, "hibernated", false);
-    s->conditions = decode_sorted(or_empty(json_arr(status, "conditions")));
-    s->constraints = decode_sorted(or_empty(json_arr(status, "constraints")));
+    s->conditions = decode_sorted(decode_array(json_arr(status, "conditions")));
+    s->constraints = decode_sorted(decode_array(json_arr(status, "constraints")));
     s->last_errors = decode_last_errors(json_arr(status, "lastErrors"));
     s->api_server_url = mem_strdup(advertised_url(json_arr(status, "advertisedAddresses")));
     return s;
@@ -160,7 +155,7 @@ static json_t *encode_worker(const json_t *pool)
         json_set_take(worker, "volume", json_incref(volume));
     json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
     json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
-    json_set_take(worker, "taints", or_empty(json_arr(pool, "taints")));
+    json_set_take(worker, "taints", decode_array(json_arr(pool, "taints")));
     json_set_take(worker, "zones", decode_string_array(json_arr(pool, "zones")));
     return worker;
 }
@@ -184,26 +179,8 @@ static json_t *encode_infrastructure(const json_t *networking)
     return infrastructure;
 }
 
-/* Groups of which our document names nothing stay as they are. */
-static json_t *encode_maintenance(const json_t *maintenance)
-{
-    static const char *const updates[][2] = {{"auto_update_kubernetes", "kubernetesVersion"},
-                                             {"auto_update_machine_image", "machineImageVersion"}};
-    json_t *theirs = json_object();
-    json_t *update CLEANUP_JSON = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
-        if (json_object_get(maintenance, updates[i][0]))
-            json_set_bool(update, updates[i][1], json_bool(maintenance, updates[i][0], true));
-    if (json_object_size(update))
-        json_set_take(theirs, "autoUpdate", json_incref(update));
-    if (json_str(maintenance, "begin")) {
-        json_t *window = json_object();
-        json_set_str(window, "begin", json_str(maintenance, "begin"));
-        json_set_str(window, "end", json_str(maintenance, "end"));
-        json_set_take(theirs, "timeWindow", window);
-    }
-    return theirs;
-}
+static const struct maintenance_words maintenance_words = {"autoUpdate", "kubernetesVersion",
+                                                           "machineImageVersion", "timeWindow"};
 
 static json_t *wrap(const char *name, json_t *value)
 {
@@ -231,7 +208,8 @@ json_t *encode_patch_v1(const struct upstream_call *call)
         json_set_take(shoot, "hibernation",
                       wrap("schedules", json_incref(json_arr(change, "hibernation_schedules"))));
     if (json_obj(change, "maintenance"))
-        json_set_take(shoot, "maintenance", encode_maintenance(json_obj(change, "maintenance")));
+        json_set_take(shoot, "maintenance",
+                      encode_maintenance(json_obj(change, "maintenance"), &maintenance_words));
     return wrap("shoot", shoot);
 }
 
@@ -261,6 +239,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
         json_set_take(shoot, "hibernation", hibernation);
     }
     if (json_obj(spec, "maintenance"))
-        json_set_take(shoot, "maintenance", encode_maintenance(json_obj(spec, "maintenance")));
+        json_set_take(shoot, "maintenance",
+                      encode_maintenance(json_obj(spec, "maintenance"), &maintenance_words));
     return wrap("shoot", shoot);
 }

@@ -134,11 +134,6 @@ static json_t *decode_last_errors(const json_t *array)
     return decode_sorted(errors);
 }
 
-static json_t *or_empty(json_t *array)
-{
-    return array ? json_incref(array) : json_array();
-}
-
 struct shoot *decode_shoot_v2(const json_t *doc)
 {
     if (!json_str(doc, "name"))
@@ -149,8 +144,8 @@ struct shoot *decode_shoot_v2(const json_t *doc)
     s->observed = decode_observed(doc);
     decode_last_operation(s, json_obj(doc, "last_operation"));
     s->hibernated = json_bool(status, "is_hibernated", false);
-    s->conditions = decode_sorted(or_empty(json_arr(status, "conditions")));
-    s->constraints = decode_sorted(or_empty(json_arr(status, "constraints")));
+    s->conditions = decode_sorted(decode_array(json_arr(status, "conditions")));
+    s->constraints = decode_sorted(decode_array(json_arr(status, "constraints")));
     s->last_errors = decode_last_errors(json_arr(status, "last_errors"));
     return s;
 }
@@ -173,7 +168,7 @@ static json_t *encode_worker(const json_t *pool)
     json_set_take(worker, "zones", decode_string_array(json_arr(pool, "zones")));
     json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
     json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
-    json_set_take(worker, "taints", or_empty(json_arr(pool, "taints")));
+    json_set_take(worker, "taints", decode_array(json_arr(pool, "taints")));
     return worker;
 }
 
@@ -199,26 +194,8 @@ static json_t *encode_provider(const json_t *spec)
     return provider;
 }
 
-/* Groups of which our document names nothing stay as they are. */
-static json_t *encode_maintenance(const json_t *maintenance)
-{
-    static const char *const updates[][2] = {{"auto_update_kubernetes", "kubernetes_version"},
-                                             {"auto_update_machine_image", "machine_image_version"}};
-    json_t *theirs = json_object();
-    json_t *update CLEANUP_JSON = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(updates); i++)
-        if (json_object_get(maintenance, updates[i][0]))
-            json_set_bool(update, updates[i][1], json_bool(maintenance, updates[i][0], true));
-    if (json_object_size(update))
-        json_set_take(theirs, "auto_update", json_incref(update));
-    if (json_str(maintenance, "begin")) {
-        json_t *window = json_object();
-        json_set_str(window, "begin", json_str(maintenance, "begin"));
-        json_set_str(window, "end", json_str(maintenance, "end"));
-        json_set_take(theirs, "time_window", window);
-    }
-    return theirs;
-}
+static const struct maintenance_words maintenance_words = {"auto_update", "kubernetes_version",
+                                                           "machine_image_version", "time_window"};
 
 json_t *encode_pool_v2(const struct upstream_call *call)
 {
@@ -240,7 +217,8 @@ json_t *encode_patch_v2(const struct upstream_call *call)
     if (json_arr(change, "hibernation_schedules"))
         json_set_take(body, "hibernation_schedules", json_incref(json_arr(change, "hibernation_schedules")));
     if (json_obj(change, "maintenance"))
-        json_set_take(body, "maintenance", encode_maintenance(json_obj(change, "maintenance")));
+        json_set_take(body, "maintenance",
+                      encode_maintenance(json_obj(change, "maintenance"), &maintenance_words));
     if (cilium) {
         json_t *networking = json_object();
         json_set_take(networking, "cilium_provider_config", json_deep_copy(cilium));
@@ -264,7 +242,8 @@ json_t *encode_create_v2(const struct upstream_call *call)
     if (json_array_size(json_arr(spec, "hibernation_schedules")))
         json_set_take(body, "hibernation_schedules", json_incref(json_arr(spec, "hibernation_schedules")));
     if (json_obj(spec, "maintenance"))
-        json_set_take(body, "maintenance", encode_maintenance(json_obj(spec, "maintenance")));
+        json_set_take(body, "maintenance",
+                      encode_maintenance(json_obj(spec, "maintenance"), &maintenance_words));
     if (json_str(networking, "type")) {
         json_t *theirs = json_object();
         json_set_str(theirs, "type", json_str(networking, "type"));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "tests/support/account.h"
 #include "tests/support/virtual.h"
 #include "upstream/generation_private.h"
 #include "upstream/upstream.h"
@@ -113,15 +114,7 @@ static int setup(void **state)
     f->transport = fake_transport_new(&f->world, f->loop);
     f->transport->respond = respond;
     f->transport->ctx = f;
-    f->config = (struct config_account){.api = API_V2,
-                                        .max_in_flight = 1,
-                                        .min_spacing_us = 100 * US_PER_MS,
-                                        .call_timeout_us = 60 * US_PER_S};
-    f->config.name = mem_strdup("main");
-    f->config.cloud = mem_strdup("public");
-    f->config.url = mem_strdup("http://127.0.0.1:1");
-    f->config.login = mem_strdup("robot");
-    f->config.password = mem_strdup("pass");
+    test_account_init(&f->config);
     f->code_status = 204;
     f->good_code = 123456;
     (void)snprintf(f->token_path, sizeof(f->token_path), "/tmp/shootd-test-token-%d", (int)getpid());
@@ -139,11 +132,7 @@ static int teardown(void **state)
     loop_free(f->loop);
     account_state_free(f->remembered);
     (void)unlink(f->token_path);
-    free(f->config.name);
-    free(f->config.cloud);
-    free(f->config.url);
-    free(f->config.login);
-    free(f->config.password);
+    test_account_done(&f->config);
     free(f->config.token_file);
     free(f);
     return 0;

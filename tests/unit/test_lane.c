@@ -9,6 +9,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "tests/support/account.h"
 #include "tests/support/virtual.h"
 #include "upstream/breaker.h"
 #include "upstream/budget.h"
@@ -80,15 +81,7 @@ static int setup(void **state)
     f->transport->respond = respond;
     f->transport->ctx = f;
     list_init(&f->open);
-    f->config = (struct config_account){.api = API_V2,
-                                        .max_in_flight = 1,
-                                        .min_spacing_us = 100 * US_PER_MS,
-                                        .call_timeout_us = 60 * US_PER_S};
-    f->config.name = mem_strdup("main");
-    f->config.cloud = mem_strdup("public");
-    f->config.url = mem_strdup("http://127.0.0.1:1");
-    f->config.login = mem_strdup("robot");
-    f->config.password = mem_strdup("pass");
+    test_account_init(&f->config);
     f->late = HTTP_TIMEOUT;
     f->login = logged_in;
     f->answer = good;
@@ -106,11 +99,7 @@ static int teardown(void **state)
         free(CONTAINER_OF(item, struct test_call, link));
     f->transport->transport.free(&f->transport->transport);
     loop_free(f->loop);
-    free(f->config.name);
-    free(f->config.cloud);
-    free(f->config.url);
-    free(f->config.login);
-    free(f->config.password);
+    test_account_done(&f->config);
     free(f);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "tests/support/account.h"
 #include "tests/support/virtual.h"
 #include "upstream/generation_private.h"
 #include "upstream/upstream.h"
@@ -70,15 +71,7 @@ static int setup(void **state)
     f->transport->respond = respond;
     list_init(&f->open);
     f->transport->ctx = f;
-    f->config = (struct config_account){.api = API_V2,
-                                        .max_in_flight = 1,
-                                        .min_spacing_us = 100 * US_PER_MS,
-                                        .call_timeout_us = 60 * US_PER_S};
-    f->config.name = mem_strdup("main");
-    f->config.cloud = mem_strdup("public");
-    f->config.url = mem_strdup("http://127.0.0.1:1");
-    f->config.login = mem_strdup("robot");
-    f->config.password = mem_strdup("pass");
+    test_account_init(&f->config);
     f->login = (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL,
                                       US_PER_MS};
     f->answer = (struct canned_answer){HTTP_ANSWERED, 200, "[]", NULL, 10 * US_PER_MS};
@@ -96,11 +89,7 @@ static int teardown(void **state)
     f->transport->transport.free(&f->transport->transport);
     loop_free(f->loop);
     account_state_free(f->remembered);
-    free(f->config.name);
-    free(f->config.cloud);
-    free(f->config.url);
-    free(f->config.login);
-    free(f->config.password);
+    test_account_done(&f->config);
     free(f);
     return 0;
 }
