@@ -51,11 +51,15 @@ static void change_done(struct change *change)
     case CHANGE_PROJECT_PUT:
         project_state_free(change->project);
         break;
+    case CHANGE_REPLAY_PUT:
+        replay_free(change->replay);
+        break;
     case CHANGE_CLUSTER_DELETE:
     case CHANGE_SUBSCRIPTION_DELETE:
     case CHANGE_OPERATION_PURGE:
     case CHANGE_EVENT_PURGE:
     case CHANGE_DELIVERY_PURGE:
+    case CHANGE_REPLAY_PURGE:
     case CHANGE_KIND_MAX_:
         break;
     }
@@ -137,6 +141,11 @@ void change_put_account(struct change_set *set, struct account_state *a)
 void change_put_project(struct change_set *set, struct project_state *p)
 {
     change_add(set, CHANGE_PROJECT_PUT)->project = p;
+}
+
+void change_put_replay(struct change_set *set, struct replay *p)
+{
+    change_add(set, CHANGE_REPLAY_PUT)->replay = p;
 }
 
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before)

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES };
+enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES, REQUEST_REPLAY };
 
 struct reader_request {
     struct reader_request *next;
@@ -20,6 +20,7 @@ struct reader_request {
         void (*events)(void *ctx, enum store_status status, struct event_page *page);
         void (*event)(void *ctx, enum store_status status, struct event *event);
         void (*deliveries)(void *ctx, enum store_status status, struct delivery *array, size_t count);
+        void (*replay)(void *ctx, enum store_status status, struct replay *replay);
     } on_done;
     void *ctx;
 };
@@ -58,10 +59,18 @@ static void answer_deliveries(struct reader *r, struct reader_request *q)
     q->on_done.deliveries(q->ctx, status, array, count);
 }
 
+static void answer_replay(struct reader *r, struct reader_request *q)
+{
+    struct replay *replay = NULL;
+    enum store_status status = r->backend->replay_by_key(r->conn, q->id, &replay);
+    q->on_done.replay(q->ctx, status, replay);
+}
+
 static void (*const answers[])(struct reader *r, struct reader_request *q) = {
     [REQUEST_EVENTS] = answer_events,
     [REQUEST_EVENT] = answer_event,
     [REQUEST_DELIVERIES] = answer_deliveries,
+    [REQUEST_REPLAY] = answer_replay,
 };
 
 /* NULL when the reader is to stop and nothing is queued. */
@@ -173,6 +182,18 @@ void storage_query_deliveries(struct storage *s, const char *subscription_id, co
     q->before = mem_strdup(before ? before : "");
     q->limit = limit;
     q->on_done.deliveries = on_done;
+    q->ctx = ctx;
+    reader_post(&s->reader, q);
+}
+
+void storage_query_replay(struct storage *s, const char *key,
+                          void (*on_done)(void *ctx, enum store_status status, struct replay *replay),
+                          void *ctx)
+{
+    struct reader_request *q = MEM_NEW(struct reader_request);
+    q->kind = REQUEST_REPLAY;
+    q->id = mem_strdup(key);
+    q->on_done.replay = on_done;
     q->ctx = ctx;
     reader_post(&s->reader, q);
 }

@@ -17,6 +17,7 @@
 #include "base/attrs.h"
 #include "base/env.h"
 #include "model/cluster.h"
+#include "model/replay.h"
 
 enum store_status {
     STORE_OK,
@@ -47,6 +48,8 @@ enum change_kind {
     CHANGE_TOKEN_PUT,
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
+    CHANGE_REPLAY_PUT,   /* whole row; an older one of the same key gives way */
+    CHANGE_REPLAY_PURGE, /* made before `at` */
     CHANGE_KIND_MAX_,
 };
 
@@ -61,6 +64,7 @@ struct change {
         struct api_token *token;
         struct account_state *account;
         struct project_state *project;
+        struct replay *replay;
         char id[40];
         wall_us at;
     };
@@ -99,7 +103,8 @@ void change_put_delivery(struct change_set *set, struct delivery *d);
 void change_put_token(struct change_set *set, struct api_token *t);
 void change_put_account(struct change_set *set, struct account_state *a);
 void change_put_project(struct change_set *set, struct project_state *p);
-/* kind: CHANGE_OPERATION_PURGE, CHANGE_EVENT_PURGE or CHANGE_DELIVERY_PURGE. */
+void change_put_replay(struct change_set *set, struct replay *p);
+/* kind: one of CHANGE_..._PURGE. */
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
 
 /* ---- page queries (reader thread)
@@ -167,6 +172,7 @@ struct store_backend {
     /* Deliveries of a subscription, newest first; `before` is a delivery id or "" for the first page. */
     enum store_status (*deliveries)(void *conn, const char *subscription_id, const char *before, int limit,
                                     struct delivery **ret_array, size_t *ret_count);
+    enum store_status (*replay_by_key)(void *conn, const char *key, struct replay **ret_replay);
     /*
      * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when another holder's
      * lease has not run out (then *lease says whose). A change of holder increments the fence (DB-23). Own
@@ -228,5 +234,9 @@ void storage_query_deliveries(struct storage *s, const char *subscription_id, co
                               void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
                                               size_t count),
                               void *ctx);
+/* STORE_NONE, and NULL, when no such request is kept. */
+void storage_query_replay(struct storage *s, const char *key,
+                          void (*on_done)(void *ctx, enum store_status status, struct replay *replay),
+                          void *ctx);
 
 #endif

@@ -162,6 +162,24 @@ static enum store_status put_project(struct fake_tables *t, struct change *chang
     return put(t, FAKE_PROJECTS, row_new(change->project->name, project_state_to_json(change->project)));
 }
 
+static enum store_status put_replay(struct fake_tables *t, struct change *change)
+{
+    struct fake_row *row = row_new(change->replay->key, replay_to_json(change->replay));
+    row->number = change->replay->created_at;
+    return put(t, FAKE_REPLAYS, row);
+}
+
+static bool made_before(const struct fake_row *row, const void *before)
+{
+    return row->number < *(const wall_us *)before;
+}
+
+static enum store_status purge_replays(struct fake_tables *t, struct change *change)
+{
+    fake_filter(&t->table[FAKE_REPLAYS], made_before, &change->at);
+    return STORE_OK;
+}
+
 typedef enum store_status (*applier)(struct fake_tables *t, struct change *change);
 
 static const applier appliers[CHANGE_KIND_MAX_] = {
@@ -178,6 +196,8 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_TOKEN_PUT] = put_token,
     [CHANGE_ACCOUNT_PUT] = put_account,
     [CHANGE_PROJECT_PUT] = put_project,
+    [CHANGE_REPLAY_PUT] = put_replay,
+    [CHANGE_REPLAY_PURGE] = purge_replays,
 };
 
 enum store_status fake_apply_change(struct fake_tables *t, struct change *change)

@@ -231,6 +231,15 @@ static enum store_status fake_deliveries(void *arg, const char *subscription_id,
     return STORE_OK;
 }
 
+static enum store_status fake_replay_by_key(void *arg, const char *key, struct replay **ret_replay)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    *ret_replay = fake_read_replay(&conn->state->committed, key);
+    unlock(conn);
+    return *ret_replay ? STORE_OK : STORE_NONE;
+}
+
 /* ---- leases
  * ------------------------------------------------------------------------------------------------- */
 
@@ -282,6 +291,7 @@ const struct store_backend store_fake = {
     .events = fake_events,
     .event_by_id = fake_event_by_id,
     .deliveries = fake_deliveries,
+    .replay_by_key = fake_replay_by_key,
     .lease_take = fake_lease_take,
     .lease_release = fake_lease_release,
 };

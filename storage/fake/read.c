@@ -99,3 +99,12 @@ void fake_read_deliveries(const struct fake_tables *t, const char *subscription_
     *ret_array = array;
     *ret_count = count;
 }
+
+struct replay *fake_read_replay(const struct fake_tables *t, const char *key)
+{
+    const struct fake_row *row = fake_find(&t->table[FAKE_REPLAYS], key);
+    if (!row)
+        return NULL;
+    json_t *CLEANUP_JSON doc = row_doc(row);
+    return replay_from_json(doc);
+}

@@ -16,6 +16,7 @@ enum fake_table {
     FAKE_TOKENS,
     FAKE_ACCOUNTS,
     FAKE_PROJECTS,
+    FAKE_REPLAYS,
     FAKE_TABLE_MAX_,
 };
 
@@ -23,7 +24,7 @@ struct fake_row {
     unsigned refs;
     char *key;
     char *unique;   /* a second thing that no other row of the table may have, or NULL */
-    int64_t number; /* cluster: version; operation: finished_at */
+    int64_t number; /* cluster: version; operation: finished_at; replay: created_at */
     char *doc;      /* the stored form, where there is one */
     struct event *event;
     struct delivery *delivery;

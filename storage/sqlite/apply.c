@@ -137,6 +137,16 @@ static enum store_status put_project(struct sqlite_conn *conn, struct change *ch
     return put_doc(conn, STATEMENT_PROJECT_PUT, p->name, project_state_to_json(p), ret_error);
 }
 
+static enum store_status put_replay(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    char *CLEANUP_FREE doc = doc_text(replay_to_json(change->replay));
+    struct binder b = statement_start(conn, STATEMENT_REPLAY_PUT);
+    bind_text(&b, change->replay->key);
+    bind_int(&b, change->replay->created_at);
+    bind_text(&b, doc);
+    return statement_run(&b, ret_error);
+}
+
 static enum store_status run_with_id(struct sqlite_conn *conn, enum statement which, const char *id,
                                      char **ret_error)
 {
@@ -160,6 +170,7 @@ static const enum statement purges[CHANGE_KIND_MAX_] = {
     [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE,
     [CHANGE_EVENT_PURGE] = STATEMENT_EVENT_PURGE,
     [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,
+    [CHANGE_REPLAY_PURGE] = STATEMENT_REPLAY_PURGE,
 };
 
 static enum store_status purge(struct sqlite_conn *conn, struct change *change, char **ret_error)
@@ -185,6 +196,8 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_TOKEN_PUT] = put_token,
     [CHANGE_ACCOUNT_PUT] = put_account,
     [CHANGE_PROJECT_PUT] = put_project,
+    [CHANGE_REPLAY_PUT] = put_replay,
+    [CHANGE_REPLAY_PURGE] = purge,
 };
 
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error)

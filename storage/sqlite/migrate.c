@@ -79,7 +79,14 @@ static const char page_indexes[] =
     "CREATE INDEX deliveries_pending ON deliveries (event_id) WHERE status = 'pending';"
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';";
 
-static const char *const migrations[] = {tables, page_indexes};
+/* Answers of keyed requests: found by key, purged by age. */
+static const char replays[] = "CREATE TABLE replays ("
+                              " key TEXT NOT NULL PRIMARY KEY CHECK (length(key) = 64),"
+                              " created_at INTEGER NOT NULL,"
+                              " " DOC ") STRICT;"
+                              "CREATE INDEX replays_created ON replays (created_at);";
+
+static const char *const migrations[] = {tables, page_indexes, replays};
 
 int migrate_newest(void)
 {

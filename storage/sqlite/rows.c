@@ -37,15 +37,21 @@ static enum store_status row_is_bad(struct binder *b, const char *what, char **r
     return STORE_BROKEN;
 }
 
+/* Column 1, or NULL when it is no document. */
+static json_t *row_doc(sqlite3_stmt *stmt)
+{
+    const unsigned char *text = sqlite3_column_text(stmt, 1);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
+    return text ? json_parse_strict((const char *)text, len, NULL) : NULL;
+}
+
 static enum store_status load_docs(struct sqlite_conn *conn, enum statement which, const char *what,
                                    doc_visit visit, const struct store_visitor *visitor, char **ret_error)
 {
     struct binder b = statement_start(conn, which);
     enum store_status status;
     while ((status = statement_step(&b, ret_error)) == STORE_OK) {
-        const unsigned char *text = sqlite3_column_text(b.stmt, 1);
-        size_t len = (size_t)sqlite3_column_bytes(b.stmt, 1);
-        json_t *CLEANUP_JSON doc = text ? json_parse_strict((const char *)text, len, NULL) : NULL;
+        json_t *CLEANUP_JSON doc = row_doc(b.stmt);
         if (!doc || !visit(visitor, doc))
             return row_is_bad(&b, what, ret_error);
     }
@@ -158,4 +164,29 @@ enum store_status sqlite_deliveries(void *conn, const char *subscription_id, con
     *ret_array = array;
     *ret_count = count;
     return STORE_OK;
+}
+
+static enum store_status read_replay(struct sqlite_conn *conn, const char *key, struct replay **ret_replay)
+{
+    struct binder b = statement_start(conn, STATEMENT_REPLAY_BY_KEY);
+    bind_text(&b, key);
+    enum store_status status = statement_step(&b, NULL);
+    if (status != STORE_OK)
+        return status;
+    json_t *CLEANUP_JSON doc = row_doc(b.stmt);
+    *ret_replay = doc ? replay_from_json(doc) : NULL;
+    if (!*ret_replay)
+        return row_is_bad(&b, "replay", NULL);
+    statement_end(&b);
+    return STORE_OK;
+}
+
+enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay)
+{
+    enum store_status status = sqlite_begin(conn);
+    if (status != STORE_OK)
+        return status;
+    status = read_replay(conn, key, ret_replay);
+    sqlite_rollback(conn);
+    return status;
 }

@@ -91,6 +91,7 @@ const struct store_backend store_sqlite = {
     .events = sqlite_events,
     .event_by_id = sqlite_event_by_id,
     .deliveries = sqlite_deliveries,
+    .replay_by_key = sqlite_replay_by_key,
     .lease_take = sqlite_lease_take,
     .lease_release = sqlite_lease_release,
 };

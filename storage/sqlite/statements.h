@@ -74,6 +74,11 @@ STATEMENT(PROJECT_PUT, "INSERT INTO projects (name, doc) VALUES (?, ?)"
                        " ON CONFLICT (name) DO UPDATE SET doc = excluded.doc")
 STATEMENT(PROJECT_LOAD, "SELECT name, doc FROM projects ORDER BY name")
 
+STATEMENT(REPLAY_PUT, "INSERT INTO replays (key, created_at, doc) VALUES (?, ?, ?)"
+                      " ON CONFLICT (key) DO UPDATE SET created_at = excluded.created_at, doc = excluded.doc")
+STATEMENT(REPLAY_PURGE, "DELETE FROM replays WHERE created_at < ?")
+STATEMENT(REPLAY_BY_KEY, "SELECT key, doc FROM replays WHERE key = ?")
+
 STATEMENT(LEASE_GET, "SELECT holder, until, fence FROM leases WHERE name = ?")
 STATEMENT(LEASE_PUT, "INSERT INTO leases (name, holder, until, fence) VALUES (?, ?, ?, ?)"
                      " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,"

@@ -193,6 +193,50 @@ static void every_kind_is_stored_and_loaded(void **state)
     assert_int_equal(f->backend->event_by_id(f->reader, "evt_2", &e), STORE_NONE);
 }
 
+static struct replay *make_replay(char digit, const char *body, wall_us created_at)
+{
+    struct replay *p = MEM_NEW(struct replay);
+    memset(p->key, digit, sizeof(p->key) - 1);
+    memset(p->fingerprint, 'f', sizeof(p->fingerprint) - 1);
+    p->status = 202;
+    p->sealed_body = mem_dup(body, strlen(body));
+    p->sealed_body_len = strlen(body);
+    p->created_at = created_at;
+    return p;
+}
+
+static enum store_status find_replay(struct fixture *f, char digit, struct replay **ret_replay)
+{
+    struct replay *wanted = make_replay(digit, "", 0);
+    enum store_status status = f->backend->replay_by_key(f->reader, wanted->key, ret_replay);
+    replay_free(wanted);
+    return status;
+}
+
+static void replays_are_found_replaced_and_purged(void **state)
+{
+    struct fixture *f = *state;
+    struct replay *p = NULL;
+    struct change_set *set = change_set_new();
+    assert_int_equal(find_replay(f, 'a', &p), STORE_NONE);
+    change_put_replay(set, make_replay('a', "one", 10));
+    change_put_replay(set, make_replay('b', "two", 20));
+    change_put_replay(set, make_replay('a', "three", 30));
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_int_equal(find_replay(f, 'a', &p), STORE_OK);
+    assert_int_equal(p->status, 202);
+    assert_int_equal(p->sealed_body_len, 5);
+    assert_memory_equal(p->sealed_body, "three", 5);
+    assert_int_equal(p->created_at, 30);
+    replay_free(p);
+    set = change_set_new();
+    change_purge(set, CHANGE_REPLAY_PURGE, 30);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_int_equal(find_replay(f, 'b', &p), STORE_NONE);
+    assert_int_equal(find_replay(f, 'a', &p), STORE_OK);
+    replay_free(p);
+}
+
 static void a_second_put_replaces(void **state)
 {
     struct fixture *f = *state;
@@ -475,6 +519,7 @@ int main(void)
         struct CMUnitTest tests[] = {
             SUITE_TEST(every_kind_is_stored_and_loaded),
             SUITE_TEST(a_second_put_replaces),
+            SUITE_TEST(replays_are_found_replaced_and_purged),
             SUITE_TEST(stale_cluster_versions_conflict),
             SUITE_TEST(live_clusters_are_unique_by_name),
             SUITE_TEST(digests_and_event_ids_are_unique),

@@ -1,0 +1,47 @@
+#include "model/replay.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/stored_private.h"
+
+void replay_free(struct replay *p)
+{
+    if (!p)
+        return;
+    free(p->location);
+    free(p->sealed_body);
+    free(p);
+}
+
+json_t *replay_to_json(const struct replay *p)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "key", p->key);
+    json_set_str(doc, "fingerprint", p->fingerprint);
+    json_set_int(doc, "status", p->status);
+    json_set_str(doc, "etag", p->etag);
+    json_set_str(doc, "location", p->location);
+    json_set_int(doc, "retry_after_s", p->retry_after_s);
+    json_set_str(doc, "operation_id", p->operation_id);
+    json_set_bytes(doc, "sealed_body", p->sealed_body, p->sealed_body_len);
+    json_set_int(doc, "created_at", p->created_at);
+    return doc;
+}
+
+struct replay *replay_from_json(const json_t *doc)
+{
+    if (!json_str(doc, "key") || !json_str(doc, "fingerprint"))
+        return NULL;
+    struct replay *p = MEM_NEW(struct replay);
+    json_copy_str(doc, "key", p->key, sizeof(p->key));
+    json_copy_str(doc, "fingerprint", p->fingerprint, sizeof(p->fingerprint));
+    p->status = (int)json_int(doc, "status", 0);
+    json_copy_str(doc, "etag", p->etag, sizeof(p->etag));
+    p->location = mem_strdup(json_str(doc, "location"));
+    p->retry_after_s = (int)json_int(doc, "retry_after_s", 0);
+    json_copy_str(doc, "operation_id", p->operation_id, sizeof(p->operation_id));
+    p->sealed_body = json_bytes(doc, "sealed_body", &p->sealed_body_len);
+    p->created_at = json_int(doc, "created_at", 0);
+    return p;
+}
