@@ -1,6 +1,7 @@
 /* The request body: bounded while it comes in, parsed once it is whole (MH-3, conventions 0.3). */
 #include "api/checks.h"
 
+#include "api/idempotency.h"
 #include "api/problem_reply.h"
 #include "api/routes.h"
 
@@ -20,6 +21,7 @@ bool check_body(struct request *r)
                      r->body.max);
         return false;
     }
+    idempotency_take_fingerprint(r);
     if (!(r->route->flags & ROUTE_BODY))
         return true;
     if (!r->body.len) {

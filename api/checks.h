@@ -18,6 +18,8 @@ bool check_token(struct request *r);
 bool check_permission(struct request *r);
 /* content.c: Expect, length, type and coding of the body, Accept */
 bool check_content(struct request *r);
+/* idempotency.c: syntax of Idempotency-Key, where it has a meaning */
+bool check_idempotency_key(struct request *r);
 /* body.c: keeps a chunk. False when so much came that the connection is to be dropped (MH-3). */
 bool body_append(struct request *r, const char *bytes, size_t len);
 /* body.c: size and syntax; sets r->document */

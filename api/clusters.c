@@ -11,6 +11,7 @@
 #include "api/list.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
+#include "api/write.h"
 #include "base/mem.h"
 
 enum { CLUSTER_KEY_BYTES = 256 };
@@ -105,16 +106,9 @@ void handle_cluster(struct request *r)
         serve_cluster(r);
 }
 
-static struct command *write_command(struct request *r, enum command_type type)
-{
-    struct command *cmd = request_command(r, type);
-    cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
-    return cmd;
-}
-
 void handle_cluster_create(struct request *r)
 {
-    request_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
+    write_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
 }
 
 /* If-None-Match on a write is for "*" only: create, but never change. */
@@ -137,14 +131,14 @@ void handle_cluster_put(struct request *r)
 {
     struct command *cmd = write_command(r, COMMAND_CLUSTER_PUT);
     if (read_create_only(r, cmd))
-        request_park(r, cmd);
+        write_park(r, cmd);
     else
         command_free(cmd);
 }
 
 void handle_cluster_patch(struct request *r)
 {
-    request_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
+    write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
 }
 
 /* What changes the spec or ends the cluster has methods of its own. */
@@ -163,12 +157,12 @@ void handle_cluster_action(struct request *r)
             "enable-ha, rotate-ca-prepare and rotate-ca-complete.");
         return;
     }
-    struct command *cmd = request_command(r, COMMAND_CLUSTER_ACTION);
+    struct command *cmd = write_command(r, COMMAND_CLUSTER_ACTION);
     cmd->action = (enum operation_type)type;
-    request_park(r, cmd);
+    write_park(r, cmd);
 }
 
 void handle_cluster_delete(struct request *r)
 {
-    request_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
+    write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
 }

@@ -32,7 +32,7 @@ bool fresh_wanted(struct request *r, void (*serve)(struct request *r))
     if (!says_no_cache(r))
         return false;
     struct command *cmd = request_command(r, COMMAND_FRESH);
-    int64_t wait = prefer_wait(r);
+    int64_t wait = prefer_read(r).wait_s;
     int64_t most = r->api->limits.wait_max_s;
     if (wait < 0)
         wait = DEFAULT_WAIT_S;

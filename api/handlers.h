@@ -47,6 +47,7 @@ void handle_kubeconfig(struct request *r);
 void handle_operations(struct request *r);
 void handle_cluster_operations(struct request *r);
 void handle_operation(struct request *r);
+void handle_operation_cancel(struct request *r);
 /* events.c */
 void handle_events(struct request *r);
 void handle_cluster_events(struct request *r);

@@ -24,6 +24,7 @@ static const struct {
     [HEADER_IF_NONE_MATCH] = {"If-None-Match", true},
     [HEADER_PREFER] = {"Prefer", true},
     [HEADER_CACHE_CONTROL] = {"Cache-Control", true},
+    [HEADER_IDEMPOTENCY_KEY] = {"Idempotency-Key", false},
 };
 
 /* A field name is letters, digits and a few signs (RFC 9110 5.6.2). */

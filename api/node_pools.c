@@ -6,9 +6,9 @@
 
 #include "api/api_private.h"
 #include "api/checks.h"
-#include "api/park.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
+#include "api/write.h"
 #include "base/mem.h"
 #include "model/spec.h"
 
@@ -110,11 +110,10 @@ void handle_node_pool(struct request *r)
 
 static void write_pool(struct request *r, enum pool_write how)
 {
-    struct command *cmd = request_command(r, COMMAND_NODE_POOL);
+    struct command *cmd = write_command(r, COMMAND_NODE_POOL);
     cmd->pool = how;
     cmd->item = mem_strdup(r->item);
-    cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
-    request_park(r, cmd);
+    write_park(r, cmd);
 }
 
 void handle_node_pool_create(struct request *r)

@@ -38,7 +38,7 @@ void handle_cluster_operations(struct request *r)
 static int64_t wait_seconds(struct request *r)
 {
     int64_t wait = param_number(&r->params, PARAM_WAIT);
-    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : prefer_wait(r);
+    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : prefer_read(r).wait_s;
     int64_t most = r->api->limits.wait_max_s;
     answer_header(&r->answer, "Vary", "Prefer");
     if (preferred >= 0) {
@@ -48,14 +48,6 @@ static int64_t wait_seconds(struct request *r)
     return wait < most ? wait : most;
 }
 
-/* Over the caps the current state is answered at once (AO-16). */
-static bool may_wait(struct request *r)
-{
-    const struct api_limits *limits = &r->api->limits;
-    return api_parked(r->api) < limits->waiters &&
-           lot_count_of(&r->api->lot, r->token->id) < limits->waiters_per_token;
-}
-
 static void wait_for_end(struct request *r, int64_t seconds)
 {
     struct command *cmd = request_command(r, COMMAND_OPERATION_WAIT);
@@ -63,19 +55,36 @@ static void wait_for_end(struct request *r, int64_t seconds)
     request_park(r, cmd);
 }
 
-void handle_operation(struct request *r)
+/* The operation of the path, or NULL after a 404. */
+static struct view_blob *find_operation(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_OPERATIONS, r->item);
     const struct operation *op = blob ? blob->subject : NULL;
-    if (!op || !api_token_sees_project(r->token, op->project)) {
-        view_blob_unref(blob);
-        respond_with(r, PROBLEM_OPERATION_NOT_FOUND,
-                     "There is no operation of this id that the token may see.");
+    if (op && api_token_sees_project(r->token, op->project))
+        return blob;
+    view_blob_unref(blob);
+    respond_with(r, PROBLEM_OPERATION_NOT_FOUND, "There is no operation of this id that the token may see.");
+    return NULL;
+}
+
+void handle_operation_cancel(struct request *r)
+{
+    struct view_blob *blob = find_operation(r);
+    if (!blob)
         return;
-    }
+    view_blob_unref(blob);
+    request_park(r, request_command(r, COMMAND_OPERATION_CANCEL));
+}
+
+void handle_operation(struct request *r)
+{
+    struct view_blob *blob = find_operation(r);
+    if (!blob)
+        return;
+    const struct operation *op = blob->subject;
     bool is_final = operation_status_is_final(op->status);
     int64_t seconds = wait_seconds(r);
-    if (!is_final && seconds > 0 && may_wait(r)) {
+    if (!is_final && seconds > 0 && request_may_wait(r)) {
         view_blob_unref(blob);
         wait_for_end(r, seconds);
         return;

@@ -73,6 +73,7 @@ struct command *request_command(struct request *r, enum command_type type)
     if (r->item)
         memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
     cmd->body = json_incref(r->document);
+    cmd->idempotency = r->idempotency;
     cmd->if_match = mem_strdup(r->headers.values[HEADER_IF_MATCH]);
     return cmd;
 }
@@ -136,6 +137,8 @@ static void answer_command(struct request *r, struct command *cmd)
     answer_header(a, "ETag", "%s", cmd->etag);
     if (cmd->location)
         answer_header(a, "Location", "%s", cmd->location);
+    if (cmd->replayed)
+        answer_header(a, "Idempotency-Replayed", "true");
     if (cmd->retry_after_s > 0)
         answer_header(a, "Retry-After", "%d", cmd->retry_after_s);
     if (r->route->method == METHOD_GET && cmd->etag[0] && cmd->status == MHD_HTTP_OK)
@@ -177,7 +180,8 @@ void request_abandon(struct request *r)
         command_free(leave_lot(r));
 }
 
-unsigned lot_count_of(struct lot *lot, const char *token_id)
+/* How many parked requests belong to a token. */
+static unsigned lot_count_of(struct lot *lot, const char *token_id)
 {
     unsigned count = 0;
     (void)pthread_mutex_lock(&lot->lock);
@@ -185,6 +189,13 @@ unsigned lot_count_of(struct lot *lot, const char *token_id)
         count += !strcmp(CONTAINER_OF(it, struct parking, link)->token_id, token_id);
     (void)pthread_mutex_unlock(&lot->lock);
     return count;
+}
+
+bool request_may_wait(struct request *r)
+{
+    const struct api_limits *limits = &r->api->limits;
+    return api_parked(r->api) < limits->waiters &&
+           lot_count_of(&r->api->lot, r->token->id) < limits->waiters_per_token;
 }
 
 void lot_evict(struct lot *lot)

@@ -36,8 +36,8 @@ void request_unpark(struct request *r);
  * Harmless for a request that is not parked. Its HTTP thread.
  */
 void request_abandon(struct request *r);
-/* How many parked requests belong to a token. */
-unsigned lot_count_of(struct lot *lot, const char *token_id);
+/* Over the caps nobody else may wait long: the current state is answered at once (AO-16). */
+bool request_may_wait(struct request *r);
 /* Resumes everything; what has no answer yet gets 503 shutting_down. */
 void lot_evict(struct lot *lot);
 

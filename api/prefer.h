@@ -2,11 +2,19 @@
 #ifndef API_PREFER_H
 #define API_PREFER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct request;
 
-/* Seconds of "wait=N"; -1 when there is none. Unknown and malformed preferences are passed over. */
-int64_t prefer_wait(const struct request *r);
+struct preferences {
+    int64_t wait_s; /* -1: none */
+    bool respond_async;
+    bool minimal;        /* return=minimal */
+    bool representation; /* return=representation */
+};
+
+/* Of each preference the first one counts; unknown and malformed ones are passed over. */
+struct preferences prefer_read(const struct request *r);
 
 #endif

@@ -71,8 +71,9 @@ struct request {
     const struct api_token *token;
 
     struct buffer body;
-    size_t body_seen; /* bytes received, kept or not */
-    json_t *document; /* the parsed body */
+    size_t body_seen;                       /* bytes received, kept or not */
+    json_t *document;                       /* the parsed body */
+    struct command_idempotency idempotency; /* key: digest, "" when none was given */
 
     struct parking *parking;
     /* Turns the command's answer into another form; false leaves it to the common way. NULL: none. */

@@ -6,6 +6,7 @@
 
 #define P(id) PARAM_BIT(PARAM_##id)
 #define PAGE  (P(LIMIT) | P(CURSOR))
+#define WRITE (P(DRY_RUN) | P(WAIT))
 
 #define CLUSTER_FILTERS (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q))
 #define PROBE           (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
@@ -38,25 +39,24 @@ const struct route routes[] = {
     {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
      CLUSTER_FILTERS},
     {"createCluster", METHOD_POST, PROJECT "/clusters", handle_cluster_create, ROLE_OPERATOR, ROUTE_BODY,
-     REQUEST_MAX_BODY, P(DRY_RUN)},
+     REQUEST_MAX_BODY, WRITE},
     {"getCluster", METHOD_GET, CLUSTER, handle_cluster, ROLE_VIEWER, 0, 0, 0},
     {"putCluster", METHOD_PUT, CLUSTER, handle_cluster_put, ROLE_OPERATOR, ROUTE_BODY, REQUEST_MAX_BODY,
-     P(DRY_RUN)},
+     WRITE},
     {"patchCluster", METHOD_PATCH, CLUSTER, handle_cluster_patch, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_MERGE_PATCH, REQUEST_MAX_BODY, P(DRY_RUN)},
-    {"deleteCluster", METHOD_DELETE, CLUSTER, handle_cluster_delete, ROLE_OPERATOR, 0, 0, P(DRY_RUN)},
+     ROUTE_BODY | ROUTE_MERGE_PATCH, REQUEST_MAX_BODY, WRITE},
+    {"deleteCluster", METHOD_DELETE, CLUSTER, handle_cluster_delete, ROLE_OPERATOR, 0, 0, WRITE},
     {"listNodePools", METHOD_GET, POOLS, handle_node_pools, ROLE_VIEWER, 0, 0, 0},
     {"createNodePool", METHOD_POST, POOLS, handle_node_pool_create, ROLE_OPERATOR, ROUTE_BODY, SMALL_BODY,
-     P(DRY_RUN)},
+     WRITE},
     {"getNodePool", METHOD_GET, POOLS "/{pool}", handle_node_pool, ROLE_VIEWER, 0, 0, 0},
     {"putNodePool", METHOD_PUT, POOLS "/{pool}", handle_node_pool_put, ROLE_OPERATOR, ROUTE_BODY, SMALL_BODY,
-     P(DRY_RUN)},
+     WRITE},
     {"patchNodePool", METHOD_PATCH, POOLS "/{pool}", handle_node_pool_patch, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_MERGE_PATCH, SMALL_BODY, P(DRY_RUN)},
-    {"deleteNodePool", METHOD_DELETE, POOLS "/{pool}", handle_node_pool_delete, ROLE_OPERATOR, 0, 0,
-     P(DRY_RUN)},
+     ROUTE_BODY | ROUTE_MERGE_PATCH, SMALL_BODY, WRITE},
+    {"deleteNodePool", METHOD_DELETE, POOLS "/{pool}", handle_node_pool_delete, ROLE_OPERATOR, 0, 0, WRITE},
     {"runClusterAction", METHOD_POST, CLUSTER "/actions/{action}", handle_cluster_action, ROLE_OPERATOR, 0, 0,
-     0},
+     WRITE},
     {"getMonitoring", METHOD_GET, CLUSTER "/monitoring", handle_monitoring, ROLE_OPERATOR, 0, 0, 0},
     {"listNodes", METHOD_GET, CLUSTER "/nodes", handle_nodes, ROLE_VIEWER, 0, 0, 0},
     {"getSshKey", METHOD_GET, CLUSTER "/ssh-key", handle_ssh_key, ROLE_OPERATOR, 0, 0, 0},
@@ -71,6 +71,8 @@ const struct route routes[] = {
     {"listOperations", METHOD_GET, "/v1/operations", handle_operations, ROLE_VIEWER, 0, 0,
      PAGE | P(PROJECT) | P(CLUSTER) | P(STATUS)},
     {"getOperation", METHOD_GET, "/v1/operations/{operation}", handle_operation, ROLE_VIEWER, 0, 0, P(WAIT)},
+    {"cancelOperation", METHOD_POST, "/v1/operations/{operation}/cancel", handle_operation_cancel,
+     ROLE_OPERATOR, 0, 0, 0},
     {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, 0, 0,
      P(AFTER) | P(LIMIT) | P(TYPE) | P(PROJECT) | P(CLUSTER)},
 

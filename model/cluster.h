@@ -120,8 +120,9 @@ struct operation {
     char cluster_id[40];
     char *requested_by; /* token name */
     char *request_id;
-    json_t *body;  /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
-    json_t *error; /* problem_to_error_json, or NULL */
+    char *cancelled_by; /* token name of who asked that nothing more is begun, or NULL */
+    json_t *body;       /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
+    json_t *error;      /* problem_to_error_json, or NULL */
     int progress;
     char *message;
     struct operation_step *steps; /* `step_count` of them, at most OPERATION_MAX_STEPS */

@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "model/cluster.h"
 #include "model/problem.h"
+#include "model/replay.h"
 
 /* Sub-resources that only Cleura knows. */
 enum lookup_kind {
@@ -27,24 +28,25 @@ enum lookup_kind {
 enum pool_write { POOL_ADD, POOL_REPLACE, POOL_MERGE, POOL_REMOVE };
 
 enum command_type {
-    COMMAND_CLUSTER_CREATE,  /* project, body {name, labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PUT,     /* project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,   /* project, name, body: merge patch of the above (RFC 7396) */
-    COMMAND_CLUSTER_DELETE,  /* project, name */
-    COMMAND_NODE_POOL,       /* project, name, pool, item (the pool; POOL_ADD: in the body), body */
-    COMMAND_CLUSTER_ACTION,  /* project, name, action */
-    COMMAND_KUBECONFIG,      /* project, name, ttl_seconds, min_remaining_seconds */
-    COMMAND_LOOKUP,          /* project, name, lookup */
-    COMMAND_FRESH,           /* project, name or NULL: answer after a new read of Cleura; see fresh_failed */
-    COMMAND_CATALOG_REFRESH, /* project: answer when a catalog is there (first use) */
-    COMMAND_OPERATION_WAIT,  /* id: answer when it ends or at the deadline, with the operation */
-    COMMAND_WEBHOOK_CREATE,  /* body {url, event_types, projects?, description?} */
-    COMMAND_WEBHOOK_DELETE,  /* id */
-    COMMAND_EVENTS,          /* events: a page of stored events */
-    COMMAND_TOKEN_CREATE,    /* body {name, role, projects, expires_in_days?} */
-    COMMAND_TOKEN_DELETE,    /* id */
-    COMMAND_ACCOUNT_LOGIN,   /* name: of the account */
-    COMMAND_ACCOUNT_VERIFY,  /* name, body {code} */
+    COMMAND_CLUSTER_CREATE,   /* project, body {name, labels?, description?, deletion_protection?, spec?} */
+    COMMAND_CLUSTER_PUT,      /* project, name, body {labels?, description?, deletion_protection?, spec?} */
+    COMMAND_CLUSTER_PATCH,    /* project, name, body: merge patch of the above (RFC 7396) */
+    COMMAND_CLUSTER_DELETE,   /* project, name */
+    COMMAND_NODE_POOL,        /* project, name, pool, item (the pool; POOL_ADD: in the body), body */
+    COMMAND_CLUSTER_ACTION,   /* project, name, action */
+    COMMAND_KUBECONFIG,       /* project, name, ttl_seconds, min_remaining_seconds */
+    COMMAND_LOOKUP,           /* project, name, lookup */
+    COMMAND_FRESH,            /* project, name or NULL: answer after a new read of Cleura; see fresh_failed */
+    COMMAND_CATALOG_REFRESH,  /* project: answer when a catalog is there (first use) */
+    COMMAND_OPERATION_WAIT,   /* id: answer when it ends or at the deadline, with the operation */
+    COMMAND_OPERATION_CANCEL, /* id */
+    COMMAND_WEBHOOK_CREATE,   /* body {url, event_types, projects?, description?} */
+    COMMAND_WEBHOOK_DELETE,   /* id */
+    COMMAND_EVENTS,           /* events: a page of stored events */
+    COMMAND_TOKEN_CREATE,     /* body {name, role, projects, expires_in_days?} */
+    COMMAND_TOKEN_DELETE,     /* id */
+    COMMAND_ACCOUNT_LOGIN,    /* name: of the account */
+    COMMAND_ACCOUNT_VERIFY,   /* name, body {code} */
     COMMAND_TYPE_MAX_,
 };
 
@@ -54,6 +56,12 @@ struct command_events {
     char **types;    /* NULL-terminated or NULL */
     char **projects; /* what the caller may see and asked for; NULL: all */
     char *cluster;   /* or NULL */
+};
+
+/* A request with an Idempotency-Key (HT-46, HT-47). */
+struct command_idempotency {
+    char key[REPLAY_DIGEST_BYTES]; /* of token, operation and key; "": none was given */
+    char fingerprint[REPLAY_DIGEST_BYTES];
 };
 
 struct command {
@@ -78,6 +86,8 @@ struct command {
     char *if_match;      /* raw header values, or NULL */
     bool if_none_match_any; /* If-None-Match: * */
     bool dry_run;           /* tell what would happen; writes of clusters only */
+    mono_us wait_until;     /* writes of clusters: until then their operation is waited for; 0: not at all */
+    struct command_idempotency idempotency;
     int ttl_seconds;
     int min_remaining_seconds;
     struct command_events events;
@@ -90,10 +100,14 @@ struct command {
     char etag[64];                      /* quoted, or "" */
     char *location;                     /* or NULL */
     int retry_after_s;                  /* 0: none */
+    char operation_id[40];              /* what was accepted, or "" */
+    bool replayed;                      /* the answer is that of an earlier request of the same key */
     void (*reply)(struct command *cmd); /* loop thread; must not block */
     void *ctx;                          /* the HTTP side's */
     /* the decider's own */
     bool name_checked; /* Cleura was asked whether the name is free, or could not be asked in time */
+    bool key_known;    /* its key was looked up: nothing was answered to it before */
+    void *key_held;    /* nobody else may use its key meanwhile */
     void *decider_link[4];
 };
 

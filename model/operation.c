@@ -40,6 +40,7 @@ void operation_free(struct operation *op)
     free(op->cluster);
     free(op->requested_by);
     free(op->request_id);
+    free(op->cancelled_by);
     json_decref(op->body);
     json_decref(op->error);
     free(op->steps);
@@ -55,6 +56,7 @@ struct operation *operation_copy(const struct operation *op)
     copy->cluster = mem_strdup(op->cluster);
     copy->requested_by = mem_strdup(op->requested_by);
     copy->request_id = mem_strdup(op->request_id);
+    copy->cancelled_by = mem_strdup(op->cancelled_by);
     copy->body = json_deep_copy(op->body);
     copy->error = json_deep_copy(op->error);
     copy->message = mem_strdup(op->message);
@@ -111,6 +113,7 @@ json_t *operation_to_json(const struct operation *op)
     json_set_str(doc, "cluster_id", op->cluster_id);
     json_set_str(doc, "requested_by", op->requested_by);
     json_set_str(doc, "request_id", op->request_id);
+    json_set_str(doc, "cancelled_by", op->cancelled_by);
     json_set_take(doc, "body", json_incref(op->body));
     json_set_take(doc, "error", json_incref(op->error));
     json_set_int(doc, "progress", op->progress);
@@ -155,6 +158,7 @@ struct operation *operation_from_json(const json_t *doc)
     json_copy_str(doc, "cluster_id", op->cluster_id, sizeof(op->cluster_id));
     op->requested_by = mem_strdup(json_str(doc, "requested_by"));
     op->request_id = mem_strdup(json_str(doc, "request_id"));
+    op->cancelled_by = mem_strdup(json_str(doc, "cancelled_by"));
     op->body = json_incref(json_obj(doc, "body"));
     op->error = json_incref(json_obj(doc, "error"));
     op->progress = (int)json_int(doc, "progress", 0);

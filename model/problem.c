@@ -113,3 +113,17 @@ json_t *problem_to_error_json(const struct problem *p)
     add_details(error, p);
     return error;
 }
+
+struct problem *problem_from_error_json(const json_t *error)
+{
+    static const char *const own[] = {"code", "title", "detail", "fault", "advice", "errors"};
+    int code = problem_from_name(json_str(error, "code"));
+    struct problem *p = problem_new(code < 0 ? PROBLEM_INTERNAL_ERROR : (enum problem_code)code, "%s",
+                                    json_str_or(error, "detail", "The operation failed."));
+    json_t *faults = json_arr(error, "errors");
+    p->faults = faults ? json_deep_copy(faults) : NULL;
+    p->extra = error ? json_deep_copy(error) : json_object();
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        (void)json_object_del(p->extra, own[i]);
+    return p;
+}

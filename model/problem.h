@@ -64,6 +64,12 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
       "Set deletion_protection to false with PUT, then repeat.")                                            \
+    X(IDEMPOTENCY_KEY_IN_USE, "idempotency_key_in_use", 409, "Idempotency key in use", FAULT_CALLER,        \
+      "A request with this key is being decided; repeat after the seconds in Retry-After.")                 \
+    X(OPERATION_NOT_CANCELLABLE, "operation_not_cancellable", 409, "Operation not cancellable",             \
+      FAULT_CALLER, "See detail; what Cleura has begun goes on to its end.")                                \
+    X(OPERATION_CANCELLED, "operation_cancelled", 409, "Operation cancelled", FAULT_CALLER,                 \
+      "What was not carried out stands in drift of the cluster; ask for it again when it is wanted.")       \
     X(NO_CODE_AWAITED, "no_code_awaited", 409, "No code awaited", FAULT_CALLER,                             \
       "Begin with POST /v1/accounts/{account}/login, then give the code within 10 minutes.")                \
     X(SECOND_FACTOR_UNUSABLE, "second_factor_unusable", 409, "Second factor unusable", FAULT_UPSTREAM,      \
@@ -81,6 +87,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Correct every member named in errors.")                                                              \
     X(IMMUTABLE_FIELD, "immutable_field", 422, "Immutable field", FAULT_CALLER,                             \
       "Delete the cluster and create it again to change this.")                                             \
+    X(IDEMPOTENCY_KEY_REUSED, "idempotency_key_reused", 422, "Idempotency key reused", FAULT_CALLER,        \
+      "Use a new key for a new request; repeat an old one with the same method, path, query and body.")     \
     X(WRONG_CODE, "wrong_code", 422, "Wrong code", FAULT_CALLER,                                            \
       "Send the code of the newest SMS after the seconds in Retry-After, or begin again with login.")       \
     X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                       \
@@ -167,5 +175,7 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
 json_t *problem_to_json(const struct problem *p, const char *request_id);
 /* The shorter form kept in an operation's `error`: {code, title, detail, errors?, ...extra}. */
 json_t *problem_to_error_json(const struct problem *p);
+/* The reverse; an internal error when the code is not known (any more). The caller owns it. */
+struct problem *problem_from_error_json(const json_t *error);
 
 #endif

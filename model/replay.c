@@ -24,6 +24,7 @@ json_t *replay_to_json(const struct replay *p)
     json_set_str(doc, "location", p->location);
     json_set_int(doc, "retry_after_s", p->retry_after_s);
     json_set_str(doc, "operation_id", p->operation_id);
+    json_set_bool(doc, "secret", p->secret);
     json_set_bytes(doc, "sealed_body", p->sealed_body, p->sealed_body_len);
     json_set_int(doc, "created_at", p->created_at);
     return doc;
@@ -41,6 +42,7 @@ struct replay *replay_from_json(const json_t *doc)
     p->location = mem_strdup(json_str(doc, "location"));
     p->retry_after_s = (int)json_int(doc, "retry_after_s", 0);
     json_copy_str(doc, "operation_id", p->operation_id, sizeof(p->operation_id));
+    p->secret = json_bool(doc, "secret", false);
     p->sealed_body = json_bytes(doc, "sealed_body", &p->sealed_body_len);
     p->created_at = json_int(doc, "created_at", 0);
     return p;

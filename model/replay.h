@@ -6,6 +6,7 @@
 #ifndef MODEL_REPLAY_H
 #define MODEL_REPLAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@
 /* Lower-case hex of a SHA-256, with its NUL. */
 enum { REPLAY_DIGEST_BYTES = 65 };
 
+/* How long an answer is kept (HT-48). */
+#define REPLAY_KEPT_US (24 * 3600 * US_PER_S)
+
 struct replay {
     char key[REPLAY_DIGEST_BYTES];         /* of token, operation and Idempotency-Key */
     char fingerprint[REPLAY_DIGEST_BYTES]; /* of the request: who repeats it sends the same */
@@ -23,7 +27,8 @@ struct replay {
     char *location;        /* or NULL */
     int retry_after_s;     /* 0: none */
     char operation_id[40]; /* the one that was accepted, or "" */
-    uint8_t *sealed_body;  /* base/seal.h: answers may hold a secret that is shown once */
+    bool secret;           /* the body holds what is shown once */
+    uint8_t *sealed_body;  /* base/seal.h */
     size_t sealed_body_len;
     wall_us created_at;
 };

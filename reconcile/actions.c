@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "reconcile/world_private.h"
+#include "reconcile/commands_private.h"
 
 struct action {
     enum upstream_op op;
@@ -97,7 +97,21 @@ static void accept_action(struct entity *e, struct command *cmd)
 {
     struct operation *op = command_operation(e, cmd, cmd->action);
     plan_action(op);
+    if (cmd->dry_run) {
+        dry_run_action(cmd, op);
+        operation_free(op);
+        return;
+    }
     command_accept(e, cmd, op);
+}
+
+/* What is asked for is there, or on its way with `same`. */
+static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
+{
+    if (cmd->dry_run)
+        dry_run_action(cmd, NULL);
+    else
+        reply_cluster(cmd, same ? 202 : 200, e, same);
 }
 
 /* False when the command was answered. */
@@ -132,7 +146,7 @@ static void decide_action(struct entity *e, struct command *cmd, const struct ac
         action->refuse && !entity_has_open_operation(e) && !e->queued ? action->refuse(e->cluster) : NULL;
     if (is_done(e, action)) {
         problem_free(refusal);
-        reply_cluster(cmd, 200, e, NULL);
+        reply_needless(e, cmd, NULL);
     } else if (refusal) {
         reply_problem(cmd, refusal);
     } else {
@@ -150,7 +164,7 @@ static void decide_rotation(struct entity *e, struct command *cmd, const struct 
         }
     }
     if (!strcmp(stage, action->stage)) {
-        reply_cluster(cmd, 200, e, NULL);
+        reply_needless(e, cmd, NULL);
         return;
     }
     reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
@@ -169,7 +183,7 @@ void command_cluster_action(struct reconcile *r, struct command *cmd)
         return;
     const struct operation *same = same_under_way(e, cmd->action);
     if (same)
-        reply_cluster(cmd, 202, e, same);
+        reply_needless(e, cmd, same);
     else if (action->stage)
         lookup_stage(e, cmd);
     else
@@ -183,7 +197,7 @@ void action_stage_known(struct entity *e, struct command *cmd, const char *stage
     if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e) || !may_act(e, cmd, action))
         return;
     if (same)
-        reply_cluster(cmd, 202, e, same);
+        reply_needless(e, cmd, same);
     else
         decide_rotation(e, cmd, action, stage);
 }

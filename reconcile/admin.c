@@ -95,16 +95,9 @@ static void check_visible(const struct command *cmd, struct problem **faults)
 /* ---- webhooks
  * ------------------------------------------------------------------------------------------------- */
 
-/* A row on its way to the store, with the secret that is shown once. */
-struct pending_secret {
-    struct command *cmd;
-    char *secret;
-};
-
 static void on_webhook_saved(struct save *save)
 {
-    struct pending_secret *pending = save->ctx;
-    struct command *cmd = pending->cmd;
+    struct command *cmd = save->ctx;
     struct reconcile *r = save->r;
     struct subscription *s = save->set->changes[0].subscription;
     if (save->status != STORE_OK) {
@@ -117,14 +110,17 @@ static void on_webhook_saved(struct save *save)
         memcpy(entry->id, s->id, sizeof(entry->id));
         entry->subscription = subscription_copy(s);
         HASH_ADD_STR(r->subscriptions, id, entry);
-        json_t *doc = render_subscription(s);
-        json_set_str(doc, "secret", pending->secret);
-        cmd->answer_is_secret = true;
-        cmd->location = mem_printf("/v1/webhooks/%s", s->id);
-        reply_json(cmd, 201, doc);
+        reply_prepared(r, cmd);
     }
-    mem_free_secret(pending->secret);
-    free(pending);
+}
+
+/* The answer to a create, with the secret (taken) that is shown once. */
+static void prepare_secret(struct command *cmd, json_t *doc, const char *member, char *secret)
+{
+    json_set_str(doc, member, secret);
+    cmd->answer_is_secret = true;
+    reply_prepare(cmd, 201, doc);
+    mem_free_secret(secret);
 }
 
 static void check_webhook(struct reconcile *r, const struct command *cmd, struct problem **faults)
@@ -164,11 +160,12 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     char *secret = webhook_secret_new(r->env);
     char *context CLEANUP_FREE = webhook_seal_context(s->id);
     s->sealed_secret = seal(r->o.key, r->env, context, secret, &s->sealed_secret_len);
-    struct pending_secret *pending = MEM_NEW(struct pending_secret);
-    *pending = (struct pending_secret){cmd, secret};
     log_info("webhook created", "webhook", s->id, "by", cmd->token_name);
-    struct save *save = save_new(r, on_webhook_saved, pending);
+    prepare_secret(cmd, render_subscription(s), "secret", secret);
+    cmd->location = mem_printf("/v1/webhooks/%s", s->id);
+    struct save *save = save_new(r, on_webhook_saved, cmd);
     change_put_subscription(save->set, s);
+    replay_keep(save, cmd);
     save_submit(save, true);
 }
 
@@ -222,8 +219,7 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
 
 static void on_token_saved(struct save *save)
 {
-    struct pending_secret *pending = save->ctx;
-    struct command *cmd = pending->cmd;
+    struct command *cmd = save->ctx;
     const struct api_token *t = save->set->changes[0].token;
     if (save->status != STORE_OK) {
         struct token_entry *entry;
@@ -237,13 +233,8 @@ static void on_token_saved(struct save *save)
         p->retry_after_s = 5;
         reply_problem(cmd, p);
     } else {
-        json_t *doc = render_api_token(t);
-        json_set_str(doc, "token", pending->secret);
-        cmd->answer_is_secret = true;
-        reply_json(cmd, 201, doc);
+        reply_prepared(save->r, cmd);
     }
-    mem_free_secret(pending->secret);
-    free(pending);
 }
 
 static void check_token(struct reconcile *r, const struct command *cmd, struct problem **faults)
@@ -275,18 +266,19 @@ void command_token_create(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
-    struct pending_secret *pending = MEM_NEW(struct pending_secret);
+    char *secret = NULL;
     char **projects = string_list_from_json(json_arr(cmd->body, "projects"));
-    pending->cmd = cmd;
     struct api_token *t =
         token_new(r, json_str(cmd->body, "name"), (enum role)role_from_name(json_str(cmd->body, "role")),
-                  projects, cmd->token_name, &pending->secret);
+                  projects, cmd->token_name, &secret);
     string_list_free(projects);
     int64_t days = json_int(cmd->body, "expires_in_days", 0);
     t->expires_at = days ? t->created_at + days * 24 * 3600 * US_PER_S : 0;
     log_info("token created", "token", t->id, "name", t->name, "by", cmd->token_name);
-    struct save *save = save_new(r, on_token_saved, pending);
+    prepare_secret(cmd, render_api_token(t), "token", secret);
+    struct save *save = save_new(r, on_token_saved, cmd);
     change_put_token(save->set, api_token_copy(t));
+    replay_keep(save, cmd);
     save_submit(save, true);
 }
 

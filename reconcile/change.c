@@ -12,13 +12,11 @@
 static void on_put_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    struct entity *e = command_settled(save);
+    (void)command_settled(save);
     if (save->status != STORE_OK)
         command_reply_not_stored(cmd);
-    else if (e)
-        reply_cluster(cmd, cmd->status, e, cmd->id[0] ? command_find_operation(e, cmd->id) : NULL);
     else
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted meanwhile"));
+        reply_prepared(save->r, cmd);
 }
 
 /* The change that makes the spec true, when one is open: the last one accepted. */
@@ -62,11 +60,9 @@ static void settle_wish(struct entity *e, struct command *cmd, const json_t *bod
 {
     struct cluster *c = e->cluster;
     json_t *spec CLEANUP_JSON = wish_spec(body);
-    cmd->status = change ? 202 : 200;
-    if (change)
-        memcpy(cmd->id, change->id, sizeof(cmd->id));
+    int status = change ? 202 : 200;
     if (c->managed && json_equal(c->spec, spec) && wish_metadata_is_equal(c, body)) {
-        reply_cluster(cmd, cmd->status, e, change);
+        reply_cluster(cmd, status, e, change);
         return;
     }
     take_wish(e, cmd, body);
@@ -76,6 +72,8 @@ static void settle_wish(struct entity *e, struct command *cmd, const json_t *bod
     if (c->shoot)
         observe_settle(e, save);
     save_entity(save, e);
+    reply_prepare_cluster(cmd, status, e, change);
+    replay_keep(save, cmd);
     save_submit(save, false);
 }
 

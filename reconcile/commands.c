@@ -164,17 +164,6 @@ json_t *wish_spec(const json_t *body)
 /* ---- accepting
  * ------------------------------------------------------------------------------------------------ */
 
-const struct operation *command_find_operation(const struct entity *e, const char *id)
-{
-    if (e->op && !strcmp(e->op->id, id))
-        return e->op;
-    for (size_t i = 0; i < e->queued; i++)
-        if (!strcmp(e->queue[i]->id, id))
-            return e->queue[i];
-    struct operation_entry *entry = operation_entry(e->r, id);
-    return entry ? entry->op : NULL;
-}
-
 static void on_accepted(struct save *save)
 {
     struct command *cmd = save->ctx;
@@ -183,12 +172,9 @@ static void on_accepted(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    if (!e) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone"));
-        return;
-    }
-    reply_cluster(cmd, 202, e, command_find_operation(e, cmd->id));
-    steps_advance(e);
+    reply_prepared(save->r, cmd);
+    if (e)
+        steps_advance(e);
 }
 
 void command_accept(struct entity *e, struct command *cmd, struct operation *op)
@@ -197,7 +183,6 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     struct save *save = save_new(e->r, on_accepted, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
              "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
-    memcpy(cmd->id, op->id, sizeof(cmd->id));
     e->unsettled++;
     c->generation++;
     queue_supersede(e, save, op);
@@ -211,5 +196,7 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
             observe_settle(e, save);
     }
     save_entity(save, e);
+    reply_prepare_cluster(cmd, 202, e, op);
+    replay_keep(save, cmd);
     save_submit(save, false);
 }

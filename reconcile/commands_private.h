@@ -9,8 +9,6 @@
 /* The entity of a caller's change that came back from the store; NULL when it is gone. */
 struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
-/* Open, waiting or ended; NULL when it is no longer kept. */
-const struct operation *command_find_operation(const struct entity *e, const char *id);
 
 /* The wish: what a body says about a cluster (commands.c). Setters copy the text, share the JSON. */
 void wish_set_string(char **target, const char *value);
@@ -41,6 +39,8 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
 bool dry_run_faults(struct command *cmd, struct problem *faults);
 void dry_run_create(const struct project *p, struct command *cmd, const char *name);
 void dry_run_change(struct command *cmd, const json_t *goal, const json_t *present, const json_t *plan);
+/* op: its steps, or NULL when nothing is left to do. */
+void dry_run_action(struct command *cmd, const struct operation *op);
 void dry_run_delete(struct command *cmd, const struct entity *e);
 
 #endif

@@ -19,7 +19,7 @@ static void on_create_saved(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    reply_cluster(cmd, 202, e, NULL);
+    reply_prepared(e->r, cmd);
     e->committing = false;
     steps_advance(e);
 }
@@ -58,6 +58,8 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     e->unsettled++;
     struct save *save = save_new(r, on_create_saved, cmd);
     save_entity(save, e);
+    reply_prepare_cluster(cmd, 202, e, op);
+    replay_keep(save, cmd);
     save_submit(save, true);
 }
 

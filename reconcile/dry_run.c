@@ -91,3 +91,11 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     add_step(steps, "delete_shoot", NULL, false, NULL);
     reply(cmd, true, changes, steps, true, json_array());
 }
+
+void dry_run_action(struct command *cmd, const struct operation *op)
+{
+    json_t *steps = json_array();
+    for (unsigned i = 0; op && i < op->step_count; i++)
+        add_step(steps, op->steps[i].type, op->steps[i].target, false, NULL);
+    reply(cmd, true, json_array(), steps, false, json_array());
+}

@@ -91,10 +91,10 @@ static void mark_never_made(struct entity *e, struct save *save)
         emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
 }
 
-void entity_fail_operation(struct entity *e, struct problem *problem)
+static void end_badly(struct entity *e, enum operation_status status, struct problem *problem)
 {
     struct save *save = save_new(e->r, NULL, NULL);
-    operation_finish(e, save, e->op, OPERATION_FAILED, problem);
+    operation_finish(e, save, e->op, status, problem);
     if (!e->cluster->upstream_exists && e->op->type == OPERATION_CREATE)
         mark_never_made(e, save);
     else if (e->cluster->shoot)
@@ -102,6 +102,21 @@ void entity_fail_operation(struct entity *e, struct problem *problem)
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);
+}
+
+void entity_fail_operation(struct entity *e, struct problem *problem)
+{
+    end_badly(e, OPERATION_FAILED, problem);
+}
+
+struct problem *operation_cancelled_problem(const struct operation *op)
+{
+    return problem_new(PROBLEM_OPERATION_CANCELLED, "cancelled by %s", op->cancelled_by);
+}
+
+void entity_cancel_operation(struct entity *e)
+{
+    end_badly(e, OPERATION_CANCELLED, operation_cancelled_problem(e->op));
 }
 
 /* ---- gone

@@ -14,7 +14,7 @@ static void answer(struct command *cmd, bool ok)
 {
     cmd->fresh_failed = !ok;
     cmd->status = 200;
-    cmd->reply(cmd);
+    reply_give_back(cmd);
 }
 
 static void on_passed(struct save *save)

@@ -135,7 +135,7 @@ static void answer(struct command *cmd, struct lookup *l)
     if (l->rule->secret)
         json_wipe(doc);
     json_decref(doc);
-    cmd->reply(cmd);
+    reply_give_back(cmd);
 }
 
 static void answer_waiters(struct lookup *l)

@@ -270,6 +270,7 @@ static void purge(struct reconcile *r)
     struct save *save = save_new(r, NULL, NULL);
     change_purge(save->set, CHANGE_DELIVERY_PURGE, now - DELIVERY_DAYS * day);
     change_purge(save->set, CHANGE_EVENT_PURGE, now - EVENT_DAYS * day);
+    change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);
     save_submit(save, false);
     struct operation_entry *entry, *next;
@@ -365,6 +366,7 @@ static const struct {
     [COMMAND_FRESH] = {command_fresh, false},
     [COMMAND_CATALOG_REFRESH] = {command_catalog, false},
     [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
+    [COMMAND_OPERATION_CANCEL] = {command_operation_cancel, true},
     [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
     [COMMAND_WEBHOOK_DELETE] = {command_webhook_delete, true},
     [COMMAND_EVENTS] = {command_events, false},
@@ -376,6 +378,8 @@ static const struct {
 
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
+    if (!r->stopping && replay_take(r, cmd))
+        return;
     if (r->stopping) {
         struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
         p->retry_after_s = 5;

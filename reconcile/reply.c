@@ -28,41 +28,70 @@ void reply_fit_faults(const struct command *cmd, struct problem *problem)
         shorten_pointers(problem->faults, cmd->fault_pointer);
 }
 
+void reply_give_back(struct command *cmd)
+{
+    replay_let_go(cmd);
+    cmd->reply(cmd);
+}
+
 void reply_problem(struct command *cmd, struct problem *problem)
 {
     reply_fit_faults(cmd, problem);
     problem_free(cmd->problem);
     cmd->problem = problem;
     cmd->retry_after_s = problem->retry_after_s;
-    cmd->reply(cmd);
+    reply_give_back(cmd);
+}
+
+void reply_prepare(struct command *cmd, int status, json_t *body)
+{
+    mem_free_secret(cmd->answer);
+    cmd->status = status;
+    cmd->answer = body ? json_text(body) : NULL;
+    json_decref(body);
 }
 
 void reply_json(struct command *cmd, int status, json_t *body)
 {
-    cmd->status = status;
-    cmd->answer = body ? json_text(body) : NULL;
-    json_decref(body);
-    cmd->reply(cmd);
+    reply_prepare(cmd, status, body);
+    reply_give_back(cmd);
 }
 
-void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op)
+void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
+                           const struct operation *op)
 {
     if (!op)
         op = e->op;
+    free(TAKE_PTR(cmd->location));
+    cmd->retry_after_s = 0;
+    cmd->operation_id[0] = '\0';
     render_cluster_etag(e->cluster, op, cmd->etag);
     if (status == 202 && op) {
         cmd->location = mem_printf("/v1/operations/%s", op->id);
         cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+        memcpy(cmd->operation_id, op->id, sizeof(cmd->operation_id));
     } else if (status == 201) {
         cmd->location = mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
     }
-    reply_json(cmd, status, render_cluster(e->cluster, op));
+    reply_prepare(cmd, status, render_cluster(e->cluster, op));
+}
+
+void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op)
+{
+    reply_prepare_cluster(cmd, status, e, op);
+    reply_prepared(e->r, cmd);
+}
+
+void reply_prepare_operation(struct command *cmd, int status, const struct operation *op)
+{
+    render_operation_etag(op, cmd->etag);
+    reply_prepare(cmd, status, render_operation(op));
 }
 
 void reply_operation(struct command *cmd, const struct operation *op)
 {
     if (!operation_status_is_final(op->status))
         cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
-    render_operation_etag(op, cmd->etag);
-    reply_json(cmd, 200, render_operation(op));
+    reply_prepare_operation(cmd, 200, op);
+    reply_give_back(cmd);
 }

@@ -40,6 +40,8 @@ static void try_again(struct entity *e, int64_t at_least_us)
     int64_t ceiling = BACK_OFF_BASE_MS * US_PER_MS << (e->retries < 8 ? e->retries : 8);
     int64_t wait = (int64_t)env_random_below(e->r->env, (uint64_t)(ceiling < cap ? ceiling : cap));
     e->retries++;
+    if (e->op->cancelled_by && step_is_unsent(current_step(e)))
+        at_least_us = wait = 0;
     loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + at_least_us + wait);
 }
 
@@ -278,8 +280,8 @@ static void on_intent_saved(struct save *save)
     e->committing = false;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    if (queue_is_due(e) || e->r->stopping || save->status != STORE_OK) {
-        /* Replaced before it was sent, or not durable. */
+    if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || save->status != STORE_OK) {
+        /* Replaced or cancelled before it was sent, or not durable. */
         step->status = STEP_PENDING;
         step->attempts--;
         if (save->status == STORE_OK)
@@ -517,6 +519,11 @@ static void end_operation(struct entity *e)
     steps_advance(e);
 }
 
+bool step_is_unsent(const struct operation_step *step)
+{
+    return step->status == STEP_PENDING && !step_kind(step)->waits;
+}
+
 void steps_advance(struct entity *e)
 {
     if (e->r->stopping || e->committing || e->call.active || (!e->op && !e->queued))
@@ -532,7 +539,9 @@ void steps_advance(struct entity *e)
     }
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    if (step->status == STEP_PENDING && kind->waits)
+    if (e->op->cancelled_by && step_is_unsent(step))
+        entity_cancel_operation(e);
+    else if (step->status == STEP_PENDING && kind->waits)
         begin_waiting(e, step);
     else if (step->status == STEP_PENDING && kind->exclusive)
         begin_exclusive(e);

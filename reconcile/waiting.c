@@ -1,5 +1,6 @@
 /* Commands that wait, each with its own deadline. Loop thread. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
@@ -33,7 +34,7 @@ struct command *wait_take(struct waiting *w)
     return cmd;
 }
 
-static void answer_current(struct waiting *w)
+static void answer_operation(struct waiting *w)
 {
     struct operation_entry *entry = operation_entry(w->r, w->cmd->id);
     struct command *cmd = wait_take(w);
@@ -51,12 +52,73 @@ void command_operation_wait(struct reconcile *r, struct command *cmd)
     else if (operation_status_is_final(entry->op->status) || r->stopping)
         reply_operation(cmd, entry->op);
     else
-        (void)wait_new(r, cmd, &entry->waiters, answer_current);
+        (void)wait_new(r, cmd, &entry->waiters, answer_operation);
 }
 
 void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry)
 {
     (void)r;
-    LIST_FOR_EACH_SAFE (it, next, &entry->waiters)
-        answer_current(CONTAINER_OF(it, struct waiting, link));
+    LIST_FOR_EACH_SAFE (it, next, &entry->waiters) {
+        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
+        w->on_deadline(w);
+    }
+}
+
+/* ---- writes that are answered when their operation ended
+ * --------------------------------------------------- */
+
+static void reply_failed(struct command *cmd, const struct operation *op)
+{
+    struct problem *p = problem_from_error_json(op->error);
+    if (!json_str(p->extra, "operation_id"))
+        json_set_str(p->extra, "operation_id", op->id);
+    reply_problem(cmd, p);
+}
+
+/* What became of the write: the cluster as it is now, or why it failed. */
+static void reply_outcome(struct reconcile *r, struct command *cmd, const struct operation *op)
+{
+    struct entity *e = entity_find(r, op->project, op->cluster);
+    bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
+    cmd->wait_until = 0;
+    if (!operation_status_is_final(op->status) && is_same) {
+        reply_cluster(cmd, 202, e, op);
+    } else if (op->status != OPERATION_SUCCEEDED) {
+        reply_failed(cmd, op);
+    } else if (op->type == OPERATION_DELETE) {
+        cmd->etag[0] = '\0';
+        free(TAKE_PTR(cmd->location));
+        cmd->retry_after_s = 0;
+        reply_json(cmd, 204, NULL);
+    } else if (is_same) {
+        reply_cluster(cmd, op->type == OPERATION_CREATE ? 201 : 200, e, op);
+    } else {
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted since"));
+    }
+}
+
+static void answer_outcome(struct waiting *w)
+{
+    struct reconcile *r = w->r;
+    struct operation_entry *entry = operation_entry(r, w->cmd->operation_id);
+    struct command *cmd = wait_take(w);
+    if (entry)
+        reply_outcome(r, cmd, entry->op);
+    else
+        reply_give_back(cmd); /* with what was promised */
+}
+
+void reply_prepared(struct reconcile *r, struct command *cmd)
+{
+    struct operation_entry *entry =
+        cmd->status == 202 && cmd->wait_until ? operation_entry(r, cmd->operation_id) : NULL;
+    if (!entry || r->stopping) {
+        reply_give_back(cmd);
+    } else if (operation_status_is_final(entry->op->status)) {
+        reply_outcome(r, cmd, entry->op);
+    } else {
+        replay_let_go(cmd); /* the answer is kept already: who repeats the request waits too */
+        cmd->deadline = cmd->wait_until;
+        (void)wait_new(r, cmd, &entry->waiters, answer_outcome);
+    }
 }

@@ -11,6 +11,7 @@
  *   ends.c       how operations and clusters end     projects.c  catalogs, bootstrap, upstream state
  *   queue.c      operations that wait their turn     kubeconfig.c, lookup.c  fetched on demand, not stored
  *   accounts.c   logins, by hand and remembered      fresh.c     readers that wait for a new look
+ *   reply.c      how commands are answered           replay.c    and answered again
  */
 #ifndef RECONCILE_WORLD_PRIVATE_H
 #define RECONCILE_WORLD_PRIVATE_H
@@ -123,6 +124,7 @@ struct subscription_entry {
     struct subscription *subscription;
 };
 
+struct held_key;
 struct kubeconfigs;
 
 struct reconcile {
@@ -139,6 +141,7 @@ struct reconcile {
     struct kubeconfigs *kubeconfigs;
     struct lookups *lookups;
     struct list name_checks;
+    struct held_key *held_keys;             /* of requests that are being decided */
     struct account_state **loaded_accounts; /* until accounts exist */
     size_t loaded_account_count;
     struct loop_timer housekeeping;
@@ -206,6 +209,9 @@ void steps_advance(struct entity *e);
 /* An observation arrived: may end the waiting step, and with it the operation. The save gets what changes. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 
+/* The step sends something to Cleura, and has not: the operation can still end without it. */
+bool step_is_unsent(const struct operation_step *step);
+
 /* Whether an observation that changed nothing is to be handed to steps_observed all the same. */
 bool steps_want(const struct entity *e, const struct decision *d);
 
@@ -245,6 +251,9 @@ void operation_supersede(struct entity *e, struct save *save, struct operation *
 void operation_set_message(struct operation *op, const char *message);
 /* The current operation ends badly and is stored. Takes the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
+/* As was asked for with op->cancelled_by: the current operation ends before its next step and is stored. */
+void entity_cancel_operation(struct entity *e);
+struct problem *operation_cancelled_problem(const struct operation *op);
 struct problem *cluster_failed_problem(const struct entity *e);
 /* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
 void entity_gone(struct entity *e);
@@ -349,6 +358,7 @@ void command_cluster_patch(struct reconcile *r, struct command *cmd);
 void command_cluster_delete(struct reconcile *r, struct command *cmd);
 void command_cluster_action(struct reconcile *r, struct command *cmd);
 void command_node_pool(struct reconcile *r, struct command *cmd);
+void command_operation_cancel(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 void command_events(struct reconcile *r, struct command *cmd);
 void command_webhook_create(struct reconcile *r, struct command *cmd);
@@ -365,9 +375,27 @@ void reply_problem(struct command *cmd, struct problem *problem);
 /* Makes the pointers of faults fit what the caller sent. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
+/* Fills in the answer without giving it: what is promised now is answered when it is durable. Body is taken.
+ */
+void reply_prepare(struct command *cmd, int status, json_t *body);
+void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
+                           const struct operation *op);
+void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);
+/* Gives what was prepared; an accepted operation is waited for first when the caller asked for that. */
+void reply_prepared(struct reconcile *r, struct command *cmd);
+/* The last thing that the deciding side does with a command. */
+void reply_give_back(struct command *cmd);
 /* `op` is the operation that answers this caller; NULL: the entity's own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
+
+/* replay.c: requests with an Idempotency-Key. */
+/* True when the command was taken: it was answered before, its key is in use, or it is looked up first. */
+bool replay_take(struct reconcile *r, struct command *cmd);
+/* The prepared answer becomes durable with the effect that the save holds. */
+void replay_keep(struct save *save, const struct command *cmd);
+/* Others may use the key again. */
+void replay_let_go(struct command *cmd);
 
 /* waiting.c */
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,

@@ -326,6 +326,16 @@ def test_a_login_by_hand(directory, checker):
         sim.stop()
 
 
+def test_cancel_answers_validate(pair, client):
+    _, d = pair
+    created = client.post(d.clusters_path(), json={"name": "cancel"}).json()["operation"]["id"]
+    change = client.patch(d.clusters_path("cancel"), json={"spec": {"maintenance": {"auto_update_kubernetes": False}}})
+    assert client.post(f"/v1/operations/{change.json()['operation']['id']}/cancel").status_code == 200
+    d.wait_operation(created)
+    assert client.post(f"/v1/operations/{created}/cancel").status_code == 409
+    assert client.delete(d.clusters_path("cancel"), params={"wait": 55}).status_code == 204
+
+
 def test_every_operation_was_called(checker):
     """Runs after the tests above: a new operation fails here until it is called somewhere."""
     good = {id for id, statuses in checker.seen.items() if any(s < 400 for s in statuses)}

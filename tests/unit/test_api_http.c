@@ -91,6 +91,7 @@ static void answer_command(struct command *cmd)
     case COMMAND_LOOKUP:
     case COMMAND_FRESH:
     case COMMAND_CATALOG_REFRESH:
+    case COMMAND_OPERATION_CANCEL:
     case COMMAND_WEBHOOK_CREATE:
     case COMMAND_WEBHOOK_DELETE:
     case COMMAND_TOKEN_CREATE:

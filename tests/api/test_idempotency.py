@@ -1,0 +1,173 @@
+"""Idempotency-Key on POST (HT-46 to HT-49): one effect, equal answers, over crashes too."""
+
+import random
+import threading
+import time
+
+import httpx
+import pytest
+
+import harness
+from harness import wait_until
+
+KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324"
+TOLD = ("location", "retry-after", "etag", "content-type", "cache-control")
+
+
+def creates(sim):
+    return [q for q in sim.requests() if q["operation"] == "create_shoot"]
+
+
+def post(d, path, body, key=KEY, **more):
+    return d.http.post(path, json=body, headers={"Idempotency-Key": key}, **more)
+
+
+def is_replay_of(second, first):
+    assert second.headers.get("Idempotency-Replayed") == "true"
+    assert second.status_code == first.status_code
+    assert second.content == first.content
+    assert {n: second.headers.get(n) for n in TOLD} == {n: first.headers.get(n) for n in TOLD}
+
+
+def test_ht48_a_repeated_create_has_one_effect_and_one_answer(sim, shootd):
+    path = shootd.clusters_path()
+    first = post(shootd, path, {"name": "dev"})
+    assert first.status_code == 202 and "Idempotency-Replayed" not in first.headers
+    is_replay_of(post(shootd, path, {"name": "dev"}), first)
+    shootd.wait_operation(first.json()["operation"]["id"])
+    is_replay_of(post(shootd, path, {"name": "dev"}), first)  # the answer of then, not of now
+    assert len(creates(sim)) == 1
+    # Without a key it is a second create.
+    assert shootd.http.post(path, json={"name": "dev"}).json()["code"] == "cluster_exists"
+
+
+def test_ht46_the_key_comes_in_quotes_or_bare(shootd):
+    path = shootd.clusters_path()
+    first = post(shootd, path, {"name": "dev"}, key=f'"{KEY}"')
+    is_replay_of(post(shootd, path, {"name": "dev"}, key=KEY), first)
+    for bad in ("short", "x" * 129, "a" * 15, f'"{KEY}', f'{KEY}"', KEY + " x", KEY + "/", '""'):
+        answer = post(shootd, path, {"name": "dev"}, key=bad)
+        assert answer.status_code == 400, bad
+        assert answer.json()["errors"][0]["header"] == "Idempotency-Key"
+    twice = [("Idempotency-Key", KEY), ("Idempotency-Key", KEY)]
+    assert shootd.http.post(path, json={"name": "dev"}, headers=twice).status_code == 400
+    # It has no meaning where the method is idempotent by itself.
+    assert shootd.http.get(path, headers={"Idempotency-Key": "short"}).status_code == 200
+
+
+@pytest.mark.parametrize("change", [
+    {"json": {"name": "other"}},
+    {"json": {"name": "dev", "description": "x"}},
+    {"params": {"dry_run": "true"}},
+    {"headers": {"Content-Type": "application/json; charset=utf-8"}},
+])
+def test_ht48_another_request_with_the_key_is_422(shootd, change):
+    path = shootd.clusters_path()
+    assert post(shootd, path, {"name": "dev"}).status_code == 202
+    headers = {"Idempotency-Key": KEY, "Content-Type": "application/json", **change.get("headers", {})}
+    content = httpx.Request("POST", "http://x", json=change.get("json", {"name": "dev"})).content
+    answer = shootd.http.post(path, content=content, headers=headers, params=change.get("params"))
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["code"] == "idempotency_key_reused"
+
+
+def test_ht47_keys_are_of_one_token_and_one_operation(shootd):
+    path = shootd.clusters_path()
+    first = post(shootd, path, {"name": "dev"})
+    made = shootd.http.post("/v1/tokens", json={"name": "ci", "role": "operator", "projects": ["team-a"]}).json()
+    other = post(shootd, path, {"name": "dev"})
+    is_replay_of(other, first)
+    with httpx.Client(base_url=shootd.url, headers={"Authorization": "Bearer " + made["token"]}) as ci:
+        answer = ci.post(path, json={"name": "dev"}, headers={"Idempotency-Key": KEY})
+        assert answer.json()["code"] == "cluster_exists"
+    shootd.wait_operation(first.json()["operation"]["id"])
+    # The same key on another operation is another key.
+    action = post(shootd, shootd.clusters_path("dev") + "/actions/reconcile", None)
+    assert action.status_code == 202 and "Idempotency-Replayed" not in action.headers
+
+
+def test_ht49_refusals_are_decided_anew(shootd):
+    path = shootd.clusters_path()
+    assert post(shootd, path, {"name": "dev", "spec": {"kubernetes_version": "1.99"}}).status_code == 422
+    corrected = post(shootd, path, {"name": "dev"})
+    assert corrected.status_code == 202 and "Idempotency-Replayed" not in corrected.headers
+
+
+def test_ht49_secrets_that_are_shown_once_are_replayed_and_sealed_at_rest(shootd, receiver):
+    answers = [post(shootd, "/v1/webhooks", {"url": receiver.url}) for _ in range(2)]
+    is_replay_of(answers[1], answers[0])
+    secret = answers[0].json()["secret"]
+    assert len(shootd.http.get("/v1/webhooks").json()["items"]) == 1
+    body = {"name": "ci", "role": "viewer", "projects": ["*"]}
+    tokens = [post(shootd, "/v1/tokens", body) for _ in range(2)]
+    is_replay_of(tokens[1], tokens[0])
+    assert tokens[0].headers["Cache-Control"] == "no-store"
+    shootd.stop()
+    stored = b"".join(f.read_bytes() for f in shootd.state.iterdir() if f.name != "admin-token")
+    assert secret.encode() not in stored and tokens[0].json()["token"].encode() not in stored
+    assert KEY.encode() not in stored
+    shootd.start()
+    is_replay_of(post(shootd, "/v1/webhooks", {"url": receiver.url}), answers[0])
+
+
+def test_ht48_a_key_in_use_is_409(sim, shootd):
+    """The name check of a create waits for Cleura: meanwhile the key is held."""
+    sim.fault("*", "delay", delay_ms=1500, count=20)
+    path = shootd.clusters_path()
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(post(shootd, path, {"name": "dev"})))
+    thread.start()
+
+    def refused():
+        with httpx.Client(base_url=shootd.url, headers=shootd.http.headers) as other:
+            answer = other.post(path, json={"name": "dev"}, headers={"Idempotency-Key": KEY})
+        return answer if answer.status_code == 409 else None
+    answer = wait_until(refused, timeout=5, what="a refusal")
+    assert answer.json()["code"] == "idempotency_key_in_use" and answer.headers["Retry-After"] == "1"
+    thread.join(60)
+    assert answers[0].status_code == 202
+    is_replay_of(post(shootd, path, {"name": "dev"}), answers[0])
+
+
+def test_a_thousand_replays_over_a_crash_make_one_cluster(sim, shootd):
+    """50 connections, 20 posts each, kill -9 in the middle: whoever gets an answer gets the same."""
+    path = shootd.url + shootd.clusters_path()
+    headers = {"Authorization": "Bearer " + shootd.token(), "Idempotency-Key": KEY}
+    answers, busy, lost = [], [], []
+    began = threading.Event()
+
+    def client(seed):
+        rng = random.Random(seed)
+        with httpx.Client(timeout=30) as http:
+            for _ in range(20):
+                try:
+                    answer = http.post(path, json={"name": "dev"}, headers=headers)
+                except httpx.HTTPError:
+                    lost.append(1)
+                    time.sleep(rng.random() / 5)
+                    continue
+                if answer.status_code == 409:
+                    assert answer.json()["code"] == "idempotency_key_in_use", answer.text
+                    busy.append(1)
+                else:
+                    answers.append(answer)
+                if len(answers) > 150:
+                    began.set()
+
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(50)]
+    for t in threads:
+        t.start()
+    assert began.wait(60)
+    shootd.kill()
+    shootd.start()
+    for t in threads:
+        t.join(120)
+    assert len(answers) + len(busy) + len(lost) == 1000
+    assert lost, "the crash came too late"
+    assert {(a.status_code, a.content, a.headers["Location"]) for a in answers} == {
+        (202, answers[0].content, answers[0].headers["Location"])}
+    assert sum("Idempotency-Replayed" not in a.headers for a in answers) <= 1
+    op = shootd.wait_operation(answers[0].json()["operation"]["id"])
+    assert op["status"] == "succeeded", op
+    assert len(shootd.http.get(shootd.clusters_path()).json()["items"]) == 1
+    assert len([q for q in creates(sim) if q["status"] < 300]) == 1
