@@ -43,6 +43,8 @@ void handle_upgrades(struct request *r);
 void handle_quota(struct request *r);
 /* kubeconfig.c */
 void handle_kubeconfig(struct request *r);
+/* credential.c */
+void handle_credential(struct request *r);
 /* operations.c */
 void handle_operations(struct request *r);
 void handle_cluster_operations(struct request *r);

@@ -1,56 +1,75 @@
 /* Kubeconfigs: fetched by the loop thread, as JSON or as the file itself. Never stored, never cached on the
  * way. */
-#include "api/handlers.h"
+#include "api/kubeconfig.h"
 
 #include <string.h>
 
 #include "api/api_private.h"
 #include "api/checks.h"
+#include "api/credential.h"
+#include "api/handlers.h"
+#include "api/problem_reply.h"
 #include "api/request.h"
 #include "base/mem.h"
 
-enum { FORMAT_YAML_BIT = 2 }; /* `format` is a set of {json, yaml} */
-
-static bool wants_yaml(const struct request *r)
+/* The parameter wins over Accept. */
+static enum param_format wanted_format(const struct request *r)
 {
+    int64_t given = r->params.numbers[PARAM_FORMAT];
     if (r->params.given[PARAM_FORMAT])
-        return r->params.numbers[PARAM_FORMAT] == FORMAT_YAML_BIT;
+        return given & 1 << FORMAT_EXEC ? FORMAT_EXEC : given & 1 << FORMAT_YAML ? FORMAT_YAML : FORMAT_JSON;
     const char *accept = r->headers.values[HEADER_ACCEPT];
-    return accept && accept_quality(accept, TYPE_YAML) > accept_quality(accept, TYPE_JSON);
+    bool yaml = accept && accept_quality(accept, TYPE_YAML) > accept_quality(accept, TYPE_JSON);
+    return yaml ? FORMAT_YAML : FORMAT_JSON;
 }
 
-/* The string of a kubeconfig as an own copy; the parsed one is overwritten before jansson frees it. */
-static char *take_file(struct command *cmd)
+char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
 {
-    json_t *doc = json_loads(cmd->answer, 0, NULL);
-    json_t *value = json_object_get(doc, "kubeconfig");
-    char *text = mem_strdup(json_string_value(value));
-    if (text)
-        memset((char *)(uintptr_t)json_string_value(value), '*', json_string_length(value));
+    json_t *doc = cmd->answer ? json_loads(cmd->answer, 0, NULL) : NULL;
+    char *text = mem_strdup(json_str(doc, "kubeconfig"));
+    if (ret_expires_at)
+        *ret_expires_at = mem_strdup(json_str(doc, "expires_at"));
+    json_wipe(doc);
     json_decref(doc);
     return text;
 }
 
-static bool finish_kubeconfig(struct request *r, struct command *cmd)
+static void reply_file(struct request *r, char *text)
 {
-    cmd->answer_is_secret = true;
-    if (!cmd->answer || cmd->status != MHD_HTTP_OK || !wants_yaml(r))
-        return false;
-    char *text = take_file(cmd);
-    if (!text)
-        return false;
     answer_text(&r->answer, MHD_HTTP_OK, TYPE_YAML, text, strlen(text));
     r->answer.secret = true;
     answer_header(&r->answer, "Cache-Control", "no-store");
+}
+
+static bool finish_kubeconfig(struct request *r, struct command *cmd)
+{
+    enum param_format format = wanted_format(r);
+    char *text = format == FORMAT_JSON ? NULL : kubeconfig_take_file(cmd, NULL);
+    if (!text)
+        return false;
+    if (format == FORMAT_YAML) {
+        reply_file(r, text);
+        return true;
+    }
+    if (!credential_reply_exec(r, text))
+        respond_with(r, PROBLEM_UPSTREAM_ERROR, "Cleura's kubeconfig names no server.");
+    mem_free_secret(text);
     return true;
 }
 
-void handle_kubeconfig(struct request *r)
+void kubeconfig_request(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_KUBECONFIG);
     cmd->ttl_seconds = (int)param_number(&r->params, PARAM_TTL_SECONDS);
     cmd->min_remaining_seconds = (int)param_number(&r->params, PARAM_MIN_REMAINING_SECONDS);
+    request_park(r, cmd);
+}
+
+void handle_kubeconfig(struct request *r)
+{
+    if (!credential_check_params(r))
+        return;
     answer_header(&r->answer, "Vary", "Accept");
     r->finish = finish_kubeconfig;
-    request_park(r, cmd);
+    kubeconfig_request(r);
 }

@@ -27,18 +27,19 @@ struct rule {
     const char *(*to_name)(int value);
 };
 
-static int format_from_name(const char *name)
-{
-    static const char *const names[] = {"json", "yaml"};
-    for (int i = 0; i < 2; i++)
-        if (!strcmp(name, names[i]))
-            return i;
-    return -1;
-}
-
 static const char *format_to_name(int value)
 {
-    return value ? "yaml" : "json";
+    static const char *const names[FORMAT_MAX_] = {
+        [FORMAT_JSON] = "json", [FORMAT_YAML] = "yaml", [FORMAT_EXEC] = "exec"};
+    return names[value];
+}
+
+static int format_from_name(const char *name)
+{
+    for (int i = 0; i < FORMAT_MAX_; i++)
+        if (!strcmp(name, format_to_name(i)))
+            return i;
+    return -1;
 }
 
 static const char *phase_to_name(int value)
@@ -75,9 +76,10 @@ static const struct rule rules[PARAM_MAX_] = {
     [PARAM_TYPE] = {.name = "type"},
     [PARAM_TTL_SECONDS] = {"ttl_seconds", KIND_NUMBER, 600, 86400, 3600, NULL, NULL},
     [PARAM_MIN_REMAINING_SECONDS] = {"min_remaining_seconds", KIND_NUMBER, 0, 86400, 300, NULL, NULL},
-    [PARAM_FORMAT] = {"format", KIND_ENUM, 0, 2, 0, format_from_name, format_to_name},
+    [PARAM_FORMAT] = {"format", KIND_ENUM, 0, FORMAT_MAX_, 0, format_from_name, format_to_name},
     [PARAM_VERBOSE] = {.name = "verbose", .kind = KIND_FLAG},
     [PARAM_EXCLUDE] = {.name = "exclude"},
+    [PARAM_HEADER_FILE] = {.name = "header_file"},
     [PARAM_DRY_RUN] = {.name = "dry_run", .kind = KIND_BOOL},
 };
 

@@ -26,11 +26,15 @@ enum param_id {
     PARAM_TTL_SECONDS,
     PARAM_MIN_REMAINING_SECONDS,
     PARAM_FORMAT,
+    PARAM_HEADER_FILE,
     PARAM_VERBOSE,
     PARAM_EXCLUDE,
     PARAM_DRY_RUN,
     PARAM_MAX_,
 };
+
+/* Values of `format`. */
+enum param_format { FORMAT_JSON, FORMAT_YAML, FORMAT_EXEC, FORMAT_MAX_ };
 
 #define PARAM_BIT(id) (1U << (id))
 

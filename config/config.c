@@ -32,6 +32,7 @@ void config_free(struct config *c)
     free(c->projects);
     free(c->listen);
     free(c->state_dir);
+    free(c->public_url);
     string_list_free(c->webhooks.allow);
     free(c->webhooks.ports);
     string_list_free(c->cors.origins);

@@ -42,6 +42,7 @@ struct config_project {
 struct config {
     char *listen; /* "127.0.0.1:8080" or "unix:/path" */
     char *state_dir;
+    char *public_url; /* where clients reach us, without a slash at its end; or NULL */
     enum log_level log_level;
     struct config_account *accounts;
     size_t account_count;

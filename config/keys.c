@@ -109,6 +109,9 @@ static const struct key_group limit_group = {limit_keys, ARRAY_LEN(limit_keys)};
 static const struct key root_keys[] = {
     {"listen", KEY_STRING, AT(config, listen), "127.0.0.1:8080", NULL, 0, 0, NULL, NULL, false,
      "Address and port, or unix:/path; a socket passed by systemd wins."},
+    {"public_url", KEY_STRING, AT(config, public_url), NULL, NULL, 0, 0, NULL, NULL, false,
+     "Where clients reach the API, when that is not http:// and the Host that they name (behind a TLS "
+     "proxy)."},
     {"state_dir", KEY_STRING, AT(config, state_dir), "/var/lib/shootd", NULL, 0, 0, NULL, NULL, false,
      "Directory of shootd.db, seal.key and admin-token."},
     {"log_level", KEY_WORD, AT(config, log_level), "info", NULL, 0, 0, levels, NULL, false,

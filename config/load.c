@@ -522,11 +522,25 @@ static void check_listen(struct loader *l)
         fault(l, node, "listen", "'%s' must be ADDRESS:PORT, [IPv6]:PORT or unix:/path", listen);
 }
 
+static void check_public_url(struct loader *l)
+{
+    const yaml_node_t *node = l->doc ? find_node(l, yaml_document_get_root_node(l->doc), "public_url") : NULL;
+    char *url = l->config->public_url;
+    if (!url)
+        return;
+    size_t len = strlen(url);
+    while (len && url[len - 1] == '/')
+        url[--len] = '\0';
+    if (!matches("^https?://[]A-Za-z0-9.:[-]+(/[A-Za-z0-9._~/-]*)?$", url))
+        fault(l, node, "public_url", "'%s' must be http(s)://host[:port][/path]", url);
+}
+
 static struct config *finish(struct loader *l)
 {
     check_accounts(l);
     check_projects(l);
     check_listen(l);
+    check_public_url(l);
     if (l->faults) {
         config_free(l->config);
         return NULL;

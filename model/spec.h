@@ -81,6 +81,14 @@ bool spec_step_is_met(const char *type, const char *target, const json_t *want, 
 json_t *spec_step_body(const char *type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context);
 
+/*
+ * What complete pools may take of the project's quota at most: {nodes, cores, memory_gib, volume_gib}, with
+ * `maximum` and `max_surge` of each; cores and memory are null when the catalog lacks a machine type.
+ */
+json_t *spec_quota(const json_t *pools, const struct spec_context *context);
+/* The complete pools that there are once `spec` is true. */
+json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context);
+
 /* Whether a version entry of the catalog is expired at `now`. */
 bool version_is_expired(const json_t *entry, wall_us now);
 /* Whether `wanted` is `version` or a line of versions that it belongs to: "1.33" holds "1.33.7". */

@@ -161,7 +161,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     problem_free(faults);
     json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
     if (cmd->dry_run) {
-        dry_run_change(cmd, goal, present, plan);
+        dry_run_change(e->project, cmd, goal, present, plan);
         return;
     }
     if (!json_array_size(plan) && !change) {

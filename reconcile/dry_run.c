@@ -4,16 +4,37 @@
 #include "base/mem.h"
 #include "reconcile/commands_private.h"
 
-static void reply(struct command *cmd, bool valid, json_t *changes, json_t *steps, bool destructive,
-                  json_t *errors)
+/* Everything is taken; NULL stands for nothing. */
+struct forecast {
+    json_t *changes;
+    json_t *steps;
+    bool destructive;
+    json_t *quota;
+    json_t *errors;
+};
+
+static void reply(struct command *cmd, bool valid, const struct forecast *f)
 {
     json_t *doc = json_object();
     json_set_bool(doc, "valid", valid);
-    json_set_take(doc, "changes", changes);
-    json_set_take(doc, "steps", steps);
-    json_set_bool(doc, "destructive", destructive);
-    json_set_take(doc, "errors", errors);
+    json_set_take(doc, "changes", f->changes ? f->changes : json_array());
+    json_set_take(doc, "steps", f->steps ? f->steps : json_array());
+    json_set_bool(doc, "destructive", f->destructive);
+    json_set_take(doc, "quota", f->quota);
+    json_set_take(doc, "errors", f->errors ? f->errors : json_array());
     reply_json(cmd, 200, doc);
+}
+
+/* What the pools may take at most, before and after. Takes `after`. */
+static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
+{
+    struct spec_context context;
+    json_t *doc = json_object();
+    project_spec_context(p, &context);
+    json_set_take(doc, "before", spec_quota(before, &context));
+    json_set_take(doc, "after", spec_quota(after, &context));
+    json_decref(after);
+    return doc;
 }
 
 bool dry_run_faults(struct command *cmd, struct problem *faults)
@@ -21,8 +42,7 @@ bool dry_run_faults(struct command *cmd, struct problem *faults)
     if (!cmd->dry_run)
         return false;
     reply_fit_faults(cmd, faults);
-    reply(cmd, false, json_array(), json_array(), false,
-          faults->faults ? json_incref(faults->faults) : json_array());
+    reply(cmd, false, &(struct forecast){.errors = json_incref(faults->faults)});
     problem_free(faults);
     return true;
 }
@@ -61,11 +81,15 @@ void dry_run_create(const struct project *p, struct command *cmd, const char *na
     if (!p->state->bootstrapped_at)
         add_step(steps, "bootstrap", NULL, false, NULL);
     add_step(steps, "create_shoot", NULL, false, NULL);
-    reply(cmd, true, changes, steps, false, json_array());
+    json_t *quota = quota_effect(p, NULL, json_incref(json_arr(resolved, "node_pools")));
+    reply(cmd, true, &(struct forecast){.changes = changes, .steps = steps, .quota = quota});
 }
 
-void dry_run_change(struct command *cmd, const json_t *goal, const json_t *present, const json_t *plan)
+void dry_run_change(const struct project *p, struct command *cmd, const json_t *goal, const json_t *present,
+                    const json_t *plan)
 {
+    struct spec_context context;
+    project_spec_context(p, &context);
     json_t *differences CLEANUP_JSON = json_array();
     json_t *changes = json_array(), *steps = json_array();
     bool destructive = false;
@@ -81,7 +105,9 @@ void dry_run_change(struct command *cmd, const json_t *goal, const json_t *prese
                  json_str(item, "reason"));
         destructive |= !strcmp(type, "delete_pool");
     }
-    reply(cmd, true, changes, steps, destructive, json_array());
+    json_t *quota =
+        quota_effect(p, json_arr(present, "node_pools"), spec_pools_after(goal, present, &context));
+    reply(cmd, true, &(struct forecast){changes, steps, destructive, quota, NULL});
 }
 
 void dry_run_delete(struct command *cmd, const struct entity *e)
@@ -89,7 +115,9 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     json_t *changes = json_array(), *steps = json_array();
     add_change(changes, "", e->cluster->shoot ? e->cluster->shoot->observed : NULL, NULL);
     add_step(steps, "delete_shoot", NULL, false, NULL);
-    reply(cmd, true, changes, steps, true, json_array());
+    const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
+    json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
+    reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL});
 }
 
 void dry_run_action(struct command *cmd, const struct operation *op)
@@ -97,5 +125,5 @@ void dry_run_action(struct command *cmd, const struct operation *op)
     json_t *steps = json_array();
     for (unsigned i = 0; op && i < op->step_count; i++)
         add_step(steps, op->steps[i].type, op->steps[i].target, false, NULL);
-    reply(cmd, true, json_array(), steps, false, json_array());
+    reply(cmd, true, &(struct forecast){.steps = steps});
 }

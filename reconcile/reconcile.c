@@ -453,6 +453,7 @@ void reconcile_free(struct reconcile *r)
         entity_remove(e);
     kubeconfigs_free(r->kubeconfigs);
     lookups_free(r->lookups);
+    replays_free(r);
     for (size_t i = 0; i < r->account_count; i++)
         account_done(&r->accounts[i]);
     free(r->accounts);

@@ -34,6 +34,15 @@ void replay_let_go(struct command *cmd)
     free(held);
 }
 
+void replays_free(struct reconcile *r)
+{
+    struct held_key *held, *next;
+    HASH_ITER (hh, r->held_keys, held, next) {
+        HASH_DEL(r->held_keys, held);
+        free(held);
+    }
+}
+
 static char *seal_context(const char *key)
 {
     return mem_printf("replay|%s", key);

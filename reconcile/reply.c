@@ -48,6 +48,8 @@ void reply_prepare(struct command *cmd, int status, json_t *body)
     mem_free_secret(cmd->answer);
     cmd->status = status;
     cmd->answer = body ? json_text(body) : NULL;
+    if (cmd->answer_is_secret)
+        json_wipe(body);
     json_decref(body);
 }
 

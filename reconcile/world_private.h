@@ -394,6 +394,7 @@ void reply_operation(struct command *cmd, const struct operation *op);
 bool replay_take(struct reconcile *r, struct command *cmd);
 /* The prepared answer becomes durable with the effect that the save holds. */
 void replay_keep(struct save *save, const struct command *cmd);
+void replays_free(struct reconcile *r);
 /* Others may use the key again. */
 void replay_let_go(struct command *cmd);
 

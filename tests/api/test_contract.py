@@ -235,6 +235,7 @@ def test_life_of_everything(pair, client, checker):
     text = client.get(d.clusters_path("dev") + "/kubeconfig", headers={"Accept": "application/yaml"})
     assert text.headers["Content-Type"].startswith("application/yaml") and "kind: Config" in text.text
     assert client.get(d.clusters_path("none") + "/kubeconfig").status_code == 404
+    assert client.get(d.clusters_path("dev") + "/credential").json()["kind"] == "ExecCredential"
     deleted = client.delete(d.clusters_path("dev"))
     assert deleted.status_code == 202 and deleted.headers["Retry-After"]
     assert client.delete(d.clusters_path("none")).status_code == 404

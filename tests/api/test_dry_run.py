@@ -12,6 +12,9 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     made = plan(d, "POST", json={"name": "dev", "spec": {"kubernetes_version": "1.33"}})
     assert made["valid"] and [s["type"] for s in made["steps"]] == ["bootstrap", "create_shoot"]
     assert {"path": "kubernetes_version", "old": None, "new": "1.33.7"} in made["changes"]
+    # One pool of at most 3 nodes and one more while rolling, of the machine type with 2 cores and 4 GiB.
+    assert made["quota"] == {"before": {"nodes": 0, "cores": 0, "memory_gib": 0, "volume_gib": 0},
+                             "after": {"nodes": 4, "cores": 8, "memory_gib": 16, "volume_gib": 200}}
     assert d.cluster("dev").status_code == 404 and not d.events()
     assert plan(d, "PUT", "dev", json={})["steps"][-1]["type"] == "create_shoot"
 
@@ -26,11 +29,20 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
         ("delete_pool", "b", False)]
     assert change["destructive"] and change["steps"][1]["reason"] == "the machine type changes"
     assert {"path": "node_pools.a.maximum", "old": 2, "new": 3} in change["changes"]
+    # a: 2 + 1 nodes of 2 cores become 3 + 1 of 4; b: 3 + 1 of 2 go, c: 3 + 1 of 2 come.
+    assert (change["quota"]["before"]["cores"], change["quota"]["after"]["cores"]) == (14, 24)
+    assert (change["quota"]["before"]["nodes"], change["quota"]["after"]["nodes"]) == (7, 8)
     equal = plan(d, "PATCH", "dev", json={"spec": {"kubernetes_version": "1.33"}})
+    use = equal.pop("quota")
     assert equal == {"valid": True, "changes": [], "steps": [], "destructive": False, "errors": []}
+    assert use["before"] == use["after"] == change["quota"]["before"]
     wrong = plan(d, "PUT", "dev", json={"spec": {"kubernetes_version": "1.32", "node_pools": []}})
     assert not wrong["valid"] and {e["code"] for e in wrong["errors"]} == {"downgrade", "too_few"}
+    slept = d.http.post(d.clusters_path("dev") + "/actions/hibernate", params={"dry_run": "true"}).json()
+    assert slept["valid"] and [s["type"] for s in slept["steps"]] == ["hibernate"] and slept["quota"] is None
+    assert d.http.post(d.clusters_path("dev") + "/actions/wake", params={"dry_run": ""}).json()["steps"] == []
     gone = plan(d, "DELETE", "dev")
+    assert gone["quota"]["after"]["nodes"] == 0
     assert gone["destructive"] and [s["type"] for s in gone["steps"]] == ["delete_shoot"]
 
     assert len(d.events()) == before and d.cluster("dev").json()["spec"]["kubernetes_version"] == "1.33"

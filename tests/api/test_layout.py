@@ -28,7 +28,7 @@ LIBRARIES = {
     "microhttpd.h": {"api", "simulator"},
     "sqlite3.h": {"storage/sqlite"},
     "curl/curl.h": {"loop", "upstream", "webhook", "daemon"},
-    "yaml.h": {"config", "upstream"},
+    "yaml.h": {"config", "model"},
     "systemd/": {"daemon"},
     "openssl/": {"upstream", "simulator", "reconcile"},
     "uthash.h": {"reconcile", "webhook", "upstream"},

@@ -1,0 +1,160 @@
+#include "api/credential.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/handlers.h"
+#include "api/kubeconfig.h"
+#include "api/problem_reply.h"
+#include "api/request.h"
+#include "base/mem.h"
+#include "model/kubeconfig_file.h"
+
+#define CREDENTIAL_API "client.authentication.k8s.io/v1"
+/* curl reads the field that holds the token from a file: plugins get no shell that would expand anything. */
+#define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
+
+enum { LONGEST = 64 * 1024 };
+
+/* ---- ExecCredential
+ * ------------------------------------------------------------------------------------------- */
+
+static void set_pem(json_t *status, const char *key, const char *data)
+{
+    char *pem = data ? kubeconfig_pem(data) : NULL;
+    if (pem)
+        json_set_str(status, key, pem);
+    mem_free_secret(pem);
+}
+
+/* NULL when the kubeconfig holds no credential. */
+static json_t *make_credential(const struct kubeconfig_parts *parts, const char *expires_at)
+{
+    json_t *status = json_object();
+    if (expires_at)
+        json_set_str(status, "expirationTimestamp", expires_at);
+    if (parts->token)
+        json_set_str(status, "token", parts->token);
+    set_pem(status, "clientCertificateData", parts->certificate_data);
+    set_pem(status, "clientKeyData", parts->key_data);
+    bool by_certificate = json_str(status, "clientCertificateData") && json_str(status, "clientKeyData");
+    if (!by_certificate && !parts->token) {
+        json_wipe(status);
+        json_decref(status);
+        return NULL;
+    }
+    json_t *doc = json_object();
+    json_set_str(doc, "apiVersion", CREDENTIAL_API);
+    json_set_str(doc, "kind", "ExecCredential");
+    json_set_take(doc, "status", status);
+    return doc;
+}
+
+static bool finish_credential(struct request *r, struct command *cmd)
+{
+    char *expires_at CLEANUP_FREE = NULL;
+    char *text = kubeconfig_take_file(cmd, &expires_at);
+    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = text ? kubeconfig_parse(text) : NULL;
+    json_t *doc = parts ? make_credential(parts, expires_at) : NULL;
+    mem_free_secret(text);
+    if (!doc) {
+        respond_with(r, PROBLEM_UPSTREAM_ERROR,
+                     "Cleura's kubeconfig holds neither a client certificate nor a token.");
+        return true;
+    }
+    char *answer = json_text(doc);
+    json_wipe(doc);
+    json_decref(doc);
+    answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, answer, strlen(answer));
+    r->answer.secret = true;
+    answer_header(&r->answer, "Cache-Control", "no-store");
+    return true;
+}
+
+void handle_credential(struct request *r)
+{
+    r->finish = finish_credential;
+    kubeconfig_request(r);
+}
+
+/* ---- the kubeconfig that calls it
+ * ----------------------------------------------------------------------------- */
+
+bool credential_check_params(struct request *r)
+{
+    const char *file = r->params.texts[PARAM_HEADER_FILE];
+    struct problem *p = NULL;
+    if (!file)
+        return true;
+    if (!r->params.given[PARAM_FORMAT] || r->params.numbers[PARAM_FORMAT] != 1 << FORMAT_EXEC)
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "conflict", NULL,
+                          "has a meaning with format=exec only");
+    else if (*file != '/')
+        problem_add_fault(
+            &p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "wrong_form", NULL,
+            "has to be an absolute path: nothing expands ~ or variables when kubectl runs curl");
+    if (!p)
+        return true;
+    respond_problem(r, p);
+    return false;
+}
+
+/* Where the client reaches us: as configured, or as it just did. */
+static char *credential_url(const struct request *r)
+{
+    const char *base = r->api->options.config->public_url;
+    const char *ttl = r->params.texts[PARAM_TTL_SECONDS];
+    return mem_printf("%s%s/v1/projects/%s/clusters/%s/credential%s%s", base ? "" : "http://",
+                      base ? base : r->headers.values[HEADER_HOST], r->project, r->name,
+                      ttl ? "?ttl_seconds=" : "", ttl ? ttl : "");
+}
+
+/* A JSON string is a YAML scalar, whatever is in it. */
+static void add_scalar(struct buffer *out, const char *before, const char *text, const char *after)
+{
+    json_t *value CLEANUP_JSON = json_string(text);
+    char *quoted CLEANUP_FREE = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    (void)buffer_printf(out, "%s%s%s", before, quoted ? quoted : "\"\"", after);
+}
+
+static void add_user(struct request *r, struct buffer *out, const char *name)
+{
+    const char *file = r->params.texts[PARAM_HEADER_FILE];
+    char *field CLEANUP_FREE = mem_printf("@%s", file ? file : DEFAULT_HEADER_FILE);
+    char *url CLEANUP_FREE = credential_url(r);
+    const char *const arguments[] = {"--silent", "--show-error", "--fail", "--header", field, url};
+    add_scalar(out, "users:\n- name: ", name, "\n");
+    (void)buffer_add_str(out, "  user:\n    exec:\n      apiVersion: " CREDENTIAL_API
+                              "\n      command: curl\n      args:\n");
+    for (size_t i = 0; i < ARRAY_LEN(arguments); i++)
+        add_scalar(out, "      - ", arguments[i], "\n");
+    add_scalar(out, "      installHint: ",
+               "curl is needed, and a file with the line 'Authorization: Bearer <token of shootd>'", "\n");
+    (void)buffer_add_str(out, "      interactiveMode: Never\n      provideClusterInfo: false\n");
+}
+
+bool credential_reply_exec(struct request *r, const char *kubeconfig)
+{
+    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(kubeconfig);
+    if (!parts || !parts->server)
+        return false;
+    char *name CLEANUP_FREE = mem_printf("%s--%s", r->project, r->name);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, LONGEST);
+    (void)buffer_add_str(&out, "apiVersion: v1\nkind: Config\n");
+    add_scalar(&out, "current-context: ", name, "\n");
+    add_scalar(&out, "clusters:\n- name: ", name, "\n");
+    add_scalar(&out, "  cluster:\n    server: ", parts->server, "\n");
+    if (parts->authority_data)
+        add_scalar(&out, "    certificate-authority-data: ", parts->authority_data, "\n");
+    add_scalar(&out, "contexts:\n- name: ", name, "\n");
+    add_scalar(&out, "  context:\n    cluster: ", name, "\n");
+    add_scalar(&out, "    user: ", name, "\n");
+    add_user(r, &out, name);
+    size_t len;
+    char *text = buffer_take(&out, &len);
+    answer_text(&r->answer, MHD_HTTP_OK, TYPE_YAML, text, len);
+    answer_header(&r->answer, "Cache-Control", "no-store");
+    return true;
+}

@@ -1,0 +1,20 @@
+/*
+ * Kubeconfigs without secrets: their user is a command that asks shootd for a credential when kubectl needs
+ * one (client-go credential plugins, v1). The worker of the request.
+ */
+#ifndef API_CREDENTIAL_H
+#define API_CREDENTIAL_H
+
+#include <stdbool.h>
+
+struct request;
+
+/*
+ * Answers with such a kubeconfig for the cluster of `kubeconfig`, which is borrowed. False when that one
+ * lacks what is needed.
+ */
+bool credential_reply_exec(struct request *r, const char *kubeconfig);
+/* Checks header_file; false when the answer (400) was decided. */
+bool credential_check_params(struct request *r);
+
+#endif

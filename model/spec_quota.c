@@ -1,0 +1,80 @@
+/* What node pools may take of the project's quota at most: all nodes that the autoscaler may start, and the
+ * extra ones while nodes are replaced. */
+#include "model/spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+
+static const json_t *named(const json_t *items, const char *name)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (items, i, item)
+        if (name && !strcmp(json_str_or(item, "name", ""), name))
+            return item;
+    return NULL;
+}
+
+/* "8Gi" or "8192Mi"; -1 when it is something else. */
+static int64_t memory_mib(const char *text)
+{
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return -1;
+    long long number = strtoll(text, &end, 10);
+    if (number > INT32_MAX)
+        return -1;
+    return !strcmp(end, "Gi") ? number * 1024 : !strcmp(end, "Mi") ? number : -1;
+}
+
+struct totals {
+    int64_t nodes, cores, memory_mib, volume_gib;
+    bool types_known;
+};
+
+static void add_pool(struct totals *t, const json_t *pool, const struct spec_context *context)
+{
+    const json_t *type = named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
+    int64_t cpus = json_int(type, "cpus", -1), memory = memory_mib(json_str(type, "memory"));
+    int64_t nodes = json_int(pool, "maximum", 0) + json_int(pool, "max_surge", 1);
+    t->nodes += nodes;
+    t->cores += nodes * cpus;
+    t->memory_mib += nodes * memory;
+    t->volume_gib += nodes * json_int(pool, "volume_size_gib", 0);
+    t->types_known = t->types_known && cpus >= 0 && memory >= 0;
+}
+
+json_t *spec_quota(const json_t *pools, const struct spec_context *context)
+{
+    struct totals t = {.types_known = true};
+    size_t i;
+    json_t *pool;
+    json_array_foreach (pools, i, pool)
+        add_pool(&t, pool, context);
+    json_t *doc = json_object();
+    json_set_int(doc, "nodes", t.nodes);
+    json_set_take(doc, "cores", t.types_known ? json_integer(t.cores) : NULL);
+    json_set_take(doc, "memory_gib", t.types_known ? json_integer((t.memory_mib + 1023) / 1024) : NULL);
+    json_set_int(doc, "volume_gib", t.volume_gib);
+    return doc;
+}
+
+json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context)
+{
+    const json_t *there = json_arr(observed, "node_pools"), *wanted = json_arr(spec, "node_pools");
+    json_t *pools = json_array();
+    size_t i;
+    json_t *pool;
+    if (!wanted)
+        (void)json_array_extend(pools, (json_t *)(uintptr_t)there);
+    json_array_foreach (wanted, i, pool) {
+        const json_t *old = named(there, json_str(pool, "name"));
+        json_t *after = old ? json_deep_copy(old) : spec_resolve_pool(pool, context);
+        if (old)
+            (void)json_object_update(after, pool);
+        (void)json_array_append_new(pools, after);
+    }
+    return pools;
+}

@@ -1,0 +1,104 @@
+"""GET credential and format=exec: kubeconfigs without secrets, whose command is plain curl."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+BEGIN = "-----BEGIN "
+
+
+@pytest.fixture
+def cluster(shootd, generation, make_shootd, sim):
+    d = shootd if generation == "v2" else make_shootd(sim.url, name="v1", api="v1").start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    return d
+
+
+def test_a_credential_is_that_of_the_kubeconfig(cluster):
+    path = cluster.clusters_path("dev")
+    file = yaml.safe_load(cluster.http.get(path + "/kubeconfig", params={"format": "yaml"}).text)
+    answer = cluster.http.get(path + "/credential")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    credential = answer.json()
+    assert (credential["apiVersion"], credential["kind"]) == ("client.authentication.k8s.io/v1", "ExecCredential")
+    status, user = credential["status"], file["users"][0]["user"]
+    assert status["clientCertificateData"] == base64.b64decode(user["client-certificate-data"]).decode()
+    assert status["clientKeyData"] == base64.b64decode(user["client-key-data"]).decode()
+    assert status["clientCertificateData"].startswith(BEGIN) and status["clientKeyData"].startswith(BEGIN)
+    assert status["expirationTimestamp"] == cluster.http.get(path + "/kubeconfig").json()["expires_at"]
+    # Who asks again gets the same one, and no new call is made.
+    assert cluster.http.get(path + "/credential").json() == credential
+
+
+def test_an_exec_kubeconfig_holds_no_secret_and_curl_gets_the_credential(cluster, tmp_path):
+    path = cluster.clusters_path("dev")
+    header = tmp_path / "header file"
+    header.write_text(f"Authorization: Bearer {cluster.token()}\n")
+    whole = yaml.safe_load(cluster.http.get(path + "/kubeconfig", params={"format": "yaml", "ttl_seconds": 900}).text)
+    answer = cluster.http.get(path + "/kubeconfig",
+                              params={"format": "exec", "header_file": str(header), "ttl_seconds": 900})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"] == "application/yaml" and answer.headers["Cache-Control"] == "no-store"
+    file = yaml.safe_load(answer.text)
+    assert file["clusters"][0]["cluster"] == whole["clusters"][0]["cluster"]
+    user = file["users"][0]["user"]
+    assert list(user) == ["exec"] and "key" not in answer.text.replace("apiKey", "") and BEGIN not in answer.text
+    exec_ = user["exec"]
+    assert exec_["command"] == "curl" and exec_["apiVersion"] == "client.authentication.k8s.io/v1"
+    run = subprocess.run([exec_["command"], *exec_["args"]], capture_output=True, text=True, timeout=30)
+    assert run.returncode == 0, run.stderr
+    got = json.loads(run.stdout)
+    assert got["status"] == cluster.http.get(path + "/credential", params={"ttl_seconds": 900}).json()["status"]
+    # A refusal is an error of the command, with nothing on its output.
+    header.write_text("Authorization: Bearer shd_wrong\n")
+    refused = subprocess.run([exec_["command"], *exec_["args"]], capture_output=True, text=True, timeout=30)
+    assert refused.returncode != 0 and not refused.stdout and "401" in refused.stderr
+
+
+def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path):
+    """kubectl reads it, runs the command, and goes on to the server, which is not there."""
+    header, file = tmp_path / "header", tmp_path / "config"
+    header.write_text(f"Authorization: Bearer {cluster.token()}\n")
+    file.write_text(cluster.http.get(cluster.clusters_path("dev") + "/kubeconfig",
+                                     params={"format": "exec", "header_file": str(header)}).text)
+    kubectl = shutil.which("kubectl")
+    view = subprocess.run([kubectl, "--kubeconfig", file, "config", "view", "-o", "json"], capture_output=True,
+                          text=True, timeout=60, check=True)
+    view = json.loads(view.stdout)
+    assert view["current-context"] == "team-a--dev"
+    assert view["users"][0]["user"]["exec"]["command"] == "curl"
+    # The server of the simulator does not exist: kubectl is pointed at a closed port of this machine.
+    before = cluster.log().count("/credential")
+    run = subprocess.run([kubectl, "--kubeconfig", file, "--server", "https://127.0.0.1:9", "--request-timeout", "2s",
+                          "get", "--raw", "/version"], capture_output=True, text=True, timeout=60,
+                         env={**os.environ, "HOME": str(tmp_path)})
+    assert run.returncode != 0 and "127.0.0.1:9" in run.stderr, run.stderr
+    assert cluster.log().count("/credential") > before, run.stderr
+
+
+def test_the_address_is_the_one_that_the_client_used_or_the_configured_one(sim, make_shootd):
+    d = make_shootd(sim.url, extra="public_url: https://shootd.example.com/api/\n").start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    answer = d.http.get(d.clusters_path("dev") + "/kubeconfig", params={"format": "exec"})
+    args = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]["args"]
+    assert args[-1] == "https://shootd.example.com/api/v1/projects/team-a/clusters/dev/credential"
+    assert "@/etc/shootd/authorization" in args
+
+
+def test_faults_of_the_parameters_are_named(shootd):
+    path = shootd.clusters_path("dev") + "/kubeconfig"
+    for params, code in (({"format": "exec", "header_file": "~/x"}, "wrong_form"),
+                         ({"header_file": "/x"}, "conflict"),
+                         ({"format": "toml"}, "unknown_value")):
+        answer = shootd.http.get(path, params=params)
+        assert answer.status_code == 400 and answer.json()["errors"][0]["code"] == code, answer.text
+    assert answer.json()["errors"][0]["valid"] == ["json", "yaml", "exec"]
+    assert shootd.http.get(shootd.clusters_path("dev") + "/credential").status_code == 404
