@@ -185,7 +185,8 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         c->observed_at = c->guard_since;
-        c->guard_seen_at = c->shoot->operation_at;
+        if (c->shoot->operation_at) /* an answer that tells of no operation is no reason to forget the last */
+            c->guard_seen_at = c->shoot->operation_at;
     }
     observe_settle(e, save);
     poll_soon(e, poll_interval(e) / 2);
