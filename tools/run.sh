@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d "${TMPDIR:-/tmp}/shootd-run.XXXXXX")
-sim_pid= shootd_pid=
+sim_pid='' shootd_pid=''
 stop() {
     trap - EXIT INT TERM
     [ -z "$shootd_pid" ] || { kill "$shootd_pid" 2>/dev/null && wait "$shootd_pid" 2>/dev/null; } || true

@@ -2,7 +2,7 @@
 # Runs every test against the build in $1 (build, build/asan, build/tsan) and sums up:
 # cmocka units, then the black-box suites. Last line: N passed, N failed[, N skipped].
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 out=${1:-build}
 export BUILD_DIR=$PWD/$out
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:exitcode=99

@@ -1,0 +1,236 @@
+#!/bin/bash
+# Kubernetes clusters on Cleura through shootd, in five verbs. `cleura-shoot.sh --help` tells the rest.
+# Needs bash, curl and jq.
+set -euo pipefail
+
+readonly REFUSED=1 USAGE=2 UNREACHABLE=3 FAILED=4 TIMED_OUT=5
+
+usage() {
+    cat <<'TEXT'
+cleura-shoot.sh - Kubernetes clusters on Cleura through shootd
+
+  cleura-shoot.sh list
+  cleura-shoot.sh create NAME [--version V] [--spec JSON | --spec @FILE] [--wait]
+  cleura-shoot.sh wait NAME
+  cleura-shoot.sh kubeconfig NAME [--ttl SECONDS] [--output FILE]
+  cleura-shoot.sh delete NAME [--wait]
+
+list        every cluster of the project: name, phase, health, Kubernetes version, message
+create      ask for a cluster; what --spec does not say is defaulted; --version 1.33 takes the newest patch of it
+wait        until what is under way with the cluster is over; progress goes to standard error
+kubeconfig  an administrator's kubeconfig on standard output, or into FILE (mode 0600)
+delete      delete the cluster; may be repeated
+
+Environment:
+  SHOOTD_URL      where shootd listens, as http://127.0.0.1:8080 (needed)
+  SHOOTD_TOKEN    a token with the role operator; viewer is enough for list and wait (needed)
+  SHOOTD_PROJECT  the project (default: default)
+  SHOOTD_TIMEOUT  seconds that wait and --wait wait at most (default: 3600)
+
+Exit codes:
+  0  done
+  1  shootd refused the request; standard error says why and what would be valid
+  2  wrong usage, or curl or jq is missing
+  3  shootd or Cleura cannot be reached now: try again later
+  4  what was waited for failed or was cancelled
+  5  the time given was over first; the operation goes on
+TEXT
+}
+
+die() { # CODE MESSAGE...
+    local code=$1
+    shift
+    printf 'cleura-shoot.sh: %s\n' "$*" >&2
+    exit "$code"
+}
+
+# ---- requests --------------------------------------------------------------------------------------------------------
+
+# request METHOD PATH [BODY] leaves the answer in $answer; anything but success ends the program.
+# The token goes through a file descriptor: arguments are seen by every user of the machine.
+request() {
+    local method=$1 path=$2 status
+    local more=()
+    [ $# -lt 3 ] || more=(-H 'Content-Type: application/json' --data-binary "$3")
+    answer=$(curl -sS --connect-timeout 10 --max-time 90 -X "$method" ${more[@]+"${more[@]}"} \
+        --config <(printf 'header = "Authorization: Bearer %s"\n' "$SHOOTD_TOKEN") \
+        -w '\n%{http_code}' "$base$path") || die "$UNREACHABLE" "shootd does not answer at $base"
+    status=${answer##*$'\n'}
+    answer=${answer%$'\n'*}
+    [ "$status" -ge 400 ] || return 0
+    explain "$status" >&2
+    case $status in
+    408 | 429 | 500 | 502 | 503 | 504) exit "$UNREACHABLE" ;;
+    *) exit "$REFUSED" ;;
+    esac
+}
+
+# The problem in $answer, for people: what is wrong, where, what would be valid, what to do.
+explain() { # STATUS
+    jq -er --arg who "cleura-shoot.sh: ${name:+$name: }" 'if .title and .advice then . else error("no problem") end
+        | "\($who)\(.title): \(.detail)",
+        (.errors[]? | "  \(.pointer // .parameter // .header // "request"): \(.detail)"
+            + (if .valid then " (valid: \(.valid | map(tostring) | join(", ")))" else "" end)),
+        "  \(.advice) [\(.request_id)]"' <<<"$answer" 2>/dev/null ||
+        printf 'cleura-shoot.sh: HTTP status %s from %s, and no explanation\n' "$1" "$base"
+}
+
+get() { # FILTER: of the last answer
+    jq -r "$1" <<<"$answer"
+}
+
+# ---- verbs -----------------------------------------------------------------------------------------------------------
+
+list() {
+    local cursor='' row='%-16s %-12s %-12s %-9s %s\n' names=(NAME PHASE HEALTH VERSION MESSAGE)
+    while :; do
+        request GET "$clusters?limit=200${cursor:+&cursor=$cursor}"
+        # shellcheck disable=SC2059 # the format is the constant above
+        [ -n "$cursor" ] || printf "$row" "${names[@]}"
+        get '.items[] | [.name, .status.phase, .status.health, .observed.kubernetes_version // .spec.kubernetes_version // "-",
+            .status.message // ""] | @tsv' | while IFS=$'\t' read -r name phase health version message; do
+            # shellcheck disable=SC2059
+            printf "$row" "$name" "$phase" "$health" "$version" "$message"
+        done
+        cursor=$(get '.next_cursor // "" | @uri')
+        [ -n "$cursor" ] || break
+    done
+}
+
+create() {
+    local spec=${option[spec]:-'{}'} body
+    [ "${spec:0:1}" != @ ] || spec=$(cat -- "${spec:1}") || exit "$USAGE"
+    body=$(jq -cn --arg name "$name" --arg version "${option[version]:-}" --argjson spec "$spec" \
+        '{$name, spec: ($spec + if $version == "" then {} else {kubernetes_version: $version} end)}' 2>/dev/null) ||
+        die "$USAGE" "--spec is not a JSON object: $spec"
+    request POST "$clusters" "$body"
+    printf "%s: accepted as %s\n" "$name" "$(get .operation.id)"
+    [ -z "${option[wait]:-}" ] || follow "$(get .operation.id)"
+}
+
+delete() {
+    request DELETE "$clusters/$name"
+    printf "%s: deletion accepted as %s\n" "$name" "$(get .operation.id)"
+    [ -z "${option[wait]:-}" ] || follow "$(get .operation.id)"
+}
+
+kubeconfig() {
+    request GET "$clusters/$name/kubeconfig${option[ttl]:+?ttl_seconds=${option[ttl]}}"
+    if [ -n "${option[output]:-}" ]; then
+        (umask 077 && get .kubeconfig >"${option[output]}") || exit "$USAGE"
+    else
+        get .kubeconfig
+    fi
+}
+
+wait_for() {
+    local deadline=$((SECONDS + timeout)) phase
+    while :; do
+        request GET "$clusters/$name"
+        case $(get '.operation.status // "none"') in
+        pending | running)
+            follow "$(get .operation.id)"
+            return
+            ;;
+        esac
+        # Nothing of shootd's own is under way: the phase tells.
+        phase=$(get .status.phase)
+        case $phase in
+        ready | hibernated | degraded)
+            printf '%s: %s\n' "$name" "$phase"
+            return
+            ;;
+        failed) die "$FAILED" "$name: failed: $(get '.status.message // "no reason was given"')" ;;
+        esac
+        [ "$SECONDS" -lt "$deadline" ] || die "$TIMED_OUT" "$name: still $phase after $timeout seconds"
+        sleep 5
+    done
+}
+
+# Waits for one operation; the server holds each request until the operation ends or 55 seconds are over.
+follow() { # OPERATION
+    local deadline=$((SECONDS + timeout)) told='' now status left
+    while :; do
+        left=$((deadline - SECONDS))
+        request GET "/v1/operations/$1?wait=$((left < 0 ? 0 : left > 55 ? 55 : left))"
+        status=$(get .status)
+        now=$(get '"\(.type) \(.progress)%: \(.message // .status)"')
+        [ "$now" = "$told" ] || printf '%s: %s\n' "$name" "$now" >&2
+        told=$now
+        case $status in
+        succeeded)
+            printf '%s: %s succeeded\n' "$name" "$(get .type)"
+            return
+            ;;
+        failed | cancelled)
+            get '.error.upstream_errors[]? | "  \(.code): \(.action)"' >&2
+            die "$FAILED" "$name: $(get '"\(.type) \(.status): \(.error.detail // .message // "no reason was given")"')"
+            ;;
+        esac
+        [ "$SECONDS" -lt "$deadline" ] || die "$TIMED_OUT" "$name: $(get .type) still $status after $timeout seconds"
+    done
+}
+
+# ---- arguments -------------------------------------------------------------------------------------------------------
+
+# Verb: function, whether it takes a name, its options (with = when they take a value).
+declare -A verbs=(
+    [list]='list no' [create]='create yes version= spec= wait' [wait]='wait_for yes'
+    [kubeconfig]='kubeconfig yes ttl= output=' [delete]='delete yes wait')
+declare -A option=()
+name='' answer=''
+
+case ${1:-} in
+-h | --help | help)
+    usage
+    exit
+    ;;
+'')
+    usage >&2
+    exit "$USAGE"
+    ;;
+esac
+[ -n "${verbs[$1]:-}" ] || die "$USAGE" "no verb '$1'; there are list, create, wait, kubeconfig, delete (see --help)"
+verb=$1
+shift
+read -r run takes_name takes <<<"${verbs[$verb]}"
+while [ $# -gt 0 ]; do
+    case $1 in
+    -h | --help)
+        usage
+        exit
+        ;;
+    --*)
+        key=${1#--}
+        if [[ " $takes " == *" $key= "* ]]; then
+            [ $# -ge 2 ] || die "$USAGE" "--$key needs a value"
+            option[$key]=$2
+            shift
+        elif [[ " $takes " == *" $key "* ]]; then
+            option[$key]=yes
+        else
+            die "$USAGE" "$verb has no option $1 (see --help)"
+        fi
+        ;;
+    *)
+        [ "$takes_name$name" = yes ] || die "$USAGE" "unexpected argument '$1' (see --help)"
+        name=$1
+        ;;
+    esac
+    shift
+done
+[ "$takes_name" = no ] || [ -n "$name" ] || die "$USAGE" "$verb needs the name of a cluster"
+# A name is one segment of a path; whether it is a good one, shootd says.
+[[ $name != *[!a-zA-Z0-9._-]* ]] || die "$USAGE" "'$name' is not a name: only letters, digits, '.', '_' and '-'"
+
+for program in curl jq; do
+    command -v "$program" >/dev/null || die "$USAGE" "$program is missing"
+done
+[ -n "${SHOOTD_URL:-}" ] || die "$USAGE" "SHOOTD_URL is not set"
+[ -n "${SHOOTD_TOKEN:-}" ] || die "$USAGE" "SHOOTD_TOKEN is not set"
+timeout=${SHOOTD_TIMEOUT:-3600}
+[[ $timeout =~ ^[0-9]+$ ]] || die "$USAGE" "SHOOTD_TIMEOUT has to be a number of seconds, not '$timeout'"
+base=${SHOOTD_URL%/}
+clusters=/v1/projects/${SHOOTD_PROJECT:-default}/clusters
+
+"$run"

@@ -1,0 +1,190 @@
+"""openapi.yaml as the tests use it: operations, validation of answers, and a probe for every status that says the same
+for every operation."""
+
+import re
+
+import httpx
+import jsonschema
+import yaml
+
+from harness import ROOT
+from raw import Raw, request
+
+DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+METHODS = ("get", "put", "post", "delete", "patch")
+# Fields that mean something to a client: each one sent has to be documented for that answer.
+TELLING = ("etag", "age", "cache-status", "location", "retry-after", "vary", "preference-applied", "www-authenticate",
+           "accept", "accept-encoding", "allow")
+OPERATIONS = {op["operationId"]: (method, path) for path, item in DOCUMENT["paths"].items()
+              for method, op in item.items() if method in METHODS}
+PAIRS = {(id, int(status)) for id, (method, path) in OPERATIONS.items()
+         for status in DOCUMENT["paths"][path][method]["responses"] if status != "default"}
+# Statuses of the protocol, which `default` describes for every operation.
+ANYWHERE = (405, 408, 414, 417, 429, 431, 500, 501)
+
+
+def resolve(node):
+    while "$ref" in node:
+        target = DOCUMENT
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        node = target
+    return node
+
+
+def described(id):
+    method, path = OPERATIONS[id]
+    return DOCUMENT["paths"][path][method]
+
+
+def bodies(id):
+    """Media type of each body that the operation takes, with its examples: its own, else those of its schema."""
+    content = described(id).get("requestBody", {}).get("content", {})
+    return [(kind, [media["example"]] if "example" in media else resolve(media["schema"]).get("examples", []))
+            for kind, media in content.items()]
+
+
+def validator(schema):
+    return jsonschema.Draft202012Validator({**schema, "components": DOCUMENT["components"]},
+                                           format_checker=jsonschema.FormatChecker())
+
+
+def validate(schema, value, what):
+    faults = [f"{what}: {'/'.join(map(str, e.absolute_path))}: {e.message}"
+              for e in validator(schema).iter_errors(value)]
+    assert not faults, "\n".join(faults)
+
+
+def operation_of(method, path):
+    """The documented operation of a request, literal paths before templates."""
+    for template, item in sorted(DOCUMENT["paths"].items(), key=lambda p: p[0].count("{")):
+        if re.fullmatch(re.sub(r"\{[a-z]+\}", "[^/]+", re.escape(template).replace(r"\{", "{").replace(r"\}", "}")),
+                        path):
+            return item.get("get" if method == "HEAD" else method.lower())
+    return None
+
+
+class Checker:
+    """Checks every answer that passes, and remembers which operations were called with which status."""
+
+    def __init__(self):
+        self.seen = {}
+
+    @property
+    def pairs(self):
+        return {(id, status) for id, statuses in self.seen.items() for status in statuses}
+
+    def __call__(self, answer):
+        answer.read()
+        assert re.fullmatch(r"[A-Za-z0-9._-]{8,128}", answer.headers["X-Request-Id"])
+        operation = operation_of(answer.request.method, answer.request.url.path)
+        status = str(answer.status_code)
+        if operation is None:
+            if answer.status_code >= 400:
+                self.check_problem(answer)
+            return
+        where = f"{operation['operationId']} {status}"
+        self.seen.setdefault(operation["operationId"], set()).add(answer.status_code)
+        documented = operation["responses"].get(status)
+        assert documented or answer.status_code in ANYWHERE, where + " is undocumented"
+        documented = resolve(documented or operation["responses"]["default"])
+        told = {n.lower() for n in documented.get("headers", {})}
+        if status == "304":  # repeats what the 200 would have said (HT-19)
+            told |= {n.lower() for n in operation["responses"]["200"]["headers"]}
+        for name in TELLING:
+            if name in answer.headers and not (name == "allow" and status == "405"):
+                assert name in told, f"{where}: {name} is undocumented"
+        content = documented.get("content")
+        if not content or answer.request.method == "HEAD":
+            assert not answer.content, where
+            return
+        kind = answer.headers["Content-Type"].split(";")[0]
+        assert kind in content, f"{where}: {kind}"
+        if kind.endswith("json"):
+            validate(content[kind]["schema"], answer.json(), where)
+        if answer.status_code >= 400 and kind.endswith("json"):
+            self.check_problem(answer)
+
+    @staticmethod
+    def check_problem(answer):
+        assert answer.headers["Content-Type"].startswith("application/problem+json"), answer.headers
+        problem = answer.json()
+        validate({"$ref": "#/components/schemas/Problem"}, problem, str(answer.request.url))
+        assert problem["status"] == answer.status_code
+        assert problem["request_id"] == answer.headers["X-Request-Id"]
+        assert problem["type"] == "/problems/" + problem["code"]
+        assert answer.headers["Cache-Control"] == "no-store"
+
+    def client(self, d, token=None):
+        """A client of a daemon whose answers are all checked; `token=""` sends none."""
+        given = d.token() if token is None else token
+        return httpx.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + given} if given else {},
+                            event_hooks={"response": [self]})
+
+    def raw(self, method, path, answer):
+        """The same for an answer from a bare socket."""
+        self(httpx.Response(answer.status, headers=answer.headers, content=answer.body,
+                            request=httpx.Request(method, "http://shootd" + path)))
+
+
+# ---- probes: what every operation answers alike -------------------------------------------------------------------------
+
+class Probes:
+    """For each status that has one meaning everywhere, the request that has to get it. `there` names things that exist,
+    by path parameter: parameters that it does not name, get `none`."""
+
+    def __init__(self, checker, d, viewer, there):
+        self.checker, self.d, self.there = checker, d, there
+        self.admin, self.viewer, self.nobody = (checker.client(d, t) for t in (None, viewer, ""))
+        self.statuses = {400: self.bad_query, 401: self.no_token, 403: self.small_role, 404: self.absent,
+                         406: self.bad_accept, 412: self.other_version, 304: self.same_version, 413: self.large_body,
+                         415: self.other_type, 422: self.unknown_member}
+
+    def close(self):
+        for client in (self.admin, self.viewer, self.nobody):
+            client.close()
+
+    def path(self, id, there=None):
+        names = self.there if there is None else there
+        return re.sub(r"\{([a-z_]+)\}", lambda m: names.get(m[1], "none"), OPERATIONS[id][1])
+
+    def send(self, id, client=None, path=None, **more):
+        method = OPERATIONS[id][0].upper()
+        if "content" not in more and bodies(id):
+            more["json"] = more.get("json", {})
+        return (client or self.admin).request(method, path or self.path(id), **more).status_code
+
+    def bad_query(self, id):
+        return self.send(id, params={"colour": "red"})
+
+    def no_token(self, id):
+        return self.send(id, self.nobody)
+
+    def small_role(self, id):
+        return self.send(id, self.viewer)
+
+    def absent(self, id):
+        return self.send(id, path=self.path(id, {"action": "reconcile"}))
+
+    def bad_accept(self, id):
+        return self.send(id, headers={"Accept": "image/png"})
+
+    def other_version(self, id):
+        return self.send(id, headers={"If-Match": '"other"'})
+
+    def same_version(self, id):
+        return self.send(id, headers={"If-None-Match": "*"})
+
+    def large_body(self, id):
+        method, path = OPERATIONS[id][0].upper(), self.path(id)
+        with Raw(self.d.port) as raw:  # refused by what its length says
+            raw.send(request(method, path, "Content-Type: application/json", "Content-Length: 1048577", token=self.d.token()))
+            answer = raw.read()
+        self.checker.raw(method, path, answer)
+        return answer.status
+
+    def other_type(self, id):
+        return self.send(id, content="name: dev", headers={"Content-Type": "application/yaml"})
+
+    def unknown_member(self, id):
+        return self.send(id, json={"colour": "red"})
