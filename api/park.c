@@ -74,6 +74,8 @@ struct command *request_command(struct request *r, enum command_type type)
         memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
     cmd->body = json_incref(r->document);
     cmd->if_match = mem_strdup(r->headers.values[HEADER_IF_MATCH]);
+    cmd->if_none_match = mem_strdup(r->headers.values[HEADER_IF_NONE_MATCH]);
+    cmd->trace = *request_trace(r);
     return cmd;
 }
 
