@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -72,8 +73,8 @@ static void answer_command(struct command *cmd)
         break;
     case COMMAND_CLUSTER_PUT:
         cmd->status = 200;
-        cmd->answer = mem_printf("{\"any\":%s,\"if_match\":\"%s\"}",
-                                 cmd->if_none_match ? "true" : "false", cmd->if_match ? "set" : "");
+        cmd->answer = mem_printf("{\"any\":%s,\"if_match\":\"%s\"}", cmd->if_none_match ? "true" : "false",
+                                 cmd->if_match ? "set" : "");
         break;
     case COMMAND_EVENTS:
         cmd->status = 200;
@@ -228,6 +229,7 @@ static int start(void **state)
     limits.header_us = 300 * US_PER_MS;
     limits.body_us = 300 * US_PER_MS;
     limits.idle_us = 2 * US_PER_S;
+    limits.send_us = 500 * US_PER_MS;
     limits.reap_us = 20 * US_PER_MS;
     projects[0] = (struct config_project){
         .name = (char *)(uintptr_t) "team-a", .account = &account, .region = (char *)(uintptr_t) "Sto2"};
@@ -664,6 +666,89 @@ static void slow_clients_are_dropped(void **state)
     (void)close(body);
 }
 
+/* Sends a byte every 50 ms until the server ends it, or 3 s passed; true when it was ended. */
+static bool drip(int fd, const char *byte)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (int i = 0; i < 60; i++) {
+        if (send(fd, byte, 1, MSG_NOSIGNAL) != 1 || poll(&p, 1, 50) == 1)
+            return read_answer(fd, 1000);
+    }
+    return false;
+}
+
+/* libmicrohttpd's own timeout is one of inactivity, which drips never meet. */
+static void mh9_drips_are_ended(void **state)
+{
+    (void)state;
+    int header = dial();
+    send_text(header, "GET /livez HTTP/1.1\r\nHost: h\r\nX: ", 33);
+    assert_true(drip(header, "a"));
+    has("HTTP/1.1 408 ");
+    has("\"code\":\"request_timeout\"");
+    has("Connection: close");
+    (void)close(header);
+
+    int line = dial();
+    send_text(line, "GET /", 5);
+    assert_true(drip(line, "a"));
+    assert_string_equal(answer, ""); /* nothing that could be answered came yet */
+    (void)close(line);
+
+    char *text CLEANUP_FREE =
+        mem_printf("POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n"
+                   "Content-Type: application/json\r\nContent-Length: 10000\r\n\r\n{",
+                   admin);
+    int body = dial();
+    send_text(body, text, strlen(text));
+    assert_true(drip(body, " "));
+    has("HTTP/1.1 408 ");
+    (void)close(body);
+
+    char *chunked CLEANUP_FREE =
+        mem_printf("POST /v1/webhooks HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n"
+                   "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n{",
+                   admin);
+    int chunks = dial();
+    send_text(chunks, chunked, strlen(chunked));
+    assert_true(drip(chunks, " "));
+    has("HTTP/1.1 408 ");
+    (void)close(chunks);
+}
+
+static void mh9_idle_connections_are_closed(void **state)
+{
+    (void)state;
+    int fd = dial();
+    send_text(fd, "GET /livez HTTP/1.1\r\nHost: h\r\n\r\n", 32);
+    assert_false(read_answer(fd, 700)); /* kept for a while */
+    has("HTTP/1.1 200 OK");
+    assert_true(read_answer(fd, 4000));
+    assert_string_equal(answer, ""); /* and closed without a word */
+    (void)close(fd);
+}
+
+/* Asks again and again, and takes nothing. */
+static void mh9_readers_that_do_not_read(void **state)
+{
+    (void)state;
+    static const char one[] = "GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n";
+    int size = 4096;
+    int fd = dial();
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    bool ended = false;
+    for (int i = 0; i < 200 && !ended; i++) {
+        while (!ended && poll(&p, 1, 0) == 1 && !(p.revents & (POLLERR | POLLHUP)))
+            ended = send(fd, one, sizeof(one) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN;
+        ended = ended || (p.revents & (POLLERR | POLLHUP)) != 0;
+        (void)usleep(20000);
+    }
+    assert_true(ended);
+    (void)close(fd);
+    assert_int_equal(ask("GET", "/livez", NULL, "", ""), 200);
+}
+
 static void parked_requests_survive_the_reaper(void **state)
 {
     (void)state;
@@ -791,6 +876,9 @@ int main(void)
         HTTP_TEST(limits_of_header_sections),
         HTTP_TEST(connections_are_kept),
         HTTP_TEST(slow_clients_are_dropped),
+        HTTP_TEST(mh9_drips_are_ended),
+        HTTP_TEST(mh9_idle_connections_are_closed),
+        HTTP_TEST(mh9_readers_that_do_not_read),
         HTTP_TEST(parked_requests_survive_the_reaper),
         HTTP_TEST(many_clients_at_once),
         HTTP_TEST(draining),
