@@ -393,7 +393,7 @@ static void projects_are_hidden(void **state)
     assert_int_equal(ask("GET", "/v1/operations/op_00000000000001", viewer, "", ""), 404);
 }
 
-static void clusters_are_read(void **state)
+static void ht19_ht24_ht28_clusters_are_read(void **state)
 {
     (void)state;
     assert_int_equal(get("/v1/projects/team-a/clusters/dev"), 200);
@@ -421,7 +421,7 @@ static void clusters_are_read(void **state)
     assert_int_equal(get("/v1/projects/team%2Da/clusters/d%65v"), 200);
 }
 
-static void lists_are_paged_and_filtered(void **state)
+static void ht37_lists_are_paged_and_filtered(void **state)
 {
     (void)state;
     assert_int_equal(get("/v1/clusters?limit=2"), 200);
@@ -502,7 +502,7 @@ static void commands_are_posted(void **state)
     assert_int_equal(get("/v1/projects/team-a/catalog"), 504);
 }
 
-static void operations_are_waited_for(void **state)
+static void ao14_operations_are_waited_for(void **state)
 {
     (void)state;
     assert_int_equal(get("/v1/operations/op_00000000000001"), 200);
@@ -522,7 +522,7 @@ static void operations_are_waited_for(void **state)
 }
 
 /* Header section, then what has to come back. */
-static void framing_and_paths(void **state)
+static void ht14_framing_and_paths(void **state)
 {
     (void)state;
     static const struct {
@@ -568,7 +568,7 @@ static void framing_and_paths(void **state)
     }
 }
 
-static void methods_are_told(void **state)
+static void ht8_ht9_methods_are_told(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/v1/projects/team-a/clusters/dev", admin, "", ""), 405);
@@ -578,7 +578,7 @@ static void methods_are_told(void **state)
     lacks("Content-Length");
 }
 
-static void bodies_are_checked(void **state)
+static void ht10_ht13_bodies_are_checked(void **state)
 {
     (void)state;
     static const char path[] = "/v1/webhooks";
@@ -603,7 +603,7 @@ static void bodies_are_checked(void **state)
     assert_int_equal(exchange(chunked, strlen(chunked)), 413);
 }
 
-static void inbound_request_ids(void **state)
+static void ht50_inbound_request_ids(void **state)
 {
     (void)state;
     assert_int_equal(ask("GET", "/livez", NULL, "X-Request-Id: abc-12345\r\n", ""), 200);
@@ -612,7 +612,7 @@ static void inbound_request_ids(void **state)
     has("X-Request-Id: req_");
 }
 
-static void limits_of_header_sections(void **state)
+static void ht13_limits_of_header_sections(void **state)
 {
     (void)state;
     struct buffer text;
@@ -645,7 +645,7 @@ static void connections_are_kept(void **state)
     (void)close(fd);
 }
 
-static void slow_clients_are_dropped(void **state)
+static void ht15_slow_clients_are_dropped(void **state)
 {
     (void)state;
     int header = dial();
@@ -749,7 +749,7 @@ static void mh9_readers_that_do_not_read(void **state)
     assert_int_equal(ask("GET", "/livez", NULL, "", ""), 200);
 }
 
-static void parked_requests_survive_the_reaper(void **state)
+static void ht15_parked_requests_survive_the_reaper(void **state)
 {
     (void)state;
     loop_hold(true);
@@ -864,22 +864,22 @@ int main(void)
         HTTP_TEST(public_routes),
         HTTP_TEST(tokens_are_checked),
         HTTP_TEST(projects_are_hidden),
-        HTTP_TEST(clusters_are_read),
-        HTTP_TEST(lists_are_paged_and_filtered),
+        HTTP_TEST(ht19_ht24_ht28_clusters_are_read),
+        HTTP_TEST(ht37_lists_are_paged_and_filtered),
         HTTP_TEST(parameters_are_checked),
         HTTP_TEST(commands_are_posted),
-        HTTP_TEST(operations_are_waited_for),
-        HTTP_TEST(framing_and_paths),
-        HTTP_TEST(methods_are_told),
-        HTTP_TEST(bodies_are_checked),
-        HTTP_TEST(inbound_request_ids),
-        HTTP_TEST(limits_of_header_sections),
+        HTTP_TEST(ao14_operations_are_waited_for),
+        HTTP_TEST(ht14_framing_and_paths),
+        HTTP_TEST(ht8_ht9_methods_are_told),
+        HTTP_TEST(ht10_ht13_bodies_are_checked),
+        HTTP_TEST(ht50_inbound_request_ids),
+        HTTP_TEST(ht13_limits_of_header_sections),
         HTTP_TEST(connections_are_kept),
-        HTTP_TEST(slow_clients_are_dropped),
+        HTTP_TEST(ht15_slow_clients_are_dropped),
         HTTP_TEST(mh9_drips_are_ended),
         HTTP_TEST(mh9_idle_connections_are_closed),
         HTTP_TEST(mh9_readers_that_do_not_read),
-        HTTP_TEST(parked_requests_survive_the_reaper),
+        HTTP_TEST(ht15_parked_requests_survive_the_reaper),
         HTTP_TEST(many_clients_at_once),
         HTTP_TEST(draining),
         HTTP_TEST(drained_when_nothing_is_in_flight),
