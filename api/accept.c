@@ -6,8 +6,7 @@
 
 #include "api/headers.h"
 
-/* "0.8" in thousandths; malformed weights count as 1. */
-static unsigned weight(const char *p, const char *end)
+unsigned item_weight(const char *p, const char *end)
 {
     unsigned value = 1000;
     const char *q = p;
@@ -53,7 +52,7 @@ unsigned accept_quality(const char *accept, const char *type)
         int rank = specificity(item, range_len, type);
         if (rank > best) {
             best = rank;
-            quality = weight(item, item + len);
+            quality = item_weight(item, item + len);
         }
     }
     return quality;

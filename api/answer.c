@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/checks.h"
 #include "api/conditional.h"
 #include "api/problem_reply.h"
 #include "api/request.h"
+#include "api/routes.h"
 #include "base/mem.h"
 
 static void drop_body(struct answer *a)
@@ -19,6 +21,7 @@ static void drop_body(struct answer *a)
     view_blob_unref(a->blob);
     a->text = NULL;
     a->blob = NULL;
+    a->coded_place = NULL;
     a->bytes = NULL;
     a->len = 0;
     a->secret = false;
@@ -59,6 +62,13 @@ void answer_static(struct answer *a, int status, const char *type, const void *b
     answer_header(a, "Content-Type", "%s", type);
 }
 
+void answer_prepared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
+                     _Atomic(struct view_coded *) *coded_place)
+{
+    answer_static(a, status, type, bytes, len);
+    a->coded_place = coded_place;
+}
+
 void answer_text(struct answer *a, int status, const char *type, char *text, size_t len)
 {
     drop_body(a);
@@ -74,6 +84,7 @@ void answer_blob(struct answer *a, int status, struct view_blob *blob)
     drop_body(a);
     a->status = status;
     a->blob = blob;
+    a->coded_place = &blob->coded;
     a->bytes = blob->body;
     a->len = blob->body_len;
     answer_header(a, "Content-Type", "%s", TYPE_JSON);
@@ -101,4 +112,21 @@ void answer_apply_conditions(struct request *r, const char *etag)
         respond_with(r, PROBLEM_PRECONDITION_FAILED, "The resource has the entity tag %s.", etag);
         break;
     }
+}
+
+bool answer_allows_write(struct request *r, const char *etag)
+{
+    if (condition_of_write(r->headers.values[HEADER_IF_MATCH], r->headers.values[HEADER_IF_NONE_MATCH],
+                           etag) == CONDITION_PASS)
+        return true;
+    respond_with(r, PROBLEM_PRECONDITION_FAILED, *etag ? "The resource has the entity tag %s." : "%s",
+                 *etag ? etag
+                       : "POST makes a member of a collection, which exists and has no entity tag; leave the "
+                         "precondition out, or use PUT where there is one.");
+    return false;
+}
+
+bool check_collection(struct request *r)
+{
+    return !(r->route->flags & ROUTE_COLLECTION) || answer_allows_write(r, "");
 }

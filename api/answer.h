@@ -32,9 +32,10 @@ struct answer {
     int status; /* 0: not decided */
     const char *bytes;
     size_t len;
-    struct view_blob *blob; /* owns bytes, or NULL */
-    char *text;             /* owns bytes, or NULL */
-    bool secret;            /* overwrite text before freeing it */
+    struct view_blob *blob;                    /* owns bytes, or NULL */
+    char *text;                                /* owns bytes, or NULL */
+    _Atomic(struct view_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
+    bool secret;                               /* overwrite text before freeing it */
     struct answer_header headers[ANSWER_MAX_HEADERS];
     unsigned header_count;
 };
@@ -47,6 +48,9 @@ void answer_header(struct answer *a, const char *name, const char *format, ...) 
 /* Each decides the status and the body. */
 void answer_empty(struct answer *a, int status);
 void answer_static(struct answer *a, int status, const char *type, const void *bytes, size_t len);
+/* Prepared bytes that live as long as the server, with the place of their gzip form. */
+void answer_prepared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
+                     _Atomic(struct view_coded *) *coded_place);
 /* Takes `text`. */
 void answer_text(struct answer *a, int status, const char *type, char *text, size_t len);
 /* Takes the reference; sends its body with its ETag. */
@@ -56,5 +60,7 @@ void answer_json(struct answer *a, int status, json_t *doc);
 
 /* After the body was decided: turns a 200 into 304 or 412 as the preconditions of the request say (HT-18). */
 void answer_apply_conditions(struct request *r, const char *etag);
+/* The preconditions of a write of a resource with this tag; false after a 412. */
+bool answer_allows_write(struct request *r, const char *etag);
 
 #endif

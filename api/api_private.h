@@ -21,6 +21,7 @@ struct api {
     struct metrics metrics;
     uint8_t cursor_key[CURSOR_KEY_BYTES];
     char openapi_etag[40];
+    _Atomic(struct view_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
     atomic_bool draining;
     atomic_bool stopping;        /* nothing may park any more */
     bool quiesced;               /* main thread */

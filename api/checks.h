@@ -25,7 +25,12 @@ bool body_append(struct request *r, const char *bytes, size_t len);
 /* body.c: size and syntax; sets r->document */
 bool check_body(struct request *r);
 
+/* answer.c: preconditions of a POST that makes a member: they are about the collection (HT-18). */
+bool check_collection(struct request *r);
+
 /* accept.c: quality (0 to 1000) that an Accept value gives a media type; an absent field takes everything. */
 unsigned accept_quality(const char *accept, const char *type);
+/* accept.c: the weight of one list item, "gzip;q=0.5"; malformed ones count as 1 (1000). */
+unsigned item_weight(const char *item, const char *end);
 
 #endif

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "api/api_private.h"
-#include "api/conditional.h"
 #include "api/fresh.h"
 #include "api/list.h"
 #include "api/problem_reply.h"
@@ -111,29 +110,9 @@ void handle_cluster_create(struct request *r)
     write_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
 }
 
-/* If-None-Match on a write is for "*" only: create, but never change. */
-static bool read_create_only(struct request *r, struct command *cmd)
-{
-    const char *field = r->headers.values[HEADER_IF_NONE_MATCH];
-    if (!field)
-        return true;
-    cmd->if_none_match_any = etag_list_is_any(field);
-    if (cmd->if_none_match_any)
-        return true;
-    struct problem *p = NULL;
-    problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "If-None-Match", "unknown_value",
-                      json_pack("[s]", "*"), "only * has a meaning on PUT");
-    respond_problem(r, p);
-    return false;
-}
-
 void handle_cluster_put(struct request *r)
 {
-    struct command *cmd = write_command(r, COMMAND_CLUSTER_PUT);
-    if (read_create_only(r, cmd))
-        write_park(r, cmd);
-    else
-        command_free(cmd);
+    write_park(r, write_command(r, COMMAND_CLUSTER_PUT));
 }
 
 void handle_cluster_patch(struct request *r)

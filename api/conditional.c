@@ -1,8 +1,11 @@
 #include "api/conditional.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/headers.h"
+
+enum { ETAG_BYTES = 256 };
 
 bool etag_list_is_any(const char *list)
 {
@@ -13,10 +16,8 @@ bool etag_list_is_any(const char *list)
            !header_next_item(&cursor, &item, &len);
 }
 
-bool etag_list_matches(const char *list, const char *etag, bool weak)
+bool etag_list_holds(const char *list, const char *etag, bool weak)
 {
-    if (etag_list_is_any(list))
-        return true;
     size_t wanted = strlen(etag);
     const char *item;
     size_t len;
@@ -31,6 +32,20 @@ bool etag_list_matches(const char *list, const char *etag, bool weak)
     return false;
 }
 
+bool etag_of_coded(const char *etag, char *coded, size_t size)
+{
+    size_t len = strlen(etag);
+    int n = len ? snprintf(coded, size, "%.*s-gz\"", (int)len - 1, etag) : -1;
+    return n > 0 && (size_t)n < size;
+}
+
+bool etag_list_matches(const char *list, const char *etag, bool weak)
+{
+    char coded[ETAG_BYTES];
+    return etag_list_is_any(list) || etag_list_holds(list, etag, weak) ||
+           (etag_of_coded(etag, coded, sizeof(coded)) && etag_list_holds(list, coded, weak));
+}
+
 enum condition condition_of_read(const char *if_match, const char *if_none_match, const char *etag)
 {
     if (if_match && !etag_list_matches(if_match, etag, false))
@@ -38,4 +53,10 @@ enum condition condition_of_read(const char *if_match, const char *if_none_match
     if (if_none_match && etag_list_matches(if_none_match, etag, true))
         return CONDITION_NOT_MODIFIED;
     return CONDITION_PASS;
+}
+
+enum condition condition_of_write(const char *if_match, const char *if_none_match, const char *etag)
+{
+    enum condition c = condition_of_read(if_match, if_none_match, etag);
+    return c == CONDITION_NOT_MODIFIED ? CONDITION_FAILED : c;
 }

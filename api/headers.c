@@ -7,24 +7,34 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 
+#define FIELD(name, is_list)            \
+    {                                   \
+        name, sizeof(name) - 1, is_list \
+    }
+
 static const struct {
     const char *name;
+    size_t len;
     bool is_list;
 } known[HEADER_MAX_] = {
-    [HEADER_HOST] = {"Host", false},
-    [HEADER_CONTENT_LENGTH] = {"Content-Length", false},
-    [HEADER_TRANSFER_ENCODING] = {"Transfer-Encoding", false},
-    [HEADER_CONTENT_TYPE] = {"Content-Type", false},
-    [HEADER_CONTENT_ENCODING] = {"Content-Encoding", false},
-    [HEADER_AUTHORIZATION] = {"Authorization", false},
-    [HEADER_EXPECT] = {"Expect", false},
-    [HEADER_REQUEST_ID] = {"X-Request-Id", false},
-    [HEADER_ACCEPT] = {"Accept", true},
-    [HEADER_IF_MATCH] = {"If-Match", true},
-    [HEADER_IF_NONE_MATCH] = {"If-None-Match", true},
-    [HEADER_PREFER] = {"Prefer", true},
-    [HEADER_CACHE_CONTROL] = {"Cache-Control", true},
-    [HEADER_IDEMPOTENCY_KEY] = {"Idempotency-Key", false},
+    [HEADER_HOST] = FIELD("Host", false),
+    [HEADER_CONTENT_LENGTH] = FIELD("Content-Length", false),
+    [HEADER_TRANSFER_ENCODING] = FIELD("Transfer-Encoding", false),
+    [HEADER_CONTENT_TYPE] = FIELD("Content-Type", false),
+    [HEADER_CONTENT_ENCODING] = FIELD("Content-Encoding", false),
+    [HEADER_AUTHORIZATION] = FIELD("Authorization", false),
+    [HEADER_EXPECT] = FIELD("Expect", false),
+    [HEADER_REQUEST_ID] = FIELD("X-Request-Id", false),
+    [HEADER_ACCEPT] = FIELD("Accept", true),
+    [HEADER_ACCEPT_ENCODING] = FIELD("Accept-Encoding", true),
+    [HEADER_IF_MATCH] = FIELD("If-Match", true),
+    [HEADER_IF_NONE_MATCH] = FIELD("If-None-Match", true),
+    [HEADER_PREFER] = FIELD("Prefer", true),
+    [HEADER_CACHE_CONTROL] = FIELD("Cache-Control", true),
+    [HEADER_IDEMPOTENCY_KEY] = FIELD("Idempotency-Key", false),
+    [HEADER_ORIGIN] = FIELD("Origin", false),
+    [HEADER_ACR_METHOD] = FIELD("Access-Control-Request-Method", false),
+    [HEADER_TRACEPARENT] = FIELD("traceparent", false),
 };
 
 /* A field name is letters, digits and a few signs (RFC 9110 5.6.2). */
@@ -79,7 +89,7 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
     if (has_control(value, value_len))
         h->fault = "A header field holds a control character.";
     for (int id = 0; id < HEADER_MAX_; id++) {
-        if (!strcasecmp(key, known[id].name)) {
+        if (key_len == known[id].len && !strcasecmp(key, known[id].name)) {
             keep(h, (enum header_id)id, value);
             break;
         }

@@ -34,9 +34,10 @@ void handle_version(struct request *r)
     answer_header(&r->answer, "Cache-Control", "no-cache");
 }
 
-static void reply_contract(struct request *r, const char *type, const unsigned char *bytes, size_t len)
+static void reply_contract(struct request *r, const char *type, const unsigned char *bytes, size_t len,
+                           _Atomic(struct view_coded *) *coded_place)
 {
-    answer_static(&r->answer, MHD_HTTP_OK, type, bytes, len);
+    answer_prepared(&r->answer, MHD_HTTP_OK, type, bytes, len, coded_place);
     answer_header(&r->answer, "Cache-Control", "max-age=300");
     answer_header(&r->answer, "ETag", "%s", r->api->openapi_etag);
     answer_apply_conditions(r, r->api->openapi_etag);
@@ -44,12 +45,12 @@ static void reply_contract(struct request *r, const char *type, const unsigned c
 
 void handle_openapi_yaml(struct request *r)
 {
-    reply_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len);
+    reply_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len, &r->api->openapi_coded[0]);
 }
 
 void handle_openapi_json(struct request *r)
 {
-    reply_contract(r, TYPE_JSON, openapi_json, openapi_json_len);
+    reply_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
 }
 
 void handle_whoami(struct request *r)

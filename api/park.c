@@ -75,6 +75,8 @@ struct command *request_command(struct request *r, enum command_type type)
     cmd->body = json_incref(r->document);
     cmd->idempotency = r->idempotency;
     cmd->if_match = mem_strdup(r->headers.values[HEADER_IF_MATCH]);
+    cmd->if_none_match = mem_strdup(r->headers.values[HEADER_IF_NONE_MATCH]);
+    cmd->trace = *request_trace(r);
     return cmd;
 }
 

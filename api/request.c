@@ -6,6 +6,7 @@
 
 #include "api/api_private.h"
 #include "api/checks.h"
+#include "api/cors.h"
 #include "api/match.h"
 #include "api/problem_reply.h"
 #include "base/ids.h"
@@ -61,6 +62,15 @@ struct request *request_new(struct api *api, struct MHD_Connection *mhd, const c
     return r;
 }
 
+const struct trace *request_trace(struct request *r)
+{
+    const char *given = r->headers.values[HEADER_TRACEPARENT];
+    bool told = given && r->headers.counts[HEADER_TRACEPARENT] == 1;
+    if (!r->trace.id[0] && !(told && trace_parse(given, &r->trace)))
+        trace_begin(r->api->options.env, &r->trace);
+    return &r->trace;
+}
+
 void request_free(struct request *r)
 {
     headers_done(&r->headers);
@@ -113,10 +123,12 @@ static void answer_methods(struct request *r, unsigned allowed)
 {
     char allow[128];
     route_allow(allowed, allow, sizeof(allow));
-    if (r->method == METHOD_OPTIONS)
+    if (r->method == METHOD_OPTIONS) {
         answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
-    else
+        cors_answer_preflight(r, allow);
+    } else {
         respond_with(r, PROBLEM_METHOD_NOT_ALLOWED, "The resource has the methods %s.", allow);
+    }
     answer_header(&r->answer, "Allow", "%s", allow);
 }
 
@@ -124,7 +136,7 @@ static bool check_route(struct request *r, const char *target)
 {
     if (r->method == METHOD_OPTIONS && !strcmp(target, "*")) {
         answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
-        answer_header(&r->answer, "Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
+        answer_header(&r->answer, "Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         return false;
     }
     const char *path = path_of_target(target);
@@ -155,6 +167,6 @@ bool request_check(struct request *r, const char *target)
 
 void request_handle(struct request *r)
 {
-    if (check_body(r))
+    if (check_body(r) && check_collection(r))
         r->route->handler(r);
 }

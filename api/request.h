@@ -22,6 +22,7 @@
 #include "model/cluster.h"
 #include "model/command.h"
 #include "model/problem.h"
+#include "model/trace.h"
 
 enum method {
     METHOD_GET,
@@ -50,6 +51,7 @@ struct request {
     struct connection *peer;
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
+    struct trace trace; /* see request_trace */
     mono_us started;
     enum method method;
     const char *method_text;
@@ -92,6 +94,9 @@ void request_free(struct request *r);
 bool request_check(struct request *r, const char *target);
 /* The whole request is here: parses the body and runs the handler, which answers or parks. */
 void request_handle(struct request *r);
+
+/* The trace that the request is part of: its client's, or one that begins here (HT-51). */
+const struct trace *request_trace(struct request *r);
 
 const char *method_name(enum method method);
 

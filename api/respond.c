@@ -1,11 +1,19 @@
 #include "api/respond.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api_private.h"
+#include "api/compress.h"
+#include "api/cors.h"
 #include "api/routes.h"
 #include "base/log.h"
 #include "base/mem.h"
+
+#define VARY "Vary"
+
+enum { VARY_BYTES = 512 };
 
 static void free_blob(void *blob)
 {
@@ -41,18 +49,55 @@ static struct MHD_Response *make_response(struct answer *a)
     return response;
 }
 
+static bool is_vary(const struct answer_header *h)
+{
+    return !strcmp(h->name, VARY);
+}
+
+/* One field of all that the answer depends on (HT-30): what is so for the route, and what its handler told.
+ */
+static void add_vary(struct request *r, struct MHD_Response *response)
+{
+    const struct answer *a = &r->answer;
+    char value[VARY_BYTES] = "";
+    size_t len = 0;
+    if (compress_is_possible(r))
+        len += (size_t)snprintf(value, sizeof(value), ", Accept-Encoding");
+    if (cors_is_on(r->api))
+        len += (size_t)snprintf(value + len, sizeof(value) - len, ", Origin");
+    for (unsigned i = 0; i < a->header_count && len < sizeof(value); i++)
+        if (is_vary(&a->headers[i]))
+            len += (size_t)snprintf(value + len, sizeof(value) - len, ", %s", a->headers[i].value);
+    if (len)
+        (void)MHD_add_response_header(response, VARY, value + 2);
+}
+
+static void add_cors(const struct request *r, struct MHD_Response *response)
+{
+    const char *origin = cors_origin(r);
+    if (!origin)
+        return;
+    (void)MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
+    if (r->method != METHOD_OPTIONS)
+        (void)MHD_add_response_header(response, "Access-Control-Expose-Headers", cors_exposed);
+}
+
 static void add_fields(struct request *r, struct MHD_Response *response)
 {
     const struct answer *a = &r->answer;
     (void)MHD_add_response_header(response, "X-Request-Id", r->id);
     for (unsigned i = 0; i < a->header_count; i++)
-        (void)MHD_add_response_header(response, a->headers[i].name, a->headers[i].value);
+        if (!is_vary(&a->headers[i]))
+            (void)MHD_add_response_header(response, a->headers[i].name, a->headers[i].value);
+    add_vary(r, response);
+    add_cors(r, response);
     if (r->must_close || atomic_load(&r->api->draining))
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
 enum MHD_Result respond_send(struct request *r)
 {
+    compress_answer(r);
     struct MHD_Response *response = make_response(&r->answer);
     if (!response)
         return MHD_NO;
@@ -65,10 +110,13 @@ enum MHD_Result respond_send(struct request *r)
     return result;
 }
 
-void access_log_write(const struct request *r, int64_t duration_us, const char *outcome)
+void access_log_write(struct request *r, int64_t duration_us, const char *outcome)
 {
     bool quiet = r->route && r->route->flags & ROUTE_QUIET;
-    log_write(quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO, "request", "request_id", r->id, "method",
+    enum log_level level = quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+    if (!log_is_written(level))
+        return; /* its values cost something */
+    log_write(level, "request", "request_id", r->id, "trace_id", request_trace(r)->id, "method",
               r->method_text, "route", r->route ? r->route->template : "none", "status",
               LOG_INT(r->answer.status), "duration_us", LOG_INT(duration_us), "bytes_in",
               LOG_INT(r->body_seen), "bytes_out", LOG_INT(r->answer.len), "token",

@@ -7,6 +7,6 @@
 /* Queues r->answer, once. */
 enum MHD_Result respond_send(struct request *r);
 /* The canonical line (OB-12); `outcome` is NULL when the answer was sent whole. */
-void access_log_write(const struct request *r, int64_t duration_us, const char *outcome);
+void access_log_write(struct request *r, int64_t duration_us, const char *outcome);
 
 #endif

@@ -205,6 +205,8 @@ static bool start_daemon(struct api *api)
 static void api_free(struct api *api)
 {
     metrics_done(&api->metrics);
+    for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
+        free(atomic_load(&api->openapi_coded[i]));
     lot_done(&api->lot);
     (void)pthread_cond_destroy(&api->landed);
     (void)pthread_mutex_destroy(&api->flight_lock);

@@ -50,6 +50,7 @@ void handle_webhook_delete(struct request *r)
     struct view_blob *blob = find_webhook(r);
     if (!blob)
         return;
+    if (answer_allows_write(r, blob->etag))
+        request_park(r, request_command(r, COMMAND_WEBHOOK_DELETE));
     view_blob_unref(blob);
-    request_park(r, request_command(r, COMMAND_WEBHOOK_DELETE));
 }

@@ -38,6 +38,11 @@ int log_level_from_name(const char *name)
     return -1;
 }
 
+bool log_is_written(enum log_level level)
+{
+    return (int)level <= atomic_load(&max_level);
+}
+
 uint64_t log_count(enum log_level level)
 {
     return atomic_load(&counts[level]);

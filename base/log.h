@@ -17,6 +17,8 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 void log_set_level(enum log_level level);
 /* Names as in the configuration: error, warning, info, debug. Negative when unknown. */
 int log_level_from_name(const char *name);
+/* Whether lines of this level are written at all: for values that cost something. */
+bool log_is_written(enum log_level level);
 /* How many lines of a level were written since start (metric log_messages_total). */
 uint64_t log_count(enum log_level level);
 

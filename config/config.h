@@ -59,7 +59,7 @@ struct config {
         int *ports; /* odd ports that are allowed beside 443 (and 80 with allow_http); 0-terminated */
     } webhooks;
     struct {
-        char **origins;
+        char **origins; /* exact web origins; NULL-terminated; none: browsers of other origins read nothing */
     } cors;
     struct {
         int http_threads;

@@ -90,7 +90,7 @@ static const struct key_group webhook_group = {webhook_keys, ARRAY_LEN(webhook_k
 
 static const struct key cors_keys[] = {
     {"origins", KEY_STRING_LIST, AT(config, cors.origins), NULL, "[]", 0, 0, NULL, NULL, false,
-     "Exact origins of browser frontends."},
+     "Browser frontends that may read answers, each exactly: [\"https://console.example.com\"]. No *."},
 };
 static const struct key_group cors_group = {cors_keys, ARRAY_LEN(cors_keys)};
 

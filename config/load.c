@@ -14,6 +14,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "config/keys_private.h"
+#include "config/origin.h"
 #include "config/secret_file.h"
 #include "model/cluster.h"
 
@@ -535,12 +536,24 @@ static void check_public_url(struct loader *l)
         fault(l, node, "public_url", "'%s' must be http(s)://host[:port][/path]", url);
 }
 
+static void check_origins(struct loader *l)
+{
+    const yaml_node_t *root = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
+    const yaml_node_t *cors = root ? find_node(l, root, "cors") : NULL;
+    const yaml_node_t *node = cors ? find_node(l, cors, "origins") : NULL;
+    for (char *const *origin = l->config->cors.origins; origin && *origin; origin++)
+        if (origin_fault(*origin))
+            fault(l, node, "origins", "'%s' %s; an origin is like https://console.example.com", *origin,
+                  origin_fault(*origin));
+}
+
 static struct config *finish(struct loader *l)
 {
     check_accounts(l);
     check_projects(l);
     check_listen(l);
     check_public_url(l);
+    check_origins(l);
     if (l->faults) {
         config_free(l->config);
         return NULL;

@@ -16,6 +16,7 @@
 #include "base/env.h"
 #include "base/json.h"
 #include "model/names.h"
+#include "model/trace.h"
 
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {
@@ -121,6 +122,7 @@ struct operation {
     char *requested_by; /* token name */
     char *request_id;
     char *cancelled_by; /* token name of who asked that nothing more is begun, or NULL */
+    struct trace trace; /* of the request that made it */
     json_t *body;       /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
     json_t *error;      /* problem_to_error_json, or NULL */
     int progress;

@@ -24,6 +24,7 @@ void command_free(struct command *cmd)
     free(cmd->fault_pointer);
     json_decref(cmd->body);
     free(cmd->if_match);
+    free(cmd->if_none_match);
     string_list_free(cmd->events.types);
     string_list_free(cmd->events.projects);
     free(cmd->events.cluster);

@@ -13,6 +13,7 @@
 #include "model/cluster.h"
 #include "model/problem.h"
 #include "model/replay.h"
+#include "model/trace.h"
 
 /* Sub-resources that only Cleura knows. */
 enum lookup_kind {
@@ -72,7 +73,8 @@ struct command {
     enum role role;
     char **token_projects; /* copy of the token's list */
     char *request_id;
-    mono_us deadline; /* the answer is due by then; the decider answers a timeout itself */
+    struct trace trace; /* that calls for this command belong to */
+    mono_us deadline;   /* the answer is due by then; the decider answers a timeout itself */
     /* what is asked */
     char *project;
     char *name;
@@ -84,9 +86,9 @@ struct command {
     char *fault_pointer; /* what faults say of the cluster's body begins with this for what the caller sent */
     json_t *body;        /* parsed request body, or NULL */
     char *if_match;      /* raw header values, or NULL */
-    bool if_none_match_any; /* If-None-Match: * */
-    bool dry_run;           /* tell what would happen; writes of clusters only */
-    mono_us wait_until;     /* writes of clusters: until then their operation is waited for; 0: not at all */
+    char *if_none_match;
+    bool dry_run;       /* tell what would happen; writes of clusters only */
+    mono_us wait_until; /* writes of clusters: until then their operation is waited for; 0: not at all */
     struct command_idempotency idempotency;
     int ttl_seconds;
     int min_remaining_seconds;

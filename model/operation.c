@@ -114,6 +114,8 @@ json_t *operation_to_json(const struct operation *op)
     json_set_str(doc, "requested_by", op->requested_by);
     json_set_str(doc, "request_id", op->request_id);
     json_set_str(doc, "cancelled_by", op->cancelled_by);
+    char trace[TRACE_TEXT_BYTES];
+    json_set_str(doc, "trace", trace_to_text(&op->trace, trace));
     json_set_take(doc, "body", json_incref(op->body));
     json_set_take(doc, "error", json_incref(op->error));
     json_set_int(doc, "progress", op->progress);
@@ -159,6 +161,7 @@ struct operation *operation_from_json(const json_t *doc)
     op->requested_by = mem_strdup(json_str(doc, "requested_by"));
     op->request_id = mem_strdup(json_str(doc, "request_id"));
     op->cancelled_by = mem_strdup(json_str(doc, "cancelled_by"));
+    trace_from_text(json_str(doc, "trace"), &op->trace);
     op->body = json_incref(json_obj(doc, "body"));
     op->error = json_incref(json_obj(doc, "error"));
     op->progress = (int)json_int(doc, "progress", 0);

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/commands_private.h"
-#include "view/render.h"
 
 struct project *command_project(struct reconcile *r, struct command *cmd)
 {
@@ -31,32 +30,6 @@ struct entity *command_cluster(struct reconcile *r, struct command *cmd)
     return e;
 }
 
-/* If-Match (HT-17): "*" is any existing cluster, else one of a list of strong tags. True: go on. */
-bool command_precondition(struct command *cmd, const struct entity *e)
-{
-    const char *header = cmd->if_match;
-    if (cmd->if_none_match_any && e) {
-        reply_problem(cmd,
-                      problem_new(PROBLEM_PRECONDITION_FAILED, "If-None-Match: * but the cluster exists"));
-        return false;
-    }
-    if (!header)
-        return true;
-    bool matches = e && !strcmp(header, "*");
-    for (const char *p = header; e && !matches && (p = strchr(p, '"')); p = strchr(p, ',')) {
-        bool weak = p >= header + 2 && p[-1] == '/' && p[-2] == 'W';
-        matches = !weak && render_cluster_etag_protects(p, e->cluster);
-        p = strchr(p + 1, '"');
-        if (!p || !strchr(p, ','))
-            break;
-    }
-    if (!matches)
-        reply_problem(cmd,
-                      problem_new(PROBLEM_PRECONDITION_FAILED, "If-Match does not name the current version%s",
-                                  e ? "" : ": there is no such cluster"));
-    return matches;
-}
-
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type)
 {
     struct operation *op = operation_new();
@@ -67,6 +40,7 @@ struct operation *command_operation(struct entity *e, const struct command *cmd,
     memcpy(op->cluster_id, e->cluster->id, sizeof(op->cluster_id));
     op->requested_by = mem_strdup(cmd->token_name);
     op->request_id = mem_strdup(cmd->request_id);
+    op->trace = cmd->trace;
     op->message = mem_strdup("Accepted");
     op->created_at = env_wall(e->r->env);
     return op;

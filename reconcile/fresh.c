@@ -115,6 +115,8 @@ static void split(struct reconcile *r, struct command *cmd)
         struct command *part = command_new(COMMAND_FRESH);
         part->project = mem_strdup(p->config->name);
         part->deadline = cmd->deadline;
+        part->request_id = mem_strdup(cmd->request_id);
+        part->trace = cmd->trace;
         part->reply = on_part;
         part->ctx = g;
         g->left++;

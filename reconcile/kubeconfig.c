@@ -198,6 +198,7 @@ static void fetch(struct kubeconfig *entry, const struct project *p)
     entry->call.priority = LANE_USER_WAITING;
     entry->call.deadline = env_mono(entry->r->env) + CALL_DEADLINE_S * US_PER_S;
     entry->call.on_done = on_kubeconfig;
+    call_for_waiters(&entry->call, &entry->waiters);
     upstream_submit(project_lane(p), &entry->call);
 }
 

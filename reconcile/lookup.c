@@ -236,6 +236,7 @@ static void next_call(struct lookup *l)
     l->call.priority = LANE_USER_WAITING;
     l->call.deadline = env_mono(l->r->env) + CALL_DEADLINE_S * US_PER_S;
     l->call.on_done = on_answer;
+    call_for_waiters(&l->call, &l->waiters);
     upstream_submit(project_lane(l->project), &l->call);
 }
 

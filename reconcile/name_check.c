@@ -106,6 +106,7 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
                                      .priority = LANE_USER_WAITING,
                                      .deadline = until,
                                      .on_done = on_answer};
+    upstream_call_for(&n->call, &cmd->trace, cmd->request_id);
     upstream_submit(project_lane(p), &n->call);
     return true;
 }

@@ -67,6 +67,8 @@ static bool edit(json_t *pools, struct command *cmd)
         reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name));
         return false;
     }
+    if (cmd->pool != POOL_ADD && !command_pool_precondition(cmd, exists))
+        return false;
     if (cmd->pool == POOL_REMOVE)
         (void)json_array_remove(pools, at);
     else

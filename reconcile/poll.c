@@ -365,6 +365,7 @@ static void on_due(struct loop_timer *timer)
     p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
     p->poll_call.on_done = on_polled;
+    call_for_waiters(&p->poll_call, &p->fresh_now);
     upstream_submit(project_lane(p), &p->poll_call);
 }
 

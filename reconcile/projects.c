@@ -175,6 +175,7 @@ void catalog_fetch(struct project *p)
     p->catalog_call.priority = list_is_empty(&p->catalog_waiters) ? LANE_DISCOVERY : LANE_USER_WAITING;
     p->catalog_call.deadline = env_mono(p->r->env) + CATALOG_DEADLINE_S * US_PER_S;
     p->catalog_call.on_done = on_catalog;
+    call_for_waiters(&p->catalog_call, &p->catalog_waiters);
     upstream_submit(project_lane(p), &p->catalog_call);
 }
 

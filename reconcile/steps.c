@@ -154,6 +154,7 @@ void step_submit(struct entity *e, enum upstream_op op,
     /* A write that is sent again; what was never sent before is none, nor is a read. */
     e->call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->call.on_done = on_done;
+    upstream_call_for(&e->call, &e->op->trace, e->op->request_id);
     upstream_submit(project_lane(p), &e->call);
 }
 

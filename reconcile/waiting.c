@@ -25,6 +25,13 @@ struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *
     return w;
 }
 
+void call_for_waiters(struct upstream_call *call, const struct list *waiters)
+{
+    const struct command *cmd =
+        list_is_empty(waiters) ? NULL : CONTAINER_OF(waiters->next, struct waiting, link)->cmd;
+    upstream_call_for(call, cmd ? &cmd->trace : NULL, cmd ? cmd->request_id : NULL);
+}
+
 struct command *wait_take(struct waiting *w)
 {
     struct command *cmd = w->cmd;

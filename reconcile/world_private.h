@@ -321,12 +321,17 @@ void kubeconfigs_stop(struct kubeconfigs *k);
 /* commands.c: shared by what callers ask of a cluster. */
 struct project *command_project(struct reconcile *r, struct command *cmd);
 struct entity *command_cluster(struct reconcile *r, struct command *cmd);
-bool command_precondition(struct command *cmd, const struct entity *e);
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
 bool command_wait_until_settled(struct entity *e, struct command *cmd);
 void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
 /* Queues or begins `op` (taken); the caller is answered with it when all is durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
+
+/* precondition.c: each is false when the command was answered with 412. */
+/* The cluster of the command, or NULL when it does not exist. */
+bool command_precondition(struct command *cmd, const struct entity *e);
+/* Changes of a node pool: what "*" says about the pool itself. */
+bool command_pool_precondition(struct command *cmd, bool exists);
 
 /* actions.c: the stage of the rotation was read for this command. */
 void action_stage_known(struct entity *e, struct command *cmd, const char *stage);
@@ -401,6 +406,8 @@ void replay_let_go(struct command *cmd);
 /* waiting.c */
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w));
+/* A call that answers those who wait is made for the first of them; for nobody when nobody waits. */
+void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* Unlinks and frees; returns the command. */
 struct command *wait_take(struct waiting *w);
 /* Answers every waiter of a finished or changed operation. */

@@ -72,6 +72,13 @@ const char *exchange_query(const struct exchange *x, const char *name)
     return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+static char *copy_header(const struct exchange *x, const char *name)
+{
+    const char *value = exchange_header(x, name);
+
+    return value != NULL ? sim_strdup(value) : NULL;
+}
+
 void exchange_finish(struct exchange *x, int status)
 {
     struct request_entry entry = {0};
@@ -88,6 +95,9 @@ void exchange_finish(struct exchange *x, int status)
     snprintf(entry.method, sizeof entry.method, "%s", x->method);
     entry.path = sim_strdup(x->path);
     entry.shoot = x->shoot_name != NULL ? sim_strdup(x->shoot_name) : NULL;
+    entry.traceparent = copy_header(x, "traceparent");
+    entry.tracestate = copy_header(x, "tracestate");
+    entry.request_id = copy_header(x, "X-Request-Id");
     pthread_mutex_lock(&x->sim->lock);
     request_log_end(&x->sim->log, &entry);
     pthread_mutex_unlock(&x->sim->lock);

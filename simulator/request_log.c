@@ -20,12 +20,19 @@ static struct request_entry *entry_at(const struct request_log *log, size_t inde
     return &log->ring[(log->first + index) % REQUEST_LOG_SIZE];
 }
 
+static void drop_texts(struct request_entry *entry)
+{
+    free(entry->path);
+    free(entry->shoot);
+    free(entry->traceparent);
+    free(entry->tracestate);
+    free(entry->request_id);
+}
+
 static void drop_entries(struct request_log *log)
 {
-    for (size_t i = 0; i < log->used; i++) {
-        free(entry_at(log, i)->path);
-        free(entry_at(log, i)->shoot);
-    }
+    for (size_t i = 0; i < log->used; i++)
+        drop_texts(entry_at(log, i));
     log->first = 0;
     log->used = 0;
 }
@@ -69,8 +76,7 @@ void request_log_end(struct request_log *log, struct request_entry *entry)
     entry->seq = ++log->last_seq;
     if (log->used == REQUEST_LOG_SIZE) {
         place = entry_at(log, 0);
-        free(place->path);
-        free(place->shoot);
+        drop_texts(place);
         log->first = (log->first + 1) % REQUEST_LOG_SIZE;
         log->used--;
     }
@@ -85,6 +91,12 @@ void request_log_count_name(json_t *names, const char *name)
     json_object_set_new(names, name, json_integer(count + 1));
 }
 
+static void set_text(json_t *item, const char *key, const char *text)
+{
+    if (text != NULL)
+        json_object_set_new(item, key, json_string(text));
+}
+
 static json_t *render_entry(const struct request_entry *entry)
 {
     json_t *item = json_pack("{s:I, s:I, s:o, s:I, s:s, s:s, s:s, s:i, s:i}", "seq", (json_int_t)entry->seq,
@@ -93,8 +105,10 @@ static json_t *render_entry(const struct request_entry *entry)
                              entry->path, "operation", operation_name(entry->operation), "status",
                              entry->status, "in_flight", (int)entry->in_flight);
 
-    if (entry->shoot != NULL)
-        json_object_set_new(item, "shoot", json_string(entry->shoot));
+    set_text(item, "shoot", entry->shoot);
+    set_text(item, "traceparent", entry->traceparent);
+    set_text(item, "tracestate", entry->tracestate);
+    set_text(item, "x_request_id", entry->request_id);
     return item;
 }
 

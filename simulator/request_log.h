@@ -21,6 +21,9 @@ struct request_entry {
     char method[12];
     char *path;
     char *shoot;
+    char *traceparent; /* of the request, or NULL; the next two alike */
+    char *tracestate;
+    char *request_id;
 };
 
 struct request_log {
@@ -46,7 +49,7 @@ void request_log_done(struct request_log *log);
 void request_log_clear(struct request_log *log);
 /* Counts a request in; returns how many are under way with it. */
 unsigned request_log_begin(struct request_log *log, enum operation operation);
-/* Counts it out and stores the entry (path and shoot are taken). */
+/* Counts it out and stores the entry (its texts are taken). */
 void request_log_end(struct request_log *log, struct request_entry *entry);
 void request_log_count_name(json_t *names, const char *name);
 json_t *request_log_items(const struct request_log *log, int64_t since);

@@ -155,6 +155,7 @@ struct sending {
     bool with_token; /* false for logins */
     bool is_write;
     int64_t timeout_us;
+    const struct upstream_call *made_for; /* names its trace and request; NULL for logins */
 };
 /* Sends `draft` with the account's headers. */
 struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft,

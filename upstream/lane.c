@@ -5,6 +5,7 @@
  * budget. Whether anything may be sent now is decided in health.c. Loop thread.
  */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +49,9 @@ struct http_call *account_send(struct upstream_account *a, const struct request_
                                void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx)
 {
     char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
-    struct http_header headers[5];
+    struct http_header headers[7];
+    char traceparent[TRACEPARENT_BYTES];
+    const struct upstream_call *call = how->made_for;
     size_t n = 0;
     headers[n++] = (struct http_header){"Accept", "*/*"};
     if (draft->body)
@@ -57,6 +60,12 @@ struct http_call *account_send(struct upstream_account *a, const struct request_
         headers[n++] = (struct http_header){"X-AUTH-LOGIN", a->config->login};
         headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
     }
+    if (call && call->trace.id[0]) {
+        trace_parent(a->env, &call->trace, traceparent);
+        headers[n++] = (struct http_header){"traceparent", traceparent};
+    }
+    if (call && call->request_id[0])
+        headers[n++] = (struct http_header){"X-Request-Id", call->request_id};
     headers[n] = (struct http_header){NULL, NULL};
     struct http_request request = {
         .method = draft->method,
@@ -283,8 +292,10 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     call->started_at = env_mono(a->env);
     build_request(a->generation, a->config, call, &draft);
     call->timeout_us = transfer_timeout(a, call);
-    const struct sending how = {
-        .with_token = true, .is_write = upstream_op_is_write(call->op), .timeout_us = call->timeout_us};
+    const struct sending how = {.with_token = true,
+                                .is_write = upstream_op_is_write(call->op),
+                                .timeout_us = call->timeout_us,
+                                .made_for = call};
     call->http = account_send(a, &draft, &how, on_answer, call);
     request_draft_done(&draft);
 }
@@ -388,6 +399,12 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op)
 {
     return op == UPSTREAM_KUBECONFIG || a->generation->endpoints[op].method;
+}
+
+void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id)
+{
+    call->trace = trace ? *trace : (struct trace){0};
+    (void)snprintf(call->request_id, sizeof(call->request_id), "%s", request_id ? request_id : "");
 }
 
 void upstream_submit(struct upstream_account *a, struct upstream_call *call)

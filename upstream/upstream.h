@@ -20,6 +20,7 @@
 #include "loop/transport.h"
 #include "model/cluster.h"
 #include "model/problem.h"
+#include "model/trace.h"
 #include "upstream/fairness.h"
 
 enum upstream_op {
@@ -104,6 +105,8 @@ enum lane_priority {
 
 struct upstream_account;
 
+enum { UPSTREAM_REQUEST_ID_BYTES = 129 };
+
 /* One call. Embedded in its user; the strings are borrowed and must live until on_done. */
 struct upstream_call {
     enum upstream_op op;
@@ -114,8 +117,10 @@ struct upstream_call {
     const json_t *body; /* CREATE: the resolved spec in our words plus `name`; others: see enum upstream_op */
     int ttl_seconds;    /* KUBECONFIG */
     enum lane_priority priority;
-    mono_us deadline; /* to be sent by then; a read of LANE_USER_WAITING: to be answered by then (UP-19) */
-    bool retry;       /* repeats a call that failed before: it needs a token of the budget (UP-12) */
+    mono_us deadline;   /* to be sent by then; a read of LANE_USER_WAITING: to be answered by then (UP-19) */
+    struct trace trace; /* the call is part of; none: nobody asked for it (HT-51) */
+    char request_id[UPSTREAM_REQUEST_ID_BYTES]; /* of whoever asked, or "" (HT-50) */
+    bool retry; /* repeats a call that failed before: it needs a token of the budget (UP-12) */
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
 
@@ -164,6 +169,8 @@ void upstream_account_free(struct upstream_account *a);
 
 /* Whether the account's generation has this call at all. Loop thread. */
 bool upstream_supports(const struct upstream_account *a, enum upstream_op op);
+/* Says what the call is made for: copies; NULL for nothing. Before upstream_submit. */
+void upstream_call_for(struct upstream_call *call, const struct trace *trace, const char *request_id);
 void upstream_submit(struct upstream_account *a, struct upstream_call *call);
 /* on_done does not run; harmless when the call is not active. A write that was sent may have had effect. */
 void upstream_cancel(struct upstream_call *call);

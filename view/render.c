@@ -123,6 +123,7 @@ json_t *render_operation(const struct operation *op)
     json_set_str(doc, "requested_by", op->requested_by);
     json_set_str(doc, "request_id", op->request_id);
     json_set_str(doc, "cancelled_by", op->cancelled_by);
+    json_set_str(doc, "trace_id", op->trace.id[0] ? op->trace.id : NULL);
     set_time(doc, "created_at", op->created_at);
     set_time(doc, "updated_at", op->updated_at);
     set_time(doc, "finished_at", op->finished_at);

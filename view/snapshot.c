@@ -48,6 +48,7 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
 {
     struct view_blob *b = MEM_NEW(struct view_blob);
     atomic_init(&b->refs, 1);
+    atomic_init(&b->coded, NULL);
     strncpy(b->etag, etag, sizeof(b->etag) - 1);
     b->body = body;
     b->body_len = body ? strlen(body) : 0;
@@ -69,6 +70,7 @@ void view_blob_unref(struct view_blob *b)
         return;
     if (b->subject_free)
         b->subject_free((void *)(uintptr_t)b->subject);
+    free(atomic_load(&b->coded));
     free(b->key);
     free(b->body);
     free(b);

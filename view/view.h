@@ -13,14 +13,21 @@
 #include "base/env.h"
 #include "model/cluster.h"
 
-/* One resource: reference counted, immutable. Any thread. */
+/* A body in gzip form, made by those who serve it. */
+struct view_coded {
+    size_t len;
+    char bytes[];
+};
+
+/* One resource: reference counted, immutable but for `coded`. Any thread. */
 struct view_blob {
     _Atomic unsigned refs;
     char *key;     /* set by view_set */
     char etag[64]; /* quoted */
     char *body;    /* compact JSON */
     size_t body_len;
-    wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */
+    _Atomic(struct view_coded *) coded; /* NULL until somebody wanted it; set once, any thread; owned */
+    wall_us observed_at;                /* clusters: when Cleura last said so, 0 never; others: 0 */
     const void
         *subject; /* struct cluster *, struct operation *, ... as the section says; owned by the blob */
     void (*subject_free)(void *subject);

@@ -199,7 +199,7 @@ def test_problem_codes_are_those_of_the_registry():
     assert sorted(DOCUMENT["components"]["schemas"]["ProblemCode"]["enum"]) == sorted(codes)
 
 
-def test_every_path_is_routed_with_the_documented_methods(client):
+def test_ht8_ht9_every_path_is_routed_with_the_documented_methods(client):
     for path, item in DOCUMENT["paths"].items():
         documented = {m.upper() for m in METHODS if m in item}
         allowed = documented | {"OPTIONS"} | ({"HEAD"} if "GET" in documented else set())
@@ -445,7 +445,7 @@ def test_docs_list_every_problem_code():
     assert told == wanted
 
 
-def test_docs_example_verifies_a_webhook(monkeypatch):
+def test_wh7_wh8_docs_example_verifies_a_webhook(monkeypatch):
     """The code in docs/api.md against the vectors of Standard Webhooks."""
     scope = {}
     exec(re.search(r"```python\n(.*?)```", (ROOT / "docs/api.md").read_text(), re.S)[1], scope)

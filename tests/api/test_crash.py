@@ -16,7 +16,7 @@ def settle(d, id):
     return d.wait_operation(id, timeout=90)
 
 
-def test_kill_at_random_points_loses_and_repeats_nothing(sim, make_shootd):
+def test_wh17_kill_at_random_points_loses_and_repeats_nothing(sim, make_shootd):
     seed = int(os.environ.get("CRASH_SEED", "20261121"))
     rng = random.Random(seed)
     print("seed", seed)

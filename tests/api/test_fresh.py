@@ -19,7 +19,7 @@ def quiet(sim, make_shootd, count=1, **options):
     return d
 
 
-def test_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
+def test_ht31_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
     d = quiet(sim, make_shootd, api=generation)
     uid = sim.get("state")["shoots"][0]["uid"]
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [

@@ -139,7 +139,7 @@ def test_put_creates_repeats_and_adopts(sim, shootd):
     assert "cluster.discovered" in [e["type"] for e in shootd.events(cluster="found-0000")]
 
 
-def test_precondition_headers(shootd):
+def test_ht17_ht20_precondition_headers(shootd):
     path = shootd.clusters_path("dev")
     assert shootd.http.put(path, json={}, headers={"If-Match": "*"}).status_code == 412
     created = shootd.http.put(path, json={}, headers={"If-None-Match": "*"})

@@ -84,14 +84,14 @@ SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
     ("two content types", ["Content-Type: application/json", "Content-Type: text/plain"], "", 400,
      "malformed_request"),
 ])
-def test_framing(raw, token, name, fields, body, status, code):
+def test_ht14_6_5_framing(raw, token, name, fields, body, status, code):
     method = "POST" if body else "GET"
     credentials = [] if name == "two authorizations" else [f"Authorization: Bearer {token}"]
     raw.send(request(method, "/v1/projects/team-a/clusters", *credentials, *fields) + (body + SMUGGLED).encode())
     refused_and_closed(raw, status, code)
 
 
-def test_bad_host(d):
+def test_ht14_bad_host(d):
     for host in ("a b", "a/b", "a@b", "", 'a"b'):
         with Raw(d.port) as raw:
             raw.send(f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n")
@@ -109,7 +109,7 @@ def test_bad_host(d):
     "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n",
     "rubbish\r\n\r\n",
 ])
-def test_what_the_library_refuses_itself(d, head):
+def test_6_5_what_the_library_refuses_itself(d, head):
     """libmicrohttpd answers these with its own page (MH-8) or just closes; nothing of it reaches us."""
     with Raw(d.port) as raw:
         raw.send(head)
@@ -119,13 +119,13 @@ def test_what_the_library_refuses_itself(d, head):
             pass
 
 
-def test_transfer_encoding_needs_http_1_1(raw, token):
+def test_ht14_transfer_encoding_needs_http_1_1(raw, token):
     raw.send(f"POST /v1/tokens HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
              "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
     refused_and_closed(raw, 400, "malformed_request")
 
 
-def test_absolute_form(raw):
+def test_6_5_absolute_form(raw):
     raw.send(request("GET", "http://elsewhere.example/livez"))
     assert raw.read().status == 200
     raw.send(request("GET", "http://elsewhere.example/none"))
@@ -135,27 +135,27 @@ def test_absolute_form(raw):
 
 
 @pytest.mark.parametrize("method", ["get", "BREW", "PROPFIND", "Get"])
-def test_unknown_method(raw, method):
+def test_ht9_unknown_method(raw, method):
     raw.send(request(method, "/livez"))
     answer = raw.read()
     assert (answer.status, answer.code) == (501, "method_unknown")
 
 
 @pytest.mark.parametrize("method", ["TRACE", "PATCH", "DELETE"])
-def test_known_method_that_the_resource_has_not(raw, method):
+def test_ht9_known_method_that_the_resource_has_not(raw, method):
     raw.send(request(method, "/livez"))
     answer = raw.read()
     assert (answer.status, answer.code) == (405, "method_not_allowed")
     assert set(answer["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 
-def test_connect_is_refused(raw):
+def test_ht8_connect_is_refused(raw):
     raw.send(request("CONNECT", "example.com:443"))
     answer = raw.read()
     assert answer.status in (400, 405, 501), answer
 
 
-def test_options(raw):
+def test_ht8_options(raw):
     raw.send(request("OPTIONS", "*"))
     answer = raw.read()
     assert answer.status == 204 and "GET" in answer["Allow"] and "content-length" not in answer
@@ -166,12 +166,12 @@ def test_options(raw):
     assert raw.read().status == 404
 
 
-def test_expect(raw, token):
+def test_ht12_expect(raw, token):
     raw.send(request("POST", "/v1/tokens", "Expect: 200-maybe", "Content-Type: application/json", token=token, body="{}"))
     refused_and_closed(raw, 417, "expectation_failed")
 
 
-def test_expect_continue_is_decided_before_the_body(d, token):
+def test_ht12_expect_continue_is_decided_before_the_body(d, token):
     """417, 413, 415 and 401 come instead of 100 Continue (HT-12)."""
     with Raw(d.port) as raw:
         raw.send(request("POST", "/v1/tokens", f"Authorization: Bearer {token}", "Content-Type: application/json",
@@ -217,7 +217,7 @@ def test_paths(raw, token, target, status):
     assert raw.read().status == 200, "the connection goes on"
 
 
-def test_unknown_query_parameter_names_the_known_ones(d):
+def test_ht4_ht38_unknown_query_parameter_names_the_known_ones(d):
     answer = d.http.get("/v1/operations?colour=red&limit=x&status=done,running&limit=5")
     assert answer.status_code == 400 and answer.json()["code"] == "invalid_parameter"
     faults = {(f["parameter"], f["code"]): f for f in answer.json()["errors"]}
@@ -229,30 +229,30 @@ def test_unknown_query_parameter_names_the_known_ones(d):
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=+1", "limit=", "limit=1.5", "limit=0x10", "cursor=",
                                    "cursor=zzz", "phase=", "phase=ready,", "managed=yes", "q="])
-def test_bad_query_values(d, query):
+def test_ht35_bad_query_values(d, query):
     answer = d.http.get("/v1/clusters?" + query)
     assert answer.status_code == 400 and answer.json()["code"] == "invalid_parameter", query
     assert answer.json()["errors"][0]["parameter"] == query.split("=")[0]
 
 
-def test_limit_above_the_maximum_is_the_maximum(d):
+def test_ht35_limit_above_the_maximum_is_the_maximum(d):
     assert d.http.get("/v1/clusters?limit=5000").status_code == 200
     assert d.http.get("/v1/clusters?limit=99999999999999999999").status_code == 200
 
 
 # ---- sizes -------------------------------------------------------------------------------------------------------
 
-def test_long_uri(raw):
+def test_ht13_long_uri(raw):
     raw.send(request("GET", "/livez?exclude=" + "a" * 9000))
     refused_and_closed(raw, 414, "uri_too_long")
 
 
-def test_uri_of_8000_bytes_passes(raw):
+def test_ht13_uri_of_8000_bytes_passes(raw):
     raw.send(request("GET", "/livez?verbose=" + "a" * 7900))
     assert raw.read().status == 200
 
 
-def test_large_headers(d):
+def test_ht13_large_headers(d):
     with Raw(d.port) as raw:
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 1000}" for i in range(17))))
         refused_and_closed(raw, 431, "headers_too_large")
@@ -267,7 +267,7 @@ def test_large_headers(d):
         assert raw.read().status == 431
 
 
-def test_large_body(d, token):
+def test_ht13_large_body(d, token):
     json = "Content-Type: application/json"
     with Raw(d.port) as raw:  # told by its length: refused before it is sent
         raw.send(request("POST", "/v1/projects/team-a/clusters", json, f"Authorization: Bearer {token}",
@@ -323,7 +323,7 @@ def test_bad_json_tells_the_position(raw, token, body, detail):
     ("application/json", 422), ("Application/JSON", 422), ("application/json; charset=utf-8", 422),
     ('application/json;charset="UTF-8"', 422), ("application/json; profile=x", 422),
 ])
-def test_content_type(raw, token, field, status):
+def test_ht10_content_type(raw, token, field, status):
     fields = [f"Content-Type: {field}"] if field else []
     raw.send(request("POST", "/v1/tokens", *fields, token=token, body="{}"))
     answer = raw.read()
@@ -333,7 +333,7 @@ def test_content_type(raw, token, field, status):
         assert "accept-encoding" not in answer
 
 
-def test_content_encoding(raw, token):
+def test_ht54_content_encoding(raw, token):
     raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Encoding: gzip", token=token,
                      body="{}"))
     answer = raw.read()
@@ -346,7 +346,7 @@ def test_content_encoding(raw, token):
     ("*/*", 200), ("application/*", 200), ("text/html, */*;q=0.1", 200), ("APPLICATION/JSON", 200), ("", 200),
     ("text/html, application/json;q=0.001", 200), ("*/*;q=0", 406),
 ])
-def test_accept(raw, token, accept, status):
+def test_ht11_accept(raw, token, accept, status):
     raw.send(request("GET", "/v1/whoami", f"Accept: {accept}", token=token))
     answer = raw.read()
     assert answer.status == status, answer
@@ -354,7 +354,7 @@ def test_accept(raw, token, accept, status):
         assert answer.code == "not_acceptable" and answer["Content-Type"].startswith("application/problem+json")
 
 
-def test_head_is_get_without_a_body(raw, token):
+def test_ht8_head_is_get_without_a_body(raw, token):
     for path in ("/v1/whoami", "/openapi.yaml", "/v1/projects/team-a/catalog", "/v1/none"):
         raw.send(request("GET", path, token=token))
         get = raw.read()
@@ -379,7 +379,7 @@ def test_a_small_body_with_a_get_is_ignored(raw, token):
     ("abcdefgh", True), ("A.b_c-9" * 4, True), ("a" * 128, True), ("a" * 129, False), ("short", False),
     ("with space in it", False), ("semi;colon-here", False), ("umlaut-\u00e4\u00f6\u00fc-here", False),
 ])
-def test_request_id(raw, given, taken):
+def test_ht50_request_id(raw, given, taken):
     raw.send(request("GET", "/none", f"X-Request-Id: {given}"))
     answer = raw.read()
     assert (answer["X-Request-Id"] == given) is taken
@@ -387,7 +387,7 @@ def test_request_id(raw, given, taken):
     assert taken or re.fullmatch(r"req_[0-9a-z]{26}", answer["X-Request-Id"])
 
 
-def test_request_ids_differ(d):
+def test_ht50_request_ids_differ(d):
     assert len({d.http.get("/livez").headers["X-Request-Id"] for _ in range(20)}) == 20
 
 
@@ -548,7 +548,7 @@ def test_connection_close_is_honoured(raw):
     assert raw.is_closed()
 
 
-def test_pipelining(raw, token):
+def test_6_5_pipelining(raw, token):
     """In order, though the second one waits for another thread."""
     count = 30
     batch = b""
@@ -587,7 +587,7 @@ def test_client_that_leaves_does_no_harm(d, token):
     assert d.http.get("/livez").status_code == 200
 
 
-def test_slow_clients_are_ended(slow_clients):
+def test_ht15_slow_clients_are_ended(slow_clients):
     """HT-15: ten seconds for a header section; who began a request is told."""
     header = slow_clients["header"]
     answer = header.read()

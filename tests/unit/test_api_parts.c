@@ -13,7 +13,7 @@
 #include "api/match.h"
 #include "base/attrs.h"
 
-static void entity_tags(void **state)
+static void ht16_ht17_entity_tags(void **state)
 {
     (void)state;
     static const struct {
@@ -33,7 +33,7 @@ static void entity_tags(void **state)
     assert_int_equal(condition_of_read("\"1\"", "\"1\"", "\"1\""), CONDITION_NOT_MODIFIED);
 }
 
-static void accept_fields(void **state)
+static void ht11_accept_fields(void **state)
 {
     (void)state;
     static const struct {
@@ -104,8 +104,8 @@ static void escapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entity_tags),
-        cmocka_unit_test(accept_fields),
+        cmocka_unit_test(ht16_ht17_entity_tags),
+        cmocka_unit_test(ht11_accept_fields),
         cmocka_unit_test(list_items),
         cmocka_unit_test(escapes),
     };

@@ -332,7 +332,7 @@ static void stored_forms_round_trip(void **state)
     operation_free(op_back);
 }
 
-static void subscriptions_match_by_type_and_project(void **state)
+static void wh12_subscriptions_match_by_type_and_project(void **state)
 {
     (void)state;
     char *types[] = {(char[]){"cluster.*"}, (char[]){"operation.failed"}, NULL};
@@ -366,7 +366,7 @@ int main(void)
         cmocka_unit_test(versions_compare_as_numbers),
         cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
         cmocka_unit_test(stored_forms_round_trip),
-        cmocka_unit_test(subscriptions_match_by_type_and_project),
+        cmocka_unit_test(wh12_subscriptions_match_by_type_and_project),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

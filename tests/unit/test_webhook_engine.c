@@ -97,6 +97,8 @@ static struct http_call *receiver_start(struct transport *t, const struct http_r
     assert_true(r->count < REQUESTS_MAX);
     assert_string_equal(request->method, "POST");
     assert_true(request->fresh_connection);
+    assert_int_equal(request->connect_timeout_us, 5 * US_PER_S);
+    assert_int_equal(request->timeout_us, 20 * US_PER_S);
     struct request *seen = &r->seen[r->count];
     *seen = (struct request){.at = r->world->now, .wall = env_wall(&r->world->env)};
     (void)snprintf(seen->url, sizeof(seen->url), "%s", request->url);
@@ -320,7 +322,7 @@ static struct reply status_503(const struct request *request, unsigned number)
 /* ---- what is sent
  * --------------------------------------------------------------------------------------------- */
 
-static void sends_the_stored_bytes_signed(void **state)
+static void wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = status_ok;
@@ -344,7 +346,7 @@ static void sends_the_stored_bytes_signed(void **state)
     assert_int_equal(d.latency_ms, 30);
 }
 
-static void follows_the_schedule_to_its_end(void **state)
+static void wh2_wh14_follows_the_schedule_to_its_end(void **state)
 {
     static const int64_t delays_s[] = {5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400};
     struct fixture *f = *state;
@@ -497,7 +499,7 @@ static struct reply moved(const struct request *request, unsigned number)
     return (struct reply){.status = number ? 200 : 301};
 }
 
-static void a_redirect_is_a_failure(void **state)
+static void wh21_a_redirect_is_a_failure(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = moved;
@@ -510,7 +512,7 @@ static void a_redirect_is_a_failure(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
 }
 
-static void answers_have_sanitized_names(void **state)
+static void wh22_answers_have_sanitized_names(void **state)
 {
     static const struct {
         struct http_answer answer;
@@ -549,7 +551,7 @@ static void answers_have_sanitized_names(void **state)
                     sizeof(((struct delivery *)0)->error));
 }
 
-static void gives_up_on_a_receiver_that_is_dead_for_days(void **state)
+static void wh15_gives_up_on_a_receiver_that_is_dead_for_days(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = status_503;
@@ -597,7 +599,7 @@ static struct reply a_hangs(const struct request *request, unsigned number)
     return (struct reply){.status = 200};
 }
 
-static void subscriptions_do_not_wait_for_each_other(void **state)
+static void wh12_subscriptions_do_not_wait_for_each_other(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = a_hangs;
@@ -668,7 +670,7 @@ static void restart_engine(struct fixture *f, unsigned expected)
     assert_int_equal(reload.count, expected);
 }
 
-static void sends_again_after_a_restart(void **state)
+static void wh16_sends_again_after_a_restart(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = slow;
@@ -883,8 +885,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(counts_what_it_does),
-        TEST(sends_the_stored_bytes_signed),
-        TEST(follows_the_schedule_to_its_end),
+        TEST(wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed),
+        TEST(wh2_wh14_follows_the_schedule_to_its_end),
         TEST(stores_every_attempt),
         TEST(honours_retry_after_in_seconds),
         TEST(honours_retry_after_as_a_date),
@@ -892,13 +894,13 @@ int main(void)
         TEST(ignores_a_retry_after_that_is_none),
         TEST(a_throttled_endpoint_is_left_alone),
         TEST(gone_disables_at_once),
-        TEST(a_redirect_is_a_failure),
-        TEST(answers_have_sanitized_names),
-        TEST(gives_up_on_a_receiver_that_is_dead_for_days),
+        TEST(wh21_a_redirect_is_a_failure),
+        TEST(wh22_answers_have_sanitized_names),
+        TEST(wh15_gives_up_on_a_receiver_that_is_dead_for_days),
         TEST(one_at_a_time_per_subscription),
-        TEST(subscriptions_do_not_wait_for_each_other),
+        TEST(wh12_subscriptions_do_not_wait_for_each_other),
         TEST(all_together_have_a_limit),
-        TEST(sends_again_after_a_restart),
+        TEST(wh16_sends_again_after_a_restart),
         TEST(keeps_its_place_in_the_schedule_over_a_restart),
         TEST(a_backlog_keeps_its_bodies_in_the_store),
         TEST(an_event_that_is_gone_is_given_up),

@@ -26,7 +26,7 @@ static bool allowed(struct config *config, const char *text)
 }
 
 /* First and last address of each denied network, and their neighbours outside where those are public. */
-static void knows_the_edges_of_denied_networks(void **state)
+static void wh20_knows_the_edges_of_denied_networks(void **state)
 {
     static const struct {
         const char *first;
@@ -79,7 +79,7 @@ static void knows_the_edges_of_denied_networks(void **state)
     assert_false(webhook_address_allowed(&config, &unix_socket));
 }
 
-static void the_allow_list_opens_what_it_contains(void **state)
+static void wh20_the_allow_list_opens_what_it_contains(void **state)
 {
     char *allow[] = {(char[]){"10.1.0.0/16"}, (char[]){"192.168.7.9"}, (char[]){"fd00:1::/32"},
                      (char[]){"hooks.internal"}, NULL};
@@ -166,7 +166,7 @@ static void expect_faults(const struct config *config, const char *url, const ch
         fail_msg("%s: found '%s', not '%s'", url, found, codes);
 }
 
-static void names_every_fault_of_a_url(void **state)
+static void wh18_names_every_fault_of_a_url(void **state)
 {
     static const struct {
         const char *url;
@@ -217,7 +217,7 @@ static void names_every_fault_of_a_url(void **state)
         expect_faults(&config, rows[i].url, rows[i].codes);
 }
 
-static void limits_the_length(void **state)
+static void wh18_limits_the_length(void **state)
 {
     const struct config config = {0};
     char url[2050];
@@ -253,13 +253,13 @@ static void the_configuration_opens_ports_schemes_and_networks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_the_edges_of_denied_networks),
-        cmocka_unit_test(the_allow_list_opens_what_it_contains),
+        cmocka_unit_test(wh20_knows_the_edges_of_denied_networks),
+        cmocka_unit_test(wh20_the_allow_list_opens_what_it_contains),
         cmocka_unit_test(all_of_ipv6_is_not_ipv4),
         cmocka_unit_test(reads_networks),
         cmocka_unit_test(tells_mistyped_entries_from_names),
-        cmocka_unit_test(names_every_fault_of_a_url),
-        cmocka_unit_test(limits_the_length),
+        cmocka_unit_test(wh18_names_every_fault_of_a_url),
+        cmocka_unit_test(wh18_limits_the_length),
         cmocka_unit_test(the_configuration_opens_ports_schemes_and_networks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

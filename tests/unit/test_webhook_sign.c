@@ -9,7 +9,7 @@
 #include "tests/support/virtual.h"
 #include "webhook/webhook.h"
 
-static void signs_the_published_vectors(void **state)
+static void wh4_signs_the_published_vectors(void **state)
 {
     static const struct {
         const char *secret;
@@ -31,7 +31,7 @@ static void signs_the_published_vectors(void **state)
     }
 }
 
-static void every_signed_part_counts(void **state)
+static void wh3_every_signed_part_counts(void **state)
 {
     static const char secret[] = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     (void)state;
@@ -46,7 +46,7 @@ static void every_signed_part_counts(void **state)
     assert_int_equal(strlen(empty_body), strlen("v1,") + 44);
 }
 
-static void refuses_what_is_not_a_secret(void **state)
+static void wh4_refuses_what_is_not_a_secret(void **state)
 {
     /* prefix, alphabet, padding, 23 bytes, 65 bytes */
     static const char *const bad[] = {
@@ -65,7 +65,7 @@ static void refuses_what_is_not_a_secret(void **state)
     assert_null(webhook_sign(NULL, "evt_1", 1, "{}", 2));
 }
 
-static void new_secrets_are_well_formed_and_differ(void **state)
+static void wh4_new_secrets_are_well_formed_and_differ(void **state)
 {
     struct virtual_world world;
     (void)state;
@@ -94,10 +94,10 @@ static void a_sealed_secret_belongs_to_its_subscription(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signs_the_published_vectors),
-        cmocka_unit_test(every_signed_part_counts),
-        cmocka_unit_test(refuses_what_is_not_a_secret),
-        cmocka_unit_test(new_secrets_are_well_formed_and_differ),
+        cmocka_unit_test(wh4_signs_the_published_vectors),
+        cmocka_unit_test(wh3_every_signed_part_counts),
+        cmocka_unit_test(wh4_refuses_what_is_not_a_secret),
+        cmocka_unit_test(wh4_new_secrets_are_well_formed_and_differ),
         cmocka_unit_test(a_sealed_secret_belongs_to_its_subscription),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
