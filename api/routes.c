@@ -7,8 +7,10 @@
 #define P(id) PARAM_BIT(PARAM_##id)
 #define PAGE  (P(LIMIT) | P(CURSOR))
 
-#define CLUSTER_FILTERS (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q))
-#define PROBE           (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
+#define CLUSTER_FILTERS                                                                    \
+    (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q) | P(LABEL) | \
+     P(EXPIRING_BEFORE) | P(SORT) | P(FIELDS))
+#define PROBE (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
 
 #define PROJECT "/v1/projects/{project}"
 #define CLUSTER PROJECT "/clusters/{cluster}"
