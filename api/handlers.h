@@ -22,6 +22,10 @@ void handle_project(struct request *r);
 void handle_catalog(struct request *r);
 /* cluster_list.c */
 void handle_clusters(struct request *r);
+/* summary.c */
+void handle_summary(struct request *r);
+/* issues.c */
+void handle_issues(struct request *r);
 /* clusters.c */
 void handle_cluster_create(struct request *r);
 void handle_cluster(struct request *r);

@@ -35,6 +35,7 @@ const struct route routes[] = {
     {"getCatalog", METHOD_GET, PROJECT "/catalog", handle_catalog, ROLE_VIEWER, 0, 0, 0},
     {"getQuota", METHOD_GET, PROJECT "/quota", handle_quota, ROLE_VIEWER, 0, 0, 0},
 
+    {"getSummary", METHOD_GET, "/v1/summary", handle_summary, ROLE_VIEWER, 0, 0, P(PROJECT)},
     {"listClusters", METHOD_GET, "/v1/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
      CLUSTER_FILTERS | P(PROJECT)},
     {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
@@ -63,6 +64,7 @@ const struct route routes[] = {
     {"listNodes", METHOD_GET, CLUSTER "/nodes", handle_nodes, ROLE_VIEWER, 0, 0, 0},
     {"getSshKey", METHOD_GET, CLUSTER "/ssh-key", handle_ssh_key, ROLE_OPERATOR, 0, 0, 0},
     {"listUpgrades", METHOD_GET, CLUSTER "/upgrades", handle_upgrades, ROLE_VIEWER, 0, 0, 0},
+    {"listIssues", METHOD_GET, CLUSTER "/issues", handle_issues, ROLE_VIEWER, 0, 0, 0},
     {"getKubeconfig", METHOD_GET, CLUSTER "/kubeconfig", handle_kubeconfig, ROLE_OPERATOR, ROUTE_OFFERS_YAML,
      0, P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(FORMAT)},
     {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER, 0, 0,
