@@ -61,28 +61,25 @@ static bool add_account(struct request *r, const struct view_blob *blob, struct 
 
 void handle_accounts(struct request *r)
 {
-    char after[CURSOR_MAX_KEY + 1];
-    if (!cursor_read(r, after)) {
-        list_reply_bad_cursor(r);
+    struct cursor_place after, next = {.number_count = 0};
+    if (!list_place(r, &after))
         return;
-    }
     struct buffer out CLEANUP_BUFFER;
     list_open(&out);
     int64_t left = param_number(&r->params, PARAM_LIMIT);
-    char *last CLEANUP_FREE = NULL;
     const struct view_snapshot *s = view_enter(r->api->options.view);
     const struct view_entry *entries = s->sections[VIEW_ACCOUNTS].entries;
     size_t count = s->sections[VIEW_ACCOUNTS].count, i = 0;
     const char *shown = NULL;
     for (; i < count && left > 0; i++) {
-        if (strcmp(entries[i].key, after) <= 0 || !add_account(r, entries[i].blob, &out))
+        if (strcmp(entries[i].key, after.key) <= 0 || !add_account(r, entries[i].blob, &out))
             continue;
         shown = entries[i].key;
         left--;
     }
-    last = mem_strdup(i < count ? shown : NULL);
+    bool more = i < count && shown && cursor_place_set(&next, shown);
     view_leave(r->api->options.view);
-    list_close(r, &out, last);
+    list_close(r, &out, more ? &next : NULL);
 }
 
 /*

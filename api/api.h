@@ -54,6 +54,8 @@ struct api_options {
     void *live_ctx;
     const char *version;
     const char *revision;
+    /* What cursors are authenticated with, 32 bytes, copied; NULL: made anew at each start. */
+    const uint8_t *cursor_secret;
     const struct api_limits *limits; /* NULL: api_limits_default() */
 };
 

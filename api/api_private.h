@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "api/api.h"
+#include "api/conditional.h"
 #include "api/cursor.h"
 #include "api/metrics.h"
 #include "api/park.h"
@@ -19,8 +20,8 @@ struct api {
     struct reaper reaper;
     struct lot lot;
     struct metrics metrics;
-    uint8_t cursor_key[CURSOR_KEY_BYTES];
-    char openapi_etag[40];
+    uint8_t cursor_secret[CURSOR_SECRET_BYTES];
+    char openapi_etag[ETAG_DIGEST_BYTES];
     _Atomic(struct view_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
     atomic_bool draining;
     atomic_bool stopping;        /* nothing may park any more */

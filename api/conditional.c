@@ -1,11 +1,22 @@
 #include "api/conditional.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/headers.h"
 
 enum { ETAG_BYTES = 256 };
+
+void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_DIGEST_BYTES])
+{
+    unsigned char digest[16];
+    char *end = etag + 1 + 2 * sizeof(digest);
+    (void)crypto_generichash(digest, sizeof(digest), bytes, len, NULL, 0);
+    (void)sodium_bin2hex(etag + 1, ETAG_DIGEST_BYTES - 1, digest, sizeof(digest));
+    etag[0] = *end = '"';
+    end[1] = '\0';
+}
 
 bool etag_list_is_any(const char *list)
 {

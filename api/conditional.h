@@ -5,6 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { ETAG_DIGEST_BYTES = 40 };
+
+/* The quoted, strong tag of bytes that have no version of their own (HT-21). */
+void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_DIGEST_BYTES]);
+
 enum condition { CONDITION_PASS, CONDITION_NOT_MODIFIED, CONDITION_FAILED };
 
 /*

@@ -7,73 +7,148 @@
 #include "api/request.h"
 #include "api/routes.h"
 
-enum { CURSOR_VERSION = 1, FILTER_BYTES = 16, MAC_BYTES = 16, HEAD_BYTES = 1 + FILTER_BYTES };
-enum { CURSOR_MAX_BYTES = HEAD_BYTES + CURSOR_MAX_KEY + MAC_BYTES };
+/* version, count of numbers, hour of issue, digest; then the numbers, the key, the code */
+enum {
+    CURSOR_VERSION = 2,
+    AT_COUNT = 1,
+    AT_HOUR = 2,
+    HOUR_BYTES = 4,
+    AT_DIGEST = AT_HOUR + HOUR_BYTES,
+    HEAD_BYTES = AT_DIGEST + CURSOR_DIGEST_BYTES,
+    NUMBER_BYTES = 8,
+    MAC_BYTES = 16,
+    CURSOR_MAX_BYTES = HEAD_BYTES + CURSOR_MAX_NUMBERS * NUMBER_BYTES + CURSOR_MAX_KEY + MAC_BYTES,
+};
 
-/* What the page is of: the operation, the path and every filter, but not how many rows are wanted. */
-static void digest_filters(const struct request *r, unsigned char digest[static FILTER_BYTES])
+#define HOUR_US (3600 * US_PER_S)
+
+static void put_number(unsigned char *bytes, size_t len, uint64_t number)
 {
-    crypto_generichash_state state;
-    (void)crypto_generichash_init(&state, NULL, 0, FILTER_BYTES);
-    const char *operation = r->route->operation;
-    (void)crypto_generichash_update(&state, (const unsigned char *)operation, strlen(operation) + 1);
-    for (unsigned i = 0; i < r->segment_count; i++)
-        (void)crypto_generichash_update(&state, (const unsigned char *)r->segments[i],
-                                        strlen(r->segments[i]) + 1);
-    for (unsigned char id = 0; id < PARAM_MAX_; id++) {
-        const char *text = r->params.texts[id];
-        if (!text || id == PARAM_LIMIT || id == PARAM_CURSOR)
-            continue;
-        (void)crypto_generichash_update(&state, &id, 1);
-        (void)crypto_generichash_update(&state, (const unsigned char *)text, strlen(text) + 1);
+    while (len--) {
+        bytes[len] = (unsigned char)number;
+        number >>= 8;
     }
-    (void)crypto_generichash_final(&state, digest, FILTER_BYTES);
 }
 
-static void authenticate(const struct request *r, const unsigned char *bytes, size_t len,
-                         unsigned char mac[static crypto_auth_hmacsha256_BYTES])
+static uint64_t get_number(const unsigned char *bytes, size_t len)
 {
-    (void)crypto_auth_hmacsha256(mac, bytes, len, r->api->cursor_key);
+    uint64_t number = 0;
+    for (size_t i = 0; i < len; i++)
+        number = number << 8 | bytes[i];
+    return number;
 }
 
-bool cursor_make(const struct request *r, const char *key, char text[static CURSOR_TEXT_BYTES])
+bool cursor_place_set(struct cursor_place *place, const char *key)
 {
-    unsigned char bytes[CURSOR_MAX_BYTES];
-    unsigned char mac[crypto_auth_hmacsha256_BYTES];
-    size_t key_len = strlen(key);
-    if (key_len > CURSOR_MAX_KEY)
+    size_t len = strlen(key);
+    if (len > CURSOR_MAX_KEY)
         return false;
-    bytes[0] = CURSOR_VERSION;
-    digest_filters(r, bytes + 1);
-    memcpy(bytes + HEAD_BYTES, key, key_len);
-    authenticate(r, bytes, HEAD_BYTES + key_len, mac);
-    memcpy(bytes + HEAD_BYTES + key_len, mac, MAC_BYTES);
-    (void)sodium_bin2base64(text, CURSOR_TEXT_BYTES, bytes, HEAD_BYTES + key_len + MAC_BYTES,
-                            sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    memcpy(place->key, key, len + 1);
     return true;
 }
 
-bool cursor_read(const struct request *r, char key[static CURSOR_MAX_KEY + 1])
+static void authenticate(const uint8_t *secret, const unsigned char *bytes, size_t len,
+                         unsigned char mac[static MAC_BYTES])
+{
+    unsigned char whole[crypto_auth_hmacsha256_BYTES];
+    (void)crypto_auth_hmacsha256(whole, bytes, len, secret);
+    memcpy(mac, whole, MAC_BYTES);
+}
+
+void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
+                   const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
+                   const struct cursor_place *place, char text[static CURSOR_TEXT_BYTES])
 {
     unsigned char bytes[CURSOR_MAX_BYTES];
-    unsigned char digest[FILTER_BYTES];
-    unsigned char mac[crypto_auth_hmacsha256_BYTES];
-    const char *text = r->params.texts[PARAM_CURSOR];
+    size_t len = HEAD_BYTES, key_len = strlen(place->key);
+    bytes[0] = CURSOR_VERSION;
+    bytes[AT_COUNT] = (unsigned char)place->number_count;
+    put_number(bytes + AT_HOUR, HOUR_BYTES, (uint64_t)(now / HOUR_US));
+    memcpy(bytes + AT_DIGEST, digest, CURSOR_DIGEST_BYTES);
+    for (unsigned i = 0; i < place->number_count; i++, len += NUMBER_BYTES)
+        put_number(bytes + len, NUMBER_BYTES, (uint64_t)place->numbers[i]);
+    memcpy(bytes + len, place->key, key_len);
+    len += key_len;
+    authenticate(secret, bytes, len, bytes + len);
+    (void)sodium_bin2base64(text, CURSOR_TEXT_BYTES, bytes, len + MAC_BYTES,
+                            sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+static void read_place(const unsigned char *bytes, size_t len, unsigned count, struct cursor_place *place)
+{
+    place->number_count = count;
+    for (unsigned i = 0; i < count; i++, bytes += NUMBER_BYTES, len -= NUMBER_BYTES)
+        place->numbers[i] = (int64_t)get_number(bytes, NUMBER_BYTES);
+    memcpy(place->key, bytes, len);
+    place->key[len] = '\0';
+}
+
+enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES],
+                                 const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
+                                 const char *text, struct cursor_place *ret_place)
+{
+    unsigned char bytes[CURSOR_MAX_BYTES];
+    unsigned char mac[MAC_BYTES];
     size_t len;
-    key[0] = '\0';
-    if (!text)
-        return true;
     if (sodium_base642bin(bytes, sizeof(bytes), text, strlen(text), NULL, &len, NULL,
                           sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
         len < HEAD_BYTES + MAC_BYTES || bytes[0] != CURSOR_VERSION)
-        return false;
-    size_t key_len = len - HEAD_BYTES - MAC_BYTES;
-    authenticate(r, bytes, len - MAC_BYTES, mac);
-    digest_filters(r, digest);
-    if (sodium_memcmp(mac, bytes + len - MAC_BYTES, MAC_BYTES) != 0 ||
-        sodium_memcmp(digest, bytes + 1, FILTER_BYTES) != 0)
-        return false;
-    memcpy(key, bytes + HEAD_BYTES, key_len);
-    key[key_len] = '\0';
-    return true;
+        return CURSOR_BAD;
+    len -= MAC_BYTES;
+    authenticate(secret, bytes, len, mac);
+    if (sodium_memcmp(mac, bytes + len, MAC_BYTES) != 0 ||
+        sodium_memcmp(digest, bytes + AT_DIGEST, CURSOR_DIGEST_BYTES) != 0)
+        return CURSOR_BAD;
+    int64_t age = now / HOUR_US - (int64_t)get_number(bytes + AT_HOUR, HOUR_BYTES);
+    if (age > CURSOR_LIFE_HOURS)
+        return CURSOR_EXPIRED;
+    /* From here on the bytes are our own. */
+    read_place(bytes + HEAD_BYTES, len - HEAD_BYTES, bytes[AT_COUNT], ret_place);
+    return CURSOR_GOOD;
+}
+
+/* What shapes the list: not how many rows are wanted, nor how much of each. */
+static bool is_bound(enum param_id id)
+{
+    return id != PARAM_LIMIT && id != PARAM_CURSOR && id != PARAM_FIELDS;
+}
+
+static void digest_text(crypto_generichash_state *state, const char *text)
+{
+    (void)crypto_generichash_update(state, (const unsigned char *)text, strlen(text) + 1);
+}
+
+static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
+{
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, CURSOR_DIGEST_BYTES);
+    digest_text(&state, r->route->operation);
+    for (unsigned i = 0; i < r->segment_count; i++)
+        digest_text(&state, r->segments[i]);
+    for (int id = 0; id < PARAM_MAX_; id++) {
+        if (!r->params.texts[id] || !is_bound((enum param_id)id))
+            continue;
+        digest_text(&state, param_name((enum param_id)id));
+        digest_text(&state, r->params.texts[id]);
+    }
+    (void)crypto_generichash_final(&state, digest, CURSOR_DIGEST_BYTES);
+}
+
+void cursor_make(const struct request *r, const struct cursor_place *place,
+                 char text[static CURSOR_TEXT_BYTES])
+{
+    uint8_t digest[CURSOR_DIGEST_BYTES];
+    digest_list(r, digest);
+    cursor_encode(r->api->cursor_secret, digest, env_wall(r->api->options.env), place, text);
+}
+
+enum cursor_status cursor_read(const struct request *r, struct cursor_place *ret_place)
+{
+    uint8_t digest[CURSOR_DIGEST_BYTES];
+    const char *text = r->params.texts[PARAM_CURSOR];
+    *ret_place = (struct cursor_place){.number_count = 0};
+    if (!text)
+        return CURSOR_GOOD;
+    digest_list(r, digest);
+    return cursor_decode(r->api->cursor_secret, digest, env_wall(r->api->options.env), text, ret_place);
 }

@@ -1,6 +1,8 @@
 /*
- * Opaque cursors (HT-35, HT-36): version, digest of the filters, last key; authenticated with a key made at
- * start, so that a cursor ends with its process. A cursor never grants access. Pure; any thread.
+ * Opaque cursors (HT-35, HT-36): version, hour of issue, digest of the filters, values that the page is
+ * sorted by, key of its last item; authenticated with a key of the installation, so that they live over
+ * restarts, and end after three days. The hour, not the second: a page that does not change keeps its bytes,
+ * and so its entity tag. A cursor never grants access. Pure; any thread.
  */
 #ifndef API_CURSOR_H
 #define API_CURSOR_H
@@ -9,14 +11,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/env.h"
+
 struct request;
 
-enum { CURSOR_KEY_BYTES = 32, CURSOR_MAX_KEY = 200, CURSOR_TEXT_BYTES = 400 };
+enum {
+    CURSOR_SECRET_BYTES = 32,
+    CURSOR_DIGEST_BYTES = 16,
+    CURSOR_MAX_KEY = 200,
+    CURSOR_MAX_NUMBERS = 4,
+    CURSOR_TEXT_BYTES = 400,
+    CURSOR_LIFE_HOURS = 72,
+};
 
-/* Writes the cursor that continues after `key` with the filters of `r`; false when the key is too long. */
-bool cursor_make(const struct request *r, const char *key, char text[static CURSOR_TEXT_BYTES]);
-/* Reads the cursor of `r` into `key` ("" when none was given); false when it is forged or of other filters.
- */
-bool cursor_read(const struct request *r, char key[static CURSOR_MAX_KEY + 1]);
+/* Where a page ended: the key of its last item, and its numbers to sort by, which the key does not tell. */
+struct cursor_place {
+    char key[CURSOR_MAX_KEY + 1]; /* "": before the first item */
+    int64_t numbers[CURSOR_MAX_NUMBERS];
+    unsigned number_count;
+};
+
+enum cursor_status { CURSOR_GOOD, CURSOR_BAD, CURSOR_EXPIRED };
+
+/* False when the key is too long. */
+bool cursor_place_set(struct cursor_place *place, const char *key);
+
+void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
+                   const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
+                   const struct cursor_place *place, char text[static CURSOR_TEXT_BYTES]);
+/* CURSOR_BAD: forged, damaged, or of another digest. */
+enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES],
+                                 const uint8_t digest[static CURSOR_DIGEST_BYTES], wall_us now,
+                                 const char *text, struct cursor_place *ret_place);
+
+/* The cursor that continues after `place` in the list of `r`. */
+void cursor_make(const struct request *r, const struct cursor_place *place,
+                 char text[static CURSOR_TEXT_BYTES]);
+/* Reads the cursor of `r`; the place before the first item when none was given. */
+enum cursor_status cursor_read(const struct request *r, struct cursor_place *ret_place);
 
 #endif

@@ -20,8 +20,13 @@ void handle_whoami(struct request *r);
 void handle_projects(struct request *r);
 void handle_project(struct request *r);
 void handle_catalog(struct request *r);
-/* clusters.c */
+/* cluster_list.c */
 void handle_clusters(struct request *r);
+/* summary.c */
+void handle_summary(struct request *r);
+/* issues.c */
+void handle_issues(struct request *r);
+/* clusters.c */
 void handle_cluster_create(struct request *r);
 void handle_cluster(struct request *r);
 void handle_cluster_put(struct request *r);

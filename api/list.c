@@ -5,7 +5,7 @@
 
 #include "api/api_private.h"
 #include "api/problem_reply.h"
-#include "base/mem.h"
+#include "api/reads.h"
 
 enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
 
@@ -22,20 +22,46 @@ void list_add(struct buffer *out, const char *body, size_t len)
     (void)buffer_add(out, body, len);
 }
 
-void list_close(struct request *r, struct buffer *out, const char *next_key)
+void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief)
 {
-    char cursor[CURSOR_TEXT_BYTES];
-    if (next_key && cursor_make(r, next_key, cursor))
-        (void)buffer_printf(out, "],\"next_cursor\":\"%s\"}", cursor);
-    else
-        (void)buffer_add_str(out, "],\"next_cursor\":null}");
-    size_t len;
-    char *text = buffer_take(out, &len);
-    answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, text, len);
-    answer_header(&r->answer, "Cache-Control", "private, no-cache");
+    list_add(out, brief ? blob->brief : blob->body, brief ? blob->brief_len : blob->body_len);
 }
 
-static bool has_prefix(const char *key, const char *prefix)
+void list_close(struct request *r, struct buffer *out, const struct cursor_place *next)
+{
+    char cursor[CURSOR_TEXT_BYTES];
+    size_t len;
+    if (next) {
+        cursor_make(r, next, cursor);
+        (void)buffer_printf(out, "],\"next_cursor\":\"%s\"}", cursor);
+    } else {
+        (void)buffer_add_str(out, "],\"next_cursor\":null}");
+    }
+    char *text = buffer_take(out, &len);
+    reply_text(r, text, len);
+}
+
+static void reply_bad_cursor(struct request *r, enum cursor_status status)
+{
+    struct problem *p = NULL;
+    if (status == CURSOR_EXPIRED)
+        problem_add_fault(&p, PROBLEM_CURSOR_EXPIRED, FAULT_AT_QUERY, "cursor", "expired", NULL,
+                          "was given out more than 3 days ago; begin again without it");
+    else
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "cursor", "invalid_cursor", NULL,
+                          "is not a next_cursor of this list with these filters; begin again without it");
+    respond_problem(r, p);
+}
+
+bool list_place(struct request *r, struct cursor_place *ret_place)
+{
+    enum cursor_status status = cursor_read(r, ret_place);
+    if (status != CURSOR_GOOD)
+        reply_bad_cursor(r, status);
+    return status == CURSOR_GOOD;
+}
+
+bool list_has_prefix(const char *key, const char *prefix)
 {
     return !prefix || !strncmp(key, prefix, strlen(prefix));
 }
@@ -62,38 +88,30 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
     size_t next = first_index(s, q, after);
     while (q->newest_first ? next > 0 : next < count) {
         const struct view_entry *e = q->newest_first ? &entries[--next] : &entries[next++];
-        if (!q->newest_first && !has_prefix(e->key, q->prefix))
+        bool fits = list_has_prefix(e->key, q->prefix);
+        if (!q->newest_first && !fits)
             break;
-        if (!has_prefix(e->key, q->prefix) || !q->wanted(r, e->blob))
+        if (!fits || !q->wanted(r, e->blob))
             continue;
         if (left-- == 0)
             return last;
-        list_add(out, e->blob->body, e->blob->body_len);
+        list_add_blob(out, e->blob, q->brief);
         last = e->key;
     }
     return NULL;
 }
 
-void list_reply_bad_cursor(struct request *r)
-{
-    struct problem *p = NULL;
-    problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "cursor", "invalid_cursor", NULL,
-                      "is not a next_cursor of this list with these filters; begin again without it");
-    respond_problem(r, p);
-}
-
 void list_reply(struct request *r, const struct list_query *query)
 {
-    char after[CURSOR_MAX_KEY + 1];
-    if (!cursor_read(r, after)) {
-        list_reply_bad_cursor(r);
+    struct cursor_place after, next;
+    if (!list_place(r, &after))
         return;
-    }
     struct buffer out CLEANUP_BUFFER;
     list_open(&out);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    const char *next = fill_page(r, s, query, after, &out);
-    char *next_key CLEANUP_FREE = mem_strdup(next);
+    const char *last = fill_page(r, s, query, after.key, &out);
+    bool more = last && cursor_place_set(&next, last);
     view_leave(r->api->options.view);
-    list_close(r, &out, next_key);
+    next.number_count = 0;
+    list_close(r, &out, more ? &next : NULL);
 }

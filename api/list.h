@@ -1,10 +1,12 @@
 /*
  * Collections (HT-35 to HT-37): pages of prepared bodies, joined without making JSON again. Keyset cursors
- * over the order of the view. Inside view_enter/view_leave; the worker of the request.
+ * over the order of the view, or another one (api/cluster_order.h). A page has an entity tag, the digest of
+ * its bytes. Inside view_enter/view_leave; the worker of the request.
  */
 #ifndef API_LIST_H
 #define API_LIST_H
 
+#include "api/cursor.h"
 #include "api/request.h"
 #include "view/view.h"
 
@@ -12,17 +14,23 @@ struct list_query {
     enum view_section section;
     const char *prefix; /* only keys that begin with it, or NULL */
     bool newest_first;  /* from the greatest key down */
+    bool brief;         /* the short form of the items */
     bool (*wanted)(struct request *r, const struct view_blob *blob);
 };
 
 /* Answers with the page that the request's limit and cursor ask for. */
 void list_reply(struct request *r, const struct list_query *query);
-/* Writes {"items":[...],"next_cursor":...} from the pieces. */
+
+/* The pieces, for lists that are made in other ways. */
+
+/* Where the page begins; false when the cursor was refused and the answer decided. */
+bool list_place(struct request *r, struct cursor_place *ret_place);
+/* Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. */
 void list_open(struct buffer *out);
 void list_add(struct buffer *out, const char *body, size_t len);
-void list_close(struct request *r, struct buffer *out, const char *next_key);
-
-/* 400 for a cursor that is not of this list. */
-void list_reply_bad_cursor(struct request *r);
+void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief);
+void list_close(struct request *r, struct buffer *out, const struct cursor_place *next);
+/* A NULL prefix fits every key. */
+bool list_has_prefix(const char *key, const char *prefix);
 
 #endif

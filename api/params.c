@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_private.h"
+#include "api/cluster_order.h"
 #include "api/match.h"
 #include "api/problem_reply.h"
 #include "api/request.h"
+#include "base/attrs.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/label_filter.h"
 
 enum kind {
     KIND_TEXT,
@@ -17,6 +22,7 @@ enum kind {
     KIND_BOOL,    /* true, false; an empty value is true */
     KIND_ENUM,    /* one or more names, comma-separated */
     KIND_FLAG,    /* any value */
+    KIND_TIME,    /* a moment (params_time) */
 };
 
 struct rule {
@@ -25,21 +31,54 @@ struct rule {
     int64_t min, max, fallback;
     int (*from_name)(const char *name);
     const char *(*to_name)(int value);
+    /* Texts: NULL, or what is wrong, static; may tell the valid values. */
+    const char *(*check)(const char *text, json_t **ret_valid);
+    bool repeats; /* may be given several times */
 };
 
-static const char *format_to_name(int value)
+static int index_of(const char *name, const char *const *names, int count)
 {
-    static const char *const names[FORMAT_MAX_] = {
-        [FORMAT_JSON] = "json", [FORMAT_YAML] = "yaml", [FORMAT_EXEC] = "exec"};
-    return names[value];
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, names[i]))
+            return i;
+    return -1;
 }
+
+static const char *const format_names[FORMAT_MAX_] = {
+    [FORMAT_JSON] = "json", [FORMAT_YAML] = "yaml", [FORMAT_EXEC] = "exec"};
 
 static int format_from_name(const char *name)
 {
-    for (int i = 0; i < FORMAT_MAX_; i++)
-        if (!strcmp(name, format_to_name(i)))
-            return i;
-    return -1;
+    return index_of(name, format_names, FORMAT_MAX_);
+}
+
+static const char *format_to_name(int value)
+{
+    return format_names[value];
+}
+
+static const char *const fields_names[FIELDS_MAX_] = {[FIELDS_FULL] = "full", [FIELDS_SUMMARY] = "summary"};
+
+static int fields_from_name(const char *name)
+{
+    return index_of(name, fields_names, FIELDS_MAX_);
+}
+
+static const char *fields_to_name(int value)
+{
+    return fields_names[value];
+}
+
+static const char *check_label(const char *text, json_t **ret_valid)
+{
+    (void)ret_valid;
+    return label_filter_fault(text);
+}
+
+static const char *check_sort(const char *text, json_t **ret_valid)
+{
+    struct cluster_order ignored;
+    return cluster_order_parse(text, &ignored, ret_valid);
 }
 
 static const char *phase_to_name(int value)
@@ -57,31 +96,60 @@ static const char *status_to_name(int value)
     return operation_status_name((enum operation_status)value);
 }
 
-/* For enums, `max` is the number of values. */
+/* For enums, `max` is the number of values; for texts the most bytes, 0: 512. */
 static const struct rule rules[PARAM_MAX_] = {
-    [PARAM_LIMIT] = {"limit", KIND_CLAMPED, 1, 1000, 50, NULL, NULL},
+    [PARAM_LIMIT] = {.name = "limit", .kind = KIND_CLAMPED, .min = 1, .max = 1000, .fallback = 50},
     [PARAM_CURSOR] = {.name = "cursor"},
     [PARAM_PROJECT] = {.name = "project"},
     [PARAM_CLUSTER] = {.name = "cluster"},
     [PARAM_REGION] = {.name = "region"},
-    [PARAM_PHASE] = {"phase", KIND_ENUM, 0, PHASE_MAX_, 0, phase_from_name, phase_to_name},
-    [PARAM_HEALTH] = {"health", KIND_ENUM, 0, HEALTH_MAX_, 0, health_from_name, health_to_name},
+    [PARAM_PHASE] = {.name = "phase",
+                     .kind = KIND_ENUM,
+                     .max = PHASE_MAX_,
+                     .from_name = phase_from_name,
+                     .to_name = phase_to_name},
+    [PARAM_HEALTH] = {.name = "health",
+                      .kind = KIND_ENUM,
+                      .max = HEALTH_MAX_,
+                      .from_name = health_from_name,
+                      .to_name = health_to_name},
     [PARAM_MANAGED] = {.name = "managed", .kind = KIND_BOOL},
     [PARAM_VERSION] = {.name = "version"},
     [PARAM_Q] = {.name = "q"},
-    [PARAM_STATUS] = {"status", KIND_ENUM, 0, OPERATION_STATUS_MAX_, 0, operation_status_from_name,
-                      status_to_name},
-    [PARAM_WAIT] = {"wait", KIND_CLAMPED, 0, 55, 0, NULL, NULL},
-    [PARAM_AFTER] = {"after", KIND_NUMBER, 0, INT64_MAX, 0, NULL, NULL},
+    [PARAM_STATUS] = {.name = "status",
+                      .kind = KIND_ENUM,
+                      .max = OPERATION_STATUS_MAX_,
+                      .from_name = operation_status_from_name,
+                      .to_name = status_to_name},
+    [PARAM_WAIT] = {.name = "wait", .kind = KIND_CLAMPED, .max = 55},
+    [PARAM_AFTER] = {.name = "after", .kind = KIND_NUMBER, .max = INT64_MAX},
     [PARAM_TYPE] = {.name = "type"},
-    [PARAM_TTL_SECONDS] = {"ttl_seconds", KIND_NUMBER, 600, 86400, 3600, NULL, NULL},
-    [PARAM_MIN_REMAINING_SECONDS] = {"min_remaining_seconds", KIND_NUMBER, 0, 86400, 300, NULL, NULL},
-    [PARAM_FORMAT] = {"format", KIND_ENUM, 0, FORMAT_MAX_, 0, format_from_name, format_to_name},
+    [PARAM_TTL_SECONDS] =
+        {.name = "ttl_seconds", .kind = KIND_NUMBER, .min = 600, .max = 86400, .fallback = 3600},
+    [PARAM_MIN_REMAINING_SECONDS] = {.name = "min_remaining_seconds",
+                                     .kind = KIND_NUMBER,
+                                     .max = 86400,
+                                     .fallback = 300},
+    [PARAM_FORMAT] = {.name = "format",
+                      .kind = KIND_ENUM,
+                      .max = FORMAT_MAX_,
+                      .from_name = format_from_name,
+                      .to_name = format_to_name},
     [PARAM_VERBOSE] = {.name = "verbose", .kind = KIND_FLAG},
     [PARAM_EXCLUDE] = {.name = "exclude"},
     [PARAM_HEADER_FILE] = {.name = "header_file"},
     [PARAM_DRY_RUN] = {.name = "dry_run", .kind = KIND_BOOL},
+    [PARAM_LABEL] = {.name = "label", .max = LABEL_FILTER_MAX_BYTES, .check = check_label, .repeats = true},
+    [PARAM_EXPIRING_BEFORE] = {.name = "expiring_before", .kind = KIND_TIME},
+    [PARAM_SORT] = {.name = "sort", .check = check_sort},
+    [PARAM_FIELDS] = {.name = "fields",
+                      .kind = KIND_ENUM,
+                      .max = FIELDS_MAX_,
+                      .from_name = fields_from_name,
+                      .to_name = fields_to_name},
 };
+
+enum { MAX_TEXT = 512, MAX_DAYS = 36500 };
 
 struct reading {
     struct request *r;
@@ -89,6 +157,19 @@ struct reading {
     struct problem *problem;
     unsigned count;
 };
+
+bool params_time(const char *text, wall_us now, wall_us *ret)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits && digits <= 5 && !strcmp(text + digits, "d")) {
+        long days = strtol(text, NULL, 10);
+        *ret = now + days * 24 * 3600 * US_PER_S;
+        return days <= MAX_DAYS;
+    }
+    char *midnight CLEANUP_FREE =
+        strlen(text) == strlen("2026-12-31") ? mem_printf("%sT00:00:00Z", text) : NULL;
+    return time_parse_rfc3339(midnight ? midnight : text, ret);
+}
 
 const char *param_name(enum param_id id)
 {
@@ -158,11 +239,48 @@ static void read_enum(struct reading *in, enum param_id id, const char *text)
     }
 }
 
+static void read_text(struct reading *in, enum param_id id, const char *text)
+{
+    const struct rule *rule = &rules[id];
+    size_t most = rule->max ? (size_t)rule->max : MAX_TEXT;
+    json_t *valid = NULL;
+    if (!*text || strlen(text) > most) {
+        char detail[64];
+        (void)snprintf(detail, sizeof(detail), "has to be 1 to %zu bytes long", most);
+        fault(in, rule->name, "bad_length", NULL, detail);
+        return;
+    }
+    const char *wrong = rule->check ? rule->check(text, &valid) : NULL;
+    if (wrong)
+        fault(in, rule->name, "wrong_form", valid, wrong);
+}
+
+static void read_time(struct reading *in, enum param_id id, const char *text)
+{
+    if (!params_time(text, env_wall(in->r->api->options.env), &in->r->params.numbers[id]))
+        fault(
+            in, rules[id].name, "wrong_form", NULL,
+            "has to be a time (2026-12-31T00:00:00Z, + as %2B), a date (2026-12-31), or days from now (30d)");
+}
+
+/* Another value of a parameter that may be repeated. */
+static void join_value(struct reading *in, enum param_id id, const char *more)
+{
+    struct params *p = &in->r->params;
+    char *joined = mem_printf("%s,%s", p->texts[id], more);
+    free(p->texts[id]);
+    p->texts[id] = joined;
+    read_text(in, id, joined);
+}
+
 static void read_value(struct reading *in, enum param_id id, char *text)
 {
     struct params *p = &in->r->params;
     if (p->given[id]) {
-        fault(in, rules[id].name, "duplicate", NULL, "is given more than once");
+        if (rules[id].repeats)
+            join_value(in, id, text);
+        else
+            fault(in, rules[id].name, "duplicate", NULL, "is given more than once");
         free(text);
         return;
     }
@@ -170,8 +288,7 @@ static void read_value(struct reading *in, enum param_id id, char *text)
     p->texts[id] = text;
     switch (rules[id].kind) {
     case KIND_TEXT:
-        if (!*text || strlen(text) > 512)
-            fault(in, rules[id].name, "bad_length", NULL, "has to be 1 to 512 bytes long");
+        read_text(in, id, text);
         break;
     case KIND_NUMBER:
     case KIND_CLAMPED:
@@ -182,6 +299,9 @@ static void read_value(struct reading *in, enum param_id id, char *text)
         break;
     case KIND_ENUM:
         read_enum(in, id, text);
+        break;
+    case KIND_TIME:
+        read_time(in, id, text);
         break;
     case KIND_FLAG:
         break;

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/env.h"
+
 enum param_id {
     PARAM_LIMIT,
     PARAM_CURSOR,
@@ -30,6 +32,10 @@ enum param_id {
     PARAM_VERBOSE,
     PARAM_EXCLUDE,
     PARAM_DRY_RUN,
+    PARAM_LABEL,
+    PARAM_EXPIRING_BEFORE,
+    PARAM_SORT,
+    PARAM_FIELDS,
     PARAM_MAX_,
 };
 
@@ -39,10 +45,14 @@ enum param_format { FORMAT_JSON, FORMAT_YAML, FORMAT_EXEC, FORMAT_MAX_ };
 #define PARAM_BIT(id) (1U << (id))
 
 struct params {
-    char *texts[PARAM_MAX_];     /* decoded; NULL: not given */
-    int64_t numbers[PARAM_MAX_]; /* numbers and booleans; enums: a bit set of the values asked for */
+    char *texts[PARAM_MAX_]; /* decoded; NULL: not given; repeated ones joined by commas */
+    int64_t
+        numbers[PARAM_MAX_]; /* numbers, booleans, times (wall_us); enums: the bits of what is asked for */
     bool given[PARAM_MAX_];
 };
+
+/* Values of PARAM_FIELDS. */
+enum { FIELDS_FULL, FIELDS_SUMMARY, FIELDS_MAX_ };
 
 struct request;
 
@@ -50,6 +60,8 @@ struct request;
 bool params_read(struct request *r, uint32_t known);
 void params_done(struct params *p);
 const char *param_name(enum param_id id);
+/* A moment as people write it: RFC 3339, a date (its beginning in UTC), or days from now ("30d"). */
+bool params_time(const char *text, wall_us now, wall_us *ret);
 /* A number with its default when absent. */
 int64_t param_number(const struct params *p, enum param_id id);
 /* Whether `text` is one of the comma-separated values of a text parameter; true when it was not given. */

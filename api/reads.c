@@ -1,6 +1,9 @@
 #include "api/reads.h"
 
+#include <string.h>
+
 #include "api/api_private.h"
+#include "api/conditional.h"
 
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key)
 {
@@ -18,4 +21,21 @@ void reply_blob(struct request *r, struct view_blob *blob)
     answer_header(&r->answer, "Cache-Control", "private, no-cache");
     if (blob->etag[0])
         answer_apply_conditions(r, blob->etag);
+}
+
+void reply_text(struct request *r, char *text, size_t len)
+{
+    char etag[ETAG_DIGEST_BYTES];
+    etag_of_bytes(text, len, etag);
+    answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, text, len);
+    answer_header(&r->answer, "Cache-Control", "private, no-cache");
+    answer_header(&r->answer, "ETag", "%s", etag);
+    answer_apply_conditions(r, etag);
+}
+
+void reply_document(struct request *r, json_t *doc)
+{
+    char *text = json_text(doc);
+    json_decref(doc);
+    reply_text(r, text, strlen(text));
 }

@@ -9,5 +9,9 @@
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
 /* Answers with a blob, which it takes: ETag, Cache-Control, preconditions. */
 void reply_blob(struct request *r, struct view_blob *blob);
+/* The same with a JSON text made for this answer, which it takes; the tag is a digest of its bytes. */
+void reply_text(struct request *r, char *text, size_t len);
+/* Takes `doc`. */
+void reply_document(struct request *r, json_t *doc);
 
 #endif

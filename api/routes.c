@@ -8,8 +8,10 @@
 #define PAGE  (P(LIMIT) | P(CURSOR))
 #define WRITE (P(DRY_RUN) | P(WAIT))
 
-#define CLUSTER_FILTERS (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q))
-#define PROBE           (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
+#define CLUSTER_FILTERS                                                                    \
+    (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q) | P(LABEL) | \
+     P(EXPIRING_BEFORE) | P(SORT) | P(FIELDS))
+#define PROBE (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
 
 #define PROJECT "/v1/projects/{project}"
 #define CLUSTER PROJECT "/clusters/{cluster}"
@@ -34,6 +36,7 @@ const struct route routes[] = {
     {"getCatalog", METHOD_GET, PROJECT "/catalog", handle_catalog, ROLE_VIEWER, 0, 0, 0},
     {"getQuota", METHOD_GET, PROJECT "/quota", handle_quota, ROLE_VIEWER, 0, 0, 0},
 
+    {"getSummary", METHOD_GET, "/v1/summary", handle_summary, ROLE_VIEWER, 0, 0, P(PROJECT)},
     {"listClusters", METHOD_GET, "/v1/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
      CLUSTER_FILTERS | P(PROJECT)},
     {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
@@ -62,6 +65,7 @@ const struct route routes[] = {
     {"listNodes", METHOD_GET, CLUSTER "/nodes", handle_nodes, ROLE_VIEWER, 0, 0, 0},
     {"getSshKey", METHOD_GET, CLUSTER "/ssh-key", handle_ssh_key, ROLE_OPERATOR, ROUTE_SECRET, 0, 0},
     {"listUpgrades", METHOD_GET, CLUSTER "/upgrades", handle_upgrades, ROLE_VIEWER, 0, 0, 0},
+    {"listIssues", METHOD_GET, CLUSTER "/issues", handle_issues, ROLE_VIEWER, 0, 0, 0},
     {"getKubeconfig", METHOD_GET, CLUSTER "/kubeconfig", handle_kubeconfig, ROLE_OPERATOR,
      ROUTE_OFFERS_YAML | ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(FORMAT) | P(HEADER_FILE)},

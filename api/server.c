@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "api/api_private.h"
 #include "api/checks.h"
+#include "api/conditional.h"
 #include "api/openapi.h"
 #include "api/request.h"
 #include "api/respond.h"
@@ -218,12 +218,11 @@ static struct api *api_new(const struct api_options *options)
     struct api *api = MEM_NEW(struct api);
     api->options = *options;
     api->limits = options->limits ? *options->limits : api_limits_default();
-    unsigned char digest[16];
-    (void)crypto_generichash(digest, sizeof(digest), openapi_yaml, openapi_yaml_len, NULL, 0);
-    api->openapi_etag[0] = '"';
-    (void)sodium_bin2hex(api->openapi_etag + 1, sizeof(api->openapi_etag) - 1, digest, sizeof(digest));
-    api->openapi_etag[1 + 2 * sizeof(digest)] = '"';
-    options->env->random(options->env, api->cursor_key, sizeof(api->cursor_key));
+    etag_of_bytes(openapi_yaml, openapi_yaml_len, api->openapi_etag);
+    if (options->cursor_secret)
+        memcpy(api->cursor_secret, options->cursor_secret, sizeof(api->cursor_secret));
+    else
+        options->env->random(options->env, api->cursor_secret, sizeof(api->cursor_secret));
     lot_init(&api->lot);
     metrics_init(&api->metrics);
     (void)pthread_mutex_init(&api->flight_lock, NULL);

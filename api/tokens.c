@@ -41,31 +41,28 @@ static void add_token(struct buffer *out, const struct api_token *token)
 
 void handle_tokens(struct request *r)
 {
-    char after[CURSOR_MAX_KEY + 1];
-    if (!cursor_read(r, after)) {
-        list_reply_bad_cursor(r);
+    struct cursor_place after, next = {.number_count = 0};
+    if (!list_place(r, &after))
         return;
-    }
     struct buffer out CLEANUP_BUFFER;
     list_open(&out);
     int64_t left = param_number(&r->params, PARAM_LIMIT);
-    char last[sizeof((struct api_token){0}.id)] = "";
     bool more = false;
     size_t count;
     const struct view_snapshot *s = view_enter(r->api->options.view);
     const struct api_token **tokens = sorted_tokens(s, &count);
     for (size_t i = 0; i < count && !more; i++) {
-        if (strcmp(tokens[i]->id, after) <= 0 || !projects_cover(r->token->projects, tokens[i]->projects))
+        if (strcmp(tokens[i]->id, after.key) <= 0 || !projects_cover(r->token->projects, tokens[i]->projects))
             continue;
         more = left-- == 0;
         if (more)
             break;
         add_token(&out, tokens[i]);
-        memcpy(last, tokens[i]->id, sizeof(last));
+        (void)cursor_place_set(&next, tokens[i]->id);
     }
     view_leave(r->api->options.view);
     free(tokens);
-    list_close(r, &out, more ? last : NULL);
+    list_close(r, &out, more ? &next : NULL);
 }
 
 void handle_token_create(struct request *r)

@@ -70,6 +70,12 @@ int seal_key_load(const char *state_dir, const struct env *env, struct seal_key 
     return r;
 }
 
+void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_key[static SEAL_KEY_BYTES])
+{
+    (void)crypto_generichash(ret_key, SEAL_KEY_BYTES, (const unsigned char *)purpose, strlen(purpose),
+                             key->bytes, sizeof(key->bytes));
+}
+
 uint8_t *seal(const struct seal_key *key, const struct env *env, const char *context, const char *secret,
               size_t *ret_len)
 {

@@ -25,6 +25,9 @@ struct seal_key {
  */
 int seal_key_load(const char *state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error);
 
+/* A key for another purpose, which tells nothing of this one; `purpose` says which. */
+void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_key[static SEAL_KEY_BYTES]);
+
 /* The caller frees the result. */
 uint8_t *seal(const struct seal_key *key, const struct env *env, const char *context, const char *secret,
               size_t *ret_len);

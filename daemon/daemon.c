@@ -272,7 +272,10 @@ static bool start_reconcile(struct daemon *d)
 static bool start_api(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
+    uint8_t cursor_secret[SEAL_KEY_BYTES];
+    seal_derive(&d->key, "shootd cursors", cursor_secret);
     const struct api_options options = {.config = d->config,
+                                        .cursor_secret = cursor_secret,
                                         .view = d->view,
                                         .env = d->env,
                                         .listen_fd = d->listener.fd,
@@ -286,6 +289,7 @@ static bool start_api(struct daemon *d)
                                         .version = shootd_version,
                                         .revision = shootd_revision};
     d->api = api_start(&options, &error);
+    explicit_bzero(cursor_secret, sizeof(cursor_secret));
     if (!d->api)
         log_error("HTTP cannot be started", "error", error);
     return d->api != NULL;

@@ -66,6 +66,8 @@ struct cluster {
     wall_us guard_until;   /* it is given up then: a write that changes nothing starts no run */
     json_t *drift;       /* array of {path, wanted, found} while managed and nothing is under way; or NULL */
     json_t *expiry_told; /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
+    wall_us expires_at;  /* of the first version in use to run out, 0: none known; follows from shoot and
+                            catalog, so it is not stored */
     bool slept;          /* the last lasting phase was hibernated: what cluster.hibernated told */
     bool wants_hibernated; /* what we last asked for, to tell hibernating from updating */
 

@@ -24,6 +24,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Send one JSON object without duplicate members.")                                                    \
     X(INVALID_PARAMETER, "invalid_parameter", 400, "Invalid parameter", FAULT_CALLER,                       \
       "Correct the query parameters or headers named in errors.")                                           \
+    X(CURSOR_EXPIRED, "cursor_expired", 400, "Cursor expired", FAULT_CALLER,                                \
+      "Begin the list again without cursor.")                                                               \
     X(UNAUTHENTICATED, "unauthenticated", 401, "Authentication required", FAULT_CALLER,                     \
       "Send 'Authorization: Bearer <token>'. The first token is in <state_dir>/admin-token.")               \
     X(INVALID_TOKEN, "invalid_token", 401, "Invalid token", FAULT_CALLER,                                   \

@@ -46,6 +46,11 @@ bool spec_change_rolls_nodes(const json_t *wanted_pool, const json_t *observed_p
 /* Whether a cluster name is acceptable at all (gardener.md 3.1, Cleura's 15). */
 bool spec_name_is_valid(const char *name);
 
+/* Labels as Kubernetes has them (gardener.md 3.3): what is wrong with a key, static text, NULL when nothing
+ * is. */
+const char *spec_label_key_fault(const char *key);
+bool spec_label_value_is_valid(const char *text, size_t len);
+
 /* The complete spec that a create sends, `name` included. Call only after spec_check_body found nothing. */
 json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_context *context);
 /* What spec_resolve uses when the caller says nothing: for the catalog's `defaults`. */
@@ -98,6 +103,10 @@ bool version_is_within(const char *wanted, const char *version);
  * when it is listed. NULL: none. The text is the entry's.
  */
 const char *version_newest(const json_t *versions, const char *wanted, wall_us now);
+enum { VERSION_LINE_BYTES = 32 };
+/* The line of versions that one belongs to, "1.33" of "1.33.7", and the one after it, "1.34". */
+void version_minor(const char *version, char line[static VERSION_LINE_BYTES]);
+void version_next_minor(const char *version, char line[static VERSION_LINE_BYTES]);
 /* Compares dotted version numbers: <0, 0, >0. */
 int version_compare(const char *left, const char *right);
 

@@ -34,8 +34,7 @@ static bool is_subdomain(const char *text, size_t len)
     return len > 0;
 }
 
-/* NULL when the key is well formed. */
-static const char *key_fault(const char *key)
+const char *spec_label_key_fault(const char *key)
 {
     const char *slash = strchr(key, '/');
     const char *name = slash ? slash + 1 : key;
@@ -48,11 +47,14 @@ static const char *key_fault(const char *key)
     return NULL;
 }
 
+bool spec_label_value_is_valid(const char *text, size_t len)
+{
+    return !len || (len <= VALUE_MAX && is_word(text, len, true, "-_."));
+}
+
 static bool value_is_valid(const json_t *value)
 {
-    const char *text = json_string_value(value);
-    size_t len = json_string_length(value);
-    return !len || (len <= VALUE_MAX && is_word(text, len, true, "-_."));
+    return spec_label_value_is_valid(json_string_value(value), json_string_length(value));
 }
 
 #define VALUE_RULE                                                                                         \
@@ -72,7 +74,7 @@ static size_t check_map(struct check *k, const char *pointer, const json_t *map,
         if (kept && json_equal(kept, value))
             continue;
         char *here CLEANUP_FREE = spec_pointer(pointer, key);
-        const char *fault = key_fault(key);
+        const char *fault = spec_label_key_fault(key);
         if (fault)
             FAULT(k, here, "wrong_form", NULL, "the key %s", fault);
         if (!json_is_string(value))
@@ -102,7 +104,7 @@ void spec_check_annotations(struct check *k, const char *pointer, const json_t *
 static void check_taint_key(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
-    const char *fault = key_fault(json_string_value(value));
+    const char *fault = spec_label_key_fault(json_string_value(value));
     if (fault)
         FAULT(k, pointer, "wrong_form", NULL, "%s", fault);
     else if (!strcmp(json_string_value(value), RESERVED_TAINT))

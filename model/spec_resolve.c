@@ -1,4 +1,5 @@
 /* What a create uses for everything left out. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,21 @@ int version_compare(const char *left, const char *right)
         right = *right_end == '.' ? right_end + 1 : right_end;
     }
     return 0;
+}
+
+void version_minor(const char *version, char line[static VERSION_LINE_BYTES])
+{
+    const char *dot = strchr(version, '.');
+    const char *end = dot ? strchr(dot + 1, '.') : NULL;
+    (void)snprintf(line, VERSION_LINE_BYTES, "%.*s", (int)(end ? (size_t)(end - version) : strlen(version)),
+                   version);
+}
+
+void version_next_minor(const char *version, char line[static VERSION_LINE_BYTES])
+{
+    const char *dot = strchr(version, '.');
+    (void)snprintf(line, VERSION_LINE_BYTES, "%ld.%ld", strtol(version, NULL, 10),
+                   dot ? strtol(dot + 1, NULL, 10) + 1 : 0);
 }
 
 bool version_is_expired(const json_t *entry, wall_us now)

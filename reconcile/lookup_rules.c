@@ -68,19 +68,6 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
 /* ---- upgrades: catalog, expiry and Cleura's own check
  * -------------------------------------------------------- */
 
-static void minor_of(const char *version, char minor[static 32])
-{
-    const char *dot = strchr(version, '.');
-    const char *end = dot ? strchr(dot + 1, '.') : NULL;
-    (void)snprintf(minor, 32, "%.*s", (int)(end ? (size_t)(end - version) : strlen(version)), version);
-}
-
-static void next_minor_of(const char *version, char minor[static 32])
-{
-    const char *dot = strchr(version, '.');
-    (void)snprintf(minor, 32, "%ld.%ld", strtol(version, NULL, 10), dot ? strtol(dot + 1, NULL, 10) + 1 : 0);
-}
-
 static const char *present_version(const struct entity *e)
 {
     return json_str_or(e->cluster->shoot->observed, "kubernetes_version", "0.0.0");
@@ -91,10 +78,10 @@ static json_t *recommended(const struct project *p, const struct entity *e)
 {
     json_t *list = json_array();
     struct spec_context context;
-    char minors[2][32];
+    char minors[2][VERSION_LINE_BYTES];
     project_spec_context(p, &context);
-    minor_of(present_version(e), minors[0]);
-    next_minor_of(present_version(e), minors[1]);
+    version_minor(present_version(e), minors[0]);
+    version_next_minor(present_version(e), minors[1]);
     for (size_t i = 0; i < ARRAY_LEN(minors); i++) {
         const char *version = spec_resolve_version(minors[i], &context);
         if (version && version_compare(version, present_version(e)) > 0)
@@ -147,11 +134,11 @@ static json_t *kubernetes_offers(const struct project *p, const struct entity *e
     json_t *best CLEANUP_JSON = recommended(p, e);
     const char *present = present_version(e);
     json_t *offers = json_array();
-    char minor[32], next[32];
+    char minor[VERSION_LINE_BYTES], next[VERSION_LINE_BYTES];
     size_t i;
     json_t *entry;
-    minor_of(present, minor);
-    next_minor_of(present, next);
+    version_minor(present, minor);
+    version_next_minor(present, next);
     json_array_foreach (versions, i, entry) {
         const char *version = json_str_or(entry, "version", "");
         bool patch = version_is_within(minor, version);

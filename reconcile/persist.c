@@ -178,6 +178,7 @@ void save_operation(struct save *save, struct operation *op)
 void save_entity(struct save *save, struct entity *e)
 {
     struct cluster *c = e->cluster;
+    expiry_note(e);
     c->version++;
     c->updated_at = env_wall(save->r->env);
     memcpy(save->key, e->key, sizeof(save->key));
@@ -210,6 +211,8 @@ void entity_store(struct entity *e)
 void entity_show(struct entity *e)
 {
     /* A save under way will show it, and must not be overtaken. */
-    if (!e->saving)
-        show_cluster(e->r, e->cluster);
+    if (e->saving)
+        return;
+    expiry_note(e);
+    show_cluster(e->r, e->cluster);
 }

@@ -13,19 +13,18 @@
 #include "base/timefmt.h"
 #include "model/spec.h"
 #include "reconcile/world_private.h"
+#include "view/render.h"
 
-enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 };
+enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15, TAG_BYTES = 20 };
 
 /* Projects and catalogs have no version of their own: the tag is a digest of the text (HT-21). */
-static struct view_blob *text_blob(char *text, wall_us observed_at)
+static void tag_of(const char *text, char etag[static TAG_BYTES])
 {
     unsigned char digest[crypto_generichash_BYTES];
     char hex[2 * sizeof(digest) + 1];
-    char etag[20];
     (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, strlen(text), NULL, 0);
     (void)sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
-    (void)snprintf(etag, sizeof(etag), "\"%.16s\"", hex);
-    return view_blob_new(etag, text, observed_at, NULL, NULL);
+    (void)snprintf(etag, TAG_BYTES, "\"%.16s\"", hex);
 }
 
 json_t *time_or_null(wall_us at)
@@ -74,7 +73,9 @@ void project_show(struct project *p)
     }
     free(p->shown);
     p->shown = mem_strdup(text);
-    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, text_blob(text, 0));
+    char etag[TAG_BYTES];
+    tag_of(text, etag);
+    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, view_blob_new(etag, text, 0, NULL, NULL));
 }
 
 void project_store(struct project *p)
@@ -100,7 +101,11 @@ static void show_catalog(struct project *p)
     json_t *doc CLEANUP_JSON = json_copy(p->state->catalog);
     json_set_take(doc, "defaults", spec_defaults(&context));
     json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
-    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name, text_blob(json_text(doc), p->state->catalog_at));
+    char *text = json_text(doc);
+    char etag[TAG_BYTES];
+    tag_of(text, etag);
+    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name,
+             render_catalog_blob(etag, text, doc, p->state->catalog_at));
 }
 
 static void wake_waiters(struct project *p, struct problem *problem)

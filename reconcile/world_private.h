@@ -338,6 +338,8 @@ void action_stage_known(struct entity *e, struct command *cmd, const char *stage
 
 /* expiry.c: tells of versions in use that run out. */
 void expiry_look(struct project *p);
+/* Notes when the first version that the cluster uses runs out: before it is shown. */
+void expiry_note(struct entity *e);
 
 /* lookup.c: fetched on demand, shared by those who wait, kept for moments, never stored. */
 struct lookups;

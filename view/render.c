@@ -19,6 +19,14 @@ static json_t *or_empty_array(json_t *array)
     return array ? json_incref(array) : json_array();
 }
 
+static void set_progress(json_t *object, const struct shoot *s)
+{
+    if (s && s->has_operation)
+        json_set_int(object, "progress", s->progress);
+    else
+        json_set_str(object, "progress", NULL);
+}
+
 static json_t *render_last_operation(const struct shoot *s)
 {
     if (!s || !s->has_operation)
@@ -48,10 +56,7 @@ static json_t *render_status(const struct cluster *c)
     json_t *doc = json_object();
     json_set_str(doc, "phase", phase_name(c->phase));
     json_set_str(doc, "health", health_name(c->health));
-    if (s && s->has_operation)
-        json_set_int(doc, "progress", s->progress);
-    else
-        json_set_str(doc, "progress", NULL);
+    set_progress(doc, s);
     json_set_str(doc, "message", c->message);
     json_set_bool(doc, "settling", c->settling);
     json_set_bool(doc, "hibernated", s && s->hibernated);
@@ -80,6 +85,44 @@ json_t *render_cluster(const struct cluster *c, const struct operation *op)
     json_set_take(doc, "drift", or_empty_array(c->drift));
     json_set_take(doc, "status", render_status(c));
     json_set_take(doc, "operation", op ? render_operation(op) : NULL);
+    json_set_int(doc, "version", c->version);
+    set_time(doc, "created_at", c->created_at);
+    set_time(doc, "updated_at", c->updated_at);
+    return doc;
+}
+
+static json_t *render_operation_brief(const struct operation *op)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", op->id);
+    json_set_str(doc, "type", operation_type_name(op->type));
+    json_set_str(doc, "status", operation_status_name(op->status));
+    json_set_int(doc, "progress", op->progress);
+    return doc;
+}
+
+json_t *render_cluster_brief(const struct cluster *c, const struct operation *op)
+{
+    const struct shoot *s = c->shoot;
+    const json_t *observed = s ? s->observed : NULL;
+    json_t *doc = json_object();
+    json_set_str(doc, "id", c->id);
+    json_set_str(doc, "project", c->project);
+    json_set_str(doc, "name", c->name);
+    json_set_bool(doc, "managed", c->managed);
+    json_set_take(doc, "labels", json_incref(c->labels));
+    json_set_str(doc, "phase", phase_name(c->phase));
+    json_set_str(doc, "health", health_name(c->health));
+    set_progress(doc, s);
+    json_set_str(doc, "message", c->message);
+    json_set_bool(doc, "settling", c->settling);
+    json_set_bool(doc, "stale", c->stale);
+    json_set_bool(doc, "drifted", json_array_size(c->drift) > 0);
+    json_set_str(doc, "kubernetes_version", json_str(observed, "kubernetes_version"));
+    json_set_int(doc, "node_pools", (int64_t)json_array_size(json_arr(observed, "node_pools")));
+    set_time(doc, "expires_at", c->expires_at);
+    json_set_take(doc, "operation", op ? render_operation_brief(op) : NULL);
+    set_time(doc, "observed_at", c->observed_at);
     json_set_int(doc, "version", c->version);
     set_time(doc, "created_at", c->created_at);
     set_time(doc, "updated_at", c->updated_at);
@@ -193,6 +236,11 @@ bool render_cluster_etag_protects(const char *tag, const struct cluster *c)
     return !strncmp(tag, prefix, (size_t)len);
 }
 
+static void free_document(void *doc)
+{
+    json_decref(doc);
+}
+
 static void free_cluster(void *c)
 {
     cluster_free(c);
@@ -217,7 +265,10 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
 {
     char etag[64];
     render_cluster_etag(c, op, etag);
-    return view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_copy(c), free_cluster);
+    struct view_blob *blob =
+        view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_copy(c), free_cluster);
+    view_blob_set_brief(blob, text_of(render_cluster_brief(c, op)));
+    return blob;
 }
 
 void render_operation_etag(const struct operation *op, char etag[static 64])
@@ -242,4 +293,10 @@ struct view_blob *render_subscription_blob(const struct subscription *s)
 struct view_blob *render_api_token_blob(const struct api_token *t)
 {
     return view_blob_new("", text_of(render_api_token(t)), 0, api_token_copy(t), free_api_token);
+}
+
+struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog, wall_us fetched_at)
+{
+    /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
+    return view_blob_new(etag, text, fetched_at, json_deep_copy(catalog), free_document);
 }

@@ -10,6 +10,8 @@
 
 /* The whole cluster; `op` is its open or last operation, or NULL. */
 json_t *render_cluster(const struct cluster *c, const struct operation *op);
+/* What a table of clusters shows of it. */
+json_t *render_cluster_brief(const struct cluster *c, const struct operation *op);
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
 json_t *render_subscription(const struct subscription *s);
@@ -22,6 +24,9 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);
+/* Takes `text`, the catalog's; the subject is a copy of `catalog`. */
+struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t *catalog,
+                                      wall_us fetched_at);
 
 /*
  * The quoted, strong ETag of a cluster: "<id>-<generation>-<everything else that is shown>". If-None-Match

@@ -58,6 +58,12 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
     return b;
 }
 
+void view_blob_set_brief(struct view_blob *b, char *brief)
+{
+    b->brief = brief;
+    b->brief_len = strlen(brief);
+}
+
 struct view_blob *view_blob_ref(struct view_blob *b)
 {
     atomic_fetch_add(&b->refs, 1);
@@ -73,6 +79,7 @@ void view_blob_unref(struct view_blob *b)
     free(atomic_load(&b->coded));
     free(b->key);
     free(b->body);
+    free(b->brief);
     free(b);
 }
 

@@ -27,15 +27,19 @@ struct view_blob {
     char *body;    /* compact JSON */
     size_t body_len;
     _Atomic(struct view_coded *) coded; /* NULL until somebody wanted it; set once, any thread; owned */
-    wall_us observed_at;                /* clusters: when Cleura last said so, 0 never; others: 0 */
+    char *brief;                        /* clusters: the short form of the body; others: NULL */
+    size_t brief_len;
+    wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */
     const void
         *subject; /* struct cluster *, struct operation *, ... as the section says; owned by the blob */
     void (*subject_free)(void *subject);
 };
 
-/* Takes body and subject. */
+/* Takes body and subject; the brief, where there is one, is set before the blob is shown. */
 struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
                                 void (*subject_free)(void *));
+/* Takes `brief`. */
+void view_blob_set_brief(struct view_blob *b, char *brief);
 struct view_blob *view_blob_ref(struct view_blob *b);
 void view_blob_unref(struct view_blob *b);
 
@@ -45,7 +49,8 @@ enum view_section {
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
     VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p} */
-    VIEW_CATALOGS,   /* key project name; body as GET /v1/projects/{p}/catalog */
+    VIEW_CATALOGS,   /* key project name; body as GET /v1/projects/{p}/catalog, subject the same as json_t: to
+                        be read only, without taking references */
     VIEW_ACCOUNTS,   /* key name; body as an item of GET /v1/accounts, without its projects */
     VIEW_SECTION_MAX_,
 };

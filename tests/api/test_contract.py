@@ -258,6 +258,13 @@ def test_life_of_everything(pair, client, checker):
     assert client.get(operation, headers={"If-Match": '"other"'}).status_code == 412
     assert client.get(d.clusters_path("dev"), headers={"If-None-Match": "*"}).status_code == 304
     assert client.get(d.clusters_path("dev"), headers={"If-Match": '"other"'}).status_code == 412
+    assert client.get("/v1/summary").json()["total"] == 1
+    assert client.get(d.clusters_path("dev") + "/issues").json()["items"] == []
+    short = client.get(clusters, params={"fields": "summary", "sort": "-version,name", "label": "team=web", "expiring_before": "9999d"})
+    assert short.status_code == 200 and client.get("/v1/clusters", params={"fields": "summary"}).status_code == 200
+    tag = client.get("/v1/clusters").headers["ETag"]
+    assert client.get("/v1/clusters", headers={"If-None-Match": tag}).status_code in (200, 304)
+    assert client.get("/v1/summary", headers={"If-Match": '"other"'}).status_code == 412
     for path in ("/v1/clusters", clusters, d.clusters_path("dev") + "/events", d.clusters_path("dev") + "/operations",
                  "/v1/operations", "/v1/events"):
         page = client.get(path, params={"limit": 1})

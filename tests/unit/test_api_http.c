@@ -43,6 +43,8 @@ static struct loop {
     bool stop;
 } loop = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
+static struct env env; /* the real one with a wall clock that can be set ahead */
+static int64_t ahead_us;
 static struct config_account account = {.name = (char *)(uintptr_t) "main"};
 static struct config_project projects[2];
 static struct config config;
@@ -54,6 +56,12 @@ static char admin[TOKEN_BYTES];
 static char viewer[TOKEN_BYTES];
 static char expired[TOKEN_BYTES];
 static char *answer; /* of the last exchange */
+
+static wall_us wall_ahead(const struct env *e)
+{
+    (void)e;
+    return env_wall(env_real()) + ahead_us;
+}
 
 static void answer_command(struct command *cmd)
 {
@@ -244,11 +252,14 @@ static int start(void **state)
     loop.count = 0;
     loop.hold = false;
     loop.stop = false;
+    env = *env_real();
+    env.now_wall = wall_ahead;
+    ahead_us = 0;
     assert_int_equal(pthread_create(&loop.thread, NULL, loop_run, NULL), 0);
     char *error = NULL;
     api = api_start(&(struct api_options){.config = &config,
                                           .view = view,
-                                          .env = env_real(),
+                                          .env = &env,
                                           .listen_fd = listen_fd,
                                           .post = loop_post,
                                           .live = always_live,
@@ -454,6 +465,110 @@ static void ht37_lists_are_paged_and_filtered(void **state)
     lacks("digest");
 }
 
+/* The value of a header field or JSON string of the last answer. */
+static char *after(const char *mark, const char *end)
+{
+    const char *at = strstr(answer, mark);
+    assert_non_null(at);
+    at += strlen(mark);
+    return mem_strndup(at, strcspn(at, end));
+}
+
+static void lists_are_sorted(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/clusters?sort=-name&limit=2"), 200);
+    assert_true(strstr(answer, "\"name\":\"web\"") < strstr(answer, "\"name\":\"prod\""));
+    lacks("\"name\":\"dev\"");
+    char *cursor CLEANUP_FREE = after("\"next_cursor\":\"", "\"");
+    char *next CLEANUP_FREE = mem_printf("/v1/clusters?sort=-name&limit=1&fields=summary&cursor=%s", cursor);
+    char *other CLEANUP_FREE = mem_printf("/v1/clusters?sort=name&limit=2&cursor=%s", cursor);
+    char *unsorted CLEANUP_FREE = mem_printf("/v1/clusters?limit=2&cursor=%s", cursor);
+    assert_int_equal(get(next), 200);
+    has("\"name\":\"dev\"");
+    has("\"node_pools\":0");
+    lacks("\"spec\"");
+    has("\"next_cursor\":null");
+    assert_int_equal(get(other), 400);
+    assert_int_equal(get(unsorted), 400);
+    assert_int_equal(get("/v1/projects/team-a/clusters?sort=phase"), 200);
+    assert_true(strstr(answer, "\"name\":\"prod\"") < strstr(answer, "\"name\":\"dev\""));
+    lacks("\"name\":\"web\"");
+    assert_int_equal(ask("GET", "/v1/clusters?sort=name", viewer, "", ""), 200);
+    lacks("team-a");
+}
+
+static void pages_have_tags(void **state)
+{
+    static const char *const targets[] = {
+        "/v1/clusters?limit=1", "/v1/clusters?sort=name", "/v1/operations", "/v1/projects", "/v1/webhooks",
+        "/v1/tokens",           "/v1/accounts",           "/v1/summary"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
+        assert_int_equal(get(targets[i]), 200);
+        char *etag CLEANUP_FREE = after("\r\nETag: ", "\r");
+        char *field CLEANUP_FREE = mem_printf("If-None-Match: %s\r\n", etag);
+        assert_int_equal(ask("GET", targets[i], admin, field, ""), 304);
+        has("\r\nCache-Control: private, no-cache\r\n");
+        assert_int_equal(ask("GET", targets[i], admin, "If-None-Match: \"x\"\r\n", ""), 200);
+    }
+    char *etag CLEANUP_FREE = NULL;
+    assert_int_equal(get("/v1/clusters"), 200);
+    etag = after("\r\nETag: ", "\r");
+    add_cluster("team-a", "dev", PHASE_UPDATING);
+    view_publish(view);
+    char *field CLEANUP_FREE = mem_printf("If-None-Match: %s\r\n", etag);
+    assert_int_equal(ask("GET", "/v1/clusters", admin, field, ""), 200);
+}
+
+static void cursors_expire(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"/v1/clusters?limit=1", "/v1/clusters?limit=1&sort=-name",
+                                        "/v1/tokens?limit=1", "/v1/operations?limit=1"};
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        ahead_us = 0;
+        assert_int_equal(get(lists[i]), 200);
+        char *cursor CLEANUP_FREE = after("\"next_cursor\":\"", "\"");
+        char *next CLEANUP_FREE = mem_printf("%s&cursor=%s", lists[i], cursor);
+        ahead_us = 72 * 3600 * US_PER_S;
+        assert_int_equal(get(next), 200);
+        ahead_us += 3600 * US_PER_S;
+        assert_int_equal(get(next), 400);
+        has("\"code\":\"cursor_expired\"");
+        has("\"parameter\":\"cursor\"");
+    }
+}
+
+static void clusters_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/summary"), 200);
+    has("{\"total\":3,");
+    has("\"ready\":2,");
+    has("\"failed\":1,");
+    has("\"by_version\":{\"unknown\":3},\"by_project\":{\"team-a\":2,\"team-b\":1},");
+    has("\"open_operations\":1}");
+    assert_int_equal(get("/v1/summary?project=team-b"), 200);
+    has("\"by_project\":{\"team-b\":1},");
+    has("\"open_operations\":0}");
+    assert_int_equal(ask("GET", "/v1/summary", viewer, "", ""), 200);
+    has("{\"total\":1,");
+    lacks("team-a");
+}
+
+static void issues_are_told(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/projects/team-a/clusters/dev/issues"), 200);
+    has("{\"items\":[],\"next_cursor\":null}");
+    assert_int_equal(get("/v1/projects/team-a/clusters/prod/issues"), 200);
+    has("\"code\":\"cluster_failed\"");
+    assert_int_equal(get("/v1/projects/team-a/clusters/none/issues"), 404);
+    assert_int_equal(ask("GET", "/v1/projects/team-a/clusters/prod/issues", viewer, "", ""), 404);
+    has("project_not_found");
+}
+
 static void parameters_are_checked(void **state)
 {
     (void)state;
@@ -463,6 +578,13 @@ static void parameters_are_checked(void **state)
     has("\"parameter\":\"phase\"");
     has("\"hibernating\"");
     assert_int_equal(get("/v1/clusters?limit=1&limit=2"), 400);
+    assert_int_equal(get("/v1/clusters?sort=odd&label=a=b=c&expiring_before=soon&fields=few"), 400);
+    has("\"parameter\":\"sort\"");
+    has("\"parameter\":\"label\"");
+    has("\"parameter\":\"expiring_before\"");
+    has("\"parameter\":\"fields\"");
+    assert_int_equal(get("/v1/clusters?label=a&label=b=c&label=d,e="), 200);
+    assert_int_equal(get("/v1/clusters?label=a&label=b+c"), 400);
     assert_int_equal(get("/v1/clusters?limit=-1"), 400);
     assert_int_equal(get("/v1/clusters?limit=99999999999999999999"), 200);
     assert_int_equal(get("/v1/clusters?q=%ff"), 400);
@@ -867,6 +989,11 @@ int main(void)
         HTTP_TEST(projects_are_hidden),
         HTTP_TEST(ht19_ht24_ht28_clusters_are_read),
         HTTP_TEST(ht37_lists_are_paged_and_filtered),
+        HTTP_TEST(lists_are_sorted),
+        HTTP_TEST(pages_have_tags),
+        HTTP_TEST(cursors_expire),
+        HTTP_TEST(clusters_are_counted),
+        HTTP_TEST(issues_are_told),
         HTTP_TEST(parameters_are_checked),
         HTTP_TEST(commands_are_posted),
         HTTP_TEST(ao14_operations_are_waited_for),

@@ -1,0 +1,29 @@
+/*
+ * The versions that a cluster uses, Kubernetes and the machine images of its pools, and when they run out, as
+ * far as the catalog of its project tells. Cleura upgrades by force after that (cleura-api.md 10.7). Pure;
+ * any thread; documents are only read, reference counts stay untouched.
+ */
+#ifndef MODEL_EXPIRY_H
+#define MODEL_EXPIRY_H
+
+#include "base/env.h"
+#include "base/json.h"
+
+/* Everything is borrowed from the two documents. */
+struct version_in_use {
+    const char *component; /* "kubernetes", or the name of a machine image */
+    const char *version;
+    const json_t *offers; /* all versions of the component that the catalog lists; NULL: none */
+    const json_t *entry;  /* the one in use; NULL: it is not listed (any more) */
+    wall_us expires_at;   /* 0: the catalog tells no date */
+};
+
+#define COMPONENT_KUBERNETES "kubernetes"
+
+/* Calls `visit` once for each version in use, Kubernetes first. Either document may be NULL. */
+void versions_in_use(const json_t *observed, const json_t *catalog,
+                     void (*visit)(void *ctx, const struct version_in_use *v), void *ctx);
+/* When the first of them runs out, also when that is over; 0: never, as far as is known. */
+wall_us versions_expire_at(const json_t *observed, const json_t *catalog);
+
+#endif

@@ -1,0 +1,430 @@
+#include "model/issues.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/errors.h"
+#include "model/expiry.h"
+#include "model/spec.h"
+
+#define DAY_US            (24 * 3600 * US_PER_S)
+#define DELETION_STUCK_US (3600 * US_PER_S)
+
+enum { SOON_DAYS = 30, LATER_DAYS = 90 };
+
+enum severity { CRITICAL, WARNING, INFO, SEVERITY_MAX_ };
+
+static const char *const severity_names[SEVERITY_MAX_] = {"critical", "warning", "info"};
+
+struct issues {
+    const struct cluster *cluster;
+    const struct operation *op;
+    wall_us now;
+    json_t *found[SEVERITY_MAX_];
+};
+
+struct kind {
+    const char *code;
+    enum severity severity;
+    const char *source;
+    const char *title;
+    const char *action;
+};
+
+struct occurrence {
+    const char *subject;     /* what it is about, or NULL */
+    const char *description; /* or NULL */
+    const char *action;      /* NULL: the kind's */
+    wall_us since;           /* 0: not known */
+    wall_us expires_at;      /* versions; 0: none */
+    const char *target;      /* versions: what to go to, or NULL */
+};
+
+static void set_time(json_t *doc, const char *key, wall_us at)
+{
+    char text[TIME_TEXT_BYTES];
+    json_set_str(doc, key, at ? time_rfc3339(at, false, text) : NULL);
+}
+
+static void add(struct issues *in, const struct kind *kind, enum severity severity,
+                const struct occurrence *o)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "code", kind->code);
+    json_set_str(doc, "severity", severity_names[severity]);
+    json_set_str(doc, "source", kind->source);
+    json_set_str(doc, "subject", o->subject);
+    json_set_str(doc, "title", kind->title);
+    json_set_str(doc, "description", o->description);
+    json_set_str(doc, "action", o->action ? o->action : kind->action);
+    set_time(doc, "since", o->since);
+    set_time(doc, "expires_at", o->expires_at);
+    json_set_str(doc, "target_version", o->target);
+    (void)json_array_append_new(in->found[severity], doc);
+}
+
+/* ---- what Cleura is at
+ * ---------------------------------------------------------------------------------------- */
+
+static const struct kind deletion_failed = {
+    "deletion_failed", CRITICAL, "cluster", "The deletion failed",
+    "Remove what hangs inside the cluster (finalizers, load balancers, volumes), then DELETE it again."};
+static const struct kind cluster_failed = {
+    "cluster_failed", CRITICAL, "cluster", "Cleura gave up",
+    "Do what the upstream errors ask for, then POST .../actions/retry or change the spec."};
+static const struct kind cluster_retrying = {
+    "cluster_retrying", WARNING, "cluster", "Cleura met an error and tries again",
+    "Do what the upstream errors ask for; Cleura goes on trying by itself, usually for 12 hours."};
+static const struct kind upstream_error = {"upstream_error", WARNING, "cluster", "Cleura reports an error",
+                                           NULL};
+static const struct kind deletion_stuck = {"deletion_stuck", WARNING, "cluster",
+                                           "The deletion does not come to its end",
+                                           "Look for objects inside the cluster that hang: finalizers, load "
+                                           "balancers, volumes; the deletion goes on "
+                                           "once they are gone."};
+static const struct kind operation_failed = {"operation_failed", WARNING, "operation",
+                                             "The last operation failed", NULL};
+
+static void look_at_phase(struct issues *in)
+{
+    const struct cluster *c = in->cluster;
+    const struct occurrence o = {.description = c->message, .since = c->shoot ? c->shoot->operation_at : 0};
+    if (c->phase == PHASE_FAILED)
+        add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, CRITICAL, &o);
+    else if (c->phase == PHASE_RETRYING)
+        add(in, &cluster_retrying, WARNING, &o);
+}
+
+static void look_at_error(struct issues *in, const json_t *last_error)
+{
+    json_t *entries CLEANUP_JSON = json_array();
+    wall_us since = 0;
+    size_t i;
+    json_t *entry;
+    if (!time_parse_rfc3339(json_str_or(last_error, "updated_at", ""), &since))
+        since = in->cluster->shoot->operation_at;
+    model_append_errors(entries, last_error);
+    json_array_foreach (entries, i, entry)
+        add(in, &upstream_error, in->cluster->phase == PHASE_FAILED ? CRITICAL : WARNING,
+            &(struct occurrence){.subject = json_str(entry, "code"),
+                                 .description = json_str(entry, "description"),
+                                 .action = json_str(entry, "action"),
+                                 .since = since});
+}
+
+static void look_at_errors(struct issues *in)
+{
+    size_t i;
+    json_t *last_error;
+    if (in->cluster->shoot)
+        json_array_foreach (in->cluster->shoot->last_errors, i, last_error)
+            look_at_error(in, last_error);
+}
+
+static void look_at_deletion(struct issues *in)
+{
+    const struct operation *op = in->op;
+    bool ours = op && op->type == OPERATION_DELETE && !operation_status_is_final(op->status);
+    if (in->cluster->phase == PHASE_DELETING && ours && in->now - op->created_at > DELETION_STUCK_US)
+        add(in, &deletion_stuck, WARNING,
+            &(struct occurrence){
+                .subject = op->id, .description = in->cluster->message, .since = op->created_at});
+}
+
+static void look_at_operation(struct issues *in)
+{
+    const struct operation *op = in->op;
+    if (!op || op->status != OPERATION_FAILED)
+        return;
+    char *description CLEANUP_FREE = mem_printf("%s: %s", operation_type_name(op->type),
+                                                json_str_or(op->error, "detail", "no reason is known"));
+    add(in, &operation_failed, WARNING,
+        &(struct occurrence){.subject = op->id,
+                             .description = description,
+                             .action = json_str_or(op->error, "advice", "Repeat it."),
+                             .since = op->finished_at});
+}
+
+/* ---- conditions and constraints (gardener.md 1.6)
+ * ------------------------------------------------------------- */
+
+struct check {
+    const char *type;   /* NULL: any other */
+    const char *reason; /* NULL: any other */
+    struct kind kind;
+};
+
+static const struct check conditions[] = {
+    {"APIServerAvailable",
+     NULL,
+     {"api_server_unavailable", CRITICAL, "condition", "The API server does not answer",
+      "Wait some minutes: Cleura restarts it. If it stays, look for overload by clients and webhooks, then "
+      "contact "
+      "Cleura."}},
+    {"ControlPlaneHealthy",
+     NULL,
+     {"control_plane_unhealthy", CRITICAL, "condition", "The control plane is not healthy",
+      "Cleura runs it and repairs it; POST .../actions/reconcile may help. Contact Cleura if it stays."}},
+    {"EveryNodeReady",
+     "MissingNodes",
+     {"nodes_not_ready", WARNING, "condition", "Nodes are missing",
+      "Look at quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura goes on "
+      "trying to "
+      "make them."}},
+    {"EveryNodeReady",
+     "KubeletVersionMismatch",
+     {"nodes_not_ready", WARNING, "condition", "Nodes run another version",
+      "Their replacement is under way or blocked: look for disruption budgets that allow no eviction."}},
+    {"EveryNodeReady",
+     NULL,
+     {"nodes_not_ready", WARNING, "condition", "Not every node is ready",
+      "See which with kubectl get nodes; look for disk or memory pressure and for disruption budgets that "
+      "block the "
+      "replacement."}},
+    {"SystemComponentsHealthy",
+     "NoTunnelDeployed",
+     {"system_components_unhealthy", WARNING, "condition", "The control plane does not reach the nodes",
+      "Nodes have to be there and to reach the API server: check firewalls, allowed_cidrs and webhooks that "
+      "block "
+      "kube-system."}},
+    {"SystemComponentsHealthy",
+     "TunnelConnectionBroken",
+     {"system_components_unhealthy", WARNING, "condition", "The control plane does not reach the nodes",
+      "Nodes have to reach the API server: check firewalls, allowed_cidrs and network policies in "
+      "kube-system."}},
+    {"SystemComponentsHealthy",
+     NULL,
+     {"system_components_unhealthy", WARNING, "condition", "A system component is not healthy",
+      "See which with kubectl -n kube-system get pods; give the nodes room, and remove webhooks that block "
+      "kube-system."}},
+    {"ObservabilityComponentsHealthy",
+     NULL,
+     {"observability_unhealthy", INFO, "condition", "Monitoring is not healthy",
+      "The cluster itself is not touched. Contact Cleura if it stays."}},
+    {NULL,
+     NULL,
+     {"condition_not_met", WARNING, "condition", "A condition is not met",
+      "Read the description; contact Cleura if it stays."}},
+};
+
+static const struct check constraints[] = {
+    {"HibernationPossible",
+     NULL,
+     {"hibernation_blocked", WARNING, "constraint", "The cluster cannot be hibernated",
+      "Webhooks inside the cluster would keep it from waking: mend or remove those that are named, or give "
+      "them "
+      "failurePolicy Ignore."}},
+    {"MaintenancePreconditionsSatisfied",
+     NULL,
+     {"maintenance_blocked", WARNING, "constraint", "Maintenance may fail",
+      "Webhooks inside the cluster may block nodes and system components: mend or remove those that are "
+      "named."}},
+    {"CACertificateValiditiesAcceptable",
+     NULL,
+     {"ca_expiring", WARNING, "constraint", "A certificate authority expires within a year",
+      "POST .../actions/rotate-ca-prepare, hand out new kubeconfigs, then POST "
+      ".../actions/rotate-ca-complete."}},
+    {"CRDsWithProblematicConversionWebhooks",
+     NULL,
+     {"conversion_webhooks", WARNING, "constraint", "Conversion webhooks may block Gardener",
+      "Store the custom resources in one version and remove the conversion webhooks that are named."}},
+    {NULL,
+     NULL,
+     {"constraint_not_met", INFO, "constraint", "A constraint is not met",
+      "Read the description; contact Cleura if it stays."}},
+};
+
+static const struct kind *kind_of(const struct check *checks, const json_t *found)
+{
+    const char *type = json_str_or(found, "type", ""), *reason = json_str_or(found, "reason", "");
+    while (checks->type &&
+           (strcmp(checks->type, type) != 0 || (checks->reason && strcmp(checks->reason, reason) != 0)))
+        checks++;
+    return &checks->kind;
+}
+
+static void add_check(struct issues *in, const struct check *checks, const json_t *found, bool unknown)
+{
+    const struct kind *kind = kind_of(checks, found);
+    const char *message = json_str(found, "message");
+    const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
+    enum severity severity = unknown && kind->severity == CRITICAL ? WARNING : kind->severity;
+    add(in, kind, severity,
+        &(struct occurrence){.subject = json_str(found, "type"),
+                             .description = message ? message : json_str(found, "reason"),
+                             .action = code ? model_error_meaning(code)->action : NULL});
+}
+
+/* Where conditions say something: a cluster that comes, goes or sleeps has none that count. */
+static bool phase_has_conditions(enum phase phase)
+{
+    static const bool has[PHASE_MAX_] = {
+        [PHASE_READY] = true,    [PHASE_DEGRADED] = true, [PHASE_UPDATING] = true,
+        [PHASE_RETRYING] = true, [PHASE_FAILED] = true,   [PHASE_UNKNOWN] = true,
+    };
+    return has[phase];
+}
+
+static void look_at_conditions(struct issues *in)
+{
+    const struct shoot *s = in->cluster->shoot;
+    size_t i;
+    json_t *found;
+    if (!s)
+        return;
+    if (phase_has_conditions(in->cluster->phase) && !s->hibernated) {
+        json_array_foreach (s->conditions, i, found) {
+            const char *status = json_str_or(found, "status", "");
+            bool unknown = !strcmp(status, "Unknown");
+            if (unknown || !strcmp(status, "False")) /* Progressing is normal for a while after each run */
+                add_check(in, conditions, found, unknown);
+        }
+    }
+    if (in->cluster->phase == PHASE_DELETING)
+        return;
+    json_array_foreach (s->constraints, i, found)
+        if (!strcmp(json_str_or(found, "status", ""), "False"))
+            add_check(in, constraints, found, false);
+}
+
+/* ---- drift and age
+ * -------------------------------------------------------------------------------------------- */
+
+static const struct kind drift = {"drift", WARNING, "drift", "The cluster differs from its spec",
+                                  "PUT the spec again to repair it, or PUT a spec that says what is there."};
+static const struct kind observation_stale = {"observation_stale", WARNING, "observation",
+                                              "Cleura could not be asked lately",
+                                              "GET /v1/projects/{project} tells under upstream what is "
+                                              "wrong; it goes on by itself once Cleura answers."};
+
+static char *text_of_member(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return value ? json_text(value) : mem_strdup("nothing");
+}
+
+static void look_at_drift(struct issues *in)
+{
+    size_t i;
+    json_t *difference;
+    json_array_foreach (in->cluster->drift, i, difference) {
+        char *wanted CLEANUP_FREE = text_of_member(difference, "wanted");
+        char *found CLEANUP_FREE = text_of_member(difference, "found");
+        char *description CLEANUP_FREE = mem_printf("wanted %s, found %s", wanted, found);
+        add(in, &drift, WARNING,
+            &(struct occurrence){.subject = json_str(difference, "path"), .description = description});
+    }
+}
+
+static void look_at_age(struct issues *in)
+{
+    if (in->cluster->stale)
+        add(in, &observation_stale, WARNING,
+            &(struct occurrence){.description = "Everything is shown as it was when it was last seen.",
+                                 .since = in->cluster->observed_at});
+}
+
+/* ---- versions
+ * ------------------------------------------------------------------------------------------------- */
+
+static const struct kind version_expired = {"version_expired", CRITICAL, "version",
+                                            "A version in use has expired", NULL};
+static const struct kind version_expiring = {"version_expiring", WARNING, "version",
+                                             "A version in use expires soon", NULL};
+static const struct kind version_deprecated = {"version_deprecated", INFO, "version",
+                                               "A version in use is deprecated", NULL};
+static const struct kind version_not_offered = {"version_not_offered", INFO, "version",
+                                                "A version in use is no longer offered", NULL};
+
+/* The newest supported one to go to: of the same minor before the next one; NULL: none. */
+static const char *target_of(const struct version_in_use *v, wall_us now)
+{
+    char line[VERSION_LINE_BYTES];
+    const char *target;
+    if (strcmp(v->component, COMPONENT_KUBERNETES) != 0) {
+        target = version_newest(v->offers, NULL, now);
+        return target && version_compare(target, v->version) > 0 ? target : NULL;
+    }
+    version_minor(v->version, line);
+    target = version_newest(v->offers, line, now);
+    if (target && version_compare(target, v->version) > 0)
+        return target;
+    version_next_minor(v->version, line);
+    return version_newest(v->offers, line, now);
+}
+
+static char *version_action(const struct issues *in, const struct version_in_use *v, const char *target)
+{
+    bool is_kubernetes = !strcmp(v->component, COMPONENT_KUBERNETES);
+    const json_t *maintenance = json_obj(in->cluster->shoot->observed, "maintenance");
+    bool by_itself =
+        json_bool(maintenance, is_kubernetes ? "auto_update_kubernetes" : "auto_update_machine_image", false);
+    const char *adopt = in->cluster->managed ? "" : " after adopting the cluster with PUT";
+    if (!target)
+        return mem_strdup("The catalog offers no version to go to: contact Cleura.");
+    return mem_printf("Set %s to %s%s%s.",
+                      is_kubernetes ? "spec.kubernetes_version" : "image.version of the pools", target, adopt,
+                      by_itself ? "; or let Cleura do it in the next maintenance window" : "");
+}
+
+static const struct kind *version_kind(const struct version_in_use *v, wall_us now,
+                                       enum severity *ret_severity)
+{
+    int64_t days = v->expires_at ? (v->expires_at - now) / DAY_US : INT64_MAX;
+    *ret_severity = INFO;
+    if (!v->entry)
+        return v->offers ? &version_not_offered : NULL;
+    if (version_is_expired(v->entry, now)) {
+        *ret_severity = CRITICAL;
+        return &version_expired;
+    }
+    if (days < LATER_DAYS) {
+        *ret_severity = days < SOON_DAYS ? WARNING : INFO;
+        return &version_expiring;
+    }
+    return strcmp(json_str_or(v->entry, "state", ""), "deprecated") ? NULL : &version_deprecated;
+}
+
+static void look_at_version(void *ctx, const struct version_in_use *v)
+{
+    struct issues *in = ctx;
+    enum severity severity;
+    const struct kind *kind = version_kind(v, in->now, &severity);
+    if (!kind)
+        return;
+    const char *target = target_of(v, in->now);
+    char *subject CLEANUP_FREE = mem_printf("%s %s", v->component, v->version);
+    char *action CLEANUP_FREE = version_action(in, v, target);
+    bool is_over = v->expires_at && v->expires_at <= in->now;
+    add(in, kind, severity,
+        &(struct occurrence){.subject = subject,
+                             .description =
+                                 is_over ? "Cleura may upgrade it by force at any time."
+                                         : "Cleura upgrades by force what is still used after its end.",
+                             .action = action,
+                             .since = is_over ? v->expires_at : 0,
+                             .expires_at = v->expires_at,
+                             .target = target});
+}
+
+json_t *issues_of(const struct cluster *c, const struct operation *op, const json_t *catalog, wall_us now)
+{
+    struct issues in = {
+        .cluster = c, .op = op, .now = now, .found = {json_array(), json_array(), json_array()}};
+    look_at_phase(&in);
+    look_at_errors(&in);
+    look_at_deletion(&in);
+    look_at_operation(&in);
+    look_at_conditions(&in);
+    look_at_drift(&in);
+    if (c->shoot && c->phase != PHASE_DELETING)
+        versions_in_use(c->shoot->observed, catalog, look_at_version, &in);
+    look_at_age(&in);
+    for (int severity = WARNING; severity < SEVERITY_MAX_; severity++) {
+        (void)json_array_extend(in.found[CRITICAL], in.found[severity]);
+        json_decref(in.found[severity]);
+    }
+    return in.found[CRITICAL];
+}

@@ -1,0 +1,353 @@
+"""Lists of clusters: filters, orders, pages that lose nothing (HT-35 to HT-38), short forms, tags, counts, issues."""
+
+import threading
+from datetime import datetime, timedelta, timezone
+
+import httpx
+import pytest
+
+import harness
+from harness import PROJECT_ID, wait_until
+
+QUIET = "{active: 200ms, idle: 1h, discovery: 500ms}"
+OTHER_ID = "ffeeddccbbaa99887766554433221100"
+
+
+def page(d, cursor=None, **params):
+    answer = d.http.get("/v1/clusters", params={**params, **({"cursor": cursor} if cursor else {})})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def walk(d, between=lambda i: None, **params):
+    """All items, page by page."""
+    items, cursor, i = [], None, 0
+    while True:
+        got = page(d, cursor, **params)
+        items += got["items"]
+        cursor = got["next_cursor"]
+        if cursor is None:
+            return items
+        between(i)
+        i += 1
+
+
+def names(d, **params):
+    return [c["name"] for c in walk(d, **params)]
+
+
+def count(d):
+    return d.http.get("/v1/summary").json()["total"]
+
+
+# ---- a small set of different clusters --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("lists")
+    sim = harness.Sim(directory, region=["Sto2", "Fra1"], project=[PROJECT_ID, OTHER_ID])
+    sim.post("settings", auto_bootstrap=True)
+    sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [
+        {"name": "old", "spec": {"kubernetes_version": "1.33.6"}},
+        {"name": "older", "spec": {"kubernetes_version": "1.32.10"}},
+        {"name": "far", "region": "Fra1", "project": OTHER_ID, "spec": {"kubernetes_version": "1.34.2"}},
+        {"name": "asleep", "state": "hibernated"}, {"name": "broken", "state": "failed"}]})
+    d = harness.Shootd(directory / "shootd", sim.url, polling=QUIET,
+                       projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Fra1", OTHER_ID)]).start()
+    wait_until(lambda: count(d) == 5, what="discovery")
+    for name, labels in (("web", {"team": "web", "stage": "prod"}), ("api", {"team": "web", "stage": ""}), ("db", {"team": "db"})):
+        d.wait_operation(d.create(name, labels=labels)["operation"]["id"])
+    wait_until(lambda: d.http.get("/v1/summary").json()["settling"] == 0, what="settled")
+    wait_until(lambda: all("expires_at" in c and (c["expires_at"] or c["kubernetes_version"] not in ("1.33.6", "1.32.10", "1.34.2"))
+                           for c in walk(d, fields="summary")), what="the catalogs")
+    yield sim, d
+    d.stop()
+    sim.stop()
+
+
+@pytest.mark.parametrize("params, wanted", [
+    ({"label": "team=web"}, {"web", "api"}),
+    ({"label": "team"}, {"web", "api", "db"}),
+    ({"label": "team=web,stage=prod"}, {"web"}),
+    ({"label": ["team=web", "stage"]}, {"web", "api"}),
+    ({"label": ["team=web", "stage="]}, {"api"}),
+    ({"label": "team=we"}, set()),
+    ({"label": ["team=web", "team=db"]}, set()),
+    ({"label": "team", "q": "D", "phase": "ready,failed"}, {"web", "db"}),
+    ({"expiring_before": "30d"}, {"old", "older"}),
+    ({"expiring_before": "1d"}, set()),
+    ({"expiring_before": "90d"}, {"old", "older", "far"}),
+    ({"expiring_before": "90d", "region": "Fra1"}, {"far"}),
+    ({"expiring_before": (datetime.now(timezone.utc) + timedelta(days=40)).strftime("%Y-%m-%d")}, {"old", "older"}),
+    ({"expiring_before": (datetime.now(timezone.utc) + timedelta(days=70)).isoformat(timespec="seconds")}, {"old", "older", "far"}),
+    ({"phase": "failed"}, {"broken"}),
+    ({"phase": "hibernated", "sort": "-name"}, {"asleep"}),
+])
+def test_filters(small, params, wanted):
+    _, d = small
+    found = names(d, **params)
+    assert set(found) == wanted and len(found) == len(wanted)
+    assert names(d, limit=1, sort="name", **{k: v for k, v in params.items() if k != "sort"}) == sorted(wanted)
+
+
+def number(version):
+    return [int(part) for part in (version or "0").split(".")]
+
+
+PHASES = ["failed", "retrying", "degraded", "unknown", "deleting", "pending", "creating", "updating", "waking", "hibernating",
+          "hibernated", "ready"]
+REGIONS = {"team-a": "Sto2", "team-b": "Fra1"}
+KEYS = {
+    "name": lambda c: c["name"], "project": lambda c: c["project"], "region": lambda c: REGIONS[c["project"]],
+    "phase": lambda c: PHASES.index(c["phase"]),
+    "health": lambda c: ["unhealthy", "unknown", "progressing", "healthy"].index(c["health"]),
+    "version": lambda c: number(c["kubernetes_version"]), "created_at": lambda c: c["created_at"],
+    "updated_at": lambda c: c["updated_at"], "observed_at": lambda c: c["observed_at"],
+    "expires_at": lambda c: c["expires_at"] or "9999",
+}
+
+
+@pytest.mark.parametrize("sort", [*KEYS, *("-" + k for k in KEYS), "phase,-version", "-region,version,-name", "health,project,-created_at,name"])
+def test_orders(small, sort):
+    _, d = small
+    items = walk(d, fields="summary")
+    wanted = sorted(items, key=lambda c: (c["project"], c["name"]))
+    for key in reversed(sort.split(",")):
+        wanted.sort(key=KEYS[key.lstrip("-")], reverse=key.startswith("-"))  # equal ones keep their order
+    for limit in (1, 3, 8, 1000):
+        assert [c["name"] for c in walk(d, sort=sort, limit=limit, fields="summary")] == [c["name"] for c in wanted], limit
+
+
+def test_unknown_orders_are_refused(small):
+    _, d = small
+    refused = d.http.get("/v1/clusters", params={"sort": "colour"})
+    assert refused.status_code == 400
+    fault = refused.json()["errors"][0]
+    assert fault["parameter"] == "sort" and set(fault["valid"]) == set(KEYS)
+    for sort in ("name,-name", "name,project,region,phase,health", "", "name,"):
+        assert d.http.get("/v1/clusters", params={"sort": sort}).status_code == 400, sort
+
+
+def test_malformed_filters_say_how_they_are_written(small):
+    _, d = small
+    for params, word in (({"label": "team!=web"}, "key=value"), ({"label": "=web"}, "key=value"), ({"label": "a,,b"}, "key=value"),
+                         ({"expiring_before": "soon"}, "30d"), ({"expiring_before": "2026-13-01"}, "30d")):
+        refused = d.http.get("/v1/clusters", params=params)
+        assert refused.status_code == 400 and word in refused.json()["errors"][0]["detail"], (params, refused.text)
+    assert d.http.get("/v1/operations", params={"label": "a"}).status_code == 400, "it is of clusters only"
+
+
+def test_short_form_is_the_long_one_in_short(small):
+    _, d = small
+    full, short = walk(d), walk(d, fields="summary")
+    assert [c["id"] for c in full] == [c["id"] for c in short]
+    for long, brief in zip(full, short):
+        for key in ("project", "name", "managed", "labels", "version", "created_at", "updated_at"):
+            assert brief[key] == long[key]
+        for key in ("phase", "health", "progress", "message", "settling", "stale", "observed_at"):
+            assert brief[key] == long["status"][key]
+        assert brief["kubernetes_version"] == long["observed"]["kubernetes_version"]
+        assert brief["node_pools"] == len(long["observed"]["node_pools"])
+        assert brief["drifted"] == bool(long["drift"]) and "spec" not in brief
+        assert (brief["operation"] or {}).get("id") == (long["operation"] or {}).get("id")
+    assert page(d, fields="full") == page(d)
+
+
+def test_counts(small):
+    _, d = small
+    items = walk(d, fields="summary")
+    counts = d.http.get("/v1/summary").json()
+    for key, member in (("by_phase", "phase"), ("by_health", "health"), ("by_project", "project")):
+        for word, number_of in counts[key].items():
+            assert number_of == sum(c[member] == word for c in items), (key, word)
+    assert counts["total"] == len(items) == 8 and counts["managed"] == 3 and counts["unmanaged"] == 5
+    assert counts["by_version"] == {m: sum(c["kubernetes_version"].startswith(m + ".") for c in items)
+                                    for m in {c["kubernetes_version"].rsplit(".", 1)[0] for c in items}}
+    assert counts["expiring_30d"] == 2 and counts["expired"] == 0 and counts["open_operations"] == 0
+    assert d.http.get("/v1/summary", params={"project": "team-b"}).json()["by_project"] == {"team-b": 1}
+    token = d.http.post("/v1/tokens", json={"name": "b", "role": "viewer", "projects": ["team-b"]}).json()["token"]
+    with httpx.Client(base_url=d.url, timeout=30, headers={"Authorization": "Bearer " + token}) as viewer:
+        seen = viewer.get("/v1/summary").json()
+        assert seen["total"] == 1 and seen["by_project"] == {"team-b": 1} and seen["by_version"] == {"1.34": 1}
+        assert [c["name"] for c in viewer.get("/v1/clusters", params={"sort": "name"}).json()["items"]] == ["far"]
+        assert viewer.get("/v1/clusters", params={"project": "team-a"}).json()["items"] == []
+
+
+def test_pages_have_tags(small):
+    _, d = small
+    for path in ("/v1/clusters?limit=2", "/v1/clusters?sort=-version&fields=summary", d.clusters_path(), "/v1/projects", "/v1/operations",
+                 "/v1/tokens", "/v1/webhooks", "/v1/accounts", "/v1/summary", d.clusters_path("old") + "/issues"):
+        first = d.http.get(path)
+        again = d.http.get(path, headers={"If-None-Match": first.headers["ETag"]})
+        assert again.status_code == 304 and not again.content and again.headers["ETag"] == first.headers["ETag"], path
+        assert again.headers["Cache-Control"] == first.headers["Cache-Control"]
+        assert d.http.get(path, headers={"If-Match": '"other"'}).status_code == 412
+    tag = d.http.get(d.clusters_path(), params={"label": "team=db"}).headers["ETag"]
+    d.http.patch(d.clusters_path("db"), json={"description": "changed"})
+    changed = d.http.get(d.clusters_path(), params={"label": "team=db"}, headers={"If-None-Match": tag})
+    assert changed.status_code == 200 and changed.json()["items"][0]["description"] == "changed"
+
+
+def test_cursors_are_of_one_list(small):
+    _, d = small
+    cursor = page(d, limit=2, sort="name")["next_cursor"]
+    assert page(d, cursor, limit=5, sort="name", fields="summary")["items"], "limit and fields may change"
+    for path, params in (("/v1/clusters", {}), ("/v1/clusters", {"sort": "-name"}), ("/v1/clusters", {"sort": "name", "phase": "ready"}),
+                         (d.clusters_path(), {"sort": "name"}), ("/v1/operations", {})):
+        refused = d.http.get(path, params={"cursor": cursor, **params})
+        assert refused.status_code == 400 and refused.json()["errors"][0]["code"] == "invalid_cursor", (path, params)
+    for forged in (cursor[:-1] + ("A" if cursor[-1] != "A" else "B"), cursor + "AAAA", "x", cursor.upper()):
+        assert d.http.get("/v1/clusters", params={"cursor": forged, "sort": "name"}).status_code == 400
+
+
+def test_cursors_live_over_restarts(small):
+    _, d = small
+    everything = names(d, sort="-version")
+    first = page(d, limit=3, sort="-version")
+    operations = d.http.get("/v1/operations", params={"limit": 1}).json()
+    d.stop()
+    d.start()
+    rest = page(d, first["next_cursor"], sort="-version")
+    assert [c["name"] for c in first["items"] + rest["items"]] == everything and rest["next_cursor"] is None
+    assert len(d.http.get("/v1/operations", params={"cursor": operations["next_cursor"]}).json()["items"]) == 2
+
+
+def test_cursors_end_with_the_seal_key(small):
+    _, d = small
+    cursor = page(d, limit=3)["next_cursor"]
+    d.stop()
+    key = d.state / "seal.key"
+    kept = key.read_bytes()
+    key.write_bytes(bytes(32))
+    try:
+        d.start()
+        assert d.http.get("/v1/clusters", params={"cursor": cursor}).status_code == 400
+    finally:
+        d.stop()
+        key.write_bytes(kept)
+        d.start()
+    assert page(d, cursor)["items"]
+
+
+# ---- issues -----------------------------------------------------------------------------------------------------
+
+
+def issues(d, name, project="team-a"):
+    answer = d.http.get(d.clusters_path(name, project) + "/issues")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["next_cursor"] is None
+    return {i["code"]: i for i in answer.json()["items"]}
+
+
+def test_issues_of_versions(small):
+    _, d = small
+    old = issues(d, "old")["version_expiring"]
+    assert old["severity"] == "warning" and old["subject"] == "kubernetes 1.33.6" and old["target_version"] == "1.33.7"
+    assert "adopting" in old["action"] and old["expires_at"]
+    assert issues(d, "far", "team-b")["version_expiring"]["severity"] == "info"
+    assert issues(d, "web") == {} and issues(d, "asleep") == {}
+    assert d.http.get(d.clusters_path("nobody") + "/issues").status_code == 404
+
+
+def test_issues_of_failures_and_of_an_outage(sim, make_shootd):
+    sim.post("lifecycle", shoot="bad", operation="create", outcome="failed", codes=["ERR_INFRA_QUOTA_EXCEEDED"], description="no more cores")
+    sim.post("settings", hibernation_blocked=True)
+    d = make_shootd(sim.url).start()
+    bad, good = d.create("bad"), d.create("good")
+    d.wait_operation(bad["operation"]["id"])
+    d.wait_operation(good["operation"]["id"])
+    found = wait_until(lambda: (f := issues(d, "bad")).keys() >= {"cluster_failed", "upstream_error", "operation_failed"} and f,
+                       what="issues of the failure")
+    assert found["cluster_failed"]["severity"] == "critical"
+    assert found["upstream_error"]["subject"] == "ERR_INFRA_QUOTA_EXCEEDED" and "quota" in found["upstream_error"]["action"]
+    assert found["operation_failed"]["subject"] == bad["operation"]["id"]
+    assert wait_until(lambda: issues(d, "good").get("hibernation_blocked"), what="the constraint")["subject"] == "HibernationPossible"
+    sim.post("down", down=True)
+    stale = wait_until(lambda: issues(d, "good").get("observation_stale"), timeout=30, what="stale")
+    assert stale["since"] and d.http.get("/v1/summary").json()["stale"] >= 1
+    sim.post("down", down=False)
+
+
+# ---- pages while clusters come and go ---------------------------------------------------------------------------
+
+
+class Churn:
+    """Clusters that come and go at Cleura, and others that are asked for and taken back here, until it ends."""
+
+    def __init__(self, sim, d):
+        self.sim, self.d, self.over, self.rounds, self.faults = sim, d, threading.Event(), 0, []
+        self.threads = [threading.Thread(target=self.run, args=(t,)) for t in "abcd"]
+
+    def run(self, letter):
+        i = 0
+        with httpx.Client(base_url=self.d.url, timeout=60, headers={"Authorization": "Bearer " + self.d.token()}) as http:
+            while not self.over.is_set():
+                name = f"live-{i * 371 % 4000:04}{letter}"  # among those that stay
+                made = http.post(self.d.clusters_path(), json={"name": name})
+                taken = http.delete(self.d.clusters_path(name))
+                if made.status_code != 202 or taken.status_code not in (202, 404):
+                    self.faults.append((made.text, taken.text))
+                self.sim.http.delete(f"/_sim/shoots/gone-{letter}-{i:04}")
+                i += 1
+                self.rounds += 1
+                self.over.wait(0.01)
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *args):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        assert not self.faults, self.faults
+
+
+def test_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
+    """Who lives throughout is seen once on every walk, in order, whatever else happens in between."""
+    sim.post("shoots", count=4000, prefix="live", state="ready")
+    sim.post("shoots", count=900, prefix="kept", state="hibernated")
+    for letter in "abcd":
+        sim.post("shoots", count=25, prefix=f"gone-{letter}", state="ready")
+    d = make_shootd(sim.url, polling="{active: 1s, idle: 2s, discovery: 2s}").start()
+    wait_until(lambda: count(d) == 5000, timeout=60, what="discovery")
+    lives = {f"live-{i:04}" for i in range(4000)} | {f"kept-{i:04}" for i in range(900)}
+    few = {f"live-10{i:02}" for i in range(100)}
+    others = set()
+
+    def check(items, among):
+        found = [c["name"] for c in items]
+        ours = [n for n in found if n in among]
+        assert len(ours) == len(set(ours)) == len(among)
+        assert len(found) == len(set(found)), "nobody is seen twice, living or not"
+        others.update(set(found) - lives)
+        return ours
+
+    def look_at_everything(between=lambda i: None):
+        assert check(walk(d, between, limit=1000), lives) == sorted(lives)
+        assert check(walk(d, between, limit=1000, sort="name", fields="summary"), lives) == sorted(lives)
+        newest = walk(d, between, limit=1000, sort="-created_at", fields="summary")
+        check(newest, lives)
+        stamps = [c["created_at"] for c in newest]
+        assert stamps == sorted(stamps, reverse=True)
+        assert check(walk(d, between, limit=7, sort="name", q="live-10", fields="summary"), few) == sorted(few)
+        assert check(walk(d, between, limit=7, q="live-10", fields="summary"), few) == sorted(few)
+        check(walk(d, between, limit=7, sort="-created_at", q="live-10", fields="summary"), few)
+
+    def some_came_and_some_went():
+        look_at_everything()
+        now = {c["name"] for c in walk(d, limit=1000, fields="summary")}
+        came = any(n.startswith("live-") for n in others)
+        return churn.rounds >= 24 and came and others - now
+
+    with Churn(sim, d) as churn:
+        wait_until(some_came_and_some_went, timeout=30, what="enough to come and go")
+
+    def restart(i):
+        if i == 1:
+            d.kill()
+            d.start()
+
+    look_at_everything(restart)

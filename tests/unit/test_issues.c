@@ -1,0 +1,304 @@
+/* model/issues.c: which issues a cluster has, row by row. */
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/issues.h"
+#include "model/problem.h"
+
+static const char catalog_text[] =
+    "{\"kubernetes_versions\":[{\"version\":\"1.31.14\",\"state\":\"deprecated\",\"expires_at\":\"2026-11-"
+    "01T00:00:00Z\"},"
+    "{\"version\":\"1.32.10\",\"state\":\"deprecated\",\"expires_at\":\"2026-12-11T00:00:00Z\"},"
+    "{\"version\":\"1.32.11\",\"state\":\"supported\",\"expires_at\":\"2027-02-01T00:00:00Z\"},"
+    "{\"version\":\"1.33.6\",\"state\":\"deprecated\",\"expires_at\":null},{\"version\":\"1.33.7\",\"state\":"
+    "\"supported\"},"
+    "{\"version\":\"1.34.2\",\"state\":\"expired\"},{\"version\":\"1.35.0\",\"state\":\"preview\"}],"
+    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":["
+    "{\"version\":\"1877.7.0\",\"state\":\"deprecated\",\"expires_at\":\"2026-12-11T00:00:00Z\"},"
+    "{\"version\":\"1877.10.0\",\"state\":\"supported\"},{\"version\":\"1877.9.0\",\"state\":\"supported\"}]}"
+    "]}";
+
+static json_t *catalog;
+static wall_us now;
+
+static json_t *parse(const char *text)
+{
+    json_t *doc = json_parse_lenient(text, strlen(text), NULL);
+    assert_non_null(doc);
+    return doc;
+}
+
+static int load(void **state)
+{
+    (void)state;
+    catalog = parse(catalog_text);
+    return time_parse_rfc3339("2026-11-21T10:00:00Z", &now) ? 0 : -1;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    json_decref(catalog);
+    return 0;
+}
+
+static struct cluster *healthy(const char *version)
+{
+    struct cluster *c = cluster_new();
+    c->managed = true;
+    c->phase = PHASE_READY;
+    c->message = mem_strdup("Shoot cluster has been successfully reconciled.");
+    c->observed_at = now - 10 * US_PER_S;
+    c->shoot = MEM_NEW(struct shoot);
+    c->shoot->observed =
+        json_pack("{s:s, s:[{s:s, s:{s:s, s:s}}]}", "kubernetes_version", version, "node_pools", "name",
+                  "default", "image", "name", "gardenlinux", "version", "1877.9.0");
+    c->shoot->operation_type = mem_strdup("Reconcile");
+    c->shoot->operation_at = now - 60 * US_PER_S;
+    c->shoot->conditions = parse("[{\"type\":\"EveryNodeReady\",\"status\":\"True\"},"
+                                 "{\"type\":\"ControlPlaneHealthy\",\"status\":\"Progressing\"}]");
+    c->shoot->constraints =
+        parse("[{\"type\":\"HibernationPossible\",\"status\":\"True\"},"
+              "{\"type\":\"MaintenancePreconditionsSatisfied\",\"status\":\"Progressing\"}]");
+    return c;
+}
+
+static void replace(json_t **place, const char *text)
+{
+    json_decref(*place);
+    *place = parse(text);
+}
+
+/* The issues as "code/severity/subject", comma-separated, in their order; frees the cluster. */
+static char *codes_of(struct cluster *c, const struct operation *op)
+{
+    struct buffer out;
+    size_t i, len;
+    json_t *issue;
+    json_t *issues CLEANUP_JSON = issues_of(c, op, catalog, now);
+    buffer_init(&out, 8192);
+    json_array_foreach (issues, i, issue) {
+        assert_true(json_object_size(issue) == 10);
+        assert_non_null(json_str(issue, "title"));
+        assert_non_null(json_str(issue, "action"));
+        (void)buffer_printf(&out, "%s%s/%s/%s", i ? "," : "", json_str(issue, "code"),
+                            json_str(issue, "severity"), json_str_or(issue, "subject", ""));
+    }
+    cluster_free(c);
+    return buffer_take(&out, &len);
+}
+
+static void expect(struct cluster *c, const struct operation *op, const char *wanted)
+{
+    char *found CLEANUP_FREE = codes_of(c, op);
+    assert_string_equal(found, wanted);
+}
+
+static void nothing_is_wrong(void **state)
+{
+    (void)state;
+    expect(healthy("1.33.7"), NULL, "");
+    expect(cluster_new(), NULL, ""); /* not seen yet */
+    struct operation *op = operation_new();
+    op->status = OPERATION_SUCCEEDED;
+    expect(healthy("1.33.7"), op, "");
+    operation_free(op);
+}
+
+static void failures(void **state)
+{
+    (void)state;
+    static const char errors[] =
+        "[{\"description\":\"no more ports\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\"],"
+        "\"updated_at\":\"2026-11-21T09:00:00Z\"},{\"description\":\"odd\"}]";
+    struct cluster *c = healthy("1.33.7");
+    c->phase = PHASE_FAILED;
+    replace(&c->shoot->last_errors, errors);
+    json_t *issues CLEANUP_JSON = issues_of(c, NULL, catalog, now);
+    assert_non_null(strstr(json_str(json_array_get(issues, 1), "action"), "quota"));
+    assert_string_equal(json_str(json_array_get(issues, 1), "description"), "no more ports");
+    assert_string_equal(json_str(json_array_get(issues, 1), "since"), "2026-11-21T09:00:00Z");
+    assert_string_equal(json_str(json_array_get(issues, 0), "since"), "2026-11-21T09:59:00Z");
+    expect(c, NULL,
+           "cluster_failed/critical/,upstream_error/critical/ERR_INFRA_QUOTA_EXCEEDED,"
+           "upstream_error/critical/UNKNOWN");
+    c = healthy("1.33.7");
+    c->phase = PHASE_RETRYING;
+    replace(&c->shoot->last_errors, "[{\"description\":\"x\",\"codes\":[\"ERR_PROBLEMATIC_WEBHOOK\"]}]");
+    expect(c, NULL, "cluster_retrying/warning/,upstream_error/warning/ERR_PROBLEMATIC_WEBHOOK");
+    c = healthy("1.33.7");
+    c->phase = PHASE_FAILED;
+    free(c->shoot->operation_type);
+    c->shoot->operation_type = mem_strdup("Delete");
+    expect(c, NULL, "deletion_failed/critical/");
+}
+
+static void operations(void **state)
+{
+    (void)state;
+    struct operation *op = operation_new();
+    (void)snprintf(op->id, sizeof(op->id), "op_1");
+    op->type = OPERATION_HIBERNATE;
+    op->status = OPERATION_FAILED;
+    op->finished_at = now - US_PER_S;
+    struct problem *p = problem_new(PROBLEM_UPSTREAM_REFUSED, "no");
+    op->error = problem_to_error_json(p);
+    struct cluster *c = healthy("1.33.7");
+    json_t *issues CLEANUP_JSON = issues_of(c, op, catalog, now);
+    assert_string_equal(json_str(json_array_get(issues, 0), "description"), "hibernate: no");
+    assert_string_equal(json_str(json_array_get(issues, 0), "action"),
+                        problem_kind(PROBLEM_UPSTREAM_REFUSED)->advice);
+    expect(c, op, "operation_failed/warning/op_1");
+
+    op->type = OPERATION_DELETE;
+    op->status = OPERATION_RUNNING;
+    op->created_at = now - 3600 * US_PER_S;
+    c = healthy("1.31.14");
+    c->phase = PHASE_DELETING;
+    expect(cluster_copy(c), op, "");
+    op->created_at--;
+    expect(c, op, "deletion_stuck/warning/op_1");
+    problem_free(p);
+    operation_free(op);
+}
+
+static void conditions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *conditions;
+        const char *wanted;
+    } rows[] = {
+        {"[{\"type\":\"APIServerAvailable\",\"status\":\"False\"}]",
+         "api_server_unavailable/critical/APIServerAvailable"},
+        {"[{\"type\":\"APIServerAvailable\",\"status\":\"Unknown\"}]",
+         "api_server_unavailable/warning/APIServerAvailable"},
+        {"[{\"type\":\"ObservabilityComponentsHealthy\",\"status\":\"False\"},{\"type\":"
+         "\"ControlPlaneHealthy\",\"status\":"
+         "\"False\"}]",
+         "control_plane_unhealthy/critical/ControlPlaneHealthy,observability_unhealthy/info/"
+         "ObservabilityComponentsHealthy"},
+        {"[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"reason\":\"MissingNodes\"}]",
+         "nodes_not_ready/warning/EveryNodeReady"},
+        {"[{\"type\":\"SystemComponentsHealthy\",\"status\":\"False\"}]",
+         "system_components_unhealthy/warning/SystemComponentsHealthy"},
+        {"[{\"type\":\"Novelty\",\"status\":\"False\"}]", "condition_not_met/warning/Novelty"},
+        {"[{\"type\":\"Novelty\",\"status\":\"Odd\"}]", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cluster *c = healthy("1.33.7");
+        replace(&c->shoot->conditions, rows[i].conditions);
+        expect(cluster_copy(c), NULL, rows[i].wanted);
+        c->phase = PHASE_CREATING;
+        expect(c, NULL, "");
+    }
+    struct cluster *c = healthy("1.33.7");
+    replace(
+        &c->shoot->conditions,
+        "[{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"reason\":\"MissingNodes\",\"message\":\"1/3\"},"
+        "{\"type\":\"EveryNodeReady\",\"status\":\"False\",\"codes\":[\"ERR_INFRA_QUOTA_EXCEEDED\"]}]");
+    json_t *issues CLEANUP_JSON = issues_of(c, NULL, catalog, now);
+    assert_string_equal(json_str(json_array_get(issues, 0), "description"), "1/3");
+    assert_string_equal(json_str(json_array_get(issues, 0), "title"), "Nodes are missing");
+    assert_non_null(strstr(json_str(json_array_get(issues, 1), "action"), "quota of the project"));
+    cluster_free(c);
+}
+
+static void constraints(void **state)
+{
+    (void)state;
+    struct cluster *c = healthy("1.33.7");
+    replace(&c->shoot->constraints,
+            "[{\"type\":\"Novelty\",\"status\":\"False\"},{\"type\":\"HibernationPossible\",\"status\":"
+            "\"False\"},"
+            "{\"type\":\"MaintenancePreconditionsSatisfied\",\"status\":\"False\"},"
+            "{\"type\":\"CACertificateValiditiesAcceptable\",\"status\":\"False\"},"
+            "{\"type\":\"CRDsWithProblematicConversionWebhooks\",\"status\":\"False\"}]");
+    static const char wanted[] =
+        "hibernation_blocked/warning/HibernationPossible,maintenance_blocked/warning/"
+        "MaintenancePreconditionsSatisfied,"
+        "ca_expiring/warning/CACertificateValiditiesAcceptable,"
+        "conversion_webhooks/warning/CRDsWithProblematicConversionWebhooks,constraint_not_met/info/Novelty";
+    c->phase = PHASE_HIBERNATED;
+    c->shoot->hibernated = true;
+    expect(cluster_copy(c), NULL, wanted);
+    c->phase = PHASE_DELETING;
+    expect(c, NULL, "");
+}
+
+static void drift_and_age(void **state)
+{
+    (void)state;
+    struct cluster *c = healthy("1.33.7");
+    c->stale = true;
+    c->drift = parse("[{\"path\":\"node_pools.default.maximum\",\"wanted\":5,\"found\":3},"
+                     "{\"path\":\"allowed_cidrs\",\"wanted\":[\"192.0.2.0/24\"],\"found\":null}]");
+    json_t *issues CLEANUP_JSON = issues_of(c, NULL, catalog, now);
+    assert_string_equal(json_str(json_array_get(issues, 0), "description"), "wanted 5, found 3");
+    assert_string_equal(json_str(json_array_get(issues, 1), "description"),
+                        "wanted [\"192.0.2.0/24\"], found null");
+    assert_string_equal(json_str(json_array_get(issues, 2), "since"), "2026-11-21T09:59:50Z");
+    expect(c, NULL,
+           "drift/warning/node_pools.default.maximum,drift/warning/allowed_cidrs,observation_stale/warning/");
+}
+
+static void versions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        const char *wanted;
+        const char *target; /* or NULL */
+    } rows[] = {
+        {"1.31.14", "version_expired/critical/kubernetes 1.31.14", "1.32.11"},
+        {"1.32.10", "version_expiring/warning/kubernetes 1.32.10", "1.32.11"},
+        {"1.32.11", "version_expiring/info/kubernetes 1.32.11", "1.33.7"},
+        {"1.33.6", "version_deprecated/info/kubernetes 1.33.6", "1.33.7"},
+        {"1.34.2", "version_expired/critical/kubernetes 1.34.2", NULL}, /* 1.35.0 is a preview */
+        {"1.30.1", "version_not_offered/info/kubernetes 1.30.1", NULL},
+        {"1.33.7", "", NULL},
+        {"1.35.0", "", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cluster *c = healthy(rows[i].version);
+        json_t *issues CLEANUP_JSON = issues_of(c, NULL, catalog, now);
+        const json_t *first = json_array_get(issues, 0);
+        if (rows[i].target)
+            assert_string_equal(json_str(first, "target_version"), rows[i].target);
+        else
+            assert_null(json_str(first, "target_version"));
+        expect(c, NULL, rows[i].wanted);
+    }
+    struct cluster *c = healthy("1.33.7");
+    c->managed = false;
+    json_decref(c->shoot->observed);
+    c->shoot->observed = json_pack("{s:s, s:[{s:{s:s, s:s}}], s:{s:b}}", "kubernetes_version", "1.33.7",
+                                   "node_pools", "image", "name", "gardenlinux", "version", "1877.7.0",
+                                   "maintenance", "auto_update_machine_image", 1);
+    json_t *issues CLEANUP_JSON = issues_of(c, NULL, catalog, now);
+    const json_t *image = json_array_get(issues, 0);
+    assert_string_equal(json_str(image, "target_version"), "1877.10.0");
+    assert_string_equal(json_str(image, "expires_at"), "2026-12-11T00:00:00Z");
+    assert_non_null(strstr(json_str(image, "action"), "adopting"));
+    assert_non_null(strstr(json_str(image, "action"), "maintenance window"));
+    json_t *blind CLEANUP_JSON = issues_of(c, NULL, NULL, now);
+    assert_int_equal(json_array_size(blind), 0);
+    expect(c, NULL, "version_expiring/warning/gardenlinux 1877.7.0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_wrong), cmocka_unit_test(failures),    cmocka_unit_test(operations),
+        cmocka_unit_test(conditions),       cmocka_unit_test(constraints), cmocka_unit_test(drift_and_age),
+        cmocka_unit_test(versions),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
