@@ -224,7 +224,7 @@ def upstream_of(sim, trace):
     return [r for r in sim.requests() if trace in r.get("traceparent", "")]
 
 
-def test_ht51_a_trace_goes_on_upstream(sim, d, ask):
+def test_ht51_ht52_a_trace_goes_on_upstream(sim, d, ask):
     sim.forget()
     parent = f"00-{TRACE}-00f067aa0ba902b7-01"
     made = ask("POST", "/v1/projects/team-a/clusters", JSON, f"traceparent: {parent}", "X-Request-Id: my-request-1",
@@ -345,6 +345,9 @@ def test_ht18_conditions_come_last(ask):
     assert ask("GET", DEV + "x", 'If-Match: "x"').status == 404
     assert ask("GET", DEV, 'If-Match: "x"', as_token=None).status == 401
     assert ask("PUT", DEV, JSON, "If-None-Match: *", body="{").status == 400
+    bad = '{"spec":{"kubernetes_version":"9"}}'
+    assert ask("PUT", DEV, JSON, 'If-Match: "x"', body=bad).status == 412, "but before the content (RFC 9110 13.2.1)"
+    assert ask("PUT", DEV, JSON, body=bad).status == 422
     etag = ask("GET", DEV)["ETag"]
     assert ask("GET", DEV, 'If-Match: "x"', f"If-None-Match: {etag}").status == 412, "If-Match first"
     assert ask("GET", DEV, f"If-Match: {etag}", f"If-None-Match: {etag}").status == 304

@@ -91,7 +91,7 @@ def test_ht14_6_5_framing(raw, token, name, fields, body, status, code):
     refused_and_closed(raw, status, code)
 
 
-def test_ht14_bad_host(d):
+def test_ht14_6_5_bad_hosts(d):
     for host in ("a b", "a/b", "a@b", "", 'a"b'):
         with Raw(d.port) as raw:
             raw.send(f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n")
@@ -135,7 +135,7 @@ def test_6_5_absolute_form(raw):
 
 
 @pytest.mark.parametrize("method", ["get", "BREW", "PROPFIND", "Get"])
-def test_ht9_unknown_method(raw, method):
+def test_ht9_6_5_unknown_methods(raw, method):
     raw.send(request(method, "/livez"))
     answer = raw.read()
     assert (answer.status, answer.code) == (501, "method_unknown")
@@ -166,7 +166,7 @@ def test_ht8_options(raw):
     assert raw.read().status == 404
 
 
-def test_ht12_expect(raw, token):
+def test_ht12_6_5_unknown_expect(raw, token):
     raw.send(request("POST", "/v1/tokens", "Expect: 200-maybe", "Content-Type: application/json", token=token, body="{}"))
     refused_and_closed(raw, 417, "expectation_failed")
 
