@@ -86,6 +86,7 @@ void connection_close(struct connection *c)
     (void)pthread_mutex_lock(&reaper->lock);
     list_remove(&c->link);
     (void)pthread_mutex_unlock(&reaper->lock);
+    free(c->spare);
     free(c);
 }
 

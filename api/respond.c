@@ -1,6 +1,5 @@
 #include "api/respond.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,22 +53,33 @@ static bool is_vary(const struct answer_header *h)
     return !strcmp(h->name, VARY);
 }
 
+static size_t append_name(char list[static VARY_BYTES], size_t len, const char *name)
+{
+    size_t name_len = strlen(name);
+    const size_t comma = len ? 2 : 0;
+    if (len + comma + name_len >= VARY_BYTES)
+        return len;
+    memcpy(list + len, ", ", comma);
+    memcpy(list + len + comma, name, name_len + 1);
+    return len + comma + name_len;
+}
+
 /* One field of all that the answer depends on (HT-30): what is so for the route, and what its handler told.
  */
 static void add_vary(struct request *r, struct MHD_Response *response)
 {
     const struct answer *a = &r->answer;
-    char value[VARY_BYTES] = "";
+    char value[VARY_BYTES];
     size_t len = 0;
     if (compress_is_possible(r))
-        len += (size_t)snprintf(value, sizeof(value), ", Accept-Encoding");
+        len = append_name(value, len, "Accept-Encoding");
     if (cors_is_on(r->api))
-        len += (size_t)snprintf(value + len, sizeof(value) - len, ", Origin");
-    for (unsigned i = 0; i < a->header_count && len < sizeof(value); i++)
+        len = append_name(value, len, "Origin");
+    for (unsigned i = 0; i < a->header_count; i++)
         if (is_vary(&a->headers[i]))
-            len += (size_t)snprintf(value + len, sizeof(value) - len, ", %s", a->headers[i].value);
+            len = append_name(value, len, a->headers[i].value);
     if (len)
-        (void)MHD_add_response_header(response, VARY, value + 2);
+        (void)MHD_add_response_header(response, VARY, value);
 }
 
 static void add_cors(const struct request *r, struct MHD_Response *response)
