@@ -16,6 +16,7 @@
 #include "base/list.h"
 #include "base/token.h"
 
+struct kept_response;
 struct request;
 
 enum connection_phase {
@@ -43,8 +44,9 @@ struct connection {
     char address[48];
     size_t target_len; /* of the current request line */
     struct last_token last_token;
-    struct request *spare; /* memory for the next request, or NULL */
-    _Atomic int64_t due;   /* mono_us; INT64_MAX: no limit; REAPED: shut down */
+    struct request *spare;      /* memory for the next request, or NULL */
+    struct kept_response *kept; /* of the last answer from the view, or NULL */
+    _Atomic int64_t due;        /* mono_us; INT64_MAX: no limit; REAPED: shut down */
     _Atomic int phase;
 };
 

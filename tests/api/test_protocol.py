@@ -262,6 +262,10 @@ def test_ht13_large_headers(d):
     with Raw(d.port) as raw:
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 200}" for i in range(62))))
         assert raw.read().status == 200
+    with Raw(d.port) as raw:  # the longest target and the largest section together
+        target = "/livez?verbose="
+        raw.send(request("GET", target + "a" * (8192 - len(target)), *(f"X-{i:02}: {'a' * 253}" for i in range(62))))
+        assert raw.read().status == 200
     with Raw(d.port) as raw:  # beyond what libmicrohttpd holds: its own page
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 1000}" for i in range(60))))
         assert raw.read().status == 431
@@ -425,6 +429,22 @@ def test_challenges(d, token):
     with Raw(d.port) as raw:  # never in the query
         raw.send(request("GET", f"/v1/whoami?access_token={token}"))
         assert raw.read().status == 401
+
+
+def test_credentials_are_judged_on_each_request_of_a_connection(d, raw, token):
+    made = d.http.post("/v1/tokens", json={"name": "short-lived", "role": "viewer", "projects": ["*"]}).json()
+    wrong = made["token"][:-1] + ("a" if made["token"][-1] != "a" else "b")
+
+    def who(credentials):
+        raw.send(request("GET", "/v1/whoami", token=credentials))
+        answer = raw.read()
+        return answer.json()["name"] if answer.status == 200 else answer.status
+    for _ in range(2):
+        assert [who(t) for t in (made["token"], made["token"], token, wrong, wrong, made["token"], None, token)] == \
+            ["short-lived", "short-lived", "admin", 401, 401, "short-lived", 401, "admin"]
+    assert who(made["token"]) == "short-lived"
+    assert d.http.delete("/v1/tokens/" + made["id"]).status_code == 204
+    assert [who(t) for t in (made["token"], made["token"], token)] == [401, 401, "admin"], "also where it was good before"
 
 
 def client(d, role, projects):
