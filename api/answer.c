@@ -47,6 +47,16 @@ void answer_header(struct answer *a, const char *name, const char *format, ...)
     a->header_count++;
 }
 
+void answer_field(struct answer *a, const char *name, const char *value)
+{
+    size_t len = strlen(value);
+    if (a->header_count == ANSWER_MAX_HEADERS || !len || len >= ANSWER_HEADER_BYTES)
+        return;
+    struct answer_header *h = &a->headers[a->header_count++];
+    h->name = name;
+    memcpy(h->value, value, len + 1);
+}
+
 void answer_empty(struct answer *a, int status)
 {
     drop_body(a);
@@ -59,7 +69,7 @@ void answer_static(struct answer *a, int status, const char *type, const void *b
     a->status = status;
     a->bytes = bytes;
     a->len = len;
-    answer_header(a, "Content-Type", "%s", type);
+    answer_field(a, "Content-Type", type);
 }
 
 void answer_prepared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
@@ -76,7 +86,7 @@ void answer_text(struct answer *a, int status, const char *type, char *text, siz
     a->text = text;
     a->bytes = text;
     a->len = len;
-    answer_header(a, "Content-Type", "%s", type);
+    answer_field(a, "Content-Type", type);
 }
 
 void answer_blob(struct answer *a, int status, struct view_blob *blob)
@@ -87,8 +97,8 @@ void answer_blob(struct answer *a, int status, struct view_blob *blob)
     a->coded_place = &blob->coded;
     a->bytes = blob->body;
     a->len = blob->body_len;
-    answer_header(a, "Content-Type", "%s", TYPE_JSON);
-    answer_header(a, "ETag", "%s", blob->etag);
+    answer_field(a, "Content-Type", TYPE_JSON);
+    answer_field(a, "ETag", blob->etag);
 }
 
 void answer_json(struct answer *a, int status, json_t *doc)

@@ -36,14 +36,16 @@ struct answer {
     char *text;                                /* owns bytes, or NULL */
     _Atomic(struct view_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
     bool secret;                               /* overwrite text before freeing it */
-    struct answer_header headers[ANSWER_MAX_HEADERS];
     unsigned header_count;
+    struct answer_header headers[ANSWER_MAX_HEADERS]; /* last: what is not used is not cleared */
 };
 
 void answer_done(struct answer *a);
 /* Adds a field; a value that does not fit is left out. Empty values too: libmicrohttpd refuses them (MH-6).
  */
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
+/* The same without a format, which the hot path has no time for. */
+void answer_field(struct answer *a, const char *name, const char *value);
 
 /* Each decides the status and the body. */
 void answer_empty(struct answer *a, int status);

@@ -21,6 +21,7 @@ struct api {
     struct lot lot;
     struct metrics metrics;
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
+    uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];
     _Atomic(struct view_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
     atomic_bool draining;

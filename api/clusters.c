@@ -33,7 +33,7 @@ static void serve_cluster(struct request *r)
     }
     add_age(r, blob);
     if (!r->serve)
-        answer_header(&r->answer, "Cache-Status", "shootd; hit");
+        answer_field(&r->answer, "Cache-Status", "shootd; hit");
     reply_blob(r, blob);
 }
 

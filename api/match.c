@@ -43,7 +43,7 @@ static bool is_utf8(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
     while (*p) {
-        size_t len = utf8_length(p);
+        size_t len = *p < 0x80 ? 1 : utf8_length(p);
         if (!len)
             return false;
         p += len;
@@ -104,24 +104,24 @@ const char *path_split(struct request *r)
     return NULL;
 }
 
-/* Compares one template segment, [template, end), with a path segment. */
-static bool segment_fits(const char *template, size_t len, const char *segment)
+/* Where the template goes on after a segment that fits, else NULL. */
+static const char *after_segment(const char *template, const char *segment)
 {
-    if (template[0] == '{')
-        return segment[0] != '\0';
-    return strlen(segment) == len && !memcmp(template, segment, len);
+    if (*template == '{')
+        return *segment ? strchr(template, '}') + 1 : NULL;
+    while (*segment && *template == *segment) {
+        template ++;
+        segment++;
+    }
+    return *segment || (*template && *template != '/') ? NULL : template;
 }
 
 static bool path_fits(const char *template, const struct request *r)
 {
     for (unsigned i = 0; i < r->segment_count; i++) {
-        if (*template != '/')
+        template = *template == '/' ? after_segment(template + 1, r->segments[i]) : NULL;
+        if (!template)
             return false;
-        template ++;
-        size_t len = strcspn(template, "/");
-        if (!segment_fits(template, len, r->segments[i]))
-            return false;
-        template += len;
     }
     return !*template && r->segment_count > 0;
 }

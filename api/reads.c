@@ -18,7 +18,7 @@ struct view_blob *read_blob(struct request *r, enum view_section section, const 
 void reply_blob(struct request *r, struct view_blob *blob)
 {
     answer_blob(&r->answer, MHD_HTTP_OK, blob);
-    answer_header(&r->answer, "Cache-Control", "private, no-cache");
+    answer_field(&r->answer, "Cache-Control", "private, no-cache");
     if (blob->etag[0])
         answer_apply_conditions(r, blob->etag);
 }
@@ -28,8 +28,8 @@ void reply_text(struct request *r, char *text, size_t len)
     char etag[ETAG_DIGEST_BYTES];
     etag_of_bytes(text, len, etag);
     answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, text, len);
-    answer_header(&r->answer, "Cache-Control", "private, no-cache");
-    answer_header(&r->answer, "ETag", "%s", etag);
+    answer_field(&r->answer, "Cache-Control", "private, no-cache");
+    answer_field(&r->answer, "ETag", etag);
     answer_apply_conditions(r, etag);
 }
 

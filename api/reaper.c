@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "api/kept.h"
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -86,6 +87,8 @@ void connection_close(struct connection *c)
     (void)pthread_mutex_lock(&reaper->lock);
     list_remove(&c->link);
     (void)pthread_mutex_unlock(&reaper->lock);
+    free(c->spare);
+    kept_free(c->kept);
     free(c);
 }
 

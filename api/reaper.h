@@ -14,6 +14,10 @@
 
 #include "api/api.h"
 #include "base/list.h"
+#include "base/token.h"
+
+struct kept_response;
+struct request;
 
 enum connection_phase {
     PHASE_CONN_NEW,
@@ -24,13 +28,25 @@ enum connection_phase {
     PHASE_CONN_IDLE
 };
 
+enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
+
+/* The credentials of the last request, known again by a keyed fingerprint (api/auth.c). */
+struct last_token {
+    bool is_set;
+    uint8_t print[TOKEN_PRINT_BYTES];
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+};
+
 struct connection {
     struct list link; /* reaper's lock */
     struct reaper *reaper;
     int fd;
     char address[48];
-    size_t target_len;   /* of the current request line */
-    _Atomic int64_t due; /* mono_us; INT64_MAX: no limit; REAPED: shut down */
+    size_t target_len; /* of the current request line */
+    struct last_token last_token;
+    struct request *spare;      /* memory for the next request, or NULL */
+    struct kept_response *kept; /* of the last answer from the view, or NULL */
+    _Atomic int64_t due;        /* mono_us; INT64_MAX: no limit; REAPED: shut down */
     _Atomic int phase;
 };
 

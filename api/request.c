@@ -9,6 +9,7 @@
 #include "api/cors.h"
 #include "api/match.h"
 #include "api/problem_reply.h"
+#include "api/reaper.h"
 #include "base/ids.h"
 #include "base/mem.h"
 
@@ -48,11 +49,22 @@ static void choose_id(struct request *r)
         (void)id_new(r->api->options.env, ID_REQUEST, r->id);
 }
 
-struct request *request_new(struct api *api, struct MHD_Connection *mhd, const char *method)
+static struct request *cleared_request(struct connection *peer)
 {
-    struct request *r = MEM_NEW(struct request);
+    struct request *r = peer ? TAKE_PTR(peer->spare) : NULL;
+    if (!r)
+        return MEM_NEW(struct request);
+    memset(r, 0, offsetof(struct request, answer.headers));
+    return r;
+}
+
+struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct connection *peer,
+                            const char *method)
+{
+    struct request *r = cleared_request(peer);
     r->api = api;
     r->mhd = mhd;
+    r->peer = peer;
     r->started = env_mono(api->options.env);
     r->method = method_from_name(method);
     r->method_text = method_name(r->method);
@@ -80,7 +92,10 @@ void request_free(struct request *r)
     answer_done(&r->answer);
     view_blob_unref(r->token_blob);
     free(r->path);
-    free(r);
+    if (r->peer && !r->peer->spare)
+        r->peer->spare = r;
+    else
+        free(r);
 }
 
 /* Origin-form, or absolute-form without its authority (6.5); NULL for anything else. */

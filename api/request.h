@@ -81,12 +81,13 @@ struct request {
     /* Turns the command's answer into another form; false leaves it to the common way. NULL: none. */
     bool (*finish)(struct request *r, struct command *cmd);
     void (*serve)(struct request *r); /* answers from the view once a fresh read is over (api/fresh.h) */
-    struct answer answer;
-    enum problem_code problem; /* PROBLEM_MAX_: none */
+    enum problem_code problem;        /* PROBLEM_MAX_: none */
+    struct answer answer;             /* last: see request_new */
 };
 
-/* Opens a request; never NULL. */
-struct request *request_new(struct api *api, struct MHD_Connection *mhd, const char *method);
+/* Opens a request; never NULL. The memory is that of the connection's last one, if there was one. */
+struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct connection *peer,
+                            const char *method);
 void request_free(struct request *r);
 
 /* First call: every check that needs no body (appendix B, 2 to 9). False when the answer is already decided.

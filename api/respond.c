@@ -1,19 +1,17 @@
 #include "api/respond.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
 #include "api/compress.h"
 #include "api/cors.h"
+#include "api/kept.h"
 #include "api/routes.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 #define VARY "Vary"
-
-enum { VARY_BYTES = 512 };
 
 static void free_blob(void *blob)
 {
@@ -54,59 +52,95 @@ static bool is_vary(const struct answer_header *h)
     return !strcmp(h->name, VARY);
 }
 
-/* One field of all that the answer depends on (HT-30): what is so for the route, and what its handler told.
- */
-static void add_vary(struct request *r, struct MHD_Response *response)
+static size_t append_name(char list[static VARY_BYTES], size_t len, const char *name)
 {
-    const struct answer *a = &r->answer;
-    char value[VARY_BYTES] = "";
-    size_t len = 0;
-    if (compress_is_possible(r))
-        len += (size_t)snprintf(value, sizeof(value), ", Accept-Encoding");
-    if (cors_is_on(r->api))
-        len += (size_t)snprintf(value + len, sizeof(value) - len, ", Origin");
-    for (unsigned i = 0; i < a->header_count && len < sizeof(value); i++)
-        if (is_vary(&a->headers[i]))
-            len += (size_t)snprintf(value + len, sizeof(value) - len, ", %s", a->headers[i].value);
-    if (len)
-        (void)MHD_add_response_header(response, VARY, value + 2);
+    size_t name_len = strlen(name);
+    const size_t comma = len ? 2 : 0;
+    if (len + comma + name_len >= VARY_BYTES)
+        return len;
+    memcpy(list + len, ", ", comma);
+    memcpy(list + len + comma, name, name_len + 1);
+    return len + comma + name_len;
 }
 
-static void add_cors(const struct request *r, struct MHD_Response *response)
+static void add_field(struct fields *f, const char *name, const char *value)
+{
+    if (f->count < FIELDS_MAX) {
+        f->items[f->count].name = name;
+        f->items[f->count++].value = value;
+    }
+}
+
+/* One field of all that the answer depends on (HT-30): what is so for the route, and what its handler told.
+ */
+static void add_vary(struct request *r, struct fields *f)
+{
+    const struct answer *a = &r->answer;
+    size_t len = 0;
+    if (compress_is_possible(r))
+        len = append_name(f->vary, len, "Accept-Encoding");
+    if (cors_is_on(r->api))
+        len = append_name(f->vary, len, "Origin");
+    for (unsigned i = 0; i < a->header_count; i++)
+        if (is_vary(&a->headers[i]))
+            len = append_name(f->vary, len, a->headers[i].value);
+    if (len)
+        add_field(f, VARY, f->vary);
+}
+
+static void add_cors(const struct request *r, struct fields *f)
 {
     const char *origin = cors_origin(r);
     if (!origin)
         return;
-    (void)MHD_add_response_header(response, "Access-Control-Allow-Origin", origin);
+    add_field(f, "Access-Control-Allow-Origin", origin);
     if (r->method != METHOD_OPTIONS)
-        (void)MHD_add_response_header(response, "Access-Control-Expose-Headers", cors_exposed);
+        add_field(f, "Access-Control-Expose-Headers", cors_exposed);
 }
 
-static void add_fields(struct request *r, struct MHD_Response *response)
+static void collect_fields(struct request *r, struct fields *f)
 {
     const struct answer *a = &r->answer;
-    (void)MHD_add_response_header(response, "X-Request-Id", r->id);
+    f->count = 0;
+    add_field(f, "X-Request-Id", r->id);
     for (unsigned i = 0; i < a->header_count; i++)
         if (!is_vary(&a->headers[i]))
-            (void)MHD_add_response_header(response, a->headers[i].name, a->headers[i].value);
-    add_vary(r, response);
-    add_cors(r, response);
+            add_field(f, a->headers[i].name, a->headers[i].value);
+    add_vary(r, f);
+    add_cors(r, f);
     if (r->must_close || atomic_load(&r->api->draining))
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+        add_field(f, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+static struct MHD_Response *new_response(struct answer *a, const struct fields *f)
+{
+    struct MHD_Response *response = make_response(a);
+    for (unsigned i = 0; response && i < f->count; i++)
+        (void)MHD_add_response_header(response, f->items[i].name, f->items[i].value);
+    return response;
 }
 
 enum MHD_Result respond_send(struct request *r)
 {
+    struct answer *a = &r->answer;
+    struct fields f;
     compress_answer(r);
-    struct MHD_Response *response = make_response(&r->answer);
-    if (!response)
-        return MHD_NO;
-    add_fields(r, response);
+    collect_fields(r, &f);
+    bool may_keep = r->peer && a->blob;
+    struct MHD_Response *response = may_keep ? kept_take(r->peer->kept, a->bytes, &f) : NULL;
+    bool is_kept = response != NULL;
+    if (!response) {
+        response = new_response(a, &f);
+        if (!response)
+            return MHD_NO;
+        is_kept = may_keep && kept_put(&r->peer->kept, response, a->bytes, &f);
+    }
     r->stage = STAGE_ANSWERED;
     enum MHD_Result result = MHD_NO;
     if (!r->peer || connection_enter(r->peer, PHASE_CONN_SEND))
-        result = MHD_queue_response(r->mhd, (unsigned)r->answer.status, response);
-    MHD_destroy_response(response);
+        result = MHD_queue_response(r->mhd, (unsigned)a->status, response);
+    if (!is_kept)
+        MHD_destroy_response(response);
     return result;
 }
 

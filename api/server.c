@@ -22,7 +22,8 @@
 #include "base/mem.h"
 
 enum {
-    CONNECTION_MEMORY = 48 * 1024, /* holds the largest header section (HT-13) and the answer's */
+    /* Holds the largest header section (HT-13) and the answer's; the library clears it after each request. */
+    CONNECTION_MEMORY = 32 * 1024,
     DEFAULT_CONNECTIONS = 4096,
     UNREAD_MOMENTS_AT_LEAST = 10, /* a worker may be between accept and telling us */
     UNREAD_MOMENTS = 60,
@@ -93,11 +94,10 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 static enum MHD_Result on_headers(struct api *api, struct MHD_Connection *mhd, const char *target,
                                   const char *method, const char *version, void **context)
 {
-    struct request *r = request_new(api, mhd, method);
+    struct request *r = request_new(api, mhd, peer_of(mhd), method);
     r->is_http_1_0 = !strcmp(version, MHD_HTTP_VERSION_1_0);
     *context = r;
     atomic_fetch_add(&api->in_flight, 1);
-    r->peer = peer_of(mhd);
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY))
         return MHD_NO;
     bool go_on = request_check(r, target);
@@ -223,6 +223,7 @@ static struct api *api_new(const struct api_options *options)
         memcpy(api->cursor_secret, options->cursor_secret, sizeof(api->cursor_secret));
     else
         options->env->random(options->env, api->cursor_secret, sizeof(api->cursor_secret));
+    options->env->random(options->env, api->print_key, sizeof(api->print_key));
     lot_init(&api->lot);
     metrics_init(&api->metrics);
     (void)pthread_mutex_init(&api->flight_lock, NULL);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <time.h>
@@ -25,10 +26,8 @@ static wall_us real_wall(const struct env *env)
     return clock_us(CLOCK_REALTIME);
 }
 
-static void real_random(const struct env *env, void *bytes, size_t len)
+static void kernel_random(char *p, size_t len)
 {
-    (void)env;
-    char *p = bytes;
     while (len) {
         ssize_t n = getrandom(p, len, 0);
         if (n < 0 && errno == EINTR)
@@ -38,6 +37,27 @@ static void real_random(const struct env *env, void *bytes, size_t len)
         p += n;
         len -= (size_t)n;
     }
+}
+
+/* Small amounts come from a supply of the thread, since every request takes one. Bytes that were given out
+ * are not kept. */
+static void real_random(const struct env *env, void *bytes, size_t len)
+{
+    enum { SUPPLY = 512 };
+    static _Thread_local char supply[SUPPLY];
+    static _Thread_local size_t left;
+    (void)env;
+    if (len > SUPPLY / 8) {
+        kernel_random(bytes, len);
+        return;
+    }
+    if (left < len) {
+        kernel_random(supply, SUPPLY);
+        left = SUPPLY;
+    }
+    left -= len;
+    memcpy(bytes, supply + left, len);
+    explicit_bzero(supply + left, len);
 }
 
 static int real_wait(const struct env *env, int epoll_fd, struct epoll_event *events, int max,

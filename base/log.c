@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 
-enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048 };
+enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024 };
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
@@ -59,26 +59,66 @@ const char *log_format_int(int64_t number, char text[static 24])
     return text;
 }
 
-/* Shapes of secrets: what follows the prefix, up to the first character outside the class, is masked. */
+/* How long the prefix of a secret is that begins here; 0: none does. */
+static size_t secret_prefix(const char *text)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+    } prefixes[] = {{"shd_", 4}, {"whsec_", 6}, {"whsk_", 5}, {"Bearer ", 7}, {"X-AUTH-TOKEN: ", 14}};
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if ((*text | 0x20) == (prefixes[i].text[0] | 0x20) &&
+            !strncasecmp(text, prefixes[i].text, prefixes[i].len))
+            return prefixes[i].len;
+    return 0;
+}
+
+/* What follows the prefix, up to the first character that no secret has, is masked. */
 void log_mask_secrets(char *text)
 {
-    static const char *const prefixes[] = {"shd_", "whsec_", "whsk_", "Bearer ", "X-AUTH-TOKEN: "};
-    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-        size_t prefix_len = strlen(prefixes[i]);
-        for (char *hit = strcasestr(text, prefixes[i]); hit; hit = strcasestr(hit + prefix_len, prefixes[i]))
-            for (char *p = hit + prefix_len; isalnum((unsigned char)*p) || (*p && strchr("+/=_.-~", *p)); p++)
-                *p = '*';
+    while (*text) {
+        size_t len = secret_prefix(text);
+        text += len ? len : 1;
+        for (; len && (isalnum((unsigned char)*text) || (*text && strchr("+/=_.-~", *text))); text++)
+            *text = '*';
     }
 }
 
-static char *clean_value(const char *value)
+/* Values of one line, cleaned; those that do not fit into the room on the stack are allocated. */
+struct cleaned {
+    const char *values[LOG_MAX_PAIRS];
+    char *allocated[LOG_MAX_PAIRS];
+    unsigned count;
+    size_t used;
+    char room[LOG_ROOM];
+};
+
+static void clean_value(struct cleaned *c, const char *value)
 {
-    char *copy = mem_strndup(value, strnlen(value, LOG_MAX_VALUE));
+    size_t len = strnlen(value, LOG_MAX_VALUE);
+    bool fits = len < sizeof(c->room) - c->used;
+    char *copy = fits ? c->room + c->used : mem_calloc(len + 1, 1);
+    memcpy(copy, value, len);
+    copy[len] = '\0';
     for (char *p = copy; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = ' ';
     log_mask_secrets(copy);
-    return copy;
+    c->used += fits ? len + 1 : 0;
+    c->allocated[c->count] = fits ? NULL : copy;
+    c->values[c->count++] = copy;
+}
+
+static void add_quoted(struct buffer *line, const char *value)
+{
+    (void)buffer_add(line, "\"", 1);
+    for (size_t plain; *value; value += plain) {
+        if (*value == '"' || *value == '\\')
+            (void)buffer_add(line, "\\", 1);
+        plain = 1 + strcspn(value + 1, "\"\\");
+        (void)buffer_add(line, value, plain);
+    }
+    (void)buffer_add(line, "\"", 1);
 }
 
 static void sink_stderr(enum log_level level, const char *message, const char *const *keys,
@@ -92,15 +132,13 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
     (void)buffer_printf(&line, "%s %-7s %s", time_rfc3339(env_wall(env), true, when), level_names[level],
                         message);
     for (unsigned i = 0; i < count; i++) {
-        bool quote = !*values[i] || strpbrk(values[i], " \"=\\");
-        (void)buffer_printf(&line, quote ? " %s=\"" : " %s=", keys[i]);
-        for (const char *p = values[i]; *p; p++) {
-            if (*p == '"' || *p == '\\')
-                (void)buffer_add(&line, "\\", 1);
-            (void)buffer_add(&line, p, 1);
-        }
-        if (quote)
-            (void)buffer_add(&line, "\"", 1);
+        (void)buffer_add(&line, " ", 1);
+        (void)buffer_add_str(&line, keys[i]);
+        (void)buffer_add(&line, "=", 1);
+        if (!*values[i] || strpbrk(values[i], " \"=\\"))
+            add_quoted(&line, values[i]);
+        else
+            (void)buffer_add_str(&line, values[i]);
     }
     (void)buffer_add(&line, "\n", 1);
     (void)pthread_mutex_lock(&lock);
@@ -114,19 +152,20 @@ void log_write(enum log_level level, const char *message, ...)
     if ((int)level > atomic_load(&max_level))
         return;
     const char *keys[LOG_MAX_PAIRS];
-    char *values[LOG_MAX_PAIRS];
-    unsigned count = 0;
+    struct cleaned cleaned;
+    cleaned.count = 0;
+    cleaned.used = 0;
     va_list args;
     va_start(args, message);
     for (const char *key = va_arg(args, const char *); key; key = va_arg(args, const char *)) {
         const char *value = va_arg(args, const char *);
-        if (!value || count == LOG_MAX_PAIRS)
+        if (!value || cleaned.count == LOG_MAX_PAIRS)
             continue;
-        keys[count] = key;
-        values[count++] = clean_value(value);
+        keys[cleaned.count] = key;
+        clean_value(&cleaned, value);
     }
     va_end(args);
-    current_sink(level, message, keys, (const char *const *)values, count);
-    for (unsigned i = 0; i < count; i++)
-        free(values[i]);
+    current_sink(level, message, keys, cleaned.values, cleaned.count);
+    for (unsigned i = 0; i < cleaned.count; i++)
+        free(cleaned.allocated[i]);
 }

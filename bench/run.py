@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Compares one cluster read of shootd with a bare libmicrohttpd server that sends the same bytes: CPU time per
-request, in alternating rounds of the same run. A ratio, not a timing; run it on a quiet machine."""
+request, in alternating rounds of the same run. A ratio, not a timing; run it on a quiet machine. The load has one
+core, the server another: else it is chance whether they disturb each other."""
 
 import os
 import pathlib
@@ -16,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tests/api"))
 import harness  # noqa: E402
 
 ROUNDS, SECONDS, CONNECTIONS = 5, 4, 32
+CORES = (sorted(os.sched_getaffinity(0)) * 2)[:2]
 
 
 def cpu_seconds(pid):
@@ -23,9 +25,14 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def pin(pid, core):
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), {core})
+
+
 def load(url, token, pid):
     before = cpu_seconds(pid)
-    run = subprocess.run(["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--latency",
+    run = subprocess.run(["taskset", "-c", str(CORES[0]), "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--latency",
                           "-H", f"Authorization: Bearer {token}", url], capture_output=True, text=True, check=True)
     used = cpu_seconds(pid) - before
     requests = int(re.search(r"(\d+) requests in", run.stdout).group(1))
@@ -52,6 +59,8 @@ def main():
             port = harness.free_port()
             bare = subprocess.Popen([ROOT / "build/bench/bare_mhd", str(port), body])
             url = shootd.url + shootd.clusters_path("bench-0000")
+            pin(shootd.process.pid, CORES[1])
+            pin(bare.pid, CORES[1])
             ours, theirs = [], []
             print(f"{body.stat().st_size} bytes, {CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS} s")
             for _ in range(ROUNDS):

@@ -9,7 +9,7 @@ def cancel(d, id, **more):
     return d.http.post(f"/v1/operations/{id}/cancel", **more)
 
 
-def test_a_change_that_waits_is_cancelled_at_once(sim, shootd):
+def test_ao9_a_change_that_waits_is_cancelled_at_once(sim, shootd):
     created = shootd.create("dev")
     path = shootd.clusters_path("dev")
     change = shootd.http.patch(path, json={"spec": {"maintenance": {"auto_update_kubernetes": False}}})
@@ -28,7 +28,7 @@ def test_a_change_that_waits_is_cancelled_at_once(sim, shootd):
     assert repaired.status_code == 200 and repaired.json()["drift"] == []
 
 
-def test_the_rest_of_an_update_is_cancelled_between_two_steps(make_sim, make_shootd):
+def test_ao9_the_rest_of_an_update_is_cancelled_between_two_steps(make_sim, make_shootd):
     sim = make_sim(speed=720)
     d = make_shootd(sim.url).start()
     d.create("dev")
@@ -66,7 +66,7 @@ def test_a_create_that_cleura_never_got_is_cancelled(sim, shootd):
     assert again.status_code == 201  # the record gives way
 
 
-def test_what_was_sent_or_has_ended_is_not_cancelled(shootd):
+def test_ao9_what_was_sent_or_has_ended_is_not_cancelled(shootd):
     id = shootd.create("dev")["operation"]["id"]
     wait_until(lambda: shootd.operation(id)["steps"][-1]["status"] == "waiting", what="the create to be sent")
     answer = cancel(shootd, id)

@@ -30,7 +30,7 @@ def test_ht31_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
     assert d.cluster("c-0000").headers["Cache-Status"] == "shootd; hit"
 
 
-def test_many_fresh_reads_share_a_call(sim, make_shootd):
+def test_ht31_many_fresh_reads_share_a_call(sim, make_shootd):
     d = quiet(sim, make_shootd, count=3)
     sim.forget()
     sim.fault("list_shoots", "delay", delay_ms=300, count=0)

@@ -229,7 +229,7 @@ def upstream_of(sim, trace):
     return [r for r in sim.requests() if trace in r.get("traceparent", "")]
 
 
-def test_ht51_a_trace_goes_on_upstream(sim, d, ask):
+def test_ht51_ht52_a_trace_goes_on_upstream(sim, d, ask):
     sim.forget()
     parent = f"00-{TRACE}-00f067aa0ba902b7-01"
     made = ask("POST", "/v1/projects/team-a/clusters", JSON, f"traceparent: {parent}", "X-Request-Id: my-request-1",
@@ -350,6 +350,9 @@ def test_ht18_conditions_come_last(ask):
     assert ask("GET", DEV + "x", 'If-Match: "x"').status == 404
     assert ask("GET", DEV, 'If-Match: "x"', as_token=None).status == 401
     assert ask("PUT", DEV, JSON, "If-None-Match: *", body="{").status == 400
+    bad = '{"spec":{"kubernetes_version":"9"}}'
+    assert ask("PUT", DEV, JSON, 'If-Match: "x"', body=bad).status == 412, "but before the content (RFC 9110 13.2.1)"
+    assert ask("PUT", DEV, JSON, body=bad).status == 422
     etag = ask("GET", DEV)["ETag"]
     assert ask("GET", DEV, 'If-Match: "x"', f"If-None-Match: {etag}").status == 412, "If-Match first"
     assert ask("GET", DEV, f"If-Match: {etag}", f"If-None-Match: {etag}").status == 304
@@ -369,6 +372,40 @@ def test_ht20_nothing_forces_a_precondition(d, ask):
     assert ask("PUT", DEV, JSON, body="{}").status == 200
     assert "'428'" not in (ROOT / "openapi.yaml").read_text()
     assert ask("PUT", DEV, JSON, "If-None-Match: *", body="{}").status == 412
+
+
+def test_a_connection_answers_like_a_new_one(d, token, ask):
+    """What is kept from one answer of a connection for the next one does not show."""
+    etag = ask("GET", DEV)["ETag"]
+    seeded = d.clusters_path("seeded-0000")
+    ids, seen = set(), 0
+    for method, path, fields in [
+            ("GET", DEV, []), ("GET", DEV, []), ("GET", seeded, []), ("GET", DEV, []), ("GET", DEV, [GZIP]), ("GET", DEV, [GZIP]),
+            ("GET", DEV, []), ("HEAD", DEV, []), ("GET", DEV, [f"If-None-Match: {etag}"]), ("GET", DEV, []),
+            ("GET", DEV, [f"Origin: {ORIGIN}"]), ("GET", DEV, ["Origin: http://localhost:3000"]), ("GET", DEV, []),
+            ("GET", DEV, ['If-Match: "x"']), ("GET", DEV, []), ("GET", DEV + "x", []), ("GET", seeded, [GZIP]), ("GET", seeded, []),
+            ("GET", "/v1/clusters", []), ("GET", seeded, ["X-Request-Id: " + "i" * 128]), ("GET", seeded, [])] * 2:
+        answer = ask(method, path, *fields)
+        with Raw(d.port) as other:
+            new = other.send(request(method, path, *fields, token=token)).read(head=method == "HEAD")
+        assert answer.status == new.status and answer.status in (200, 304, 404, 412)
+        same = [{(n, v) for n, v in a.headers if n not in ("date", "x-request-id", "age")} for a in (answer, new)]
+        assert same[0] == same[1] and len(answer.headers) == len(new.headers), (method, path, fields)
+        if answer.status < 400:
+            assert answer.body == new.body
+        assert len(answer.all("age")) == ("age" in new) and len(answer.all("x-request-id")) == 1
+        ids |= {answer["X-Request-Id"], new["X-Request-Id"]}
+        seen += 2
+    assert len(ids) == seen - 3, "one was ours, four times"
+
+
+def test_an_answer_is_of_now_on_an_old_connection(d, ask):
+    for n in ("5", "6"):
+        assert ask("GET", DEV).status == 200
+        d.http.put(DEV, json={"labels": {"n": n}}).raise_for_status()
+        answer = ask("GET", DEV)
+        assert f'"n":"{n}"'.encode() in answer.body
+        assert answer["ETag"] == d.http.get(DEV, headers={"Accept-Encoding": "identity"}).headers["ETag"]
 
 
 # ---- every path --------------------------------------------------------------------------------------------------

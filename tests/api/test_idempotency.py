@@ -29,7 +29,7 @@ def is_replay_of(second, first):
     assert {n: second.headers.get(n) for n in TOLD} == {n: first.headers.get(n) for n in TOLD}
 
 
-def test_ht48_a_repeated_create_has_one_effect_and_one_answer(sim, shootd):
+def test_ao7_ht48_a_repeated_create_has_one_effect_and_one_answer(sim, shootd):
     path = shootd.clusters_path()
     first = post(shootd, path, {"name": "dev"})
     assert first.status_code == 202 and "Idempotency-Replayed" not in first.headers

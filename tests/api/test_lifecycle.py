@@ -115,7 +115,7 @@ def test_spec_is_kept_verbatim_and_defaults_are_observed(shootd):
     assert pool["labels"] == {"a": "b"}
 
 
-def test_put_creates_repeats_and_adopts(sim, shootd):
+def test_ht7_put_creates_repeats_and_adopts(sim, shootd):
     path = shootd.clusters_path("dev")
     first = shootd.http.put(path, json={"spec": {}})
     assert first.status_code == 202

@@ -84,7 +84,7 @@ def small(tmp_path_factory):
     ({"phase": "failed"}, {"broken"}),
     ({"phase": "hibernated", "sort": "-name"}, {"asleep"}),
 ])
-def test_filters(small, params, wanted):
+def test_ht38_filters(small, params, wanted):
     _, d = small
     found = names(d, **params)
     assert set(found) == wanted and len(found) == len(wanted)
@@ -109,7 +109,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("sort", [*KEYS, *("-" + k for k in KEYS), "phase,-version", "-region,version,-name", "health,project,-created_at,name"])
-def test_orders(small, sort):
+def test_ht38_orders(small, sort):
     _, d = small
     items = walk(d, fields="summary")
     wanted = sorted(items, key=lambda c: (c["project"], c["name"]))
@@ -189,7 +189,7 @@ def test_pages_have_tags(small):
     assert changed.status_code == 200 and changed.json()["items"][0]["description"] == "changed"
 
 
-def test_cursors_are_of_one_list(small):
+def test_ht36_cursors_are_of_one_list(small):
     _, d = small
     cursor = page(d, limit=2, sort="name")["next_cursor"]
     assert page(d, cursor, limit=5, sort="name", fields="summary")["items"], "limit and fields may change"
@@ -201,7 +201,7 @@ def test_cursors_are_of_one_list(small):
         assert d.http.get("/v1/clusters", params={"cursor": forged, "sort": "name"}).status_code == 400
 
 
-def test_cursors_live_over_restarts(small):
+def test_ht36_cursors_live_over_restarts(small):
     _, d = small
     everything = names(d, sort="-version")
     first = page(d, limit=3, sort="-version")
@@ -305,7 +305,7 @@ class Churn:
         assert not self.faults, self.faults
 
 
-def test_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
+def test_ht35_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
     """Who lives throughout is seen once on every walk, in order, whatever else happens in between."""
     sim.post("shoots", count=4000, prefix="live", state="ready")
     sim.post("shoots", count=900, prefix="kept", state="hibernated")

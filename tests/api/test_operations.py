@@ -27,7 +27,7 @@ def slow(make_sim, make_shootd):
 
 # ---- waiting -----------------------------------------------------------------------------------------------------
 
-def test_ao10_ao12_ao13_wait_answers_when_the_time_is_over(slow):
+def test_ao10_ao12_ao13_ao14_wait_answers_when_the_time_is_over(slow):
     _, d = slow
     op = d.create("dev")["operation"]["id"]
     wait_until(lambda: d.operation(op)["status"] == "running", what="the create to be sent")
@@ -43,6 +43,12 @@ def test_ao10_ao12_ao13_wait_answers_when_the_time_is_over(slow):
         assert ("Preference-Applied" in answer.headers) is ("headers" in how)
         if "headers" in how:
             assert answer.headers["Preference-Applied"] == "wait=1"
+
+    def unchanged():
+        tag = d.http.get(f"/v1/operations/{op}").headers["ETag"]
+        answer = d.http.get(f"/v1/operations/{op}?wait=1", headers={"If-None-Match": tag})
+        return answer if answer.status_code == 304 else None
+    assert wait_until(unchanged, what="a second without progress").headers["ETag"]
     for query in ("", "?wait=0"):
         began = time.monotonic()
         assert d.http.get(f"/v1/operations/{op}{query}").json()["status"] == "running"

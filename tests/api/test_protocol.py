@@ -91,7 +91,7 @@ def test_ht14_6_5_framing(raw, token, name, fields, body, status, code):
     refused_and_closed(raw, status, code)
 
 
-def test_ht14_bad_host(d):
+def test_ht14_6_5_bad_hosts(d):
     for host in ("a b", "a/b", "a@b", "", 'a"b'):
         with Raw(d.port) as raw:
             raw.send(f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n")
@@ -135,7 +135,7 @@ def test_6_5_absolute_form(raw):
 
 
 @pytest.mark.parametrize("method", ["get", "BREW", "PROPFIND", "Get"])
-def test_ht9_unknown_method(raw, method):
+def test_ht9_6_5_unknown_methods(raw, method):
     raw.send(request(method, "/livez"))
     answer = raw.read()
     assert (answer.status, answer.code) == (501, "method_unknown")
@@ -166,7 +166,7 @@ def test_ht8_options(raw):
     assert raw.read().status == 404
 
 
-def test_ht12_expect(raw, token):
+def test_ht12_6_5_unknown_expect(raw, token):
     raw.send(request("POST", "/v1/tokens", "Expect: 200-maybe", "Content-Type: application/json", token=token, body="{}"))
     refused_and_closed(raw, 417, "expectation_failed")
 
@@ -261,6 +261,10 @@ def test_ht13_large_headers(d):
         refused_and_closed(raw, 431, "headers_too_large")
     with Raw(d.port) as raw:
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 200}" for i in range(62))))
+        assert raw.read().status == 200
+    with Raw(d.port) as raw:  # the longest target and the largest section together
+        target = "/livez?verbose="
+        raw.send(request("GET", target + "a" * (8192 - len(target)), *(f"X-{i:02}: {'a' * 253}" for i in range(62))))
         assert raw.read().status == 200
     with Raw(d.port) as raw:  # beyond what libmicrohttpd holds: its own page
         raw.send(request("GET", "/livez", *(f"X-{i}: {'a' * 1000}" for i in range(60))))
@@ -425,6 +429,22 @@ def test_challenges(d, token):
     with Raw(d.port) as raw:  # never in the query
         raw.send(request("GET", f"/v1/whoami?access_token={token}"))
         assert raw.read().status == 401
+
+
+def test_credentials_are_judged_on_each_request_of_a_connection(d, raw, token):
+    made = d.http.post("/v1/tokens", json={"name": "short-lived", "role": "viewer", "projects": ["*"]}).json()
+    wrong = made["token"][:-1] + ("a" if made["token"][-1] != "a" else "b")
+
+    def who(credentials):
+        raw.send(request("GET", "/v1/whoami", token=credentials))
+        answer = raw.read()
+        return answer.json()["name"] if answer.status == 200 else answer.status
+    for _ in range(2):
+        assert [who(t) for t in (made["token"], made["token"], token, wrong, wrong, made["token"], None, token)] == \
+            ["short-lived", "short-lived", "admin", 401, 401, "short-lived", 401, "admin"]
+    assert who(made["token"]) == "short-lived"
+    assert d.http.delete("/v1/tokens/" + made["id"]).status_code == 204
+    assert [who(t) for t in (made["token"], made["token"], token)] == [401, 401, "admin"], "also where it was good before"
 
 
 def client(d, role, projects):

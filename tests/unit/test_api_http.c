@@ -30,7 +30,7 @@
 #include "base/token.h"
 #include "view/render.h"
 
-enum { ANSWER_BYTES = 4 * 1024 * 1024 };
+enum { ANSWER_BYTES = 4 * 1024 * 1024, WAITERS = 12 };
 
 /* The stand-in for the loop thread: answers what was posted, after the test allows it. */
 static struct loop {
@@ -242,6 +242,7 @@ static int start(void **state)
     limits.idle_us = 2 * US_PER_S;
     limits.send_us = 500 * US_PER_MS;
     limits.reap_us = 20 * US_PER_MS;
+    limits.waiters_per_token = WAITERS;
     projects[0] = (struct config_project){
         .name = (char *)(uintptr_t) "team-a", .account = &account, .region = (char *)(uintptr_t) "Sto2"};
     projects[1] = (struct config_project){
@@ -523,7 +524,7 @@ static void pages_have_tags(void **state)
     assert_int_equal(ask("GET", "/v1/clusters", admin, field, ""), 200);
 }
 
-static void cursors_expire(void **state)
+static void ht36_cursors_expire(void **state)
 {
     (void)state;
     static const char *const lists[] = {"/v1/clusters?limit=1", "/v1/clusters?limit=1&sort=-name",
@@ -644,6 +645,31 @@ static void ao14_operations_are_waited_for(void **state)
     has("\"id\":\"op_00000000000002\"");
     lacks("Retry-After");
     assert_int_equal(get("/v1/operations/none"), 404);
+}
+
+static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/operations/op_00000000000001?wait=50";
+    char *text CLEANUP_FREE =
+        mem_printf("GET %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n\r\n", target, admin);
+    int waiting[WAITERS];
+    loop_hold(true);
+    for (unsigned i = 0; i < WAITERS; i++) {
+        waiting[i] = dial();
+        send_text(waiting[i], text, strlen(text));
+    }
+    while (api_parked(api) < WAITERS)
+        (void)usleep(1000);
+    assert_int_equal(get(target), 200);
+    has("Retry-After: 5\r\n");
+    has("\"id\":\"op_00000000000001\"");
+    loop_hold(false);
+    for (unsigned i = 0; i < WAITERS; i++) {
+        (void)read_answer(waiting[i], 300);
+        has("{\"status\":\"succeeded\"}");
+        (void)close(waiting[i]);
+    }
 }
 
 /* Header section, then what has to come back. */
@@ -993,12 +1019,13 @@ int main(void)
         HTTP_TEST(ht37_lists_are_paged_and_filtered),
         HTTP_TEST(lists_are_sorted),
         HTTP_TEST(pages_have_tags),
-        HTTP_TEST(cursors_expire),
+        HTTP_TEST(ht36_cursors_expire),
         HTTP_TEST(clusters_are_counted),
         HTTP_TEST(issues_are_told),
         HTTP_TEST(parameters_are_checked),
         HTTP_TEST(commands_are_posted),
         HTTP_TEST(ao14_operations_are_waited_for),
+        HTTP_TEST(ao16_who_comes_when_too_many_wait_is_answered_at_once),
         HTTP_TEST(ht14_framing_and_paths),
         HTTP_TEST(ht8_ht9_methods_are_told),
         HTTP_TEST(ht10_ht13_bodies_are_checked),

@@ -187,6 +187,58 @@ static void masks_known_secrets_AU_21(void **state)
     assert_null(strstr(text, "MfKQ"));
     assert_null(strstr(text, "xyz"));
     assert_non_null(strstr(text, "; done"));
+    char end[] = "SHD_a=b;whsk_";
+    log_mask_secrets(end);
+    assert_string_equal(end, "SHD_***;whsk_");
+    char nested[] = "X-auth-token: q1 bearer shd_x/y Bearershd";
+    log_mask_secrets(nested);
+    assert_string_equal(nested, "X-auth-token: ** bearer ******* Bearershd");
+    char none[] = "xylophones, beards, sheds, wheels: 100%";
+    log_mask_secrets(none);
+    assert_string_equal(none, "xylophones, beards, sheds, wheels: 100%");
+}
+
+static char logged[8192];
+
+static void keep_line(enum log_level level, const char *message, const char *const *keys,
+                      const char *const *values, unsigned count)
+{
+    (void)level;
+    char *end = logged + snprintf(logged, sizeof(logged), "%s", message);
+    for (unsigned i = 0; i < count; i++)
+        end += snprintf(end, (size_t)(logged + sizeof(logged) - end), "|%s=%s", keys[i], values[i]);
+}
+
+static void log_values_are_cleaned_AU_22(void **state)
+{
+    (void)state;
+    char longest[3001];
+    memset(longest, 'l', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    log_set_sink(keep_line);
+    log_error("line", "a", "1\n2\x7f", "none", NULL, "long", longest, "b", "Bearer xyz", "c", "");
+    log_set_sink(NULL);
+    assert_memory_equal(logged, "line|a=1 2 |long=lll", 20);
+    const char *rest = strstr(logged, "|b=");
+    assert_non_null(rest);
+    assert_string_equal(rest, "|b=Bearer ***|c=");
+    assert_int_equal(rest - strstr(logged, "=lll") - 1, 2048);
+}
+
+static void log_lines_are_quoted_where_needed(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *kept = stderr;
+    stderr = open_memstream(&text, &len);
+    assert_non_null(stderr);
+    log_error("line", "q", "a \"b\" \\c", "edge", "\"", "empty", "", "eq", "a=b", "plain", "x-1/2");
+    (void)fclose(stderr);
+    stderr = kept;
+    assert_non_null(strstr(text, " error   line q=\"a \\\"b\\\" \\\\c\" edge=\"\\\"\" empty=\"\" eq=\"a=b\" "
+                                 "plain=x-1/2\n"));
+    free(text);
 }
 
 static void sealed_values_open_only_in_their_context(void **state)
@@ -295,6 +347,8 @@ int main(void)
         cmocka_unit_test(numbers_may_be_strings),
         cmocka_unit_test(ids_are_distinct_and_sort_by_age),
         cmocka_unit_test(masks_known_secrets_AU_21),
+        cmocka_unit_test(log_values_are_cleaned_AU_22),
+        cmocka_unit_test(log_lines_are_quoted_where_needed),
         cmocka_unit_test(sealed_values_open_only_in_their_context),
         cmocka_unit_test(view_readers_never_see_half_a_change),
         cmocka_unit_test(view_is_sorted_and_the_last_change_wins),
