@@ -97,6 +97,7 @@ static void park_for_account(struct request *r, enum command_type type)
     } else if (!all) {
         respond_with(r, PROBLEM_FORBIDDEN,
                      "This operation needs the role admin for every project of the account.");
+        request_tell(r, request_command(r, COMMAND_AUDIT_DENIED));
     } else {
         struct command *cmd = request_command(r, type);
         cmd->name = mem_strdup(r->item);

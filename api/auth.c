@@ -76,6 +76,7 @@ bool check_permission(struct request *r)
     if (r->token->role < r->route->role) {
         respond_with(r, PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
                      role_name(r->route->role), role_name(r->token->role));
+        request_tell(r, request_command(r, COMMAND_AUDIT_DENIED));
         return false;
     }
     if (r->project && (!config_project(r->api->options.config, r->project) ||

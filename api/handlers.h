@@ -33,6 +33,7 @@ void handle_cluster_put(struct request *r);
 void handle_cluster_patch(struct request *r);
 void handle_cluster_delete(struct request *r);
 void handle_cluster_action(struct request *r);
+void handle_audit(struct request *r);
 /* node_pools.c */
 void handle_node_pools(struct request *r);
 void handle_node_pool_create(struct request *r);

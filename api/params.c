@@ -147,6 +147,13 @@ static const struct rule rules[PARAM_MAX_] = {
                       .max = FIELDS_MAX_,
                       .from_name = fields_from_name,
                       .to_name = fields_to_name},
+    [PARAM_ACTION] = {.name = "action"},
+    [PARAM_TOKEN] = {.name = "token"},
+    [PARAM_OUTCOME] = {.name = "outcome",
+                       .kind = KIND_ENUM,
+                       .max = AUDIT_OUTCOME_MAX_,
+                       .from_name = audit_outcome_from_name,
+                       .to_name = audit_outcome_name},
 };
 
 enum { MAX_TEXT = 512, MAX_DAYS = 36500 };

@@ -36,6 +36,9 @@ enum param_id {
     PARAM_EXPIRING_BEFORE,
     PARAM_SORT,
     PARAM_FIELDS,
+    PARAM_ACTION,
+    PARAM_TOKEN,
+    PARAM_OUTCOME,
     PARAM_MAX_,
 };
 

@@ -67,6 +67,9 @@ struct command *request_command(struct request *r, enum command_type type)
     cmd->role = token->role;
     cmd->token_projects = string_list_copy(token->projects);
     cmd->request_id = mem_strdup(r->id);
+    cmd->action_name = r->route->operation;
+    if (r->peer)
+        memcpy(cmd->address, r->peer->address, sizeof(cmd->address));
     cmd->deadline = env_mono(r->api->options.env) + r->api->limits.command_us;
     cmd->project = mem_strdup(r->project);
     cmd->name = mem_strdup(r->name);
@@ -117,6 +120,16 @@ void request_park(struct request *r, struct command *cmd)
      */
     MHD_suspend_connection(r->mhd);
     api->options.post(api->options.post_ctx, cmd);
+}
+
+void request_tell(struct request *r, struct command *cmd)
+{
+    struct api *api = r->api;
+    cmd->reply = command_free;
+    if (atomic_load(&api->stopping))
+        command_free(cmd);
+    else
+        api->options.post(api->options.post_ctx, cmd);
 }
 
 static void answer_command(struct request *r, struct command *cmd)

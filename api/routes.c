@@ -95,6 +95,9 @@ const struct route routes[] = {
      ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
     {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, 0},
 
+    {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, 0, 0,
+     PAGE | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME)},
+
     {"listAccounts", METHOD_GET, "/v1/accounts", handle_accounts, ROLE_VIEWER, 0, 0, PAGE},
     {"loginAccount", METHOD_POST, "/v1/accounts/{account}/login", handle_account_login, ROLE_ADMIN, 0, 0, 0},
     {"verifyAccount", METHOD_POST, "/v1/accounts/{account}/verify", handle_account_verify, ROLE_ADMIN,

@@ -28,6 +28,7 @@ void command_free(struct command *cmd)
     string_list_free(cmd->events.types);
     string_list_free(cmd->events.projects);
     free(cmd->events.cluster);
+    audit_query_done(&cmd->audit);
     problem_free(cmd->problem);
     if (cmd->answer_is_secret)
         mem_free_secret(cmd->answer);

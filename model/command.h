@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/env.h"
+#include "model/audit.h"
 #include "model/cluster.h"
 #include "model/problem.h"
 #include "model/replay.h"
@@ -44,6 +45,8 @@ enum command_type {
     COMMAND_WEBHOOK_CREATE,   /* body {url, event_types, projects?, description?} */
     COMMAND_WEBHOOK_DELETE,   /* id */
     COMMAND_EVENTS,           /* events: a page of stored events */
+    COMMAND_AUDIT,            /* audit: a page of the audit log; the answer is an array, and `next` */
+    COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
     COMMAND_TOKEN_CREATE,     /* body {name, role, projects, expires_in_days?} */
     COMMAND_TOKEN_DELETE,     /* id */
     COMMAND_ACCOUNT_LOGIN,    /* name: of the account */
@@ -73,8 +76,10 @@ struct command {
     enum role role;
     char **token_projects; /* copy of the token's list */
     char *request_id;
-    struct trace trace; /* that calls for this command belong to */
-    mono_us deadline;   /* the answer is due by then; the decider answers a timeout itself */
+    const char *action_name; /* operationId of the contract, static; NULL: not asked for by a caller */
+    char address[48];        /* of the peer, or "" */
+    struct trace trace;      /* that calls for this command belong to */
+    mono_us deadline;        /* the answer is due by then; the decider answers a timeout itself */
     /* what is asked */
     char *project;
     char *name;
@@ -93,6 +98,7 @@ struct command {
     int ttl_seconds;
     int min_remaining_seconds;
     struct command_events events;
+    struct audit_query audit;
     /* the answer: either a problem, or a status with a body */
     struct problem *problem;
     int status;
@@ -103,6 +109,7 @@ struct command {
     char *location;                     /* or NULL */
     int retry_after_s;                  /* 0: none */
     char operation_id[40];              /* what was accepted, or "" */
+    int64_t next;                       /* pages: the place where the next one begins, 0: there is none */
     bool replayed;                      /* the answer is that of an earlier request of the same key */
     void (*reply)(struct command *cmd); /* loop thread; must not block */
     void *ctx;                          /* the HTTP side's */
@@ -110,7 +117,8 @@ struct command {
     bool name_checked; /* Cleura was asked whether the name is free, or could not be asked in time */
     bool key_known;    /* its key was looked up: nothing was answered to it before */
     void *key_held;    /* nobody else may use its key meanwhile */
-    void *decider_link[4];
+    bool audited;      /* the audit log tells of it */
+    void *decided_by;  /* once it was taken up */
 };
 
 struct command *command_new(enum command_type type);

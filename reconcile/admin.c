@@ -163,9 +163,10 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     log_info("webhook created", "webhook", s->id, "by", cmd->token_name);
     prepare_secret(cmd, render_subscription(s), "secret", secret);
     cmd->location = mem_printf("/v1/webhooks/%s", s->id);
+    memcpy(cmd->id, s->id, sizeof(cmd->id));
     struct save *save = save_new(r, on_webhook_saved, cmd);
     change_put_subscription(save->set, s);
-    replay_keep(save, cmd);
+    command_keep(save, cmd);
     save_submit(save, true);
 }
 
@@ -185,6 +186,8 @@ void command_webhook_delete(struct reconcile *r, struct command *cmd)
     log_info("webhook deleted", "webhook", cmd->id, "by", cmd->token_name);
     struct save *save = save_new(r, on_removed, cmd);
     change_delete_subscription(save->set, cmd->id);
+    cmd->status = 204;
+    audit_accepted(save, cmd);
     HASH_DEL(r->subscriptions, entry);
     subscription_free(entry->subscription);
     free(entry);
@@ -278,7 +281,8 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     prepare_secret(cmd, render_api_token(t), "token", secret);
     struct save *save = save_new(r, on_token_saved, cmd);
     change_put_token(save->set, api_token_copy(t));
-    replay_keep(save, cmd);
+    memcpy(cmd->id, t->id, sizeof(cmd->id));
+    command_keep(save, cmd);
     save_submit(save, true);
 }
 
@@ -295,6 +299,8 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     log_info("token revoked", "token", cmd->id, "by", cmd->token_name);
     struct save *save = save_new(r, on_removed, cmd);
     change_put_token(save->set, api_token_copy(entry->token));
+    cmd->status = 204;
+    audit_accepted(save, cmd);
     save_submit(save, false);
 }
 
@@ -355,7 +361,7 @@ static void on_page(struct loop_task *task)
 static void on_page_read(void *ctx, enum store_status status, struct event_page *page)
 {
     struct event_answer *a = ctx;
-    struct reconcile *r = a->cmd->decider_link[0];
+    struct reconcile *r = a->cmd->decided_by;
     a->status = status;
     a->page = page;
     loop_post(r->o.loop, &a->task);
@@ -371,6 +377,5 @@ void command_events(struct reconcile *r, struct command *cmd)
                                       .cluster = cmd->events.cluster};
     a->task = (struct loop_task){.run = on_page, .drop = answer_drop};
     a->cmd = cmd;
-    cmd->decider_link[0] = r;
     storage_query_events(r->o.storage, &query, on_page_read, a);
 }

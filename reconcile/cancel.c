@@ -66,7 +66,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
         observe_settle(e, save);
     save_entity(save, e);
     prepare(cmd, op);
-    replay_keep(save, cmd);
+    command_keep(save, cmd);
     save_submit(save, false);
     operation_free(op);
 }
@@ -80,7 +80,7 @@ static void cancel_current(struct entity *e, struct command *cmd)
     e->unsettled++;
     save_entity(save, e);
     prepare(cmd, e->op);
-    replay_keep(save, cmd);
+    command_keep(save, cmd);
     save_submit(save, false);
     if (!e->reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
         loop_timer_clear(e->r->o.loop, &e->retry); /* nothing is tried again */
@@ -112,6 +112,10 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd)
         return;
     }
     struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
+    if (!cmd->project) { /* the path names the operation only */
+        cmd->project = mem_strdup(entry->op->project);
+        cmd->name = mem_strdup(entry->op->cluster);
+    }
     if (command_wait_until_settled(e, cmd))
         return;
     if (entry->op->status == OPERATION_CANCELLED) {

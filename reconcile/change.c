@@ -73,7 +73,7 @@ static void settle_wish(struct entity *e, struct command *cmd, const json_t *bod
         observe_settle(e, save);
     save_entity(save, e);
     reply_prepare_cluster(cmd, status, e, change);
-    replay_keep(save, cmd);
+    command_keep(save, cmd);
     save_submit(save, false);
 }
 

@@ -172,6 +172,6 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     }
     save_entity(save, e);
     reply_prepare_cluster(cmd, 202, e, op);
-    replay_keep(save, cmd);
+    command_keep(save, cmd);
     save_submit(save, false);
 }

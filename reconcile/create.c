@@ -59,7 +59,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     struct save *save = save_new(r, on_create_saved, cmd);
     save_entity(save, e);
     reply_prepare_cluster(cmd, 202, e, op);
-    replay_keep(save, cmd);
+    command_keep(save, cmd);
     save_submit(save, true);
 }
 

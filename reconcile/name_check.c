@@ -45,7 +45,7 @@ static void go_on(struct name_check *n)
 static void on_listed(struct command *part)
 {
     struct command *cmd = part->ctx;
-    struct reconcile *r = (struct reconcile *)cmd->decider_link[0];
+    struct reconcile *r = cmd->decided_by;
     const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
     bool known = entity_find(r, cmd->project, name) != NULL;
     bool sure = !part->fresh_failed && !part->problem;
@@ -65,7 +65,6 @@ static void look_whose(struct name_check *n)
     part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     part->reply = on_listed;
     struct command *cmd = end(n);
-    cmd->decider_link[0] = r;
     part->ctx = cmd;
     command_fresh(r, part);
 }

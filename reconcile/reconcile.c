@@ -19,7 +19,8 @@ enum {
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
     EVENT_DAYS = 30,
-    DELIVERY_DAYS = 7
+    DELIVERY_DAYS = 7,
+    AUDIT_DAYS = 90
 };
 
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
@@ -272,6 +273,7 @@ static void purge(struct reconcile *r)
     change_purge(save->set, CHANGE_DELIVERY_PURGE, now - DELIVERY_DAYS * day);
     change_purge(save->set, CHANGE_EVENT_PURGE, now - EVENT_DAYS * day);
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US);
+    change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);
     save_submit(save, false);
     struct operation_entry *entry, *next;
@@ -342,6 +344,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         catalog_fetch(p);
         poll_rearm(p);
     }
+    audit_started(r);
     r->housekeeping.fire = on_housekeeping;
     loop_timer_set(r->o.loop, &r->housekeeping, env_mono(r->env));
     loop_set_after_turn(r->o.loop, publish, r);
@@ -371,14 +374,22 @@ static const struct {
     [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
     [COMMAND_WEBHOOK_DELETE] = {command_webhook_delete, true},
     [COMMAND_EVENTS] = {command_events, false},
+    [COMMAND_AUDIT] = {command_audit, false},
+    [COMMAND_AUDIT_DENIED] = {command_audit_denied, false},
     [COMMAND_TOKEN_CREATE] = {command_token_create, true},
     [COMMAND_TOKEN_DELETE] = {command_token_delete, true},
     [COMMAND_ACCOUNT_LOGIN] = {command_account_login, true},
     [COMMAND_ACCOUNT_VERIFY] = {command_account_verify, true},
 };
 
+bool reconcile_writes(enum command_type type)
+{
+    return commands[type].writes;
+}
+
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
+    cmd->decided_by = r;
     if (!r->stopping && replay_take(r, cmd))
         return;
     if (r->stopping) {

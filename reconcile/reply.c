@@ -28,9 +28,16 @@ void reply_fit_faults(const struct command *cmd, struct problem *problem)
         shorten_pointers(problem->faults, cmd->fault_pointer);
 }
 
+void command_keep(struct save *save, struct command *cmd)
+{
+    replay_keep(save, cmd);
+    audit_accepted(save, cmd);
+}
+
 void reply_give_back(struct command *cmd)
 {
     replay_let_go(cmd);
+    audit_answered(cmd);
     cmd->reply(cmd);
 }
 

@@ -127,6 +127,13 @@ struct subscription_entry {
 struct held_key;
 struct kubeconfigs;
 
+/* Of entries that nothing limits but the caller. */
+struct audit_limit {
+    mono_us since; /* begin of the minute */
+    unsigned told;
+    unsigned left_out;
+};
+
 struct reconcile {
     struct reconcile_options o;
     const struct env *env;
@@ -141,6 +148,7 @@ struct reconcile {
     struct kubeconfigs *kubeconfigs;
     struct lookups *lookups;
     struct list name_checks;
+    struct audit_limit audit_limit;
     struct held_key *held_keys;             /* of requests that are being decided */
     struct account_state **loaded_accounts; /* until accounts exist */
     size_t loaded_account_count;
@@ -395,6 +403,20 @@ void reply_give_back(struct command *cmd);
 /* `op` is the operation that answers this caller; NULL: the entity's own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
+
+/* audit.c */
+/* The change that the save holds is told, with the answer that was prepared for it. */
+void audit_accepted(struct save *save, struct command *cmd);
+/* What was refused, and what gave a secret away. */
+void audit_answered(struct command *cmd);
+void audit_started(struct reconcile *r);
+void command_audit(struct reconcile *r, struct command *cmd);
+void command_audit_denied(struct reconcile *r, struct command *cmd);
+/* reconcile.c: whether commands of this type change something. */
+bool reconcile_writes(enum command_type type);
+
+/* Of a request that is accepted: its prepared answer is kept for repetitions, the audit log tells of it. */
+void command_keep(struct save *save, struct command *cmd);
 
 /* replay.c: requests with an Idempotency-Key. */
 /* True when the command was taken: it was answered before, its key is in use, or it is looked up first. */

@@ -54,6 +54,10 @@ static void change_done(struct change *change)
     case CHANGE_REPLAY_PUT:
         replay_free(change->replay);
         break;
+    case CHANGE_AUDIT_APPEND:
+        audit_entry_free(change->audit);
+        break;
+    case CHANGE_AUDIT_PURGE:
     case CHANGE_CLUSTER_DELETE:
     case CHANGE_SUBSCRIPTION_DELETE:
     case CHANGE_OPERATION_PURGE:
@@ -146,6 +150,11 @@ void change_put_project(struct change_set *set, struct project_state *p)
 void change_put_replay(struct change_set *set, struct replay *p)
 {
     change_add(set, CHANGE_REPLAY_PUT)->replay = p;
+}
+
+void change_append_audit(struct change_set *set, struct audit_entry *e)
+{
+    change_add(set, CHANGE_AUDIT_APPEND)->audit = e;
 }
 
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before)

@@ -7,12 +7,13 @@
 
 #include <assert.h>
 
-enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES, REQUEST_REPLAY };
+enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES, REQUEST_REPLAY, REQUEST_AUDIT };
 
 struct reader_request {
     struct reader_request *next;
     enum request_kind kind;
     struct event_query query;
+    struct audit_query audit;
     char *id;
     char *before;
     int limit;
@@ -21,6 +22,7 @@ struct reader_request {
         void (*event)(void *ctx, enum store_status status, struct event *event);
         void (*deliveries)(void *ctx, enum store_status status, struct delivery *array, size_t count);
         void (*replay)(void *ctx, enum store_status status, struct replay *replay);
+        void (*audit)(void *ctx, enum store_status status, struct audit_page *page);
     } on_done;
     void *ctx;
 };
@@ -28,6 +30,7 @@ struct reader_request {
 static void request_free(struct reader_request *q)
 {
     event_query_done(&q->query);
+    audit_query_done(&q->audit);
     free(q->id);
     free(q->before);
     free(q);
@@ -66,11 +69,21 @@ static void answer_replay(struct reader *r, struct reader_request *q)
     q->on_done.replay(q->ctx, status, replay);
 }
 
+static void answer_audit(struct reader *r, struct reader_request *q)
+{
+    struct audit_page *page = MEM_NEW(struct audit_page);
+    enum store_status status = r->backend->audit(r->conn, &q->audit, page);
+    if (status != STORE_OK) {
+        audit_page_free(page);
+        page = NULL;
+    }
+    q->on_done.audit(q->ctx, status, page);
+}
+
 static void (*const answers[])(struct reader *r, struct reader_request *q) = {
-    [REQUEST_EVENTS] = answer_events,
-    [REQUEST_EVENT] = answer_event,
-    [REQUEST_DELIVERIES] = answer_deliveries,
-    [REQUEST_REPLAY] = answer_replay,
+    [REQUEST_EVENTS] = answer_events,         [REQUEST_EVENT] = answer_event,
+    [REQUEST_DELIVERIES] = answer_deliveries, [REQUEST_REPLAY] = answer_replay,
+    [REQUEST_AUDIT] = answer_audit,
 };
 
 /* NULL when the reader is to stop and nothing is queued. */
@@ -194,6 +207,18 @@ void storage_query_replay(struct storage *s, const char *key,
     q->kind = REQUEST_REPLAY;
     q->id = mem_strdup(key);
     q->on_done.replay = on_done;
+    q->ctx = ctx;
+    reader_post(&s->reader, q);
+}
+
+void storage_query_audit(struct storage *s, const struct audit_query *query,
+                         void (*on_done)(void *ctx, enum store_status status, struct audit_page *page),
+                         void *ctx)
+{
+    struct reader_request *q = MEM_NEW(struct reader_request);
+    q->kind = REQUEST_AUDIT;
+    q->audit = audit_query_copy(query);
+    q->on_done.audit = on_done;
     q->ctx = ctx;
     reader_post(&s->reader, q);
 }

@@ -16,6 +16,7 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
+#include "model/audit.h"
 #include "model/cluster.h"
 #include "model/replay.h"
 
@@ -50,6 +51,8 @@ enum change_kind {
     CHANGE_PROJECT_PUT,
     CHANGE_REPLAY_PUT,   /* whole row; an older one of the same key gives way */
     CHANGE_REPLAY_PURGE, /* made before `at` */
+    CHANGE_AUDIT_APPEND, /* the store gives the sequence */
+    CHANGE_AUDIT_PURGE,  /* older than `at` */
     CHANGE_KIND_MAX_,
 };
 
@@ -65,6 +68,7 @@ struct change {
         struct account_state *account;
         struct project_state *project;
         struct replay *replay;
+        struct audit_entry *audit;
         char id[40];
         wall_us at;
     };
@@ -104,6 +108,7 @@ void change_put_token(struct change_set *set, struct api_token *t);
 void change_put_account(struct change_set *set, struct account_state *a);
 void change_put_project(struct change_set *set, struct project_state *p);
 void change_put_replay(struct change_set *set, struct replay *p);
+void change_append_audit(struct change_set *set, struct audit_entry *e);
 /* kind: one of CHANGE_..._PURGE. */
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
 
@@ -173,6 +178,7 @@ struct store_backend {
     enum store_status (*deliveries)(void *conn, const char *subscription_id, const char *before, int limit,
                                     struct delivery **ret_array, size_t *ret_count);
     enum store_status (*replay_by_key)(void *conn, const char *key, struct replay **ret_replay);
+    enum store_status (*audit)(void *conn, const struct audit_query *query, struct audit_page *ret_page);
     /*
      * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when another holder's
      * lease has not run out (then *lease says whose). A change of holder increments the fence (DB-23). Own
@@ -238,5 +244,10 @@ void storage_query_deliveries(struct storage *s, const char *subscription_id, co
 void storage_query_replay(struct storage *s, const char *key,
                           void (*on_done)(void *ctx, enum store_status status, struct replay *replay),
                           void *ctx);
+
+/* As for events: the query is copied, the page is taken. */
+void storage_query_audit(struct storage *s, const struct audit_query *query,
+                         void (*on_done)(void *ctx, enum store_status status, struct audit_page *page),
+                         void *ctx);
 
 #endif

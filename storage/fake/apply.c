@@ -180,6 +180,30 @@ static enum store_status purge_replays(struct fake_tables *t, struct change *cha
     return STORE_OK;
 }
 
+static enum store_status append_audit(struct fake_tables *t, struct change *change)
+{
+    const struct audit_entry *e = change->audit;
+    char key[24];
+    (void)snprintf(key, sizeof(key), "%020" PRId64, ++t->audit_sequence);
+    struct fake_row *row = row_new(key, NULL);
+    row->number = e->at;
+    row->audit = MEM_NEW(struct audit_entry);
+    row->audit->sequence = t->audit_sequence;
+    row->audit->token_id = mem_strdup(e->token_id);
+    row->audit->action = mem_strdup(e->action);
+    row->audit->project = mem_strdup(e->project);
+    row->audit->cluster = mem_strdup(e->cluster);
+    row->audit->outcome = e->outcome;
+    row->audit->body = mem_strdup(e->body);
+    return put(t, FAKE_AUDIT, row);
+}
+
+static enum store_status purge_audit(struct fake_tables *t, struct change *change)
+{
+    fake_filter(&t->table[FAKE_AUDIT], made_before, &change->at);
+    return STORE_OK;
+}
+
 typedef enum store_status (*applier)(struct fake_tables *t, struct change *change);
 
 static const applier appliers[CHANGE_KIND_MAX_] = {
@@ -198,6 +222,8 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_PROJECT_PUT] = put_project,
     [CHANGE_REPLAY_PUT] = put_replay,
     [CHANGE_REPLAY_PURGE] = purge_replays,
+    [CHANGE_AUDIT_APPEND] = append_audit,
+    [CHANGE_AUDIT_PURGE] = purge_audit,
 };
 
 enum store_status fake_apply_change(struct fake_tables *t, struct change *change)

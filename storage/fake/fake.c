@@ -240,6 +240,15 @@ static enum store_status fake_replay_by_key(void *arg, const char *key, struct r
     return *ret_replay ? STORE_OK : STORE_NONE;
 }
 
+static enum store_status fake_audit(void *arg, const struct audit_query *query, struct audit_page *ret_page)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    fake_read_audit(&conn->state->committed, query, ret_page);
+    unlock(conn);
+    return STORE_OK;
+}
+
 /* ---- leases
  * ------------------------------------------------------------------------------------------------- */
 
@@ -292,6 +301,7 @@ const struct store_backend store_fake = {
     .event_by_id = fake_event_by_id,
     .deliveries = fake_deliveries,
     .replay_by_key = fake_replay_by_key,
+    .audit = fake_audit,
     .lease_take = fake_lease_take,
     .lease_release = fake_lease_release,
 };

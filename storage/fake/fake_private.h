@@ -15,5 +15,7 @@ void fake_read_deliveries(const struct fake_tables *t, const char *subscription_
 
 /* NULL when there is none. The caller owns it. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
+void fake_read_audit(const struct fake_tables *t, const struct audit_query *query,
+                     struct audit_page *ret_page);
 
 #endif

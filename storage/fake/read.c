@@ -108,3 +108,36 @@ struct replay *fake_read_replay(const struct fake_tables *t, const char *key)
     json_t *CLEANUP_JSON doc = row_doc(row);
     return replay_from_json(doc);
 }
+
+static bool lists(char *const *list, const char *text)
+{
+    if (!list)
+        return true;
+    for (; text && *list; list++)
+        if (!strcmp(*list, text))
+            return true;
+    return false;
+}
+
+static bool wants_entry(const struct audit_query *q, const struct audit_entry *e)
+{
+    return (!q->before || e->sequence < q->before) && lists(q->projects, e->project) &&
+           lists(q->clusters, e->cluster) && lists(q->actions, e->action) && lists(q->tokens, e->token_id) &&
+           (!q->outcomes || q->outcomes & 1U << e->outcome);
+}
+
+void fake_read_audit(const struct fake_tables *t, const struct audit_query *query,
+                     struct audit_page *ret_page)
+{
+    const struct fake_rows *rows = &t->table[FAKE_AUDIT];
+    size_t max = (size_t)store_page_limit(query->limit);
+    ret_page->entries = mem_calloc(max, sizeof(*ret_page->entries));
+    for (size_t i = rows->count; i > 0 && ret_page->count < max; i--) {
+        const struct audit_entry *e = rows->rows[i - 1]->audit;
+        if (!wants_entry(query, e))
+            continue;
+        struct audit_entry *out = &ret_page->entries[ret_page->count++];
+        out->sequence = e->sequence;
+        out->body = mem_strdup(e->body);
+    }
+}

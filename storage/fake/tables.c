@@ -14,12 +14,14 @@ static void row_unref(struct fake_row *row)
     free(row->doc);
     event_free(row->event);
     free(row->delivery);
+    audit_entry_free(row->audit);
     free(row);
 }
 
 void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from)
 {
     to->sequence = from->sequence;
+    to->audit_sequence = from->audit_sequence;
     for (int t = 0; t < FAKE_TABLE_MAX_; t++) {
         const struct fake_rows *rows = &from->table[t];
         to->table[t].rows = mem_dup(rows->rows, rows->count * sizeof(*rows->rows));

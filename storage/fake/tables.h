@@ -17,6 +17,7 @@ enum fake_table {
     FAKE_ACCOUNTS,
     FAKE_PROJECTS,
     FAKE_REPLAYS,
+    FAKE_AUDIT, /* key: the sequence in 20 digits */
     FAKE_TABLE_MAX_,
 };
 
@@ -24,10 +25,11 @@ struct fake_row {
     unsigned refs;
     char *key;
     char *unique;   /* a second thing that no other row of the table may have, or NULL */
-    int64_t number; /* cluster: version; operation: finished_at; replay: created_at */
+    int64_t number; /* cluster: version; operation: finished_at; replay: created_at; audit: at */
     char *doc;      /* the stored form, where there is one */
     struct event *event;
     struct delivery *delivery;
+    struct audit_entry *audit;
 };
 
 struct fake_rows {
@@ -39,6 +41,7 @@ struct fake_rows {
 struct fake_tables {
     struct fake_rows table[FAKE_TABLE_MAX_];
     int64_t sequence; /* the last one given */
+    int64_t audit_sequence;
 };
 
 void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);

@@ -147,6 +147,20 @@ static enum store_status put_replay(struct sqlite_conn *conn, struct change *cha
     return statement_run(&b, ret_error);
 }
 
+static enum store_status append_audit(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    const struct audit_entry *e = change->audit;
+    struct binder b = statement_start(conn, STATEMENT_AUDIT_APPEND);
+    bind_int(&b, e->at);
+    bind_text(&b, e->token_id);
+    bind_text(&b, e->action);
+    bind_text(&b, e->project);
+    bind_text(&b, e->cluster);
+    bind_text(&b, audit_outcome_name(e->outcome));
+    bind_text(&b, e->body);
+    return statement_run(&b, ret_error);
+}
+
 static enum store_status run_with_id(struct sqlite_conn *conn, enum statement which, const char *id,
                                      char **ret_error)
 {
@@ -167,10 +181,9 @@ static enum store_status delete_subscription(struct sqlite_conn *conn, struct ch
 }
 
 static const enum statement purges[CHANGE_KIND_MAX_] = {
-    [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE,
-    [CHANGE_EVENT_PURGE] = STATEMENT_EVENT_PURGE,
-    [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,
-    [CHANGE_REPLAY_PURGE] = STATEMENT_REPLAY_PURGE,
+    [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE, [CHANGE_EVENT_PURGE] = STATEMENT_EVENT_PURGE,
+    [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,   [CHANGE_REPLAY_PURGE] = STATEMENT_REPLAY_PURGE,
+    [CHANGE_AUDIT_PURGE] = STATEMENT_AUDIT_PURGE,
 };
 
 static enum store_status purge(struct sqlite_conn *conn, struct change *change, char **ret_error)
@@ -198,6 +211,8 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_PROJECT_PUT] = put_project,
     [CHANGE_REPLAY_PUT] = put_replay,
     [CHANGE_REPLAY_PURGE] = purge,
+    [CHANGE_AUDIT_APPEND] = append_audit,
+    [CHANGE_AUDIT_PURGE] = purge,
 };
 
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error)

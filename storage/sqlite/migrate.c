@@ -86,7 +86,20 @@ static const char replays[] = "CREATE TABLE replays ("
                               " " DOC ") STRICT;"
                               "CREATE INDEX replays_created ON replays (created_at);";
 
-static const char *const migrations[] = {tables, page_indexes, replays};
+/* AUTOINCREMENT: a number is never given twice, also after a purge. */
+static const char audit[] = "CREATE TABLE audit ("
+                            " sequence INTEGER PRIMARY KEY AUTOINCREMENT,"
+                            " at INTEGER NOT NULL,"
+                            " token_id TEXT,"
+                            " action TEXT NOT NULL,"
+                            " project TEXT,"
+                            " cluster TEXT,"
+                            " outcome TEXT NOT NULL,"
+                            " body TEXT NOT NULL"
+                            ") STRICT;"
+                            "CREATE INDEX audit_at ON audit (at);";
+
+static const char *const migrations[] = {tables, page_indexes, replays, audit};
 
 int migrate_newest(void)
 {

@@ -92,6 +92,7 @@ const struct store_backend store_sqlite = {
     .event_by_id = sqlite_event_by_id,
     .deliveries = sqlite_deliveries,
     .replay_by_key = sqlite_replay_by_key,
+    .audit = sqlite_audit,
     .lease_take = sqlite_lease_take,
     .lease_release = sqlite_lease_release,
 };

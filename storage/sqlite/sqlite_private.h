@@ -99,6 +99,9 @@ enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **
 enum store_status sqlite_deliveries(void *conn, const char *subscription_id, const char *before, int limit,
                                     struct delivery **ret_array, size_t *ret_count);
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay);
+
+/* audit.c */
+enum store_status sqlite_audit(void *conn, const struct audit_query *query, struct audit_page *ret_page);
 enum store_status sqlite_lease_take(void *conn, const char *name, const char *holder, wall_us now,
                                     int64_t ttl_us, struct store_lease *ret_lease);
 enum store_status sqlite_lease_release(void *conn, const char *name, const char *holder);

@@ -49,7 +49,8 @@ def simulator(directory):
 # What a request needs of Cleura before it can be answered, as the simulator calls it.
 NEEDS = {"getCatalog": ["cloud_profiles"], "createCluster": ["cloud_profiles"], "putCluster": ["cloud_profiles"],
          "listUpgrades": ["cloud_profiles"], "getQuota": ["current_projects"], "getMonitoring": ["monitoring"],
-         "listNodes": ["nodes_overview"], "getSshKey": ["ssh_key"], "getKubeconfig": ["kubeconfig_v3", "kubeconfig"],
+         "listNodes": ["nodes_overview"], "getSshKey": ["ssh_key"],
+         "getKubeconfig": ["kubeconfig_v3", "kubeconfig"], "getCredential": ["kubeconfig_v3", "kubeconfig"],
          "runClusterAction": ["ca_stage"]}
 THERE = {"project": "team-a", "cluster": "dev", "pool": "default", "account": "main", "action": "rotate-ca-prepare"}
 
@@ -91,7 +92,7 @@ def no_answers(directory, checker):
     patient = {"account_extra": "    call_timeout: 50s\n"}
     sim, by_hand = simulator(directory), harness.Sim(directory, two_factor=True)
     coded, silent = (harness.Shootd(directory / name, by_hand.url, **patient).start() for name in ("coded", "silent"))
-    d = young(directory, "hang", sim, extra="limits: {drain: 3s}\n", **patient)
+    d = young(directory, "hang", sim, extra="limits: {drain: 8s}\n", **patient)
     every_need(sim, "hang")
     probes = [Probes(checker, one, "", THERE) for one in (d, coded, silent)]
     assert until_the_guard_opens(probes[1]) == 202
@@ -245,7 +246,8 @@ def test_life_of_everything(pair, client, checker):
         "maintenance": {"begin": "020000+0000", "end": "030000+0000"}}})
     assert created.status_code == 202, created.text
     assert client.post(clusters, json={"name": "dev"}).status_code == 409
-    assert client.get(d.clusters_path("dev") + "/kubeconfig").status_code == 409
+    for name in ("kubeconfig", "credential"):
+        assert client.get(f"{d.clusters_path('dev')}/{name}").status_code == 409
     operation = created.headers["Location"]
     assert client.get(operation).headers["Retry-After"]
     assert client.get(operation, headers={"Prefer": "wait=1"}).headers["Preference-Applied"] == "wait=1"
@@ -258,7 +260,7 @@ def test_life_of_everything(pair, client, checker):
     assert client.get(operation, headers={"If-Match": '"other"'}).status_code == 412
     assert client.get(d.clusters_path("dev"), headers={"If-None-Match": "*"}).status_code == 304
     assert client.get(d.clusters_path("dev"), headers={"If-Match": '"other"'}).status_code == 412
-    assert client.get("/v1/summary").json()["total"] == 1
+    assert client.get("/v1/summary").json()["total"] == len(client.get("/v1/clusters").json()["items"])
     assert client.get(d.clusters_path("dev") + "/issues").json()["items"] == []
     short = client.get(clusters, params={"fields": "summary", "sort": "-version,name", "label": "team=web", "expiring_before": "9999d"})
     assert short.status_code == 200 and client.get("/v1/clusters", params={"fields": "summary"}).status_code == 200
@@ -266,7 +268,7 @@ def test_life_of_everything(pair, client, checker):
     assert client.get("/v1/clusters", headers={"If-None-Match": tag}).status_code in (200, 304)
     assert client.get("/v1/summary", headers={"If-Match": '"other"'}).status_code == 412
     for path in ("/v1/clusters", clusters, d.clusters_path("dev") + "/events", d.clusters_path("dev") + "/operations",
-                 "/v1/operations", "/v1/events"):
+                 "/v1/operations", "/v1/events", "/v1/audit"):
         page = client.get(path, params={"limit": 1})
         assert page.status_code == 200 and len(page.json()["items"]) == 1, path
         assert client.head(path).status_code == 200
@@ -381,13 +383,76 @@ def test_a_login_by_hand(directory, checker):
         sim.stop()
 
 
-def test_cancel_answers_validate(pair, client):
+def test_writes_that_wait_validate(pair, client):
+    """?wait, Prefer: return=minimal, and operations that failed meanwhile."""
+    sim, d = pair
+    whole, least = {"params": {"wait": 55}}, {"headers": {"Prefer": "return=minimal"}}
+    path = d.clusters_path("waited")
+    assert client.post(d.clusters_path(), json={"name": "first"}, **whole).status_code == 201
+    made = client.put(path, json={}, **whole)
+    assert made.status_code == 201 and made.headers["Location"] == path
+    pools = path + "/node-pools"
+    wanted = {"machine_type": "b.2c4gb", "minimum": 1, "maximum": 1}
+    for method, more, answered in (
+            ("PUT", {"url": path, "json": {}}, 204), ("PATCH", {"url": path, "json": {}}, 204),
+            ("POST", {"url": path + "/actions/wake"}, 204), ("POST", {"url": pools, "json": {"name": "more", **wanted}}, 204),
+            ("PUT", {"url": pools + "/more", "json": wanted}, 204), ("PATCH", {"url": pools + "/more", "json": {}}, 204),
+            ("DELETE", {"url": pools + "/more"}, 204)):
+        answer = client.request(method, **more, **whole, **least)
+        assert answer.status_code == answered and not answer.content, (method, more, answer.text)
+    sim.fault("delete_shoot", "status", status=400, body='{"error": {"message": "no"}}')
+    sim.post("lifecycle", shoot="waited", operation="delete", outcome="failed", at_progress=50)
+    for status in (422, 502):
+        refused = client.delete(path, **whole)
+        assert refused.status_code == status and refused.json()["operation_id"].startswith("op_"), refused.text
+    for name in ("first", "waited"):
+        assert client.delete(d.clusters_path(name), **whole).status_code == 204
+
+
+def test_keyed_requests_validate(pair, client, checker):
+    """422 for another request under a key, 409 while the first is being stored."""
     _, d = pair
+    d.wait_operation(d.create("keyed")["operation"]["id"])
+    path, key = d.clusters_path("keyed"), {"Idempotency-Key": "contract-0123456789"}
+    assert client.post(path + "/actions/reconcile", headers=key).status_code == 202
+    assert client.post(path + "/actions/maintain", headers=key).json()["code"] == "idempotency_key_reused"
+    queued = [client.post(path + "/actions/" + action).json()["operation"]["id"] for action in ("hibernate", "maintain")]
+    assert client.post(f"/v1/operations/{queued[0]}/cancel", headers=key).status_code == 200
+    assert client.post(f"/v1/operations/{queued[1]}/cancel", headers=key).json()["code"] == "idempotency_key_reused"
+    d.http.delete(path)
+    for what, body in (("tokens", {"name": "twice", "role": "viewer", "projects": ["*"]}), ("webhooks", {"url": "https://hooks.example.com/x"})):
+        def hurry(key):
+            with checker.client(d) as other:
+                answer = other.post("/v1/" + what, json=body, headers={"Idempotency-Key": key})
+            if answer.status_code == 201 and "Idempotency-Replayed" not in answer.headers:
+                made.append(answer.json()["id"])
+            return answer
+
+        def one_is_in_use():
+            answers = pool.map(hurry, [f"contract-{time.monotonic_ns()}"] * 8)
+            return next((a for a in [*answers] if a.status_code == 409), None)
+        made = []
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            refused = wait_until(one_is_in_use, what="a key in use")
+        assert refused.json()["code"] == "idempotency_key_in_use"
+        for id in made:
+            assert client.delete(f"/v1/{what}/{id}").status_code == 204
+
+
+def test_cancel_answers_validate(pair, client):
+    sim, d = pair
     created = client.post(d.clusters_path(), json={"name": "cancel"}).json()["operation"]["id"]
     change = client.patch(d.clusters_path("cancel"), json={"spec": {"maintenance": {"auto_update_kubernetes": False}}})
     assert client.post(f"/v1/operations/{change.json()['operation']['id']}/cancel").status_code == 200
     d.wait_operation(created)
     assert client.post(f"/v1/operations/{created}/cancel").status_code == 409
+    speed = sim.get("clock")["speed"]
+    sim.post("clock", speed=20)
+    change = client.patch(d.clusters_path("cancel"), json={"spec": {
+        "maintenance": {"auto_update_kubernetes": False}, "node_pools": [{"name": "default"}, {"name": "more"}]}}).json()["operation"]["id"]
+    wait_until(lambda: d.operation(change)["steps"][0]["status"] == "waiting", what="a step that goes on")
+    assert client.post(f"/v1/operations/{change}/cancel").status_code == 202
+    sim.post("clock", speed=speed)
     assert client.delete(d.clusters_path("cancel"), params={"wait": 55}).status_code == 204
 
 
@@ -592,6 +657,7 @@ ELSEWHERE = {
     ("getOperation", 503): "a stop while it waits, by chance: test_stop.py takes 200 and 503",
     ("listEvents", 503): "a database that cannot be read: no client can bring that about",
     ("listClusterEvents", 503): "as listEvents",
+    ("listAudit", 503): "as listEvents",
 }
 
 

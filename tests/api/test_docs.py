@@ -39,7 +39,7 @@ class Command:
         """The status that the page tells, None for any success."""
         shown = "\n".join(self.output)
         told = re.search(r"\s# ([1-5]\d\d)\b[^\n]*$", self.text) or re.match(r"HTTP/1\.1 (\d+)", shown) or \
-            re.search(r'"status":([45]\d\d),', shown)
+            re.match(r'\{"type":"/problems/.*?"status":(\d+),', shown, re.S)
         return int(told[1]) if told else None
 
 

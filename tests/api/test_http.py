@@ -66,6 +66,11 @@ GZIP = "Accept-Encoding: gzip"
 DEV = "/v1/projects/team-a/clusters/dev"
 
 
+def whole(body):
+    """Without what a poll in between may change."""
+    return re.sub(rb'"observed_at":"[^"]*"', b"", body)
+
+
 # ---- codings -----------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("field, coded", [
@@ -78,7 +83,7 @@ def test_ht53_q_values_choose_the_coding(ask, field, coded):
         answer = ask("GET", path, *([f"Accept-Encoding: {field}"] if field is not None else []))
         assert answer.status == 200 and ("content-encoding" in answer) is coded, answer
         plain = gzip.decompress(answer.body) if coded else answer.body
-        assert plain == ask("GET", path).body
+        assert whole(plain) == whole(ask("GET", path).body)
         assert "Accept-Encoding" in answer["Vary"].split(", ")
 
 

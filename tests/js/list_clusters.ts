@@ -26,7 +26,7 @@ async function list(): Promise<Cluster[]> {
       params: { path: { project }, query: { limit: 1, cursor } },
     });
     if (error) throw explain(error);
-    clusters.push(...data.items);
+    clusters.push(...data.items.filter((c): c is Cluster => "spec" in c)); // `fields=summary` gives others
     if (data.next_cursor === null) return clusters;
     cursor = data.next_cursor;
   }

@@ -237,6 +237,67 @@ static void replays_are_found_replaced_and_purged(void **state)
     replay_free(p);
 }
 
+static void append_audit(struct change_set *set, wall_us at, const char *action, const char *project,
+                         enum audit_outcome outcome)
+{
+    struct audit_entry *e = MEM_NEW(struct audit_entry);
+    e->at = at;
+    e->token_id = mem_strdup(project ? "tok_1" : NULL);
+    e->action = mem_strdup(action);
+    e->project = mem_strdup(project);
+    e->cluster = mem_strdup(project ? "dev" : NULL);
+    e->outcome = outcome;
+    e->body = mem_printf("{\"action\":\"%s\"}", action);
+    change_append_audit(set, e);
+}
+
+/* The sequences of a page, as a text. */
+static void assert_audit(struct fixture *f, struct audit_query query, const char *wanted)
+{
+    struct audit_page *page = MEM_NEW(struct audit_page);
+    char found[64] = "";
+    if (!query.limit)
+        query.limit = 100;
+    assert_int_equal(f->backend->audit(f->reader, &query, page), STORE_OK);
+    for (size_t i = 0; i < page->count; i++) {
+        size_t len = strlen(found);
+        assert_non_null(strstr(page->entries[i].body, "\"action\""));
+        (void)snprintf(found + len, sizeof(found) - len, "%s%lld", i ? " " : "",
+                       (long long)page->entries[i].sequence);
+    }
+    audit_page_free(page);
+    assert_string_equal(found, wanted);
+}
+
+static void audit_entries_are_numbered_filtered_and_purged(void **state)
+{
+    struct fixture *f = *state;
+    char *a[] = {(char[]){"a"}, NULL}, *create[] = {(char[]){"create"}, (char[]){"other"}, NULL};
+    char *none[] = {NULL}, *dev[] = {(char[]){"dev"}, NULL}, *token[] = {(char[]){"tok_1"}, NULL};
+    struct change_set *set = change_set_new();
+    append_audit(set, 10, "create", "a", AUDIT_SUCCESS);
+    append_audit(set, 20, "delete", "b", AUDIT_DENIED);
+    append_audit(set, 30, "start", NULL, AUDIT_SUCCESS);
+    append_audit(set, 40, "create", "b", AUDIT_ERROR);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_audit(f, (struct audit_query){0}, "4 3 2 1");
+    assert_audit(f, (struct audit_query){.limit = 2}, "4 3");
+    assert_audit(f, (struct audit_query){.before = 3, .limit = 2}, "2 1");
+    assert_audit(f, (struct audit_query){.projects = a}, "1");
+    assert_audit(f, (struct audit_query){.projects = none}, "");
+    assert_audit(f, (struct audit_query){.actions = create}, "4 1");
+    assert_audit(f, (struct audit_query){.clusters = dev, .tokens = token}, "4 2 1");
+    assert_audit(f, (struct audit_query){.outcomes = 1 << AUDIT_DENIED | 1 << AUDIT_ERROR}, "4 2");
+    set = change_set_new();
+    change_purge(set, CHANGE_AUDIT_PURGE, 41);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_audit(f, (struct audit_query){0}, "");
+    set = change_set_new();
+    append_audit(set, 50, "create", "a", AUDIT_SUCCESS);
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_audit(f, (struct audit_query){0}, "5"); /* numbers are not given twice */
+}
+
 static void a_second_put_replaces(void **state)
 {
     struct fixture *f = *state;
@@ -520,6 +581,7 @@ int main(void)
             SUITE_TEST(every_kind_is_stored_and_loaded),
             SUITE_TEST(a_second_put_replaces),
             SUITE_TEST(replays_are_found_replaced_and_purged),
+            SUITE_TEST(audit_entries_are_numbered_filtered_and_purged),
             SUITE_TEST(stale_cluster_versions_conflict),
             SUITE_TEST(live_clusters_are_unique_by_name),
             SUITE_TEST(digests_and_event_ids_are_unique),

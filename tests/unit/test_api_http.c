@@ -107,6 +107,8 @@ static void answer_command(struct command *cmd)
     case COMMAND_TOKEN_DELETE:
     case COMMAND_ACCOUNT_LOGIN:
     case COMMAND_ACCOUNT_VERIFY:
+    case COMMAND_AUDIT:
+    case COMMAND_AUDIT_DENIED:
     case COMMAND_TYPE_MAX_:
         cmd->problem = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "no answer");
         cmd->problem->retry_after_s = 3;

@@ -1,0 +1,57 @@
+/*
+ * The audit log (AU-18, AU-19): who asked for what, and what came of it. Entries are appended in the
+ * transaction of the change that they tell of, never changed, and end by age. Plain structs with one owner.
+ */
+#ifndef MODEL_AUDIT_H
+#define MODEL_AUDIT_H
+
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/json.h"
+
+enum audit_outcome {
+    AUDIT_SUCCESS,
+    AUDIT_DENIED, /* the caller may not */
+    AUDIT_ERROR,  /* refused for another reason, or failed */
+    AUDIT_OUTCOME_MAX_,
+};
+const char *audit_outcome_name(int outcome);
+/* -1 for an unknown name. */
+int audit_outcome_from_name(const char *name);
+
+struct audit_entry {
+    int64_t sequence; /* given by the store: grows, never given twice */
+    wall_us at;
+    char *token_id; /* NULL: the daemon itself */
+    char *action;   /* operationId of the contract, or what the daemon did */
+    char *project;  /* or NULL */
+    char *cluster;  /* or NULL */
+    enum audit_outcome outcome;
+    char *body; /* JSON, as GET /v1/audit shows it but for the sequence */
+};
+/* NULL is allowed. */
+void audit_entry_free(struct audit_entry *e);
+
+/* The newest first. A NULL list wants everything; lists are NULL-terminated. */
+struct audit_query {
+    int64_t before; /* sequence, exclusive; 0: from the newest on */
+    int limit;      /* 1..1000 */
+    char **projects;
+    char **clusters;
+    char **actions;
+    char **tokens;     /* ids */
+    unsigned outcomes; /* bits; 0: all */
+};
+/* The caller owns what is in the copy. */
+struct audit_query audit_query_copy(const struct audit_query *q);
+void audit_query_done(struct audit_query *q);
+
+struct audit_page {
+    struct audit_entry *entries; /* array: sequence and body only */
+    size_t count;
+};
+/* NULL is allowed. */
+void audit_page_free(struct audit_page *page);
+
+#endif

@@ -1,0 +1,172 @@
+"""GET /v1/audit (AU-18, AU-19): who asked for what, and what came of it."""
+
+import httpx
+import pytest
+
+from harness import wait_until
+
+
+def audit(d, **params):
+    answer = d.http.get("/v1/audit", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["items"]
+
+
+def waited(d, count=1, **params):
+    """Entries of refusals and of secrets are not waited for by whom they tell of."""
+    return wait_until(lambda: len(found := audit(d, **params)) >= count and found, what=f"{count} entries of {params}")
+
+
+def bearer(d, **wish):
+    made = d.http.post("/v1/tokens", json=wish)
+    assert made.status_code == 201, made.text
+    return made.json(), httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + made.json()["token"]})
+
+
+def test_au18_a_change_is_told_with_who_and_what(shootd):
+    headers = {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "X-Request-Id": "mine-0123456"}
+    created = shootd.http.post(shootd.clusters_path(), json={"name": "dev", "labels": {"a": "b"}, "spec": {
+        "kubernetes_version": "1.33"}}, headers=headers)
+    operation = created.json()["operation"]["id"]
+    shootd.wait_operation(operation)
+    [entry] = audit(shootd, action="createCluster")
+    me = shootd.http.get("/v1/whoami").json()
+    assert entry == {
+        "sequence": 2, "at": entry["at"], "action": "createCluster", "outcome": "success", "status": 202, "code": None,
+        "token_id": me["id"], "token_name": "admin", "address": "127.0.0.1", "project": "team-a", "cluster": "dev",
+        "target": None, "members": ["name", "labels", "spec.kubernetes_version"], "operation_id": operation,
+        "request_id": "mine-0123456", "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736"}
+    [started] = audit(shootd, action="daemon.started")
+    assert started["sequence"] == 1 and started["token_id"] is None and started["status"] is None
+
+
+def test_every_kind_of_change_is_told_once(shootd, receiver):
+    shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    path = shootd.clusters_path("dev")
+    assert shootd.http.patch(path, json={"description": "x"}).status_code == 200
+    pool = {"machine_type": "b.2c4gb", "minimum": 1, "maximum": 1}
+    assert shootd.http.put(path + "/node-pools/more", json=pool, params={"wait": 55}).status_code == 200
+    assert shootd.http.post(path + "/actions/reconcile", params={"wait": 55}).status_code == 200
+    running = shootd.http.patch(path, json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).json()["operation"]["id"]
+    waiting = shootd.http.post(path + "/actions/hibernate").json()["operation"]["id"]
+    assert shootd.http.post(f"/v1/operations/{waiting}/cancel").status_code == 200
+    shootd.wait_operation(running)
+    hook = shootd.http.post("/v1/webhooks", json={"url": receiver.url}).json()["id"]
+    shootd.http.delete("/v1/webhooks/" + hook)
+    token = shootd.http.post("/v1/tokens", json={"name": "ci", "role": "viewer", "projects": ["*"]}).json()["id"]
+    shootd.http.delete("/v1/tokens/" + token)
+    assert shootd.http.delete(path, params={"wait": 55}).status_code == 204
+    told = [(e["action"], e["project"], e["cluster"], e["target"], e["status"]) for e in audit(shootd)][::-1]
+    assert told == [
+        ("daemon.started", None, None, None, None),
+        ("createCluster", "team-a", "dev", None, 202),
+        ("patchCluster", "team-a", "dev", None, 200),
+        ("putNodePool", "team-a", "dev", "more", 202),
+        ("runClusterAction", "team-a", "dev", "reconcile", 202),
+        ("patchCluster", "team-a", "dev", None, 202),
+        ("runClusterAction", "team-a", "dev", "hibernate", 202),
+        ("cancelOperation", "team-a", "dev", waiting, 200),
+        ("createWebhook", None, None, hook, 201),
+        ("deleteWebhook", None, None, hook, 204),
+        ("createToken", None, None, token, 201),
+        ("deleteToken", None, None, token, 204),
+        ("deleteCluster", "team-a", "dev", None, 202),
+    ]
+    sequences = [e["sequence"] for e in audit(shootd)]
+    assert sequences == list(range(len(told), 0, -1))
+
+
+def test_what_has_no_effect_is_not_told(shootd):
+    key = {"Idempotency-Key": "audit-0123456789"}
+    for _ in range(3):
+        assert shootd.http.post(shootd.clusters_path(), json={"name": "dev"}, headers=key).status_code == 202
+    shootd.wait_phase("dev", "ready")
+    path = shootd.clusters_path("dev")
+    assert shootd.http.put(path, json={}).status_code == 200
+    assert shootd.http.put(path, json={"spec": {"kubernetes_version": "1.2"}}, params={"dry_run": "true"}).status_code == 200
+    assert shootd.http.post(path + "/actions/wake").status_code == 200
+    assert shootd.http.get(path).status_code == 200
+    shootd.http.patch(path, json={"description": "the last"})
+    assert [e["action"] for e in audit(shootd)] == ["patchCluster", "createCluster", "daemon.started"]
+
+
+def test_refusals_and_secrets_are_told(shootd):
+    shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    path = shootd.clusters_path("dev")
+    made, viewer = bearer(shootd, name="reader", role="viewer", projects=["team-a"])
+    with viewer:
+        assert viewer.delete(path).status_code == 403
+        assert viewer.get(path + "/kubeconfig").status_code == 403
+    denied = waited(shootd, 2, outcome="denied")
+    assert {(e["action"], e["token_id"], e["code"], e["status"]) for e in denied} == {
+        (a, made["id"], "forbidden", 403) for a in ("deleteCluster", "getKubeconfig")}
+    assert shootd.http.put(path, json={"spec": {"kubernetes_version": "1.2"}}).status_code == 422
+    assert shootd.http.delete(shootd.clusters_path("none")).status_code == 404
+    errors = waited(shootd, 2, outcome="error")
+    assert [(e["action"], e["cluster"], e["status"]) for e in errors] == [
+        ("deleteCluster", "none", 404), ("putCluster", "dev", 422)]
+    for name in ("kubeconfig", "credential", "monitoring", "ssh-key"):
+        assert shootd.http.get(f"{path}/{name}").status_code == 200, name
+    for action in ("getKubeconfig", "getCredential", "getMonitoring", "getSshKey"):
+        [entry] = waited(shootd, action=action, outcome="success")
+        assert entry["cluster"] == "dev" and entry["status"] == 200
+
+
+def test_a_flood_of_denied_requests_is_cut(shootd):
+    _, viewer = bearer(shootd, name="reader", role="viewer", projects=["team-a"])
+    with viewer:
+        for _ in range(130):
+            assert viewer.delete(shootd.clusters_path("dev")).status_code == 403
+    waited(shootd, 120, outcome="denied", limit=200)
+    assert shootd.http.post("/v1/tokens", json={"name": "x", "role": "viewer", "projects": ["*"]}).status_code == 201
+    assert audit(shootd)[0]["action"] == "createToken"
+    assert len(audit(shootd, outcome="denied", limit=200)) == 120
+    assert "more requests are denied than the audit log takes" in shootd.log()
+
+
+def test_pages_filters_and_who_may_read(make_sim, make_shootd):
+    other = "ffeeddccbbaa99887766554433221100"
+    sim = make_sim(speed=720, project=["00112233445566778899aabbccddeeff", other])
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", "00112233445566778899aabbccddeeff"), ("team-b", "Sto2", other)]).start()
+    for project in ("team-a", "team-b"):
+        for name in ("one", "two"):
+            name += project[-2:]  # Cleura takes a name once
+            assert d.http.post(f"/v1/projects/{project}/clusters", json={"name": name}).status_code == 202
+    _, limited = bearer(d, name="limited", role="admin", projects=["team-b"])
+    with limited:
+        seen = limited.get("/v1/audit").json()["items"]
+        assert [(e["project"], e["cluster"]) for e in seen] == [("team-b", "two-b"), ("team-b", "one-b")]
+        assert limited.get("/v1/audit", params={"project": "team-a"}).json()["items"] == []
+    ones = audit(d, project="team-a,team-b", cluster="one-a,one-b")
+    assert [(e["project"], e["cluster"]) for e in ones] == [("team-b", "one-b"), ("team-a", "one-a")]
+    whole, cursor, pages = [], None, 0
+    while True:
+        page = d.http.get("/v1/audit", params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
+        whole, cursor, pages = whole + page["items"], page["next_cursor"], pages + 1
+        if not cursor:
+            break
+        assert len(page["items"]) == 2
+        assert d.http.get("/v1/audit", params={"limit": 2, "cursor": cursor, "action": "x"}).status_code == 400
+    assert whole == audit(d) and len(whole) == 6 and pages in (3, 4)
+    for params in ({"outcome": "good"}, {"colour": "red"}, {"limit": 0}):
+        assert d.http.get("/v1/audit", params=params).status_code == 400
+    _, operator = bearer(d, name="operator", role="operator", projects=["*"])
+    with operator:
+        assert operator.get("/v1/audit").status_code == 403
+
+
+def test_au19_the_log_lives_over_a_crash(sim, shootd):
+    shootd.create("dev")
+    before = audit(shootd)
+    shootd.kill()
+    shootd.start()
+    after = audit(shootd)
+    assert after[1:] == before and after[0]["action"] == "daemon.started"
+
+
+@pytest.mark.parametrize("secret", ["kubeconfig", "ssh-key"])
+def test_no_secret_is_in_it(shootd, secret):
+    shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    body = shootd.http.get(f"{shootd.clusters_path('dev')}/{secret}").text
+    text = str(waited(shootd, cluster="dev"))
+    assert not [word for word in body.replace('"', " ").replace("\\n", " ").split() if len(word) > 60 and word in text]
