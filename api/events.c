@@ -89,12 +89,6 @@ static void read_events(struct request *r, const char *cluster)
         return;
     }
     read_projects(r, events);
-    if (events->projects && !events->projects[0]) {
-        command_free(cmd);
-        static const char none[] = "{\"items\":[],\"next_cursor\":null}";
-        answer_static(&r->answer, MHD_HTTP_OK, TYPE_JSON, none, sizeof(none) - 1);
-        return;
-    }
     request_park(r, cmd);
 }
 

@@ -5,7 +5,10 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import contract  # noqa: E402
 import harness  # noqa: E402
+
+harness.RESPONSE_HOOKS.append(contract.Watch())  # the whole suite is held to openapi.yaml
 
 
 @pytest.fixture

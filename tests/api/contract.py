@@ -102,6 +102,9 @@ class Checker:
         if not content or answer.request.method == "HEAD":
             assert not answer.content, where
             return
+        if "return=minimal" in answer.headers.get("Preference-Applied", ""):
+            assert not answer.content, where
+            return
         kind = answer.headers["Content-Type"].split(";")[0]
         assert kind in content, f"{where}: {kind}"
         if kind.endswith("json"):
@@ -129,6 +132,22 @@ class Checker:
         """The same for an answer from a bare socket."""
         self(httpx.Response(answer.status, headers=answer.headers, content=answer.body,
                             request=httpx.Request(method, "http://shootd" + path)))
+
+
+class Watch(Checker):
+    """The same for whole suites: an answer that differs from an earlier one in numbers and ids only is not validated again."""
+
+    def __init__(self):
+        super().__init__()
+        self.known = set()
+
+    def __call__(self, answer):
+        shape = re.sub(rb"[0-9a-z]{26}|[0-9]+", b"0", answer.read())
+        fields = frozenset(n for n in TELLING if n in answer.headers)
+        key = hash((answer.request.method, re.sub("[0-9]+", "0", answer.request.url.path), answer.status_code, fields, shape))
+        if key not in self.known:
+            super().__call__(answer)
+            self.known.add(key)
 
 
 # ---- probes: what every operation answers alike -------------------------------------------------------------------------

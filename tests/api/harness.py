@@ -135,6 +135,9 @@ class Sim:
         assert code == 0, self.process.text()[-4000:]
 
 
+RESPONSE_HOOKS = []  # what every answer to Shootd.http passes through
+
+
 class Shootd:
     """One daemon with its configuration and state; may be killed and started again."""
 
@@ -182,7 +185,8 @@ class Shootd:
     def open(self):
         if self.http:
             self.http.close()
-        self.http = httpx.Client(base_url=self.url, timeout=90, headers={"Authorization": "Bearer " + self.token()})
+        self.http = httpx.Client(base_url=self.url, timeout=90, headers={"Authorization": "Bearer " + self.token()},
+                                 event_hooks={"response": RESPONSE_HOOKS})
 
     def token(self):
         return (self.state / "admin-token").read_text().strip()

@@ -400,6 +400,13 @@ def test_writes_that_wait_validate(pair, client):
             ("DELETE", {"url": pools + "/more"}, 204)):
         answer = client.request(method, **more, **whole, **least)
         assert answer.status_code == answered and not answer.content, (method, more, answer.text)
+    for method, more in (("PATCH", {"url": path, "json": {"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}}),
+                         ("POST", {"url": pools, "json": {"name": "more", **wanted}}), ("PUT", {"url": pools + "/more", "json": {**wanted, "maximum": 2}}),
+                         ("PATCH", {"url": pools + "/more", "json": {"maximum": 3}}), ("DELETE", {"url": pools + "/more"})):
+        sim.post("lifecycle", shoot="waited", operation="reconcile", outcome="failed", at_progress=50)
+        failed = client.request(method, **more, **whole)
+        assert failed.status_code == 502 and failed.json()["code"] == "cluster_failed", (method, more, failed.text)
+        assert client.post(path + "/actions/retry", **whole).status_code == 200
     sim.fault("delete_shoot", "status", status=400, body='{"error": {"message": "no"}}')
     sim.post("lifecycle", shoot="waited", operation="delete", outcome="failed", at_progress=50)
     for status in (422, 502):
@@ -544,9 +551,9 @@ def test_what_every_operation_answers_alike(checker, client, pair):
     probes = Probes(checker, d, viewer["token"], there)
     wrong = []
     for id, status in sorted(PAIRS):
-        if status in probes.statuses:
+        if status in probes.statuses and (id, status) not in checker.pairs:
             got = probes.statuses[status](id)
-            if got != status and (id, status) not in checker.pairs:
+            if got != status:
                 wrong.append(f"{id}: {got} and not {status}")
     probes.close()
     assert not wrong, "\n".join(wrong)
