@@ -6,6 +6,9 @@
 
 #include "base/mem.h"
 
+/* Up to here, a double tells every integer from its neighbours. */
+#define EXACT_INTEGERS 9007199254740992.0
+
 /* False where the nesting passes its limit, with the place in `fault`. */
 static bool depth_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {
@@ -65,9 +68,39 @@ static json_t *parse(const char *bytes, size_t len, size_t flags, struct json_fa
     return doc;
 }
 
+/* A new integer for a number like 3.0 that is one exactly, else NULL. */
+static json_t *as_integer(const json_t *value)
+{
+    double number = json_real_value(value);
+    bool whole = json_is_real(value) && number >= -EXACT_INTEGERS && number <= EXACT_INTEGERS &&
+                 number == (double)(json_int_t)number;
+    return whole ? json_integer((json_int_t)number) : NULL;
+}
+
+static void settle_integers(json_t *value)
+{
+    json_t *inner, *integer;
+    const char *name;
+    size_t i;
+    json_object_foreach (value, name, inner) {
+        if ((integer = as_integer(inner)))
+            (void)json_object_iter_set_new(value, json_object_key_to_iter(name), integer);
+        else
+            settle_integers(inner);
+    }
+    json_array_foreach (value, i, inner) {
+        if ((integer = as_integer(inner)))
+            (void)json_array_set_new(value, i, integer);
+        else
+            settle_integers(inner);
+    }
+}
+
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault)
 {
-    return parse(bytes, len, JSON_REJECT_DUPLICATES, ret_fault);
+    json_t *doc = parse(bytes, len, JSON_REJECT_DUPLICATES, ret_fault);
+    settle_integers(doc);
+    return doc;
 }
 
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault)

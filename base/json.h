@@ -24,6 +24,7 @@ struct json_fault {
 
 /*
  * Parses untrusted bytes: objects and arrays only, duplicate names rejected, depth limited (conventions 0.3).
+ * Numbers without a fraction are integers however they are written, as JSON Schema has it: 3.0 becomes 3.
  * NULL on a fault, described in `ret_fault` when that is not NULL. The caller owns the result.
  */
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault);

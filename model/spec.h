@@ -17,13 +17,15 @@ struct spec_context {
     wall_us now;            /* versions that expired before it are not offered; 0: expiry is not looked at */
     const json_t *observed; /* what is there already, or NULL: values it has are accepted though no longer
                                offered */
+    const char *name;       /* of the cluster that a PUT or PATCH is for: its body may repeat it */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };
 
 /*
- * Checks a create or PUT body: {name (create only), labels, description, deletion_protection, spec}. Faults
- * are added to *faults (created on the first one).
+ * Checks a create or PUT body: {name, labels, description, deletion_protection, spec}. A PUT may have the
+ * name that context->name says, as tools do that send one document with POST and PUT; there is none where
+ * that is NULL. Faults are added to *faults (created on the first one).
  */
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults);

@@ -300,7 +300,10 @@ bool spec_name_is_valid(const char *name)
 static void check_name(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
-    if (!spec_name_is_valid(json_string_value(value)))
+    const char *own = k->context->name;
+    if (own && strcmp(json_string_value(value), own) != 0)
+        FAULT(k, pointer, "immutable", json_pack("[s]", own), "is another name than the one in the path");
+    else if (!own && !spec_name_is_valid(json_string_value(value)))
         FAULT(k, pointer, "wrong_form", NULL,
               "must have 1 to 15 characters a-z, 0-9 and '-', begin and end with a letter or digit, without "
               "'--'");
@@ -318,7 +321,7 @@ void spec_check_body(const json_t *body, enum spec_use use, const struct spec_co
                      struct problem **faults)
 {
     struct check k = {context, faults};
-    size_t skip = use == SPEC_PUT ? 1 : 0;
+    size_t skip = use == SPEC_PUT && !context->name ? 1 : 0;
     spec_check_object(&k, body_members + skip, ARRAY_LEN(body_members) - skip, "#", body, NULL);
     if (use == SPEC_CREATE && !json_object_get(body, "name"))
         FAULT(&k, "#/name", "missing_member", NULL, "is required");

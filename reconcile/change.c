@@ -84,6 +84,7 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     struct spec_context context;
     project_spec_context(e->project, &context);
     context.observed = present_state(e);
+    context.name = e->cluster->name;
     spec_check_body(body, SPEC_PUT, &context, &faults);
     if (faults) {
         /* All at once: also what the cluster cannot become. */

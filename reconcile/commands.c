@@ -122,9 +122,10 @@ bool wish_metadata_is_equal(const struct cluster *c, const json_t *body)
     json_t *empty CLEANUP_JSON = json_object();
     json_t *labels = json_obj(body, "labels");
     const char *description = json_str(body, "description");
+    bool same_name = !strcmp(json_str_or(body, "name", c->name), c->name);
     bool same_description =
         description ? c->description && !strcmp(description, c->description) : !c->description;
-    return json_equal(c->labels, labels ? labels : empty) && same_description &&
+    return same_name && json_equal(c->labels, labels ? labels : empty) && same_description &&
            c->deletion_protection == json_bool(body, "deletion_protection", false);
 }
 

@@ -15,6 +15,7 @@ void wish_set_string(char **target, const char *value);
 void wish_set_json(json_t **target, json_t *value);
 /* PUT replaces, so members that the body leaves out go back to their defaults. */
 void wish_take_metadata(struct cluster *c, const json_t *body);
+/* A body that names another cluster is equal to none. */
 bool wish_metadata_is_equal(const struct cluster *c, const json_t *body);
 /* The spec of a body as a copy (the body goes back to its HTTP thread); {} when it has none. */
 json_t *wish_spec(const json_t *body);

@@ -86,6 +86,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
     if (catalog_wait(p, cmd))
         return;
     project_spec_context(p, &context);
+    context.name = use == SPEC_PUT ? name : NULL;
     spec_check_body(cmd->body, use, &context, &faults);
     if (faults) {
         if (!dry_run_faults(cmd, faults))

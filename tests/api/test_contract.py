@@ -502,8 +502,8 @@ def test_docs_show_every_path():
     page = (ROOT / "docs/api.md").read_text()
     missing = []
     for path in DOCUMENT["paths"]:
-        names = {"project": "(team-a|{project})", "cluster": "(dev|{cluster})", "operation": r"(op_\w+|{id})",
-                 "webhook": r"wh_\w+", "token": r"tok_\w+", "action": "({action}|[a-z-]+)",
+        names = {"project": "(team-a|{project})", "cluster": "(dev|web|{cluster})", "operation": r"(\$OP|{id})",
+                 "webhook": r"(\$WH|{id})", "token": r"(\$ID|{id})", "action": "({action}|[a-z-]+)",
                  "account": "(main|{account})",
                  "pool": "(default|gpu|{pool})"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))

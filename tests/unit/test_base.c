@@ -149,6 +149,18 @@ static void json_fault_never_quotes_the_input(void **state)
     assert_int_equal(fault.line, 1);
 }
 
+static void whole_numbers_are_integers(void **state)
+{
+    (void)state;
+    static const char bytes[] =
+        "{\"a\":3.0,\"b\":[{\"c\":-2e2},1.5,0.0],\"d\":1e300,\"e\":9007199254740993.0}";
+    json_t *doc CLEANUP_JSON = json_parse_strict(bytes, strlen(bytes), NULL);
+    char *text CLEANUP_FREE = json_text(json_object_get(doc, "b"));
+    assert_string_equal(text, "[{\"c\":-200},1.5,0]");
+    assert_true(json_is_integer(json_object_get(doc, "a")) && json_is_real(json_object_get(doc, "d")));
+    assert_int_equal(json_integer_value(json_object_get(doc, "a")), 3);
+}
+
 static void numbers_may_be_strings(void **state)
 {
     (void)state;
@@ -344,6 +356,7 @@ int main(void)
         cmocka_unit_test(retry_after_is_clamped_UP_14),
         cmocka_unit_test(strict_json_rejects),
         cmocka_unit_test(json_fault_never_quotes_the_input),
+        cmocka_unit_test(whole_numbers_are_integers),
         cmocka_unit_test(numbers_may_be_strings),
         cmocka_unit_test(ids_are_distinct_and_sort_by_age),
         cmocka_unit_test(masks_known_secrets_AU_21),

@@ -593,6 +593,24 @@ static void all_faults_come_at_once(void **state)
     check_rows(&row, 1, &(const struct setting){.form = SPEC_FORM});
 }
 
+static void a_put_may_repeat_its_own_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *body, *faults;
+    } rows[] = {{"dev", "{'name':'dev'}", ""},
+                {"dev", "{'name':null}", ""},
+                {"dev", "{'name':'other'}", "immutable #/name"},
+                {NULL, "{'name':'dev'}", "unknown_member #/name"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *doc CLEANUP_JSON = parse(rows[i].body);
+        struct problem *faults CLEANUP_PROBLEM = NULL;
+        spec_check_body(doc, SPEC_PUT, &(const struct spec_context){.name = rows[i].path}, &faults);
+        char *told CLEANUP_FREE = fault_list(faults);
+        assert_string_equal(told, rows[i].faults);
+    }
+}
+
 static void without_a_catalog_its_checks_are_left_out(void **state)
 {
     (void)state;
@@ -863,6 +881,7 @@ int main(void)
         cmocka_unit_test(maintenance_windows),
         cmocka_unit_test(v1_accounts_have_fewer_members),
         cmocka_unit_test(all_faults_come_at_once),
+        cmocka_unit_test(a_put_may_repeat_its_own_name),
         cmocka_unit_test(without_a_catalog_its_checks_are_left_out),
         cmocka_unit_test(what_is_there_may_stay),
         cmocka_unit_test(changes_that_cannot_be),
