@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/checks.h"
 #include "api/list.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
@@ -97,7 +98,7 @@ static void park_for_account(struct request *r, enum command_type type)
     } else if (!all) {
         respond_with(r, PROBLEM_FORBIDDEN,
                      "This operation needs the role admin for every project of the account.");
-        request_tell(r, request_command(r, COMMAND_AUDIT_DENIED));
+        tell_denied(r, PROBLEM_FORBIDDEN);
     } else {
         struct command *cmd = request_command(r, type);
         cmd->name = mem_strdup(r->item);

@@ -78,6 +78,7 @@ void handle_audit(struct request *r)
         .clusters = words_of(r, PARAM_CLUSTER),
         .actions = words_of(r, PARAM_ACTION),
         .tokens = words_of(r, PARAM_TOKEN),
+        .own = r->params.given[PARAM_PROJECT] ? NULL : mem_strdup(r->token->id),
         .outcomes = (unsigned)(r->params.given[PARAM_OUTCOME] ? r->params.numbers[PARAM_OUTCOME] : 0),
     };
     r->finish = finish_page;

@@ -99,6 +99,13 @@ bool check_token(struct request *r)
     return ok;
 }
 
+void tell_denied(struct request *r, enum problem_code code)
+{
+    struct command *cmd = request_command(r, COMMAND_AUDIT_DENIED);
+    cmd->problem = problem_new(code, "denied");
+    request_tell(r, cmd);
+}
+
 bool check_permission(struct request *r)
 {
     if (!r->token)
@@ -106,11 +113,14 @@ bool check_permission(struct request *r)
     if (r->token->role < r->route->role) {
         respond_with(r, PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
                      role_name(r->route->role), role_name(r->token->role));
-        request_tell(r, request_command(r, COMMAND_AUDIT_DENIED));
+        tell_denied(r, PROBLEM_FORBIDDEN);
         return false;
     }
-    if (r->project && (!config_project(r->api->options.config, r->project) ||
-                       !api_token_sees_project(r->token, r->project))) {
+    bool is_there = r->project && config_project(r->api->options.config, r->project);
+    bool is_seen = is_there && api_token_sees_project(r->token, r->project);
+    if (is_there && !is_seen)
+        tell_denied(r, PROBLEM_PROJECT_NOT_FOUND);
+    if (r->project && !is_seen) {
         respond_with(r, PROBLEM_PROJECT_NOT_FOUND,
                      "There is no project of this name that the token may see.");
         return false;

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/problem.h"
+
 struct request;
 
 /* framing.c: what libmicrohttpd lets through (6.5); sets has_body. */
@@ -16,6 +18,8 @@ bool check_framing(struct request *r);
 bool check_token(struct request *r);
 /* auth.c: role and project */
 bool check_permission(struct request *r);
+/* auth.c: the audit log hears of what the token may not do; the answer is decided elsewhere. */
+void tell_denied(struct request *r, enum problem_code code);
 /* content.c: Expect, length, type and coding of the body, Accept */
 bool check_content(struct request *r);
 /* idempotency.c: syntax of Idempotency-Key, where it has a meaning */

@@ -43,7 +43,8 @@ static void tell_applied(struct request *r, const struct preferences *p, const s
     buffer_init(&applied, LONGEST);
     if (p->respond_async && cmd->status == MHD_HTTP_ACCEPTED)
         append(&applied, "respond-async");
-    if (p->wait_s >= 0 && !r->params.given[PARAM_WAIT]) {
+    bool waited = cmd->wait_until || p->wait_s == 0; /* over the cap of waiters nobody waits */
+    if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;
         (void)snprintf(text, sizeof(text), "wait=%lld", (long long)(p->wait_s < most ? p->wait_s : most));

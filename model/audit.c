@@ -57,6 +57,7 @@ struct audit_query audit_query_copy(const struct audit_query *q)
         .actions = copy(q->actions),
         .tokens = copy(q->tokens),
         .outcomes = q->outcomes,
+        .own = mem_strdup(q->own),
     };
 }
 
@@ -66,6 +67,7 @@ void audit_query_done(struct audit_query *q)
     string_list_free(q->clusters);
     string_list_free(q->actions);
     string_list_free(q->tokens);
+    free(q->own);
     *q = (struct audit_query){0};
 }
 

@@ -42,6 +42,7 @@ struct audit_query {
     char **actions;
     char **tokens;     /* ids */
     unsigned outcomes; /* bits; 0: all */
+    char *own; /* id of a token: its entries are wanted also when `projects` leaves them out; or NULL */
 };
 /* The caller owns what is in the copy. */
 struct audit_query audit_query_copy(const struct audit_query *q);

@@ -303,6 +303,7 @@ static void look_over_entities(struct reconcile *r)
 static void on_housekeeping(struct loop_timer *timer)
 {
     struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
+    audit_tick(r, false);
     if (r->ticks % PURGE_EVERY_TICKS == 0)
         purge(r);
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
@@ -344,7 +345,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         catalog_fetch(p);
         poll_rearm(p);
     }
-    audit_started(r);
+    audit_daemon(r, "daemon.started");
     r->housekeeping.fire = on_housekeeping;
     loop_timer_set(r->o.loop, &r->housekeeping, env_mono(r->env));
     loop_set_after_turn(r->o.loop, publish, r);
@@ -421,6 +422,8 @@ void reconcile_stop(struct reconcile *r)
 {
     if (r->stopping)
         return;
+    audit_tick(r, true);
+    audit_daemon(r, "daemon.stopped");
     r->stopping = true;
     struct project *p, *next_project;
     struct entity *e, *next_entity;

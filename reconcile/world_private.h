@@ -127,12 +127,7 @@ struct subscription_entry {
 struct held_key;
 struct kubeconfigs;
 
-/* Of entries that nothing limits but the caller. */
-struct audit_limit {
-    mono_us since; /* begin of the minute */
-    unsigned told;
-    unsigned left_out;
-};
+struct audit_limit;
 
 struct reconcile {
     struct reconcile_options o;
@@ -148,7 +143,7 @@ struct reconcile {
     struct kubeconfigs *kubeconfigs;
     struct lookups *lookups;
     struct list name_checks;
-    struct audit_limit audit_limit;
+    struct audit_limit *audit_limits;       /* hash by token id */
     struct held_key *held_keys;             /* of requests that are being decided */
     struct account_state **loaded_accounts; /* until accounts exist */
     size_t loaded_account_count;
@@ -409,7 +404,10 @@ void reply_operation(struct command *cmd, const struct operation *op);
 void audit_accepted(struct save *save, struct command *cmd);
 /* What was refused, and what gave a secret away. */
 void audit_answered(struct command *cmd);
-void audit_started(struct reconcile *r);
+/* What the daemon did itself; `what` is static. */
+void audit_daemon(struct reconcile *r, const char *what);
+/* Ends the minutes that are over, or all: what was left out is told. */
+void audit_tick(struct reconcile *r, bool all);
 void command_audit(struct reconcile *r, struct command *cmd);
 void command_audit_denied(struct reconcile *r, struct command *cmd);
 /* reconcile.c: whether commands of this type change something. */

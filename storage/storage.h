@@ -52,7 +52,7 @@ enum change_kind {
     CHANGE_REPLAY_PUT,   /* whole row; an older one of the same key gives way */
     CHANGE_REPLAY_PURGE, /* made before `at` */
     CHANGE_AUDIT_APPEND, /* the store gives the sequence */
-    CHANGE_AUDIT_PURGE,  /* older than `at` */
+    CHANGE_AUDIT_PURGE,  /* older than `at`, and all but the newest million */
     CHANGE_KIND_MAX_,
 };
 

@@ -40,6 +40,7 @@ static enum store_status read_page(struct sqlite_conn *conn, const struct audit_
     bind_text(&b, actions);
     bind_text(&b, tokens);
     bind_text(&b, outcomes);
+    bind_text(&b, query->own);
     bind_int(&b, limit);
     page->entries = mem_calloc((size_t)limit, sizeof(*page->entries));
     enum store_status status;

@@ -81,15 +81,16 @@ STATEMENT(REPLAY_BY_KEY, "SELECT key, doc FROM replays WHERE key = ?")
 
 STATEMENT(AUDIT_APPEND, "INSERT INTO audit (at, token_id, action, project, cluster, outcome, body)"
                         " VALUES (?, ?, ?, ?, ?, ?, ?)")
-STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE at < ?")
-/* ?1 before; ?2 to ?6 JSON arrays or NULL; ?7 limit. */
+STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE at < ?1"
+                       " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000")
+/* ?1 before; ?2 to ?6 JSON arrays or NULL; ?7 a token whatever ?2 says, or NULL; ?8 limit. */
 STATEMENT(AUDIT_PAGE, "SELECT sequence, body FROM audit WHERE sequence < ?1"
-                      " AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2)))"
+                      " AND (?2 IS NULL OR token_id = ?7 OR project IN (SELECT value FROM json_each(?2)))"
                       " AND (?3 IS NULL OR cluster IN (SELECT value FROM json_each(?3)))"
                       " AND (?4 IS NULL OR action IN (SELECT value FROM json_each(?4)))"
                       " AND (?5 IS NULL OR token_id IN (SELECT value FROM json_each(?5)))"
                       " AND (?6 IS NULL OR outcome IN (SELECT value FROM json_each(?6)))"
-                      " ORDER BY sequence DESC LIMIT ?7")
+                      " ORDER BY sequence DESC LIMIT ?8")
 
 STATEMENT(LEASE_GET, "SELECT holder, until, fence FROM leases WHERE name = ?")
 STATEMENT(LEASE_PUT, "INSERT INTO leases (name, holder, until, fence) VALUES (?, ?, ?, ?)"
