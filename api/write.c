@@ -25,6 +25,7 @@ struct command *write_command(struct request *r, enum command_type type)
     struct command *cmd = request_command(r, type);
     int64_t wait = wait_seconds(r);
     cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
+    cmd->waits = wait > 0;
     cmd->wait_until = wait ? r->started + wait * US_PER_S : 0;
     return cmd;
 }
@@ -43,7 +44,7 @@ static void tell_applied(struct request *r, const struct preferences *p, const s
     buffer_init(&applied, LONGEST);
     if (p->respond_async && cmd->status == MHD_HTTP_ACCEPTED)
         append(&applied, "respond-async");
-    bool waited = cmd->wait_until || p->wait_s == 0; /* over the cap of waiters nobody waits */
+    bool waited = cmd->waits || p->wait_s == 0; /* over the cap of waiters nobody waits */
     if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;

@@ -93,6 +93,7 @@ struct command {
     char *if_match;      /* raw header values, or NULL */
     char *if_none_match;
     bool dry_run;       /* tell what would happen; writes of clusters only */
+    bool waits;         /* the caller asked to wait, and may */
     mono_us wait_until; /* writes of clusters: until then their operation is waited for; 0: not at all */
     struct command_idempotency idempotency;
     int ttl_seconds;
@@ -117,6 +118,7 @@ struct command {
     bool name_checked; /* Cleura was asked whether the name is free, or could not be asked in time */
     bool key_known;    /* its key was looked up: nothing was answered to it before */
     void *key_held;    /* nobody else may use its key meanwhile */
+    bool pool_exists;  /* there is a node pool of this name; for its preconditions */
     bool audited;      /* the audit log tells of it */
     void *decided_by;  /* once it was taken up */
 };

@@ -25,10 +25,10 @@ static void prepare(struct command *cmd, const struct operation *op)
 }
 
 /* It was asked for before. */
-static void repeat(struct command *cmd, const struct operation *op)
+static void repeat(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     prepare(cmd, op);
-    reply_give_back(cmd);
+    reply_unchanged(r, cmd);
 }
 
 static void on_saved(struct save *save)
@@ -97,7 +97,7 @@ static void cancel(struct entity *e, struct command *cmd, const struct operation
     if (!e->op || strcmp(e->op->id, op->id) != 0 || operation_status_is_final(e->op->status))
         refuse(cmd, op, "the operation has ended");
     else if (e->op->cancelled_by)
-        repeat(cmd, e->op);
+        repeat(e->r, cmd, e->op);
     else if (!can_be_stopped(e->op))
         refuse(cmd, op, "everything was sent to Cleura, which cannot be stopped");
     else
@@ -119,7 +119,7 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd)
     if (command_wait_until_settled(e, cmd))
         return;
     if (entry->op->status == OPERATION_CANCELLED) {
-        repeat(cmd, entry->op);
+        repeat(r, cmd, entry->op);
     } else if (!e || operation_status_is_final(entry->op->status)) {
         refuse(cmd, entry->op, "the operation has ended");
     } else {

@@ -137,7 +137,8 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     bool same = c->managed && json_equal(c->spec, spec);
     bool as_before = same && wish_metadata_is_equal(c, body) && !entity_is_leaving(e);
     if (as_before && change && !cmd->dry_run) { /* it was checked when it was accepted */
-        settle_wish(e, cmd, body, change);
+        if (command_precondition(cmd, e))
+            settle_wish(e, cmd, body, change);
         return;
     }
     if (!change_is_possible(e, cmd, body))
@@ -145,7 +146,8 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     project_spec_context(e->project, &context);
     const json_t *present = present_state(e);
     if (same && change && !cmd->dry_run) {
-        settle_wish(e, cmd, body, change);
+        if (command_precondition(cmd, e))
+            settle_wish(e, cmd, body, change);
         return;
     }
     spec_check_change(spec, present, &context, &faults);
@@ -156,13 +158,17 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
             reply_problem(cmd, faults);
         return;
     }
+    if (!command_precondition(cmd, e)) {
+        problem_free(faults);
+        return;
+    }
     /* An equal wish is no error for what cannot be brought about: that stays as drift, the rest is repaired.
      */
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
     json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
     if (cmd->dry_run) {
-        dry_run_change(e->project, cmd, goal, present, plan);
+        dry_run_change(e, cmd, body, goal, present, plan);
         return;
     }
     if (!json_array_size(plan) && !change) {
@@ -182,7 +188,7 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
     if (!p)
         return;
     struct entity *e = entity_find(r, cmd->project, cmd->name);
-    if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
+    if (command_wait_until_settled(e, cmd))
         return;
     if (e && !create_is_leftover(e)) {
         change_cluster(e, cmd, cmd->body);
@@ -233,7 +239,7 @@ json_t *wish_of(const struct cluster *c)
 void command_cluster_patch(struct reconcile *r, struct command *cmd)
 {
     struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
+    if (!e || command_wait_until_settled(e, cmd))
         return;
     if (!e->cluster->managed) {
         reply_problem(

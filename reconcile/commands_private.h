@@ -39,8 +39,9 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
 /* True when the command is a dry run: answered as not valid, the problem taken. */
 bool dry_run_faults(struct command *cmd, struct problem *faults);
 void dry_run_create(const struct project *p, struct command *cmd, const char *name);
-void dry_run_change(const struct project *p, struct command *cmd, const json_t *goal, const json_t *present,
-                    const json_t *plan);
+/* body: the whole wish; goal: its spec, as far as it can be brought about. */
+void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
+                    const json_t *present, const json_t *plan);
 /* op: its steps, or NULL when nothing is left to do. */
 void dry_run_action(struct command *cmd, const struct operation *op);
 void dry_run_delete(struct command *cmd, const struct entity *e);

@@ -93,13 +93,15 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
             reply_problem(cmd, faults);
         return;
     }
+    struct entity *e = entity_find(r, p->config->name, name);
+    if (use == SPEC_PUT && !command_precondition(cmd, e))
+        return;
     if (cmd->dry_run) {
         dry_run_create(p, cmd, name);
         return;
     }
     if (name_check_wait(p, cmd, name))
         return;
-    struct entity *e = entity_find(r, p->config->name, name);
     if (e)
         replace_leftover(e);
     accept_create(r, p, cmd, name);

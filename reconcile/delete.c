@@ -23,9 +23,10 @@ static const struct operation *deletion_under_way(const struct entity *e)
 void command_cluster_delete(struct reconcile *r, struct command *cmd)
 {
     struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
+    if (!e || command_wait_until_settled(e, cmd))
         return;
-    /* Repeating a delete is no fault (peers.md 6.1): the same operation answers. */
+    /* Repeating a delete is no fault (peers.md 6.1): the same operation answers, also to who named the
+     * version that the first one has changed (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->dry_run) {
         reply_cluster(cmd, 202, e, deletion_under_way(e));
         return;
@@ -40,6 +41,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
             cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
         return;
     }
+    if (!command_precondition(cmd, e))
+        return;
     if (cmd->dry_run)
         dry_run_delete(cmd, e);
     else

@@ -56,6 +56,30 @@ static void add_change(json_t *changes, const char *path, const json_t *old, con
     (void)json_array_append_new(changes, change);
 }
 
+/* What a body says about the cluster itself; c: NULL when there is none yet. */
+static void add_metadata(json_t *changes, const struct cluster *c, const json_t *body)
+{
+    struct cluster *after = cluster_new();
+    wish_take_metadata(after, body);
+    json_t *empty CLEANUP_JSON = json_object();
+    const json_t *labels = c && c->labels ? c->labels : empty;
+    const char *description = c ? c->description : NULL;
+    bool is_protected = c && c->deletion_protection;
+    if (!json_equal(labels, after->labels))
+        add_change(changes, "labels", c ? labels : NULL, after->labels);
+    if (strcmp(description ? description : "", after->description ? after->description : "") != 0) {
+        json_t *old CLEANUP_JSON = description ? json_string(description) : json_null();
+        json_t *new CLEANUP_JSON = after->description ? json_string(after->description) : json_null();
+        add_change(changes, "description", old, new);
+    }
+    if (is_protected != after->deletion_protection)
+        add_change(changes, "deletion_protection", c ? json_boolean(is_protected) : NULL,
+                   json_boolean(after->deletion_protection));
+    if (c && !c->managed)
+        add_change(changes, "managed", json_false(), json_true());
+    cluster_free(after);
+}
+
 static void add_step(json_t *steps, const char *type, const char *target, bool rolls, const char *reason)
 {
     json_t *step = json_object();
@@ -78,6 +102,7 @@ void dry_run_create(const struct project *p, struct command *cmd, const char *na
     (void)json_object_del(resolved, "name");
     json_object_foreach (resolved, member, value)
         add_change(changes, member, NULL, value);
+    add_metadata(changes, NULL, cmd->body);
     if (!p->state->bootstrapped_at)
         add_step(steps, "bootstrap", NULL, false, NULL);
     add_step(steps, "create_shoot", NULL, false, NULL);
@@ -85,11 +110,11 @@ void dry_run_create(const struct project *p, struct command *cmd, const char *na
     reply(cmd, true, &(struct forecast){.changes = changes, .steps = steps, .quota = quota});
 }
 
-void dry_run_change(const struct project *p, struct command *cmd, const json_t *goal, const json_t *present,
-                    const json_t *plan)
+void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
+                    const json_t *present, const json_t *plan)
 {
     struct spec_context context;
-    project_spec_context(p, &context);
+    project_spec_context(e->project, &context);
     json_t *differences CLEANUP_JSON = json_array();
     json_t *changes = json_array(), *steps = json_array();
     bool destructive = false;
@@ -99,6 +124,7 @@ void dry_run_change(const struct project *p, struct command *cmd, const json_t *
     json_array_foreach (differences, i, item)
         add_change(changes, json_str(item, "path"), json_object_get(item, "found"),
                    json_object_get(item, "wanted"));
+    add_metadata(changes, e->cluster, body);
     json_array_foreach (plan, i, item) {
         const char *type = json_str(item, "type");
         add_step(steps, type, json_str(item, "target"), json_bool(item, "rolls_nodes", false),
@@ -106,7 +132,7 @@ void dry_run_change(const struct project *p, struct command *cmd, const json_t *
         destructive |= !strcmp(type, "delete_pool");
     }
     json_t *quota =
-        quota_effect(p, json_arr(present, "node_pools"), spec_pools_after(goal, present, &context));
+        quota_effect(e->project, json_arr(present, "node_pools"), spec_pools_after(goal, present, &context));
     reply(cmd, true, &(struct forecast){changes, steps, destructive, quota, NULL});
 }
 
@@ -120,10 +146,18 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL});
 }
 
+/* Actions that replace nodes, or may: a rotation begins with new certificates on every node, and maintenance
+ * carries out the updates that wait for their window. */
+static const char *const action_reasons[OPERATION_TYPE_MAX_] = {
+    [OPERATION_ROTATE_CA_PREPARE] = "every node gets certificates of the new authority",
+    [OPERATION_MAINTAIN] = "updates that are due may replace nodes",
+};
+
 void dry_run_action(struct command *cmd, const struct operation *op)
 {
     json_t *steps = json_array();
     for (unsigned i = 0; op && i < op->step_count; i++)
-        add_step(steps, op->steps[i].type, op->steps[i].target, false, NULL);
+        add_step(steps, op->steps[i].type, op->steps[i].target, op->type == OPERATION_ROTATE_CA_PREPARE,
+                 action_reasons[op->type]);
     reply(cmd, true, &(struct forecast){.steps = steps});
 }

@@ -67,8 +67,7 @@ static bool edit(json_t *pools, struct command *cmd)
         reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name));
         return false;
     }
-    if (cmd->pool != POOL_ADD && !command_pool_precondition(cmd, exists))
-        return false;
+    cmd->pool_exists = exists;
     if (cmd->pool == POOL_REMOVE)
         (void)json_array_remove(pools, at);
     else
@@ -91,7 +90,7 @@ static bool name_contradicts(const struct command *cmd)
 void command_node_pool(struct reconcile *r, struct command *cmd)
 {
     struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
+    if (!e || command_wait_until_settled(e, cmd))
         return;
     if (!e->cluster->managed) {
         reply_problem(

@@ -36,27 +36,32 @@ static bool refuse(struct command *cmd, const char *why)
     return false;
 }
 
+/* "*" is about the pool; adding one has no precondition of the kind that 409 would not tell. */
+static bool pool_holds(struct command *cmd)
+{
+    if (cmd->pool == POOL_ADD)
+        return true;
+    if (cmd->pool_exists && is_any(cmd->if_none_match))
+        return refuse(cmd, "If-None-Match: * but the node pool exists");
+    if (!cmd->pool_exists && is_any(cmd->if_match))
+        return refuse(cmd, "If-Match: * but there is no such node pool");
+    return true;
+}
+
 bool command_precondition(struct command *cmd, const struct entity *e)
 {
-    bool about_pool = cmd->type == COMMAND_NODE_POOL && cmd->pool != POOL_ADD;
+    bool about_pool = cmd->type == COMMAND_NODE_POOL;
     const char *match = cmd->if_match, *none_match = cmd->if_none_match;
     if (match && !e)
         return refuse(cmd, "If-Match does not name the current version: there is no such cluster");
     if (match && !is_any(match) && !names_current(match, e->cluster, false))
         return refuse(cmd, "If-Match does not name the current version");
+    if (about_pool && !pool_holds(cmd))
+        return false;
     if (!none_match || !e)
         return true;
     if (is_any(none_match))
         return about_pool || refuse(cmd, "If-None-Match: * but the cluster exists");
     return !names_current(none_match, e->cluster, true) ||
            refuse(cmd, "If-None-Match names the current version");
-}
-
-bool command_pool_precondition(struct command *cmd, bool exists)
-{
-    if (exists && is_any(cmd->if_none_match))
-        return refuse(cmd, "If-None-Match: * but the node pool exists");
-    if (!exists && is_any(cmd->if_match))
-        return refuse(cmd, "If-Match: * but there is no such node pool");
-    return true;
 }

@@ -85,10 +85,32 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
     reply_prepare(cmd, status, render_cluster(e->cluster, op));
 }
 
+static void on_kept(struct save *save)
+{
+    if (save->status == STORE_OK) {
+        reply_prepared(save->r, save->ctx);
+        return;
+    }
+    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the answer could not be kept for its key");
+    p->retry_after_s = 5;
+    reply_problem(save->ctx, p);
+}
+
+void reply_unchanged(struct reconcile *r, struct command *cmd)
+{
+    if (!*cmd->idempotency.key) {
+        reply_prepared(r, cmd);
+        return;
+    }
+    struct save *save = save_new(r, on_kept, cmd);
+    replay_keep(save, cmd);
+    save_submit(save, true);
+}
+
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op)
 {
     reply_prepare_cluster(cmd, status, e, op);
-    reply_prepared(e->r, cmd);
+    reply_unchanged(e->r, cmd);
 }
 
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op)

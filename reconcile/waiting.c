@@ -89,7 +89,8 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
     bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
     cmd->wait_until = 0;
     if (!operation_status_is_final(op->status) && is_same) {
-        reply_cluster(cmd, 202, e, op);
+        reply_prepare_cluster(cmd, 202, e, op);
+        reply_give_back(cmd);
     } else if (op->status != OPERATION_SUCCEEDED) {
         reply_failed(cmd, op);
     } else if (op->type == OPERATION_DELETE) {
@@ -98,7 +99,8 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
         cmd->retry_after_s = 0;
         reply_json(cmd, 204, NULL);
     } else if (is_same) {
-        reply_cluster(cmd, op->type == OPERATION_CREATE ? 201 : 200, e, op);
+        reply_prepare_cluster(cmd, op->type == OPERATION_CREATE ? 201 : 200, e, op);
+        reply_give_back(cmd);
     } else {
         reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted since"));
     }

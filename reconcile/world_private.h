@@ -330,11 +330,11 @@ void command_reply_busy(struct command *cmd, const struct entity *e, const char 
 /* Queues or begins `op` (taken); the caller is answered with it when all is durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
 
-/* precondition.c: each is false when the command was answered with 412. */
-/* The cluster of the command, or NULL when it does not exist. */
+/*
+ * precondition.c: false when the command was answered with 412. Looked at last, when nothing else stands
+ * against the request (HT-18). e: the cluster of the command, or NULL when it does not exist.
+ */
 bool command_precondition(struct command *cmd, const struct entity *e);
-/* Changes of a node pool: what "*" says about the pool itself. */
-bool command_pool_precondition(struct command *cmd, bool exists);
 
 /* actions.c: the stage of the rotation was read for this command. */
 void action_stage_known(struct entity *e, struct command *cmd, const char *stage);
@@ -395,7 +395,10 @@ void reply_prepare_operation(struct command *cmd, int status, const struct opera
 void reply_prepared(struct reconcile *r, struct command *cmd);
 /* The last thing that the deciding side does with a command. */
 void reply_give_back(struct command *cmd);
-/* `op` is the operation that answers this caller; NULL: the entity's own. */
+/* Gives what was prepared for a request that changed nothing: with a key, it is bound to this answer first
+ * (HT-48). */
+void reply_unchanged(struct reconcile *r, struct command *cmd);
+/* So with a cluster. `op` is the operation that answers this caller; NULL: the entity's own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
 

@@ -57,3 +57,29 @@ def test_a_dry_run_meets_the_same_walls(shootd):
     assert shootd.http.post(shootd.clusters_path(), params={"dry_run": "true"}, json={"name": "dev"}).status_code == 409
     assert shootd.http.put(path, params={"dry_run": "true"}, json={}, headers={"If-None-Match": "*"}).status_code == 412
     assert shootd.http.get(path, params={"dry_run": "true"}).status_code == 400
+
+
+def test_what_is_said_of_the_cluster_itself_is_told(shootd):
+    made = plan(shootd, "POST", json={"name": "dev", "labels": {"a": "b"}, "description": "mine", "deletion_protection": True})
+    told = {c["path"]: (c["old"], c["new"]) for c in made["changes"]}
+    assert (told["labels"], told["description"], told["deletion_protection"]) == ((None, {"a": "b"}), (None, "mine"), (None, True))
+    shootd.wait_operation(shootd.create("dev", labels={"a": "b"}, deletion_protection=True)["operation"]["id"])
+    assert plan(shootd, "PATCH", "dev", json={"labels": {"a": "c"}, "description": "x"})["changes"] == [
+        {"path": "labels", "old": {"a": "b"}, "new": {"a": "c"}}, {"path": "description", "old": None, "new": "x"}]
+    assert plan(shootd, "PUT", "dev", json={})["changes"] == [
+        {"path": "labels", "old": {"a": "b"}, "new": {}}, {"path": "deletion_protection", "old": True, "new": False}]
+    assert plan(shootd, "PUT", "dev", json={"labels": {"a": "b"}, "deletion_protection": True})["changes"] == []
+    assert shootd.cluster("dev").json()["deletion_protection"] is True
+
+
+def test_adoption_and_actions_that_replace_nodes_are_told(sim, shootd):
+    sim.post("shoots", count=1, prefix="found", state="ready")
+    shootd.wait_phase("found-0000", "ready")
+    assert {"path": "managed", "old": False, "new": True} in plan(shootd, "PUT", "found-0000", json={})["changes"]
+    shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    [step] = plan(shootd, "POST", "dev/actions/rotate-ca-prepare")["steps"]
+    assert step["rolls_nodes"] is True and "certificates" in step["reason"]
+    [step] = plan(shootd, "POST", "dev/actions/maintain")["steps"]
+    assert step["rolls_nodes"] is False and "may replace nodes" in step["reason"]
+    [step] = plan(shootd, "POST", "dev/actions/hibernate")["steps"]
+    assert step["rolls_nodes"] is False and step["reason"] is None

@@ -34,8 +34,9 @@ def test_pools_one_by_one(sim, shootd):
 
     tag = http.get(pools).headers["ETag"]
     assert http.get(pools, headers={"If-None-Match": tag}).status_code == 304
+    assert http.delete(pools + "/gpu", headers={"If-Match": '"other"'}).status_code == 412
     done(http.delete(pools + "/gpu", headers={"If-Match": tag}))
-    assert http.delete(pools + "/default", headers={"If-Match": tag}).status_code == 412
+    assert http.patch(pools + "/default", json={"maximum": 9}, headers={"If-Match": tag}).status_code == 412
     last = http.delete(pools + "/default")
     assert last.status_code == 422 and last.json()["errors"][0]["code"] == "too_few"
     assert [p["name"] for p in http.get(pools).json()["items"]] == ["default"]
