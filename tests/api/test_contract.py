@@ -398,8 +398,12 @@ def test_writes_that_wait_validate(pair, client):
             ("POST", {"url": path + "/actions/wake"}, 204), ("POST", {"url": pools, "json": {"name": "more", **wanted}}, 204),
             ("PUT", {"url": pools + "/more", "json": wanted}, 204), ("PATCH", {"url": pools + "/more", "json": {}}, 204),
             ("DELETE", {"url": pools + "/more"}, 204)):
+        if method == "DELETE":
+            assert client.request(method, **more, headers={"If-Match": '"other"'}).status_code == 412
         answer = client.request(method, **more, **whole, **least)
         assert answer.status_code == answered and not answer.content, (method, more, answer.text)
+    stale = {"headers": {"If-Match": '"other"'}}
+    assert client.post(pools, json={"name": "more", **wanted}, **stale).status_code == 412
     for method, more in (("PATCH", {"url": path, "json": {"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}}),
                          ("POST", {"url": pools, "json": {"name": "more", **wanted}}), ("PUT", {"url": pools + "/more", "json": {**wanted, "maximum": 2}}),
                          ("PATCH", {"url": pools + "/more", "json": {"maximum": 3}}), ("DELETE", {"url": pools + "/more"})):
