@@ -185,6 +185,13 @@ void audit_tick(struct reconcile *r, bool all)
     }
 }
 
+void audit_free(struct reconcile *r)
+{
+    struct audit_limit *limit, *next;
+    HASH_ITER (hh, r->audit_limits, limit, next)
+        limit_end(r, limit);
+}
+
 static bool is_within_limit(struct reconcile *r, const struct command *cmd)
 {
     struct audit_limit *limit;

@@ -418,12 +418,10 @@ static void refuse_waiters(struct list *waiters)
     }
 }
 
-void reconcile_stop(struct reconcile *r)
+static void halt(struct reconcile *r)
 {
     if (r->stopping)
         return;
-    audit_tick(r, true);
-    audit_daemon(r, "daemon.stopped");
     r->stopping = true;
     struct project *p, *next_project;
     struct entity *e, *next_entity;
@@ -452,6 +450,15 @@ void reconcile_stop(struct reconcile *r)
     view_publish(r->o.view);
 }
 
+void reconcile_stop(struct reconcile *r)
+{
+    if (!r->stopping) {
+        audit_tick(r, true);
+        audit_daemon(r, "daemon.stopped");
+    }
+    halt(r);
+}
+
 void reconcile_free(struct reconcile *r)
 {
     if (!r)
@@ -462,13 +469,14 @@ void reconcile_free(struct reconcile *r)
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     if (r->started)
-        reconcile_stop(r); /* when the start failed half way, nobody did */
+        halt(r); /* when the start failed half way, nobody did, and nothing is stored any more */
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);
     kubeconfigs_free(r->kubeconfigs);
     lookups_free(r->lookups);
     replays_free(r);
+    audit_free(r);
     for (size_t i = 0; i < r->account_count; i++)
         account_done(&r->accounts[i]);
     free(r->accounts);

@@ -411,6 +411,7 @@ void audit_answered(struct command *cmd);
 void audit_daemon(struct reconcile *r, const char *what);
 /* Ends the minutes that are over, or all: what was left out is told. */
 void audit_tick(struct reconcile *r, bool all);
+void audit_free(struct reconcile *r);
 void command_audit(struct reconcile *r, struct command *cmd);
 void command_audit_denied(struct reconcile *r, struct command *cmd);
 /* reconcile.c: whether commands of this type change something. */
