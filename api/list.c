@@ -6,6 +6,7 @@
 #include "api/api_private.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
+#include "base/log.h"
 
 enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
 
@@ -36,6 +37,11 @@ void list_close(struct request *r, struct buffer *out, const struct cursor_place
         (void)buffer_printf(out, "],\"next_cursor\":\"%s\"}", cursor);
     } else {
         (void)buffer_add_str(out, "],\"next_cursor\":null}");
+    }
+    if (out->overflow) {
+        log_error("a page is larger than it may be", "request_id", r->id);
+        respond_with(r, PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
+        return;
     }
     char *text = buffer_take(out, &len);
     reply_text(r, text, len);

@@ -25,7 +25,10 @@ void list_reply(struct request *r, const struct list_query *query);
 
 /* Where the page begins; false when the cursor was refused and the answer decided. */
 bool list_place(struct request *r, struct cursor_place *ret_place);
-/* Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. */
+/*
+ * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. A page
+ * that grew beyond what is held in memory is answered with 500 (nothing that is half there goes out).
+ */
 void list_open(struct buffer *out);
 void list_add(struct buffer *out, const char *body, size_t len);
 void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief);

@@ -1,4 +1,5 @@
-/* The pure parts of the HTTP side: entity tags, Accept, list fields, percent-decoding. */
+/* The parts of the HTTP side that need no server: entity tags, Accept, list fields, percent-decoding, pages.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +11,10 @@
 #include "api/checks.h"
 #include "api/conditional.h"
 #include "api/headers.h"
+#include "api/list.h"
 #include "api/match.h"
 #include "base/attrs.h"
+#include "base/log.h"
 
 static void ht16_ht17_entity_tags(void **state)
 {
@@ -101,6 +104,48 @@ static void escapes(void **state)
     }
 }
 
+static unsigned lines;
+
+static void count_errors(enum log_level level, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count)
+{
+    lines += level == LOG_LEVEL_ERROR && strstr(message, "page") && count == 1 &&
+             !strcmp(keys[0], "request_id") && !strcmp(values[0], "req_page");
+}
+
+/* What a page of two items comes to, of which `room` bytes may be held. */
+static int close_page(struct request *r, size_t room)
+{
+    struct buffer out CLEANUP_BUFFER;
+    *r = (struct request){.id = "req_page", .problem = PROBLEM_MAX_};
+    list_open(&out);
+    out.max = room;
+    list_add(&out, "{\"name\":\"a\"}", 12);
+    list_add(&out, "{\"name\":\"b\"}", 12);
+    list_close(r, &out, NULL);
+    return r->answer.status;
+}
+
+static void pages_that_are_too_large_are_errors(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"next_cursor\":null}";
+    static struct request r;
+    log_set_sink(count_errors);
+    for (size_t room = 10; room < sizeof(whole) - 1; room++) {
+        lines = 0;
+        assert_int_equal(close_page(&r, room), 500);
+        assert_int_equal(r.problem, PROBLEM_INTERNAL_ERROR);
+        assert_non_null(strstr(r.answer.bytes, "\"internal_error\""));
+        assert_int_equal(lines, 1);
+        answer_done(&r.answer);
+    }
+    assert_int_equal(close_page(&r, sizeof(whole) - 1), 200);
+    assert_string_equal(r.answer.bytes, whole);
+    assert_int_equal(lines, 1);
+    answer_done(&r.answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +153,7 @@ int main(void)
         cmocka_unit_test(ht11_accept_fields),
         cmocka_unit_test(list_items),
         cmocka_unit_test(escapes),
+        cmocka_unit_test(pages_that_are_too_large_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
