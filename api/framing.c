@@ -36,7 +36,8 @@ static bool host_is_valid(const char *host)
     }
     const char *port = host + len;
     size_t digits = *port == ':' ? strspn(port + 1, DIGITS) : 0;
-    bool has_end = !*port || (digits && digits <= 5 && !port[1 + digits] && atoi(port + 1) <= MAX_PORT);
+    bool has_end =
+        !*port || (digits && digits <= 5 && !port[1 + digits] && strtol(port + 1, NULL, 10) <= MAX_PORT);
     return len && has_end;
 }
 
