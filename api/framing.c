@@ -26,6 +26,14 @@ static bool refuse(struct request *r, enum problem_code code, const char *detail
 #define DIGITS  "0123456789"
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
+static bool escapes_are_whole(const char *text)
+{
+    for (const char *p = strchr(text, '%'); p; p = strchr(p + 1, '%'))
+        if (strspn(p + 1, "0123456789abcdefABCDEF") < 2)
+            return false;
+    return true;
+}
+
 /* host[:port], or [address][:port] (RFC 3986 3.2): it may become part of a URL (api/credential.c). */
 static bool host_is_valid(const char *host)
 {
@@ -38,7 +46,7 @@ static bool host_is_valid(const char *host)
     size_t digits = *port == ':' ? strspn(port + 1, DIGITS) : 0;
     bool has_end =
         !*port || (digits && digits <= 5 && !port[1 + digits] && strtol(port + 1, NULL, 10) <= MAX_PORT);
-    return len && has_end;
+    return len && has_end && escapes_are_whole(host);
 }
 
 /* What must not stand twice, and a list of lengths. */

@@ -115,10 +115,10 @@ def test_the_address_is_a_whole_one_or_the_answer_is_400(cluster):
     assert ask(f"GET {path}?format=yaml HTTP/1.0\r\n{fields}\r\n").status == 200, "where no address is needed"
     old = exec_of(ask(f"GET {path}?format=exec HTTP/1.0\r\nHost: old:81\r\n{fields}\r\n"))
     assert old == "http://old:81" + path.replace("kubeconfig", "credential")
-    for host in ("shootd", "shootd.example.com:8080", "127.0.0.1:65535", "[::1]:80", "[fe80::1%25eth0]"):
+    for host in ("shootd", "shootd.example.com:8080", "127.0.0.1:65535", "a%2db", "[::1]:80", "[fe80::1%25eth0]"):
         url = exec_of(ask(request("GET", path + "?format=exec", token=token, host=host)))
         assert url.startswith(f"http://{host}/v1/projects/")
-    for host in ("a:b", "a:1:2", "a:", ":80", "a:65536", "a:123456", "[::1", "::1", "[]", "[::1]x", "a]", "a/b", "a@b", "a b", "a?b", "a\"b"):
+    for host in ("a:b", "a:1:2", "a:", ":80", "a:65536", "a:123456", "[::1", "::1", "[]", "[::1]x", "a]", "a/b", "a%2", "a%zz", "a@b", "a b", "a?b", "a\"b"):
         refused = ask(request("GET", path + "?format=exec", token=token, host=host))
         assert refused.status == 400, (host, refused)
 
