@@ -70,6 +70,7 @@ static void serve_clusters(struct request *r)
     const struct list_query query = {.section = VIEW_CLUSTERS,
                                      .prefix = prefix,
                                      .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
+                                     .tells_age = true,
                                      .wanted = cluster_is_wanted};
     if (r->params.given[PARAM_SORT])
         cluster_page_reply(r, &query);

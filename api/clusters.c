@@ -13,15 +13,6 @@
 
 enum { CLUSTER_KEY_BYTES = 256 };
 
-/* How old the answer is and where it comes from (HT-24, HT-28). */
-static void add_age(struct request *r, const struct view_blob *blob)
-{
-    if (!blob->observed_at)
-        return;
-    wall_us age = env_wall(r->api->options.env) - blob->observed_at;
-    answer_header(&r->answer, "Age", "%lld", (long long)(age > 0 ? age / US_PER_S : 0));
-}
-
 static void serve_cluster(struct request *r)
 {
     char key[CLUSTER_KEY_BYTES];
@@ -31,9 +22,9 @@ static void serve_cluster(struct request *r)
         respond_with(r, PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
         return;
     }
-    add_age(r, blob);
-    if (!r->serve)
-        answer_field(&r->answer, "Cache-Status", "shootd; hit");
+    if (blob->observed_at)
+        fresh_tell_age(r, blob->observed_at);
+    fresh_tell_source(r);
     reply_blob(r, blob);
 }
 

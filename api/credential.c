@@ -81,33 +81,51 @@ void handle_credential(struct request *r)
 /* ---- the kubeconfig that calls it
  * ----------------------------------------------------------------------------- */
 
-bool credential_check_params(struct request *r)
+static void check_header_file(const struct request *r, bool is_exec, struct problem **faults)
 {
     const char *file = r->params.texts[PARAM_HEADER_FILE];
-    struct problem *p = NULL;
-    if (!file)
-        return true;
-    if (!r->params.given[PARAM_FORMAT] || r->params.numbers[PARAM_FORMAT] != 1 << FORMAT_EXEC)
-        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "conflict", NULL,
+    if (file && !is_exec)
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "conflict", NULL,
                           "has a meaning with format=exec only");
-    else if (*file != '/')
+    else if (file && *file != '/')
         problem_add_fault(
-            &p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "wrong_form", NULL,
+            faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "wrong_form", NULL,
             "has to be an absolute path: nothing expands ~ or variables when kubectl runs curl");
+}
+
+bool credential_check_params(struct request *r)
+{
+    bool is_exec = r->params.given[PARAM_FORMAT] && r->params.numbers[PARAM_FORMAT] == 1 << FORMAT_EXEC;
+    struct problem *p = NULL;
+    check_header_file(r, is_exec, &p);
+    /* HTTP/1.0 may come without; what is there, api/framing.c found good. */
+    if (is_exec && !r->api->options.config->public_url && !r->headers.values[HEADER_HOST])
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
+                          "is needed: the kubeconfig is to hold the address that you reach this server at");
     if (!p)
         return true;
     respond_problem(r, p);
     return false;
 }
 
-/* Where the client reaches us: as configured, or as it just did. */
+static void add_argument(struct buffer *url, const struct request *r, enum param_id id)
+{
+    const char *value = r->params.texts[id];
+    if (value)
+        (void)buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
+}
+
+/* Where the client reaches us: as configured, or as it just did; with what it wants of a credential. */
 static char *credential_url(const struct request *r)
 {
     const char *base = r->api->options.config->public_url;
-    const char *ttl = r->params.texts[PARAM_TTL_SECONDS];
-    return mem_printf("%s%s/v1/projects/%s/clusters/%s/credential%s%s", base ? "" : "http://",
-                      base ? base : r->headers.values[HEADER_HOST], r->project, r->name,
-                      ttl ? "?ttl_seconds=" : "", ttl ? ttl : "");
+    struct buffer url;
+    buffer_init(&url, LONGEST);
+    (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential", base ? "" : "http://",
+                        base ? base : r->headers.values[HEADER_HOST], r->project, r->name);
+    add_argument(&url, r, PARAM_TTL_SECONDS);
+    add_argument(&url, r, PARAM_MIN_REMAINING_SECONDS);
+    return buffer_take(&url, NULL);
 }
 
 /* A JSON string is a YAML scalar, whatever is in it. */

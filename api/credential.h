@@ -14,7 +14,8 @@ struct request;
  * lacks what is needed.
  */
 bool credential_reply_exec(struct request *r, const char *kubeconfig);
-/* Checks header_file; false when the answer (400) was decided. */
+/* Checks header_file, and that the address of this server is known; false when the answer (400) was decided.
+ */
 bool credential_check_params(struct request *r);
 
 #endif

@@ -107,10 +107,10 @@ enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES
     return CURSOR_GOOD;
 }
 
-/* What shapes the list: not how many rows are wanted, nor how much of each. */
+/* What shapes the list: not where it begins, how many rows are wanted, nor how much of each. */
 static bool is_bound(enum param_id id)
 {
-    return id != PARAM_LIMIT && id != PARAM_CURSOR && id != PARAM_FIELDS;
+    return id != PARAM_LIMIT && id != PARAM_CURSOR && id != PARAM_AFTER && id != PARAM_FIELDS;
 }
 
 static void digest_text(crypto_generichash_state *state, const char *text)

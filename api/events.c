@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/list.h"
 #include "api/problem_reply.h"
+#include "api/reads.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -75,11 +77,48 @@ static void read_projects(struct request *r, struct command_events *events)
     }
 }
 
+/* Where the page begins: the cursor's place or `after`; false when the answer (400) was decided. */
+static bool read_begin(struct request *r, int64_t *ret_after)
+{
+    struct cursor_place place;
+    if (r->params.given[PARAM_CURSOR] && r->params.given[PARAM_AFTER]) {
+        struct problem *p = NULL;
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
+                          "tells where to begin, and so does cursor; give one of them");
+        respond_problem(r, p);
+        return false;
+    }
+    if (!list_place(r, &place))
+        return false;
+    *ret_after = *place.key ? strtoll(place.key, NULL, 10) : param_number(&r->params, PARAM_AFTER);
+    return true;
+}
+
+/* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
+static bool finish_page(struct request *r, struct command *cmd)
+{
+    json_t *doc = cmd->answer ? json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL) : NULL;
+    const char *sequence = json_str(doc, "next_cursor");
+    struct cursor_place next = {.number_count = 0};
+    char cursor[CURSOR_TEXT_BYTES];
+    if (!doc)
+        return false;
+    if (sequence && cursor_place_set(&next, sequence)) {
+        cursor_make(r, &next, cursor);
+        json_set_str(doc, "next_cursor", cursor);
+    }
+    reply_document(r, doc);
+    return true;
+}
+
 static void read_events(struct request *r, const char *cluster)
 {
+    int64_t after;
+    if (!read_begin(r, &after))
+        return;
     struct command *cmd = request_command(r, COMMAND_EVENTS);
     struct command_events *events = &cmd->events;
-    events->after = param_number(&r->params, PARAM_AFTER);
+    events->after = after;
     events->limit = (int)param_number(&r->params, PARAM_LIMIT);
     events->cluster = mem_strdup(cluster);
     struct problem *p = read_types(r, events);
@@ -89,6 +128,7 @@ static void read_events(struct request *r, const char *cluster)
         return;
     }
     read_projects(r, events);
+    r->finish = finish_page;
     request_park(r, cmd);
 }
 

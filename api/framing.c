@@ -5,6 +5,7 @@
  */
 #include "api/checks.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,7 +14,7 @@
 #include "api/request.h"
 #include "base/attrs.h"
 
-enum { MAX_FIELDS = 64, MAX_HEADER_BYTES = 16 * 1024, MAX_TARGET = 8 * 1024 };
+enum { MAX_FIELDS = 64, MAX_HEADER_BYTES = 16 * 1024, MAX_TARGET = 8 * 1024, MAX_PORT = 65535 };
 
 static bool refuse(struct request *r, enum problem_code code, const char *detail)
 {
@@ -22,10 +23,30 @@ static bool refuse(struct request *r, enum problem_code code, const char *detail
     return false;
 }
 
+#define DIGITS  "0123456789"
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static bool escapes_are_whole(const char *text)
+{
+    for (const char *p = strchr(text, '%'); p; p = strchr(p + 1, '%'))
+        if (strspn(p + 1, "0123456789abcdefABCDEF") < 2)
+            return false;
+    return true;
+}
+
+/* host[:port], or [address][:port] (RFC 3986 3.2): it may become part of a URL (api/credential.c). */
 static bool host_is_valid(const char *host)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]%~";
-    return *host && host[strspn(host, allowed)] == '\0';
+    size_t len = strspn(host, LETTERS DIGITS ".-_%~");
+    if (*host == '[') {
+        len = 1 + strspn(host + 1, LETTERS DIGITS ".-_%~:");
+        len = len > 1 && host[len] == ']' ? len + 1 : 0;
+    }
+    const char *port = host + len;
+    size_t digits = *port == ':' ? strspn(port + 1, DIGITS) : 0;
+    bool has_end =
+        !*port || (digits && digits <= 5 && !port[1 + digits] && strtol(port + 1, NULL, 10) <= MAX_PORT);
+    return len && has_end && escapes_are_whole(host);
 }
 
 /* What must not stand twice, and a list of lengths. */

@@ -42,3 +42,15 @@ bool fresh_wanted(struct request *r, void (*serve)(struct request *r))
     request_park(r, cmd);
     return true;
 }
+
+void fresh_tell_source(struct request *r)
+{
+    if (!r->serve)
+        answer_field(&r->answer, "Cache-Status", "shootd; hit");
+}
+
+void fresh_tell_age(struct request *r, wall_us observed_at)
+{
+    wall_us age = observed_at ? env_wall(r->api->options.env) - observed_at : 0;
+    answer_header(&r->answer, "Age", "%lld", (long long)(age > 0 ? age / US_PER_S : 0));
+}

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "base/env.h"
+
 struct request;
 
 /*
@@ -12,5 +14,9 @@ struct request;
  * Cleura was read, could not be read, or the deadline passed. Prefer: wait=N (seconds) sets the deadline.
  */
 bool fresh_wanted(struct request *r, void (*serve)(struct request *r));
+/* Tells that the answer is from memory, unless it comes after a fresh read, which told so (HT-28). */
+void fresh_tell_source(struct request *r);
+/* Tells how old the answer is; what Cleura has said just now, or never, is 0 s old (HT-24). */
+void fresh_tell_age(struct request *r, wall_us observed_at);
 
 #endif

@@ -15,9 +15,11 @@
 /* The parameter wins over Accept. */
 static enum param_format wanted_format(const struct request *r)
 {
-    int64_t given = r->params.numbers[PARAM_FORMAT];
+    int64_t given = r->params.numbers[PARAM_FORMAT]; /* one bit */
     if (r->params.given[PARAM_FORMAT])
-        return given & 1 << FORMAT_EXEC ? FORMAT_EXEC : given & 1 << FORMAT_YAML ? FORMAT_YAML : FORMAT_JSON;
+        return given == 1 << FORMAT_EXEC   ? FORMAT_EXEC
+               : given == 1 << FORMAT_YAML ? FORMAT_YAML
+                                           : FORMAT_JSON;
     const char *accept = r->headers.values[HEADER_ACCEPT];
     bool yaml = accept && accept_quality(accept, TYPE_YAML) > accept_quality(accept, TYPE_JSON);
     return yaml ? FORMAT_YAML : FORMAT_JSON;

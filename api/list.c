@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/fresh.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
+#include "base/log.h"
 
 enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
 
@@ -22,9 +24,19 @@ void list_add(struct buffer *out, const char *body, size_t len)
     (void)buffer_add(out, body, len);
 }
 
-void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief)
+void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief, wall_us *oldest)
 {
     list_add(out, brief ? blob->brief : blob->body, brief ? blob->brief_len : blob->body_len);
+    if (blob->observed_at && (!*oldest || blob->observed_at < *oldest))
+        *oldest = blob->observed_at;
+}
+
+void list_tell_age(struct request *r, const struct list_query *query, wall_us oldest)
+{
+    if (!query->tells_age)
+        return;
+    fresh_tell_age(r, oldest);
+    fresh_tell_source(r);
 }
 
 void list_close(struct request *r, struct buffer *out, const struct cursor_place *next)
@@ -36,6 +48,11 @@ void list_close(struct request *r, struct buffer *out, const struct cursor_place
         (void)buffer_printf(out, "],\"next_cursor\":\"%s\"}", cursor);
     } else {
         (void)buffer_add_str(out, "],\"next_cursor\":null}");
+    }
+    if (out->overflow) {
+        log_error("a page is larger than it may be", "request_id", r->id);
+        respond_with(r, PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
+        return;
     }
     char *text = buffer_take(out, &len);
     reply_text(r, text, len);
@@ -79,7 +96,7 @@ static size_t first_index(const struct view_snapshot *s, const struct list_query
 
 /* Appends up to `limit` entries; returns the key of the last one when more may follow, else NULL. */
 static const char *fill_page(struct request *r, const struct view_snapshot *s, const struct list_query *q,
-                             const char *after, struct buffer *out)
+                             const char *after, struct buffer *out, wall_us *oldest)
 {
     const struct view_entry *entries = s->sections[q->section].entries;
     size_t count = s->sections[q->section].count;
@@ -95,7 +112,7 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
             continue;
         if (left-- == 0)
             return last;
-        list_add_blob(out, e->blob, q->brief);
+        list_add_blob(out, e->blob, q->brief, oldest);
         last = e->key;
     }
     return NULL;
@@ -107,11 +124,13 @@ void list_reply(struct request *r, const struct list_query *query)
     if (!list_place(r, &after))
         return;
     struct buffer out CLEANUP_BUFFER;
+    wall_us oldest = 0;
     list_open(&out);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    const char *last = fill_page(r, s, query, after.key, &out);
+    const char *last = fill_page(r, s, query, after.key, &out, &oldest);
     bool more = last && cursor_place_set(&next, last);
     view_leave(r->api->options.view);
     next.number_count = 0;
+    list_tell_age(r, query, oldest);
     list_close(r, &out, more ? &next : NULL);
 }

@@ -15,6 +15,7 @@ struct list_query {
     const char *prefix; /* only keys that begin with it, or NULL */
     bool newest_first;  /* from the greatest key down */
     bool brief;         /* the short form of the items */
+    bool tells_age;     /* the answer says where it comes from, and how old its oldest item is */
     bool (*wanted)(struct request *r, const struct view_blob *blob);
 };
 
@@ -25,10 +26,16 @@ void list_reply(struct request *r, const struct list_query *query);
 
 /* Where the page begins; false when the cursor was refused and the answer decided. */
 bool list_place(struct request *r, struct cursor_place *ret_place);
-/* Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. */
+/*
+ * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. A page
+ * that grew beyond what is held in memory is answered with 500 (nothing that is half there goes out).
+ */
 void list_open(struct buffer *out);
 void list_add(struct buffer *out, const char *body, size_t len);
-void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief);
+/* Adds an entry of the view; *oldest, 0 at first, is when Cleura told of the oldest item that it told of. */
+void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief, wall_us *oldest);
+/* Before list_close, for a query that tells the age. */
+void list_tell_age(struct request *r, const struct list_query *query, wall_us oldest);
 void list_close(struct request *r, struct buffer *out, const struct cursor_place *next);
 /* A NULL prefix fits every key. */
 bool list_has_prefix(const char *key, const char *prefix);

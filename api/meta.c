@@ -5,6 +5,7 @@
 
 #include "api/api_private.h"
 #include "api/openapi.h"
+#include "api/reads.h"
 #include "api/request.h"
 #include "base/timefmt.h"
 
@@ -30,8 +31,7 @@ void handle_version(struct request *r)
     json_set_str(doc, "version", r->api->options.version);
     json_set_str(doc, "revision", r->api->options.revision);
     json_set_str(doc, "api", "v1");
-    answer_json(&r->answer, MHD_HTTP_OK, doc);
-    answer_header(&r->answer, "Cache-Control", "no-cache");
+    reply_public(r, doc);
 }
 
 static void reply_contract(struct request *r, const char *type, const unsigned char *bytes, size_t len,
@@ -63,6 +63,5 @@ void handle_whoami(struct request *r)
     json_set_str(doc, "role", role_name(t->role));
     json_set_take(doc, "projects", string_list_to_json(t->projects));
     json_set_str(doc, "expires_at", t->expires_at ? time_rfc3339(t->expires_at, false, text) : NULL);
-    answer_json(&r->answer, MHD_HTTP_OK, doc);
-    answer_header(&r->answer, "Cache-Control", "no-store");
+    reply_document(r, doc);
 }

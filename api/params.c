@@ -20,7 +20,7 @@ enum kind {
     KIND_NUMBER,  /* out of range: a fault */
     KIND_CLAMPED, /* above the maximum: the maximum */
     KIND_BOOL,    /* true, false; an empty value is true */
-    KIND_ENUM,    /* one or more names, comma-separated */
+    KIND_ENUM,    /* one or more names, comma-separated; see `single` */
     KIND_FLAG,    /* any value */
     KIND_TIME,    /* a moment (params_time) */
 };
@@ -34,6 +34,7 @@ struct rule {
     /* Texts: NULL, or what is wrong, static; may tell the valid values. */
     const char *(*check)(const char *text, json_t **ret_valid);
     bool repeats; /* may be given several times */
+    bool single;  /* enums: one name only, where several have no meaning together */
 };
 
 static int index_of(const char *name, const char *const *names, int count)
@@ -134,7 +135,8 @@ static const struct rule rules[PARAM_MAX_] = {
                       .kind = KIND_ENUM,
                       .max = FORMAT_MAX_,
                       .from_name = format_from_name,
-                      .to_name = format_to_name},
+                      .to_name = format_to_name,
+                      .single = true},
     [PARAM_VERBOSE] = {.name = "verbose", .kind = KIND_FLAG},
     [PARAM_EXCLUDE] = {.name = "exclude"},
     [PARAM_HEADER_FILE] = {.name = "header_file"},
@@ -146,7 +148,8 @@ static const struct rule rules[PARAM_MAX_] = {
                       .kind = KIND_ENUM,
                       .max = FIELDS_MAX_,
                       .from_name = fields_from_name,
-                      .to_name = fields_to_name},
+                      .to_name = fields_to_name,
+                      .single = true},
     [PARAM_ACTION] = {.name = "action"},
     [PARAM_TOKEN] = {.name = "token"},
     [PARAM_OUTCOME] = {.name = "outcome",
@@ -233,7 +236,8 @@ static void read_enum(struct reading *in, enum param_id id, const char *text)
     const struct rule *rule = &rules[id];
     char *copy CLEANUP_FREE = mem_strdup(text);
     char *rest = copy;
-    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+    const char *between = rule->single ? "" : ",";
+    for (char *word = strsep(&rest, between); word; word = strsep(&rest, between)) {
         int value = rule->from_name(word);
         if (value >= 0) {
             in->r->params.numbers[id] |= INT64_C(1) << value;
@@ -329,8 +333,10 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
     enum { MAX_PARAMETERS = 50 };
     struct reading *in = cls;
     (void)kind;
-    if (++in->count > MAX_PARAMETERS)
+    if (++in->count > MAX_PARAMETERS) {
+        fault(in, "query", "too_many", NULL, "holds more than 50 parameters");
         return MHD_NO;
+    }
     char *name CLEANUP_FREE = mem_strndup(key, key_len);
     char *text = value ? mem_strndup(value, value_len) : mem_calloc(1, 1);
     int id = -1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/conditional.h"
 #include "api/problem_reply.h"
 #include "api/routes.h"
 #include "base/mem.h"
@@ -132,6 +133,15 @@ void request_tell(struct request *r, struct command *cmd)
         api->options.post(api->options.post_ctx, cmd);
 }
 
+/* What has no version of its own is told apart by its bytes (HT-21). Secrets are not to be kept: no tag. */
+static void choose_tag(const struct request *r, struct command *cmd)
+{
+    bool is_open = !cmd->answer_is_secret && !(r->route->flags & ROUTE_SECRET);
+    if (r->route->method == METHOD_GET && cmd->status == MHD_HTTP_OK && cmd->answer && !cmd->etag[0] &&
+        is_open)
+        etag_of_bytes(cmd->answer, strlen(cmd->answer), cmd->etag);
+}
+
 static void answer_command(struct request *r, struct command *cmd)
 {
     struct answer *a = &r->answer;
@@ -141,6 +151,7 @@ static void answer_command(struct request *r, struct command *cmd)
     }
     if (r->finish && r->finish(r, cmd))
         return;
+    choose_tag(r, cmd);
     if (cmd->answer) {
         size_t len = strlen(cmd->answer);
         answer_text(a, cmd->status, TYPE_JSON, TAKE_PTR(cmd->answer), len);

@@ -23,14 +23,19 @@ void reply_blob(struct request *r, struct view_blob *blob)
         answer_apply_conditions(r, blob->etag);
 }
 
-void reply_text(struct request *r, char *text, size_t len)
+static void reply_made(struct request *r, char *text, size_t len, const char *cache_control)
 {
     char etag[ETAG_DIGEST_BYTES];
     etag_of_bytes(text, len, etag);
     answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, text, len);
-    answer_field(&r->answer, "Cache-Control", "private, no-cache");
+    answer_field(&r->answer, "Cache-Control", cache_control);
     answer_field(&r->answer, "ETag", etag);
     answer_apply_conditions(r, etag);
+}
+
+void reply_text(struct request *r, char *text, size_t len)
+{
+    reply_made(r, text, len, "private, no-cache");
 }
 
 void reply_document(struct request *r, json_t *doc)
@@ -38,4 +43,11 @@ void reply_document(struct request *r, json_t *doc)
     char *text = json_text(doc);
     json_decref(doc);
     reply_text(r, text, strlen(text));
+}
+
+void reply_public(struct request *r, json_t *doc)
+{
+    char *text = json_text(doc);
+    json_decref(doc);
+    reply_made(r, text, strlen(text), "no-cache");
 }

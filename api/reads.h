@@ -13,5 +13,7 @@ void reply_blob(struct request *r, struct view_blob *blob);
 void reply_text(struct request *r, char *text, size_t len);
 /* Takes `doc`. */
 void reply_document(struct request *r, json_t *doc);
+/* The same for what is no tenant's: shared caches may keep it too. */
+void reply_public(struct request *r, json_t *doc);
 
 #endif

@@ -72,7 +72,7 @@ const struct route routes[] = {
     {"getCredential", METHOD_GET, CLUSTER "/credential", handle_credential, ROLE_OPERATOR, ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS)},
     {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER, 0, 0,
-     P(AFTER) | P(LIMIT) | P(TYPE)},
+     PAGE | P(AFTER) | P(TYPE)},
     {"listClusterOperations", METHOD_GET, CLUSTER "/operations", handle_cluster_operations, ROLE_VIEWER, 0, 0,
      PAGE | P(STATUS)},
 
@@ -82,7 +82,7 @@ const struct route routes[] = {
     {"cancelOperation", METHOD_POST, "/v1/operations/{operation}/cancel", handle_operation_cancel,
      ROLE_OPERATOR, 0, 0, 0},
     {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, 0, 0,
-     P(AFTER) | P(LIMIT) | P(TYPE) | P(PROJECT) | P(CLUSTER)},
+     PAGE | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER)},
 
     {"listWebhooks", METHOD_GET, "/v1/webhooks", handle_webhooks, ROLE_OPERATOR, 0, 0, PAGE},
     {"createWebhook", METHOD_POST, "/v1/webhooks", handle_webhook_create, ROLE_OPERATOR,

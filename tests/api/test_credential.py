@@ -9,6 +9,8 @@ import subprocess
 import pytest
 import yaml
 
+from raw import Raw, request
+
 BEGIN = "-----BEGIN "
 
 
@@ -91,6 +93,45 @@ def test_the_address_is_the_one_that_the_client_used_or_the_configured_one(sim, 
     args = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]["args"]
     assert args[-1] == "https://shootd.example.com/api/v1/projects/team-a/clusters/dev/credential"
     assert "@/etc/shootd/authorization" in args
+
+
+def exec_of(answer):
+    assert answer.status == 200, answer
+    return yaml.safe_load(answer.body)["users"][0]["user"]["exec"]["args"][-1]
+
+
+def test_the_address_is_a_whole_one_or_the_answer_is_400(cluster):
+    token, path = cluster.token(), cluster.clusters_path("dev") + "/kubeconfig"
+    fields = f"Authorization: Bearer {token}\r\n"
+
+    def ask(head):
+        with Raw(cluster.port) as raw:
+            return raw.send(head).read()
+    without = ask(f"GET {path}?format=exec HTTP/1.0\r\n{fields}\r\n")
+    assert without.status == 400 and without.code == "invalid_parameter", without
+    assert [(f["header"], f["code"]) for f in without.json()["errors"]] == [("Host", "missing")]
+    both = ask(f"GET {path}?format=exec&header_file=x HTTP/1.0\r\n{fields}\r\n")
+    assert [f["code"] for f in both.json()["errors"]] == ["wrong_form", "missing"], "all at once"
+    assert ask(f"GET {path}?format=yaml HTTP/1.0\r\n{fields}\r\n").status == 200, "where no address is needed"
+    old = exec_of(ask(f"GET {path}?format=exec HTTP/1.0\r\nHost: old:81\r\n{fields}\r\n"))
+    assert old == "http://old:81" + path.replace("kubeconfig", "credential")
+    for host in ("shootd", "shootd.example.com:8080", "127.0.0.1:65535", "a%2db", "[::1]:80", "[fe80::1%25eth0]"):
+        url = exec_of(ask(request("GET", path + "?format=exec", token=token, host=host)))
+        assert url.startswith(f"http://{host}/v1/projects/")
+    for host in ("a:b", "a:1:2", "a:", ":80", "a:65536", "a:123456", "[::1", "::1", "[]", "[::1]x", "a]", "a/b", "a%2", "a%zz", "a@b", "a b", "a?b", "a\"b"):
+        refused = ask(request("GET", path + "?format=exec", token=token, host=host))
+        assert refused.status == 400, (host, refused)
+
+
+def test_what_was_asked_of_the_credential_goes_into_its_address(cluster):
+    path = cluster.clusters_path("dev") + "/kubeconfig"
+    for params, wanted in (({}, ""), ({"ttl_seconds": 900}, "?ttl_seconds=900"),
+                           ({"min_remaining_seconds": 0}, "?min_remaining_seconds=0"),
+                           ({"min_remaining_seconds": 60, "ttl_seconds": 900}, "?ttl_seconds=900&min_remaining_seconds=60")):
+        answer = cluster.http.get(path, params={"format": "exec", **params})
+        url = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]["args"][-1]
+        assert url.partition("/credential")[2] == wanted, params
+        assert cluster.http.get(url).status_code == 200
 
 
 def test_faults_of_the_parameters_are_named(shootd):

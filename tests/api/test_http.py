@@ -63,7 +63,8 @@ def ask(raw, token):
 
 JSON = "Content-Type: application/json"
 GZIP = "Accept-Encoding: gzip"
-DEV = "/v1/projects/team-a/clusters/dev"
+CLUSTERS = "/v1/projects/team-a/clusters"
+DEV = f"{CLUSTERS}/dev"
 
 
 def whole(body):
@@ -118,7 +119,7 @@ def test_ht21_entity_tags_differ_per_coding(ask):
 
 
 def test_ht21_preconditions_take_either_form(d, ask):
-    for path in (DEV, "/openapi.yaml", f"{DEV}/node-pools"):
+    for path in (DEV, "/openapi.yaml", f"{DEV}/node-pools", "/v1/clusters?q=seeded-0001", "/v1/events?limit=5"):
         plain, coded = ask("GET", path), ask("GET", path, GZIP)
         for tag, wanted in ((plain["ETag"], plain), (coded["ETag"], coded)):
             for fields in ([], [GZIP]):
@@ -135,6 +136,26 @@ def test_ht21_preconditions_take_either_form(d, ask):
     labels = '{"labels":{"n":"1"}}'
     assert ask("PUT", DEV, JSON, f"If-Match: {tag}", body=labels).status == 200
     assert ask("PUT", DEV, JSON, f"If-Match: {tag}", body=labels).status == 412, "it is another generation now"
+
+
+@pytest.mark.parametrize("path", ["/version", "/v1/whoami", "/v1/projects/team-a/quota", f"{CLUSTERS}/seeded-0000/nodes",
+                                  f"{DEV}/upgrades", "/v1/events", f"{DEV}/events", "/v1/events?limit=2"])
+def test_ht18_every_open_resource_has_a_tag(ask, path):
+    first = ask("GET", path)
+    assert first.status == 200 and re.fullmatch('"[!#-~]+"', first["ETag"]), first
+    for fields, status in (([f"If-None-Match: {first['ETag']}"], 304), (["If-None-Match: W/" + first["ETag"]], 304), (["If-None-Match: *"], 304),
+                           (['If-None-Match: "other"'], 200), ([f"If-Match: {first['ETag']}"], 200), (['If-Match: "other"'], 412)):
+        for method in ("GET", "HEAD"):
+            answer = ask(method, path, *fields)
+            assert answer.status == status, (fields, answer)
+            if status != 412:
+                assert answer["ETag"] == first["ETag"] and answer["Cache-Control"] == first["Cache-Control"]
+
+
+def test_ht32_what_is_secret_has_no_tag(ask):
+    for path in ("/kubeconfig", "/kubeconfig?format=yaml", "/kubeconfig?format=exec", "/credential", "/monitoring", "/ssh-key"):
+        answer = ask("GET", DEV + path, "If-None-Match: *")
+        assert answer.status == 200 and "etag" not in answer and answer["Cache-Control"] == "no-store", path
 
 
 def test_ht53_kept_form_is_made_once_for_all(d, token):

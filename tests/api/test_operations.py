@@ -263,11 +263,32 @@ def test_events_page_by_page(many):
         if page["next_cursor"] is None:
             assert len(page["items"]) < 13
             break
-        assert len(page["items"]) == 13 and int(page["next_cursor"]) == page["items"][-1]["sequence"]
-        after = int(page["next_cursor"])
+        assert len(page["items"]) == 13 and page["last_sequence"] == page["items"][-1]["sequence"]
+        after = page["last_sequence"]
     assert [e["id"] for e in got[:len(everything)]] == [e["id"] for e in everything]
     beyond = d.http.get("/v1/events?after=999999999").json()
     assert beyond["items"] == [] and beyond["next_cursor"] is None
+
+
+def test_ht35_ht36_events_page_as_every_list_does(many):
+    _, d = many
+    for path, params in (("/v1/events", {}), ("/v1/events", {"type": "operation.*"}), (d.clusters_path("own-05") + "/events", {})):
+        everything = d.http.get(path, params={**params, "limit": 1000}).json()["items"]
+        assert len(everything) > 2
+        assert walk(d, path, limit=max(2, len(everything) // 5), **params)[:len(everything)] == everything, path
+    first = d.http.get("/v1/events", params={"after": 3, "limit": 2}).json()
+    assert [e["sequence"] for e in first["items"]] == [4, 5]
+    cursor = first["next_cursor"]
+    assert not cursor.isdigit(), "opaque, as all of them"
+    second = d.http.get("/v1/events", params={"cursor": cursor, "limit": 1}).json()
+    assert [e["sequence"] for e in second["items"]] == [6] and second["last_sequence"] == 6
+    both = d.http.get("/v1/events", params={"cursor": cursor, "after": 3})
+    assert both.status_code == 400 and [(f["parameter"], f["code"]) for f in both.json()["errors"]] == [("after", "conflict")]
+    for path, params in (("/v1/events", {"cursor": "5"}), ("/v1/events", {"cursor": cursor[:-1] + ("A" if cursor[-1] != "A" else "B")}),
+                         ("/v1/events", {"cursor": cursor, "type": "cluster.*"}), ("/v1/audit", {"cursor": cursor}),
+                         (d.clusters_path("own-05") + "/events", {"cursor": cursor})):
+        refused = d.http.get(path, params=params)
+        assert refused.status_code == 400 and refused.json()["errors"][0]["code"] == "invalid_cursor", (path, params)
 
 
 def test_event_filters(many):

@@ -235,6 +235,28 @@ def test_ht35_bad_query_values(d, query):
     assert answer.json()["errors"][0]["parameter"] == query.split("=")[0]
 
 
+def test_parameters_beyond_the_fiftieth_are_a_fault(d):
+    many = "&".join(["label=x"] * 50)
+    assert d.http.get("/v1/clusters?" + many).status_code == 200
+    for more in ("&phase=ready", "&nonsense=1&limit=0", "&x=" * 200):
+        answer = d.http.get("/v1/clusters?" + many + more)
+        assert answer.status_code == 400 and answer.json()["code"] == "invalid_parameter", more
+        assert [(f["code"], f["detail"]) for f in answer.json()["errors"]] == [("too_many", "holds more than 50 parameters")]
+
+
+@pytest.mark.parametrize("path, name, valid", [
+    ("/v1/clusters", "fields", ["full", "summary"]),
+    ("/v1/projects/team-a/clusters/dev/kubeconfig", "format", ["json", "yaml", "exec"])])
+def test_ht38_what_is_one_of_several_takes_no_list(d, path, name, valid):
+    for value in (",".join(valid), ",".join(reversed(valid)), valid[0] + ",", "," + valid[0], valid[0] + "," + valid[0]):
+        answer = d.http.get(path, params={name: value})
+        assert answer.status_code == 400, value
+        assert [(f["parameter"], f["code"], f["valid"]) for f in answer.json()["errors"]] == [(name, "unknown_value", valid)]
+    assert d.http.get("/v1/clusters?phase=ready,failed&health=healthy,unknown").status_code == 200
+    assert d.http.get("/v1/operations?status=failed,running").status_code == 200
+    assert d.http.get("/v1/audit?outcome=success,denied").status_code == 200
+
+
 def test_ht35_limit_above_the_maximum_is_the_maximum(d):
     assert d.http.get("/v1/clusters?limit=5000").status_code == 200
     assert d.http.get("/v1/clusters?limit=99999999999999999999").status_code == 200

@@ -169,18 +169,24 @@ static void add_token(char token[static TOKEN_BYTES], const char *name, enum rol
     string_list_free(t.projects);
 }
 
-static void add_cluster(const char *project, const char *name, enum phase phase)
+/* Seconds ago; 0: never. */
+static void add_observed(const char *project, const char *name, enum phase phase, int64_t age)
 {
     struct cluster *c = cluster_new();
     (void)id_new(env_real(), ID_CLUSTER, c->id);
     c->project = mem_strdup(project);
     c->name = mem_strdup(name);
     c->phase = phase;
-    c->observed_at = env_wall(env_real()) - 10 * US_PER_S;
+    c->observed_at = age ? env_wall(env_real()) - age * US_PER_S : 0;
     c->version = 1;
     char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
     view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL));
     cluster_free(c);
+}
+
+static void add_cluster(const char *project, const char *name, enum phase phase)
+{
+    add_observed(project, name, phase, 10);
 }
 
 static void add_operation(const char *id, enum operation_status status)
@@ -467,6 +473,36 @@ static void ht37_lists_are_paged_and_filtered(void **state)
     assert_int_equal(get("/v1/tokens?limit=1"), 200);
     has("\"next_cursor\":\"");
     lacks("digest");
+}
+
+static void ht24_ht28_pages_tell_the_age_of_their_oldest_item(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        const char *age;
+    } rows[] = {
+        {"/v1/clusters", "Age: 300\r\n"},
+        {"/v1/clusters?fields=summary", "Age: 300\r\n"},
+        {"/v1/clusters?limit=1", "Age: 10\r\n"},
+        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* was never told of */
+        {"/v1/clusters?sort=-name&limit=2", "Age: 300\r\n"},
+        {"/v1/projects/team-b/clusters", "Age: 0\r\n"},
+        {"/v1/clusters?q=nobody", "Age: 0\r\n"},
+    };
+    add_observed("team-a", "prod", PHASE_FAILED, 300);
+    add_observed("team-b", "web", PHASE_READY, 0);
+    view_publish(view);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(get(rows[i].path), 200);
+        has(rows[i].age);
+        has("\r\nCache-Status: shootd; hit\r\n");
+    }
+    assert_int_equal(ask("GET", "/v1/clusters", admin, "If-None-Match: *\r\n", ""), 304);
+    has("\r\nAge: 300\r\n");
+    assert_int_equal(get("/v1/operations"), 200);
+    lacks("\r\nAge: ");
+    lacks("Cache-Status");
 }
 
 /* The value of a header field or JSON string of the last answer. */
@@ -1018,6 +1054,7 @@ int main(void)
         HTTP_TEST(projects_are_hidden),
         HTTP_TEST(ht19_ht24_ht28_clusters_are_read),
         HTTP_TEST(ht37_lists_are_paged_and_filtered),
+        HTTP_TEST(ht24_ht28_pages_tell_the_age_of_their_oldest_item),
         HTTP_TEST(lists_are_sorted),
         HTTP_TEST(pages_have_tags),
         HTTP_TEST(ht36_cursors_expire),

@@ -1,17 +1,25 @@
-/* The pure parts of the HTTP side: entity tags, Accept, list fields, percent-decoding. */
+/* The parts of the HTTP side that need no server: entity tags, Accept, list fields, percent-decoding, pages.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "api/api_private.h"
 #include "api/checks.h"
+#include "api/compress.h"
 #include "api/conditional.h"
 #include "api/headers.h"
+#include "api/list.h"
 #include "api/match.h"
+#include "api/routes.h"
 #include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 static void ht16_ht17_entity_tags(void **state)
 {
@@ -101,6 +109,101 @@ static void escapes(void **state)
     }
 }
 
+static unsigned lines;
+
+static void count_errors(enum log_level level, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count)
+{
+    lines += level == LOG_LEVEL_ERROR && strstr(message, "page") && count == 1 &&
+             !strcmp(keys[0], "request_id") && !strcmp(values[0], "req_page");
+}
+
+/* What a page of two items comes to, of which `room` bytes may be held. */
+static int close_page(struct request *r, size_t room)
+{
+    struct buffer out CLEANUP_BUFFER;
+    *r = (struct request){.id = "req_page", .problem = PROBLEM_MAX_};
+    list_open(&out);
+    out.max = room;
+    list_add(&out, "{\"name\":\"a\"}", 12);
+    list_add(&out, "{\"name\":\"b\"}", 12);
+    list_close(r, &out, NULL);
+    return r->answer.status;
+}
+
+static void pages_that_are_too_large_are_errors(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"next_cursor\":null}";
+    static struct request r;
+    log_set_sink(count_errors);
+    for (size_t room = 10; room < sizeof(whole) - 1; room++) {
+        lines = 0;
+        assert_int_equal(close_page(&r, room), 500);
+        assert_int_equal(r.problem, PROBLEM_INTERNAL_ERROR);
+        assert_non_null(strstr(r.answer.bytes, "\"internal_error\""));
+        assert_int_equal(lines, 1);
+        answer_done(&r.answer);
+    }
+    assert_int_equal(close_page(&r, sizeof(whole) - 1), 200);
+    assert_string_equal(r.answer.bytes, whole);
+    assert_int_equal(lines, 1);
+    answer_done(&r.answer);
+}
+
+static void lengths_are_kept_by_key(void **state)
+{
+    (void)state;
+    static struct coded_lengths t;
+    static const uint64_t one = UINT64_C(0x123456789abcdef0);
+    static const uint64_t rival = one ^ UINT64_C(1) << 63; /* of the same slot */
+    assert_int_equal(coded_lengths_find(&t, one), 0);
+    assert_int_equal(coded_lengths_find(&t, 0), 0);
+    coded_lengths_keep(&t, one, 4000000);
+    assert_int_equal(coded_lengths_find(&t, one), 4000000);
+    assert_int_equal(coded_lengths_find(&t, rival), 0);
+    assert_int_equal(coded_lengths_find(&t, one + 1), 0);
+    coded_lengths_keep(&t, rival, 12);
+    assert_int_equal(coded_lengths_find(&t, rival), 12);
+    assert_int_equal(coded_lengths_find(&t, one), 0);
+    coded_lengths_keep(&t, rival, (size_t)1 << CODED_LENGTH_BITS);
+    assert_int_equal(coded_lengths_find(&t, rival), 12);
+}
+
+/* The length of a made page that is sent with `status`; `bytes` is then what was put in its place. */
+static size_t coded_length(struct api *api, const char *segment, const char *etag, int status)
+{
+    static const struct route route = {.method = METHOD_GET};
+    static struct request r;
+    char *page = mem_calloc(4001, 1);
+    memset(page, 'x', 4000);
+    r = (struct request){.api = api, .route = &route, .segments = {segment}, .segment_count = 1};
+    r.headers.values[HEADER_ACCEPT_ENCODING] = "gzip";
+    r.headers.values[HEADER_IF_NONE_MATCH] = status == MHD_HTTP_NOT_MODIFIED ? "*" : NULL;
+    answer_text(&r.answer, status, TYPE_JSON, page, 4000);
+    answer_header(&r.answer, "ETag", "%s", etag);
+    compress_answer(&r);
+    assert_string_equal(r.answer.headers[1].value, "\"a-gz\"");
+    bool is_made = r.answer.bytes != page;
+    size_t len = r.answer.len;
+    answer_done(&r.answer);
+    return is_made ? len : len + 1000000;
+}
+
+static void ht53_nothing_is_coded_to_tell_its_length(void **state)
+{
+    (void)state;
+    struct api *api = mem_calloc(1, sizeof(*api));
+    size_t sent = coded_length(api, "a", "\"a\"", MHD_HTTP_OK);
+    assert_in_range(sent, 20, 200);
+    assert_int_equal(coded_length(api, "a", "\"a\"", MHD_HTTP_NOT_MODIFIED),
+                     sent + 1000000);                                               /* the same, unmade */
+    assert_int_equal(coded_length(api, "b", "\"a\"", MHD_HTTP_NOT_MODIFIED), sent); /* another resource */
+    assert_int_equal(coded_length(api, "b", "\"a\"", MHD_HTTP_NOT_MODIFIED), sent + 1000000);
+    assert_int_equal(coded_length(api, "a", "\"a\"", MHD_HTTP_OK), sent);
+    free(api);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +211,9 @@ int main(void)
         cmocka_unit_test(ht11_accept_fields),
         cmocka_unit_test(list_items),
         cmocka_unit_test(escapes),
+        cmocka_unit_test(pages_that_are_too_large_are_errors),
+        cmocka_unit_test(lengths_are_kept_by_key),
+        cmocka_unit_test(ht53_nothing_is_coded_to_tell_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
