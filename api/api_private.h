@@ -8,7 +8,6 @@
 
 #include "api/api.h"
 #include "api/conditional.h"
-#include "api/coded_lengths.h"
 #include "api/cursor.h"
 #include "api/metrics.h"
 #include "api/park.h"
@@ -22,7 +21,6 @@ struct api {
     struct lot lot;
     struct metrics metrics;
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
-    struct coded_lengths coded_lengths; /* any worker */
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];
     _Atomic(struct view_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */

@@ -1,11 +1,9 @@
 #include "api/compress.h"
 
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "api/api_private.h"
 #include "api/checks.h"
 #include "api/conditional.h"
 #include "api/routes.h"
@@ -101,40 +99,6 @@ static bool send_coded(struct answer *a)
     return true;
 }
 
-/* A tag tells apart the versions of one resource only. */
-static uint64_t key_of(const struct request *r, const char *etag)
-{
-    uint64_t key;
-    crypto_generichash_state state;
-    unsigned char digest[crypto_generichash_BYTES_MIN];
-    (void)crypto_generichash_init(&state, NULL, 0, sizeof(digest));
-    for (unsigned i = 0; i < r->segment_count; i++)
-        (void)crypto_generichash_update(&state, (const unsigned char *)r->segments[i],
-                                        strlen(r->segments[i]) + 1);
-    (void)crypto_generichash_update(&state, (const unsigned char *)etag, strlen(etag));
-    (void)crypto_generichash_final(&state, digest, sizeof(digest));
-    memcpy(&key, digest, sizeof(key));
-    return key;
-}
-
-/* Puts the coded form in place; of a made body that is not sent, its length is enough. */
-static bool take_coded(struct request *r, const struct answer_header *etag)
-{
-    struct answer *a = &r->answer;
-    if (a->coded_place || !etag)
-        return send_coded(a);
-    uint64_t key = key_of(r, etag->value);
-    size_t known = a->status == MHD_HTTP_NOT_MODIFIED ? coded_lengths_find(&r->api->coded_lengths, key) : 0;
-    if (known && known < a->len) {
-        a->len = known;
-        return true;
-    }
-    if (!send_coded(a))
-        return false;
-    coded_lengths_keep(&r->api->coded_lengths, key, a->len);
-    return true;
-}
-
 static struct answer_header *find_etag(struct answer *a)
 {
     for (unsigned i = 0; i < a->header_count; i++)
@@ -166,7 +130,7 @@ void compress_answer(struct request *r)
         return;
     if (not_modified && etag)
         wanted = form_of_304(r, etag->value, coded_etag, wanted);
-    if (!wanted || !take_coded(r, etag))
+    if (!wanted || !send_coded(a))
         return;
     if (etag)
         memcpy(etag->value, coded_etag, sizeof(coded_etag));

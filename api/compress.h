@@ -1,8 +1,7 @@
 /*
  * gzip of answers (HT-53). Strong entity tags differ per coding: "x" and "x-gz" are one version in two forms,
  * and preconditions take either (api/conditional.h). Prepared bodies are coded once and kept beside
- * themselves; made ones each time they are sent (api/coded_lengths.h). Whatever fails, the plain answer goes
- * out. The worker of the request.
+ * themselves; made ones each time. Whatever fails, the plain answer goes out. The worker of the request.
  */
 #ifndef API_COMPRESS_H
 #define API_COMPRESS_H

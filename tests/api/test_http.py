@@ -119,7 +119,7 @@ def test_ht21_entity_tags_differ_per_coding(ask):
 
 
 def test_ht21_preconditions_take_either_form(d, ask):
-    for path in (DEV, "/openapi.yaml", f"{DEV}/node-pools", "/v1/clusters?q=seeded-0001", "/v1/events?limit=5"):
+    for path in (DEV, "/openapi.yaml", f"{DEV}/node-pools"):
         plain, coded = ask("GET", path), ask("GET", path, GZIP)
         for tag, wanted in ((plain["ETag"], plain), (coded["ETag"], coded)):
             for fields in ([], [GZIP]):

@@ -4,22 +4,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "api/api_private.h"
 #include "api/checks.h"
-#include "api/compress.h"
 #include "api/conditional.h"
 #include "api/headers.h"
 #include "api/list.h"
 #include "api/match.h"
-#include "api/routes.h"
 #include "base/attrs.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 static void ht16_ht17_entity_tags(void **state)
 {
@@ -151,59 +146,6 @@ static void pages_that_are_too_large_are_errors(void **state)
     answer_done(&r.answer);
 }
 
-static void lengths_are_kept_by_key(void **state)
-{
-    (void)state;
-    static struct coded_lengths t;
-    static const uint64_t one = UINT64_C(0x123456789abcdef0);
-    static const uint64_t rival = one ^ UINT64_C(1) << 63; /* of the same slot */
-    assert_int_equal(coded_lengths_find(&t, one), 0);
-    assert_int_equal(coded_lengths_find(&t, 0), 0);
-    coded_lengths_keep(&t, one, 4000000);
-    assert_int_equal(coded_lengths_find(&t, one), 4000000);
-    assert_int_equal(coded_lengths_find(&t, rival), 0);
-    assert_int_equal(coded_lengths_find(&t, one + 1), 0);
-    coded_lengths_keep(&t, rival, 12);
-    assert_int_equal(coded_lengths_find(&t, rival), 12);
-    assert_int_equal(coded_lengths_find(&t, one), 0);
-    coded_lengths_keep(&t, rival, (size_t)1 << CODED_LENGTH_BITS);
-    assert_int_equal(coded_lengths_find(&t, rival), 12);
-}
-
-/* The length of a made page that is sent with `status`; `bytes` is then what was put in its place. */
-static size_t coded_length(struct api *api, const char *segment, const char *etag, int status)
-{
-    static const struct route route = {.method = METHOD_GET};
-    static struct request r;
-    char *page = mem_calloc(4001, 1);
-    memset(page, 'x', 4000);
-    r = (struct request){.api = api, .route = &route, .segments = {segment}, .segment_count = 1};
-    r.headers.values[HEADER_ACCEPT_ENCODING] = "gzip";
-    r.headers.values[HEADER_IF_NONE_MATCH] = status == MHD_HTTP_NOT_MODIFIED ? "*" : NULL;
-    answer_text(&r.answer, status, TYPE_JSON, page, 4000);
-    answer_header(&r.answer, "ETag", "%s", etag);
-    compress_answer(&r);
-    assert_string_equal(r.answer.headers[1].value, "\"a-gz\"");
-    bool is_made = r.answer.bytes != page;
-    size_t len = r.answer.len;
-    answer_done(&r.answer);
-    return is_made ? len : len + 1000000;
-}
-
-static void ht53_nothing_is_coded_to_tell_its_length(void **state)
-{
-    (void)state;
-    struct api *api = mem_calloc(1, sizeof(*api));
-    size_t sent = coded_length(api, "a", "\"a\"", MHD_HTTP_OK);
-    assert_in_range(sent, 20, 200);
-    assert_int_equal(coded_length(api, "a", "\"a\"", MHD_HTTP_NOT_MODIFIED),
-                     sent + 1000000);                                               /* the same, unmade */
-    assert_int_equal(coded_length(api, "b", "\"a\"", MHD_HTTP_NOT_MODIFIED), sent); /* another resource */
-    assert_int_equal(coded_length(api, "b", "\"a\"", MHD_HTTP_NOT_MODIFIED), sent + 1000000);
-    assert_int_equal(coded_length(api, "a", "\"a\"", MHD_HTTP_OK), sent);
-    free(api);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,8 +154,6 @@ int main(void)
         cmocka_unit_test(list_items),
         cmocka_unit_test(escapes),
         cmocka_unit_test(pages_that_are_too_large_are_errors),
-        cmocka_unit_test(lengths_are_kept_by_key),
-        cmocka_unit_test(ht53_nothing_is_coded_to_tell_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
