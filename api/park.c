@@ -127,6 +127,11 @@ void request_tell(struct request *r, struct command *cmd)
 {
     struct api *api = r->api;
     cmd->reply = command_free;
+    /* Nobody waits here: the request goes on with its document while the command travels, and the references
+     * of a document are not counted in a way that two threads may share. */
+    json_t *shared = cmd->body;
+    cmd->body = json_deep_copy(shared);
+    json_decref(shared);
     if (atomic_load(&api->stopping))
         command_free(cmd);
     else

@@ -22,7 +22,7 @@ def pair(tmp_path_factory):
     directory = tmp_path_factory.mktemp("http")
     sim = harness.Sim(directory)
     sim.post("shoots", count=5, prefix="seeded", state="ready")
-    d = harness.Shootd(directory / "shootd", sim.url, polling="{active: 200ms, idle: 60s, discovery: 60s}",
+    d = harness.Shootd(directory / "shootd", sim.url, polling="{active: 200ms, idle: 30m, discovery: 30m}",
                        extra=f'cors: {{origins: ["http://localhost:3000", "{ORIGIN}"]}}\n').start()
     d.wait_operation(d.create("dev")["operation"]["id"])
     wait_until(lambda: len(d.http.get("/v1/clusters").json()["items"]) == 6, what="discovery")
