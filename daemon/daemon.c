@@ -276,9 +276,16 @@ static bool start_api(struct daemon *d)
     char *error CLEANUP_FREE = NULL;
     uint8_t cursor_secret[SEAL_KEY_BYTES];
     seal_derive(&d->key, "shootd cursors", cursor_secret);
+    struct api_limits limits = api_limits_default();
+    limits.streams = (unsigned)d->config->limits.streams;
+    limits.streams_per_token = (unsigned)d->config->limits.streams_per_token;
+    limits.stream_lifetime_us = d->config->limits.stream_lifetime_us;
+    limits.heartbeat_us = d->config->limits.heartbeat_us;
     const struct api_options options = {.config = d->config,
                                         .cursor_secret = cursor_secret,
                                         .view = d->view,
+                                        .feed = d->feed,
+                                        .limits = &limits,
                                         .env = d->env,
                                         .listen_fd = d->listener.fd,
                                         .post = post_command,

@@ -97,6 +97,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Wait for the seconds in Retry-After.")                                                               \
     X(HEADERS_TOO_LARGE, "headers_too_large", 431, "Header section too large", FAULT_CALLER,                \
       "Send at most 64 header fields and 16 KiB.")                                                          \
+    X(TOO_MANY_STREAMS, "too_many_streams", 503, "Too many event streams", FAULT_SERVICE,                   \
+      "Use GET /v1/events?after= meanwhile; the caps are limits.streams and limits.streams_per_token.")     \
     X(INTERNAL_ERROR, "internal_error", 500, "Internal error", FAULT_SERVICE,                               \
       "Repeat later; report request_id to the operator of shootd.")                                         \
     X(METHOD_UNKNOWN, "method_unknown", 501, "Unknown method", FAULT_CALLER, "Use a standard HTTP method.") \
