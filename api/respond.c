@@ -37,6 +37,7 @@ static struct MHD_Response *make_response(struct answer *a)
 {
     void *bytes = (void *)(uintptr_t)a->bytes; /* only read by libmicrohttpd */
     struct MHD_Response *response;
+    const bool headers_only = a->is_stream && !a->stream;
     if (a->is_stream)
         response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, a->stream,
                                                      stream_response_free);
@@ -47,6 +48,8 @@ static struct MHD_Response *make_response(struct answer *a)
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
+    if (response && headers_only) /* else an end of chunks would follow, which is a body */
+        (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
         a->stream = NULL;
         a->blob = NULL;
