@@ -1,7 +1,9 @@
 """Event streams (server-sent events): what comes, from where on, for whom, and how they end."""
 
 import json
+import pathlib
 import re
+import resource
 import subprocess
 import threading
 import time
@@ -446,6 +448,19 @@ def test_an_event_reaches_all_of_many(sim, d):
         for s in streams + stalled:
             s.close()
     wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="all to be gone", timeout=20)
+
+
+def test_the_descriptor_limit_is_raised(sim, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        d = harness.Shootd(tmp_path / "fd", sim.url, extra="limits: {connections: 100000}\n").start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limits = pathlib.Path(f"/proc/{d.process.pid}/limits").read_text()
+    assert re.search(rf"Max open files\s+{hard}\s+{hard}", limits), limits
+    assert ("fewer descriptors" in d.log()) == (hard < 100128)
+    d.stop()
 
 
 # ---- the log behind it -------------------------------------------------------------------------------------------------
