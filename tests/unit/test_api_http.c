@@ -121,7 +121,7 @@ static void *loop_run(void *arg)
 {
     (void)arg;
     (void)pthread_mutex_lock(&loop.lock);
-    while (!loop.stop) {
+    while (!loop.stop || (loop.count && !loop.hold)) {
         if (!loop.count || loop.hold) {
             (void)pthread_cond_wait(&loop.wake, &loop.lock);
             continue;
