@@ -5,6 +5,7 @@
 #include "api/list.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
+#include "model/webhook.h"
 
 static bool webhook_is_visible(struct request *r, const struct view_blob *blob)
 {

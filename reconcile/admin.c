@@ -159,7 +159,10 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     s->updated_at = s->created_at;
     char *secret = webhook_secret_new(r->env);
     char *context CLEANUP_FREE = webhook_seal_context(s->id);
-    s->sealed_secret = seal(r->o.key, r->env, context, secret, &s->sealed_secret_len);
+    s->keys[0].sealed = seal(r->o.key, r->env, context, secret, &s->keys[0].sealed_len);
+    s->keys[0].created_at = s->created_at;
+    s->key_count = 1;
+    s->max_in_flight = 1;
     log_info("webhook created", "webhook", s->id, "by", cmd->token_name);
     prepare_secret(cmd, render_subscription(s), "secret", secret);
     cmd->location = mem_printf("/v1/webhooks/%s", s->id);

@@ -19,6 +19,7 @@ static void add_deliveries(struct save *save, const struct event *event)
         struct delivery *d = MEM_NEW(struct delivery);
         (void)id_new(r->env, ID_DELIVERY, d->id);
         (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event->id);
+        (void)snprintf(d->event_type, sizeof(d->event_type), "%s", event_type_name(event->type));
         (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", entry->subscription->id);
         d->created_at = event->at;
         d->updated_at = event->at;

@@ -6,6 +6,7 @@
 #define VIEW_RENDER_H
 
 #include "model/cluster.h"
+#include "model/webhook.h"
 #include "view/view.h"
 
 /* The whole cluster; `op` is its open or last operation, or NULL. */

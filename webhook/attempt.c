@@ -136,7 +136,7 @@ static char *sign(const struct endpoint *p, int64_t timestamp_s)
     const struct parcel *parcel = p->current;
     char *context CLEANUP_FREE = webhook_seal_context(s->id);
     char *secret CLEANUP_SECRET =
-        seal_open(p->engine->o.key, context, s->sealed_secret, s->sealed_secret_len);
+        seal_open(p->engine->o.key, context, s->keys[0].sealed, s->keys[0].sealed_len);
     if (!secret)
         return NULL;
     return webhook_sign(secret, parcel->row.event_id, timestamp_s, parcel->body, strlen(parcel->body));

@@ -17,6 +17,7 @@
 #include "loop/transport.h"
 #include "model/cluster.h"
 #include "model/problem.h"
+#include "model/webhook.h"
 #include "storage/storage.h"
 
 struct webhook_engine;

@@ -217,7 +217,9 @@ static struct subscription *make_subscription(struct fixture *f, const char *id)
     char *context CLEANUP_FREE = webhook_seal_context(id);
     (void)snprintf(s->id, sizeof(s->id), "%s", id);
     s->url = mem_printf("https://%s.example/hook?key=private", id);
-    s->sealed_secret = seal(&f->key, &f->world.env, context, SECRET, &s->sealed_secret_len);
+    s->keys[0].sealed = seal(&f->key, &f->world.env, context, SECRET, &s->keys[0].sealed_len);
+    s->key_count = 1;
+    s->max_in_flight = 1;
     s->version = 1;
     return s;
 }
@@ -268,10 +270,12 @@ static struct delivery stored(struct fixture *f, const char *subscription, unsig
     change_purge(barrier, CHANGE_DELIVERY_PURGE, 1);
     commit(f, barrier);
     const struct delivery wanted = make_delivery(f, subscription, number);
+    struct delivery_query query = {.status = -1, .limit = 100};
+    (void)snprintf(query.subscription_id, sizeof(query.subscription_id), "%s", subscription);
     struct delivery *rows = NULL;
     size_t count = 0;
     struct delivery found = {.attempt = -1};
-    assert_int_equal(store_fake.deliveries(f->conn, subscription, "", 100, &rows, &count), STORE_OK);
+    assert_int_equal(store_fake.deliveries(f->conn, &query, &rows, &count), STORE_OK);
     for (size_t i = 0; i < count; i++)
         if (!strcmp(rows[i].id, wanted.id))
             found = rows[i];
