@@ -129,31 +129,19 @@ static void on_answer(void *ctx, const struct http_answer *answer)
         attempt_settle(p, attempt_result_of(answer), answer);
 }
 
-/* NULL when the secret cannot be read. */
-static char *sign(const struct endpoint *p, int64_t timestamp_s)
-{
-    const struct subscription *s = p->subscription;
-    const struct parcel *parcel = p->current;
-    char *context CLEANUP_FREE = webhook_seal_context(s->id);
-    char *secret CLEANUP_SECRET =
-        seal_open(p->engine->o.key, context, s->keys[0].sealed, s->keys[0].sealed_len);
-    if (!secret)
-        return NULL;
-    return webhook_sign(secret, parcel->row.event_id, timestamp_s, parcel->body, strlen(parcel->body));
-}
-
 static void sign_and_send(struct endpoint *p)
 {
     struct webhook_engine *e = p->engine;
     const struct parcel *parcel = p->current;
-    int64_t timestamp_s = env_wall(e->env) / US_PER_S;
-    char *signature CLEANUP_FREE = sign(p, timestamp_s);
+    wall_us now = env_wall(e->env);
+    char *signature CLEANUP_FREE = webhook_sign_all(p->subscription, e->o.key, parcel->row.event_id, now,
+                                                    parcel->body, strlen(parcel->body));
     if (!signature) {
         log_error("webhook secret cannot be read: was the seal key replaced?", "webhook", p->id);
         attempt_settle(p, ATTEMPT_SECRET_UNREADABLE, &no_answer);
         return;
     }
-    char *timestamp CLEANUP_FREE = mem_printf("%" PRId64, timestamp_s);
+    char *timestamp CLEANUP_FREE = mem_printf("%" PRId64, now / US_PER_S);
     const struct http_header headers[] = {
         {"content-type", "application/json"},
         {"webhook-id", parcel->row.event_id},

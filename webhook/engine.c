@@ -167,7 +167,6 @@ static struct endpoint *endpoint_new(struct webhook_engine *e, const char *id)
     (void)snprintf(p->id, sizeof(p->id), "%s", id);
     p->engine = e;
     p->timer.fire = on_due;
-    p->last_success_at = env_wall(e->env);
     HASH_ADD_STR(e->endpoints, id, p);
     return p;
 }
@@ -218,6 +217,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     struct endpoint *p = endpoint_find(e, s->id);
     if (!p) {
         p = endpoint_new(e, s->id);
+        p->last_success_at = s->created_at; /* a new one has 5 days too */
     } else if (s->version < p->subscription->version) {
         return; /* stored before what happened since, for example a 410 */
     } else {
@@ -228,6 +228,8 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         p->paused_until = 0; /* perhaps another receiver */
     }
     p->subscription = subscription_copy(s);
+    if (s->last_success_at > p->last_success_at)
+        p->last_success_at = s->last_success_at;
     webhook_count_endpoint(s->disabled, 1);
     if (s->disabled)
         endpoint_fail_all(p, "disabled");
@@ -270,4 +272,19 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     int64_t wait_us = schedule_until_us(d->next_attempt_at, env_wall(e->env));
     parcel_wait(parcel, env_mono(e->env) + wait_us);
     endpoint_plan(p);
+}
+
+bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id)
+{
+    struct parcel *parcel;
+    HASH_FIND(hh, e->parcels, delivery_id, strlen(delivery_id), parcel);
+    if (!parcel)
+        return false;
+    struct endpoint *p = parcel->endpoint;
+    if (heap_contains(&parcel->due)) {
+        p->paused_until = 0;
+        heap_set(&p->waiting, &parcel->due, env_mono(e->env));
+        endpoint_plan(p);
+    }
+    return true;
 }

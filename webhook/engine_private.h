@@ -42,7 +42,7 @@ struct endpoint {
     struct event_fetch *fetch; /* of current, while its body is read */
     mono_us paused_until;      /* the receiver asked to be left alone */
     int throttled_in_a_row;
-    wall_us last_success_at; /* or when this process first heard of it */
+    wall_us last_success_at; /* or when the subscription was made or enabled again */
     UT_hash_handle hh;
 };
 

@@ -221,6 +221,7 @@ static struct subscription *make_subscription(struct fixture *f, const char *id)
     s->key_count = 1;
     s->max_in_flight = 1;
     s->version = 1;
+    s->created_at = env_wall(&f->world.env);
     return s;
 }
 
@@ -571,6 +572,42 @@ static void wh15_gives_up_on_a_receiver_that_is_dead_for_days(void **state)
     assert_non_null(strstr(f->changed->disabled_reason, "5 days"));
 }
 
+/* Five days count from the last success that the store knows of, not from the start of the process. */
+static void wh15_counts_the_days_over_restarts(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->created_at -= 240 * HOUR_US;
+    s->last_success_at = s->created_at + 140 * HOUR_US; /* 100 hours ago */
+    webhook_engine_set(f->engine, s);
+    webhook_engine_remove(f->engine, "wh_a");
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    publish(f, "wh_a", 1);
+    run(f, 95 * HOUR_US); /* the schedule ends after some 76 hours */
+    assert_int_equal(f->changes, 1);
+    assert_true(f->changed->disabled);
+}
+
+static void a_waiting_delivery_is_hastened(void **state)
+{
+    struct fixture *f = *state;
+    (void)snprintf(retry_after, sizeof(retry_after), "600");
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_002"));
+    assert_true(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
+    assert_int_equal(f->receiver.count, 1);
+    run(f, US_PER_S);
+    assert_int_equal(f->receiver.count, 2);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
+    assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
+}
+
 /* ---- who waits for whom
  * --------------------------------------------------------------------------------------- */
 
@@ -901,6 +938,8 @@ int main(void)
         TEST(wh21_a_redirect_is_a_failure),
         TEST(wh22_answers_have_sanitized_names),
         TEST(wh15_gives_up_on_a_receiver_that_is_dead_for_days),
+        TEST(wh15_counts_the_days_over_restarts),
+        TEST(a_waiting_delivery_is_hastened),
         TEST(one_at_a_time_per_subscription),
         TEST(wh12_subscriptions_do_not_wait_for_each_other),
         TEST(all_together_have_a_limit),
