@@ -19,7 +19,7 @@ enum {
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
     EVENT_DAYS = 30,
-    DELIVERY_DAYS = 7,
+    DELIVERY_DAYS = EVENT_DAYS, /* what was delivered is known as long as it can be asked for again */
     AUDIT_DAYS = 90
 };
 
@@ -31,20 +31,7 @@ static _Atomic uint64_t gauge_open_operations;
 
 static void on_subscription_changed(void *ctx, struct subscription *s)
 {
-    struct reconcile *r = ctx;
-    struct save *save = save_new(r, NULL, NULL);
-    struct subscription_entry *entry;
-    HASH_FIND_STR(r->subscriptions, s->id, entry);
-    if (!entry) {
-        subscription_free(s);
-        change_set_free(save->set);
-        free(save);
-        return;
-    }
-    subscription_free(entry->subscription);
-    entry->subscription = subscription_copy(s);
-    change_put_subscription(save->set, s);
-    save_submit(save, false);
+    webhook_was_disabled(ctx, s);
 }
 
 struct reconcile *reconcile_new(const struct reconcile_options *options)
@@ -373,7 +360,15 @@ static const struct {
     [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
     [COMMAND_OPERATION_CANCEL] = {command_operation_cancel, true},
     [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
+    [COMMAND_WEBHOOK_PATCH] = {command_webhook_patch, true},
     [COMMAND_WEBHOOK_DELETE] = {command_webhook_delete, true},
+    [COMMAND_WEBHOOK_ENABLE] = {command_webhook_enable, true},
+    [COMMAND_WEBHOOK_ROTATE] = {command_webhook_rotate, true},
+    [COMMAND_WEBHOOK_TEST] = {command_webhook_test, true},
+    [COMMAND_WEBHOOK_RECOVER] = {command_webhook_recover, true},
+    [COMMAND_DELIVERIES] = {command_deliveries, false},
+    [COMMAND_DELIVERY] = {command_delivery, false},
+    [COMMAND_REDELIVER] = {command_redeliver, true},
     [COMMAND_EVENTS] = {command_events, false},
     [COMMAND_AUDIT] = {command_audit, false},
     [COMMAND_AUDIT_DENIED] = {command_audit_denied, false},
