@@ -22,6 +22,9 @@
 
 struct webhook_engine;
 
+/* What the engine's transport has to be made with (max_connections). */
+enum { WEBHOOK_CONNECTIONS = 144 };
+
 struct webhook_options {
     struct loop *loop;
     struct transport *transport; /* made with webhook_address_allowed as its address policy */
@@ -58,12 +61,12 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
 bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id);
 
 /*
- * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. It knows addresses,
- * not names: what is not public must lie in a network (CIDR) of webhooks.allow. A host name in webhooks.allow
- * only frees that host from the list of ports (webhook_check_url); its addresses are judged like all others.
- * Any thread.
+ * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. Public addresses are
+ * fine, and those in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names may also have
+ * private, shared and loopback addresses; never link-local (the metadata services), multicast, unspecified
+ * and reserved ones. Any thread.
  */
-bool webhook_address_allowed(void *ctx, const struct sockaddr *address);
+bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
 /*
  * Checks a subscription URL (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Any port is
  * fine for a host that webhooks.allow names or, when it is a literal address, contains. Adds every fault, at
@@ -113,7 +116,7 @@ bool webhook_header_seal(const struct env *env, const struct seal_key *key, cons
 char *webhook_header_open(const struct seal_key *key, const char *subscription_id,
                           const struct webhook_header *header);
 
-/* Appends the metric families shootd_webhook_*. Any thread. */
-void webhook_metrics(struct buffer *out);
+/* Appends the metric families shootd_webhook_*, ages as of `now`. Any thread. */
+void webhook_metrics(struct buffer *out, wall_us now);
 
 #endif
