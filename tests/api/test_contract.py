@@ -475,7 +475,7 @@ def test_repair_of_webhooks_validates(client):
                        (f"/deliveries/{delivery['id']}/redeliver", {})):
         refused = client.post(path + what, **more)
         assert refused.status_code == 409 and refused.json()["code"] == "action_not_possible", refused.text
-    key, other = {"Idempotency-Key": "contract-hook-1"}, {"Idempotency-Key": "contract-hook-2"}
+    key, other = {"Idempotency-Key": "contract-hook-0123456789"}, {"Idempotency-Key": "contract-hook-9876543210"}
     assert client.post(path + "/enable", headers=key).status_code == 200
     assert client.post(path + "/enable").json()["status"] == "enabled"
     first = client.post(path + "/rotate-secret", headers=other)
