@@ -481,10 +481,14 @@ def test_repair_of_webhooks_validates(client):
     first = client.post(path + "/rotate-secret", headers=other)
     assert first.status_code == 200 and first.json() == client.post(path + "/rotate-secret", headers=other).json()
     assert client.post(path + "/rotate-secret", json={"signature": "v1a"}).json()["secret"] is None
-    for what, body, taken in (("/enable", None, other), ("/rotate-secret", {}, key), ("/test", None, key), ("/recover", {"since": "x"}, key),
-                              (f"/deliveries/{delivery['id']}/redeliver", None, key)):
-        reused = client.post(path + what, headers=taken, **({} if body is None else {"json": body}))
+    elsewhere = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/elsewhere"}).json()["id"]
+    for what, body in (("/enable", None), ("/rotate-secret", {}), ("/test", None), ("/recover", {"since": "2026-01-01T00:00:00Z"}),
+                       (f"/deliveries/{delivery['id']}/redeliver", None)):
+        more = {"headers": key, **({} if body is None else {"json": body})}
+        assert client.post(path + what, **more).status_code < 300
+        reused = client.post(f"/v1/webhooks/{elsewhere}{what}", **more)
         assert reused.json()["code"] == "idempotency_key_reused", reused.text
+    assert client.delete("/v1/webhooks/" + elsewhere).status_code == 204
     assert client.delete(path).status_code == 204
 
 
