@@ -59,6 +59,8 @@ void handle_operation_cancel(struct request *r);
 /* events.c */
 void handle_events(struct request *r);
 void handle_cluster_events(struct request *r);
+/* tickets.c */
+void handle_stream_ticket_create(struct request *r);
 /* webhooks.c */
 void handle_webhooks(struct request *r);
 void handle_webhook_create(struct request *r);

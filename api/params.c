@@ -169,6 +169,7 @@ static const struct rule rules[PARAM_MAX_] = {
                        .max = AUDIT_OUTCOME_MAX_,
                        .from_name = audit_outcome_from_name,
                        .to_name = audit_outcome_name},
+    [PARAM_TICKET] = {.name = "ticket"},
 };
 
 enum { MAX_TEXT = 512, MAX_DAYS = 36500 };

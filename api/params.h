@@ -40,6 +40,7 @@ enum param_id {
     PARAM_ACTION,
     PARAM_TOKEN,
     PARAM_OUTCOME,
+    PARAM_TICKET,
     PARAM_MAX_,
 };
 

@@ -44,6 +44,7 @@ enum { REQUEST_ID_BYTES = 129, REQUEST_MAX_SEGMENTS = 8, REQUEST_MAX_BODY = 1024
 struct connection;
 struct parking;
 struct route;
+struct stream;
 
 struct request {
     struct api *api;
@@ -79,6 +80,7 @@ struct request {
     struct command_idempotency idempotency; /* key: digest, "" when none was given */
 
     struct parking *parking;
+    struct stream *stream; /* the answer is one; a reference */
     /* Turns the command's answer into another form; false leaves it to the common way. NULL: none. */
     bool (*finish)(struct request *r, struct command *cmd);
     void (*serve)(struct request *r); /* answers from the view once a fresh read is over (api/fresh.h) */

@@ -73,8 +73,8 @@ const struct route routes[] = {
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(FORMAT) | P(HEADER_FILE)},
     {"getCredential", METHOD_GET, CLUSTER "/credential", handle_credential, ROLE_OPERATOR, ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS)},
-    {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER, 0, 0,
-     PAGE | P(AFTER) | P(TYPE)},
+    {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER,
+     ROUTE_OFFERS_STREAM, 0, PAGE | P(AFTER) | P(TYPE) | P(TICKET)},
     {"listClusterOperations", METHOD_GET, CLUSTER "/operations", handle_cluster_operations, ROLE_VIEWER, 0, 0,
      PAGE | P(STATUS)},
 
@@ -83,8 +83,10 @@ const struct route routes[] = {
     {"getOperation", METHOD_GET, "/v1/operations/{operation}", handle_operation, ROLE_VIEWER, 0, 0, P(WAIT)},
     {"cancelOperation", METHOD_POST, "/v1/operations/{operation}/cancel", handle_operation_cancel,
      ROLE_OPERATOR, 0, 0, 0},
-    {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, 0, 0,
-     PAGE | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER)},
+    {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, ROUTE_OFFERS_STREAM, 0,
+     PAGE | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER) | P(TICKET)},
+    {"createStreamTicket", METHOD_POST, "/v1/stream-tickets", handle_stream_ticket_create, ROLE_VIEWER,
+     ROUTE_SECRET, 0, 0},
 
     {"listWebhooks", METHOD_GET, "/v1/webhooks", handle_webhooks, ROLE_OPERATOR, 0, 0, PAGE},
     {"createWebhook", METHOD_POST, "/v1/webhooks", handle_webhook_create, ROLE_OPERATOR,

@@ -68,6 +68,11 @@ struct command_events {
     char **types;    /* NULL-terminated or NULL */
     char **projects; /* what the caller may see and asked for; NULL: all */
     char *cluster;   /* or NULL */
+    bool as_stream;  /* the answer is the text of a stream (view/render.h), and what follows is filled in */
+    size_t count;    /* events in the answer */
+    int64_t last;    /* everything up to here was looked at */
+    int64_t oldest;  /* as in struct event_page */
+    int64_t newest;
 };
 
 /* A page of a webhook's delivery log. */

@@ -1,4 +1,4 @@
-/* Commands about tokens and the event log. Loop thread. */
+/* Commands about API tokens. Loop thread. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,80 +124,4 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     cmd->status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);
-}
-
-/* ---- events
- * --------------------------------------------------------------------------------------------------- */
-
-struct event_answer {
-    struct loop_task task;
-    struct command *cmd;
-    enum store_status status;
-    struct event_page *page;
-};
-
-static json_t *render_event(const struct event *e)
-{
-    json_t *doc = json_parse_lenient(e->body, strlen(e->body), NULL);
-    json_set_int(doc, "sequence", e->sequence);
-    return doc;
-}
-
-static void answer_free(struct event_answer *a)
-{
-    event_page_free(a->page);
-    free(a);
-}
-
-static void answer_drop(struct loop_task *task)
-{
-    answer_free(CONTAINER_OF(task, struct event_answer, task));
-}
-
-static void on_page(struct loop_task *task)
-{
-    struct event_answer *a = CONTAINER_OF(task, struct event_answer, task);
-    struct command *cmd = a->cmd;
-    if (a->status != STORE_OK || !a->page) {
-        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the event log cannot be read"));
-        answer_free(a);
-        return;
-    }
-    json_t *items = json_array();
-    for (size_t i = 0; i < a->page->count; i++)
-        (void)json_array_append_new(items, render_event(&a->page->events[i]));
-    json_t *doc = json_object();
-    bool full = a->page->count == (size_t)cmd->events.limit;
-    int64_t last = a->page->count ? a->page->events[a->page->count - 1].sequence : cmd->events.after;
-    char next[24];
-    json_set_take(doc, "items", items);
-    json_set_str(doc, "next_cursor", full ? log_format_int(last, next) : NULL);
-    json_set_int(doc, "last_sequence", last);
-    json_set_int(doc, "oldest_sequence", a->page->oldest);
-    json_set_int(doc, "newest_sequence", a->page->newest);
-    reply_json(cmd, 200, doc);
-    answer_free(a);
-}
-
-/* Reader thread: only passes the page on. */
-static void on_page_read(void *ctx, enum store_status status, struct event_page *page)
-{
-    struct event_answer *a = ctx;
-    struct reconcile *r = a->cmd->decided_by;
-    a->status = status;
-    a->page = page;
-    loop_post(r->o.loop, &a->task);
-}
-
-void command_events(struct reconcile *r, struct command *cmd)
-{
-    struct event_answer *a = MEM_NEW(struct event_answer);
-    const struct event_query query = {.after = cmd->events.after,
-                                      .limit = cmd->events.limit,
-                                      .types = cmd->events.types,
-                                      .projects = cmd->events.projects,
-                                      .cluster = cmd->events.cluster};
-    a->task = (struct loop_task){.run = on_page, .drop = answer_drop};
-    a->cmd = cmd;
-    storage_query_events(r->o.storage, &query, on_page_read, a);
 }

@@ -18,8 +18,6 @@ enum {
     PURGE_EVERY_TICKS = 720,
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
-    EVENT_DAYS = 30,
-    DELIVERY_DAYS = EVENT_DAYS, /* what was delivered is known as long as it can be asked for again */
     AUDIT_DAYS = 90
 };
 
@@ -132,6 +130,12 @@ static void load_project(void *ctx, struct project_state *state)
         project_state_free(state);
 }
 
+static void load_event_numbers(void *ctx, int64_t oldest, int64_t newest)
+{
+    struct reconcile *r = ctx;
+    feed_begin(r->o.feed, oldest, newest);
+}
+
 struct store_visitor reconcile_visitor(struct reconcile *r)
 {
     return (struct store_visitor){.cluster = load_cluster,
@@ -141,6 +145,7 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
                                   .token = load_token,
                                   .account = load_account,
                                   .project = load_project,
+                                  .event_numbers = load_event_numbers,
                                   .ctx = r};
 }
 
@@ -252,13 +257,20 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     save_submit(save, false);
 }
 
+static void on_purged(struct save *save)
+{
+    event_log_purged(save->r);
+}
+
 static void purge(struct reconcile *r)
 {
     wall_us now = env_wall(r->env);
     const wall_us day = 24 * 3600 * US_PER_S;
-    struct save *save = save_new(r, NULL, NULL);
-    change_purge(save->set, CHANGE_DELIVERY_PURGE, now - DELIVERY_DAYS * day);
-    change_purge(save->set, CHANGE_EVENT_PURGE, now - EVENT_DAYS * day);
+    struct save *save = save_new(r, on_purged, NULL);
+    /* What was delivered is known as long as it can be asked for again. */
+    const wall_us kept_since = now - r->o.config->events.keep_us;
+    change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since);
+    change_purge_events(save->set, kept_since, r->o.config->events.keep_count);
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US);
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);

@@ -366,6 +366,12 @@ void command_lookup(struct reconcile *r, struct command *cmd);
 bool name_check_wait(struct project *p, struct command *cmd, const char *name);
 void name_checks_stop(struct reconcile *r);
 
+/* event_log.c */
+/* The set is durable and shown: its events go to the streams. */
+void event_log_published(struct reconcile *r, const struct change_set *set);
+/* A purge is over: the feed learns what is left. */
+void event_log_purged(struct reconcile *r);
+
 /* Each takes the command. */
 void command_cluster_create(struct reconcile *r, struct command *cmd);
 void command_cluster_put(struct reconcile *r, struct command *cmd);

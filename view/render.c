@@ -254,6 +254,20 @@ char *render_event_body(const char *id, enum event_type type, wall_us at, const 
     return json_text(doc);
 }
 
+/* Bodies are compact objects that we made: the number goes in before the closing brace. */
+void render_event_item(struct buffer *out, const struct event *e)
+{
+    (void)buffer_add(out, e->body, strlen(e->body) - 1);
+    (void)buffer_printf(out, ",\"sequence\":%" PRId64 "}", e->sequence);
+}
+
+void render_event_stream(struct buffer *out, const struct event *e)
+{
+    (void)buffer_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", e->sequence, event_type_name(e->type));
+    render_event_item(out, e);
+    (void)buffer_add_str(out, "\n\n");
+}
+
 static char *text_of(json_t *doc)
 {
     char *text = json_text(doc);
