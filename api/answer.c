@@ -10,6 +10,7 @@
 #include "api/problem_reply.h"
 #include "api/request.h"
 #include "api/routes.h"
+#include "api/stream.h"
 #include "base/mem.h"
 
 static void drop_body(struct answer *a)
@@ -19,6 +20,9 @@ static void drop_body(struct answer *a)
     else
         free(a->text);
     view_blob_unref(a->blob);
+    stream_unref(a->stream);
+    a->stream = NULL;
+    a->is_stream = false;
     a->text = NULL;
     a->blob = NULL;
     a->coded_place = NULL;

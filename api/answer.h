@@ -14,6 +14,7 @@
 #include "view/view.h"
 
 struct request;
+struct stream;
 
 enum { ANSWER_MAX_HEADERS = 12, ANSWER_HEADER_BYTES = 256 };
 
@@ -21,6 +22,7 @@ enum { ANSWER_MAX_HEADERS = 12, ANSWER_HEADER_BYTES = 256 };
 #define TYPE_PATCH   "application/merge-patch+json"
 #define TYPE_YAML    "application/yaml"
 #define TYPE_PROBLEM "application/problem+json"
+#define TYPE_STREAM  "text/event-stream"
 #define TYPE_TEXT    "text/plain; charset=utf-8"
 
 struct answer_header {
@@ -35,6 +37,8 @@ struct answer {
     struct view_blob *blob;                    /* owns bytes, or NULL */
     char *text;                                /* owns bytes, or NULL */
     _Atomic(struct view_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
+    bool is_stream;                            /* the bytes come from `stream` as they arise */
+    struct stream *stream;                     /* a reference, or NULL when only the headers are wanted */
     bool secret;                               /* overwrite text before freeing it */
     unsigned header_count;
     struct answer_header headers[ANSWER_MAX_HEADERS]; /* last: what is not used is not cleared */

@@ -16,6 +16,7 @@
 #include "base/env.h"
 #include "config/config.h"
 #include "model/command.h"
+#include "view/feed.h"
 #include "view/view.h"
 
 /* Every limit a client can run into (conventions, appendix A). */
@@ -29,6 +30,11 @@ struct api_limits {
     int wait_max_s;     /* longest ?wait and Prefer: wait (AO-15) */
     unsigned waiters;   /* parked long polls in all; above it the current state is answered at once (AO-16) */
     unsigned waiters_per_token;
+    unsigned streams; /* event streams in all; above it 503 */
+    unsigned streams_per_token;
+    int64_t stream_lifetime_us; /* a tenth more or less (AO-24) */
+    int64_t heartbeat_us;       /* of streams that have nothing to say (AO-23) */
+    int64_t stream_backlog;     /* events that a stream that was live may fall behind */
 };
 
 struct api_limits api_limits_default(void);
@@ -36,6 +42,7 @@ struct api_limits api_limits_default(void);
 struct api_options {
     const struct config *config;
     struct view *view;
+    struct feed *feed; /* of new events, for streams */
     const struct env *env;
     int listen_fd; /* bound, listening, non-blocking; not owned */
     /* Takes the command; any HTTP thread. cmd->reply is called exactly once, also for timeout and shutdown.
@@ -65,7 +72,7 @@ struct api;
 struct api *api_start(const struct api_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void api_quiesce(struct api *api);
-/* From here on answers close their connection and new writes get 503 shutting_down. */
+/* From here on answers close their connection, new writes get 503 shutting_down, and event streams end. */
 void api_begin_drain(struct api *api);
 /* Waits until no request is in flight, transmission included (MH-18); false when the time is over. */
 bool api_drained(struct api *api, int timeout_ms);

@@ -12,6 +12,8 @@
 #include "api/metrics.h"
 #include "api/park.h"
 #include "api/reaper.h"
+#include "api/streams.h"
+#include "api/tickets.h"
 
 struct api {
     struct api_options options;
@@ -19,6 +21,8 @@ struct api {
     struct MHD_Daemon *daemon;
     struct reaper reaper;
     struct lot lot;
+    struct streams streams;
+    struct tickets tickets;
     struct metrics metrics;
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];

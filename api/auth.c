@@ -28,9 +28,9 @@ static bool bearer_token(const char *field, char token[static TOKEN_BYTES])
     return token_is_wellformed(token);
 }
 
-static bool token_is_live(const struct request *r, const struct api_token *token)
+bool token_is_live(const struct api *api, const struct api_token *token)
 {
-    return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(r->api->options.env));
+    return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
 }
 
 static bool digest_credentials(const char *field, uint8_t digest[static TOKEN_DIGEST_BYTES])
@@ -74,7 +74,8 @@ static bool look_up(struct request *r, const uint8_t digest[static TOKEN_DIGEST_
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_blob *blob = view_find(s, VIEW_TOKENS, key);
     const struct api_token *found = blob ? blob->subject : NULL;
-    bool ok = found && !sodium_memcmp(found->digest, digest, TOKEN_DIGEST_BYTES) && token_is_live(r, found);
+    bool ok =
+        found && !sodium_memcmp(found->digest, digest, TOKEN_DIGEST_BYTES) && token_is_live(r->api, found);
     if (ok) {
         r->token_blob = view_blob_ref(blob);
         r->token = found;
@@ -83,11 +84,33 @@ static bool look_up(struct request *r, const uint8_t digest[static TOKEN_DIGEST_
     return ok;
 }
 
+/* The ticket of a request for a stream without credentials; NULL: there is none, or it has no meaning. */
+static const char *given_ticket(const struct request *r)
+{
+    if (!(r->route->params & PARAM_BIT(PARAM_TICKET)) || !accepts_stream(r))
+        return NULL;
+    return MHD_lookup_connection_value(r->mhd, MHD_GET_ARGUMENT_KIND, param_name(PARAM_TICKET));
+}
+
+static bool check_ticket(struct request *r, const char *ticket)
+{
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest) && look_up(r, digest);
+    if (!ok)
+        respond_with(
+            r, PROBLEM_INVALID_TOKEN,
+            "The ticket is not known, was used, or has expired; POST /v1/stream-tickets gives another.");
+    return ok;
+}
+
 bool check_token(struct request *r)
 {
     if (r->route->flags & ROUTE_PUBLIC)
         return true;
     const char *field = r->headers.values[HEADER_AUTHORIZATION];
+    const char *ticket = field ? NULL : given_ticket(r);
+    if (ticket)
+        return check_ticket(r, ticket);
     if (!field) {
         respond_with(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
         return false;

@@ -10,6 +10,8 @@
 
 #include "model/problem.h"
 
+struct api;
+struct api_token;
 struct request;
 
 /* framing.c: what libmicrohttpd lets through (6.5); sets has_body. */
@@ -20,6 +22,10 @@ bool check_token(struct request *r);
 bool check_permission(struct request *r);
 /* auth.c: the audit log hears of what the token may not do; the answer is decided elsewhere. */
 void tell_denied(struct request *r, enum problem_code code);
+/* auth.c: neither expired nor revoked */
+bool token_is_live(const struct api *api, const struct api_token *token);
+/* content.c: whether the client prefers an event stream, and the route has one */
+bool accepts_stream(const struct request *r);
 /* content.c: Expect, length, type and coding of the body, Accept */
 bool check_content(struct request *r);
 /* idempotency.c: syntax of Idempotency-Key, where it has a meaning */

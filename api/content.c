@@ -76,15 +76,33 @@ static bool check_type(struct request *r)
     return true;
 }
 
-static bool check_accept(struct request *r)
+bool accepts_stream(const struct request *r)
 {
     const char *accept = r->headers.values[HEADER_ACCEPT];
+    return r->route->flags & ROUTE_OFFERS_STREAM &&
+           accept_quality(accept, TYPE_STREAM) > accept_quality(accept, TYPE_JSON);
+}
+
+/* Forms beside JSON. */
+static const struct {
+    unsigned flag;
+    const char *type;
+} forms[] = {{ROUTE_OFFERS_YAML, TYPE_YAML}, {ROUTE_OFFERS_STREAM, TYPE_STREAM}};
+
+static bool check_accept(struct request *r)
+{
+    const char *accept = r->headers.values[HEADER_ACCEPT], *other = NULL;
     if (r->route->flags & ROUTE_ANY_TYPE || accept_quality(accept, TYPE_JSON))
         return true;
-    if (r->route->flags & ROUTE_OFFERS_YAML && accept_quality(accept, TYPE_YAML))
-        return true;
-    respond_with(r, PROBLEM_NOT_ACCEPTABLE, "Accept takes none of the forms of this resource: %s.",
-                 r->route->flags & ROUTE_OFFERS_YAML ? TYPE_JSON ", " TYPE_YAML : TYPE_JSON);
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (!(r->route->flags & forms[i].flag))
+            continue;
+        other = forms[i].type;
+        if (accept_quality(accept, other))
+            return true;
+    }
+    respond_with(r, PROBLEM_NOT_ACCEPTABLE, "Accept takes none of the forms of this resource: %s%s%s.",
+                 TYPE_JSON, other ? ", " : "", other ? other : "");
     return false;
 }
 

@@ -1,14 +1,17 @@
-/* Events: pages of the stored log, read by the deciding side. */
+/* Events: pages of the stored log, read by the deciding side, or a stream that goes on. */
 #include "api/handlers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/checks.h"
 #include "api/list.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
 #include "api/request.h"
+#include "base/attrs.h"
 #include "base/mem.h"
 
 static void list_push(char ***list, size_t *count, const char *text)
@@ -40,19 +43,17 @@ static json_t *all_types(void)
     return names;
 }
 
-static struct problem *read_types(struct request *r, struct command_events *events)
+static void read_types(struct request *r, struct command_events *events, struct problem **faults)
 {
     if (!r->params.given[PARAM_TYPE])
-        return NULL;
-    struct problem *p = NULL;
+        return;
     char *copy CLEANUP_FREE = mem_strdup(r->params.texts[PARAM_TYPE]);
     char *rest = copy;
     size_t count = 0;
     for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ","))
         if (!add_types(&events->types, &count, word))
-            problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value",
+            problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value",
                               all_types(), "is not an event type or a family such as cluster.*");
-    return p;
 }
 
 /* What was asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
@@ -108,28 +109,95 @@ static bool finish_page(struct request *r, struct command *cmd)
         json_set_str(doc, "next_cursor", cursor);
     }
     reply_document(r, doc);
+    answer_field(&r->answer, "Vary", "Accept");
     return true;
 }
 
-static void read_events(struct request *r, const char *cluster)
+/* What belongs to the other form of the answer, and credentials that are given twice. */
+static void check_form(struct request *r, struct problem **faults)
+{
+    static const struct {
+        enum param_id id;
+        const char *fault;
+    } pages_only[] = {
+        {PARAM_LIMIT, "has no meaning for a stream, which goes on"},
+        {PARAM_CURSOR, "is of pages; a stream begins behind after or Last-Event-ID"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(pages_only); i++)
+        if (r->params.given[pages_only[i].id])
+            problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, param_name(pages_only[i].id),
+                              "not_for_streams", NULL, "%s", pages_only[i].fault);
+    if (r->params.given[PARAM_TICKET] && r->headers.values[HEADER_AUTHORIZATION])
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "conflict", NULL,
+                          "tells who asks, and so does Authorization; give one of them");
+}
+
+/* Where a stream begins: the client's last event, `after`, or now (AO-22). */
+static int64_t read_position(struct request *r, struct problem **faults)
+{
+    const char *text = r->headers.values[HEADER_LAST_EVENT_ID];
+    bool is_given = text && *text;
+    if (!is_given)
+        return r->params.given[PARAM_AFTER] ? r->params.numbers[PARAM_AFTER]
+                                            : feed_newest(r->api->options.feed);
+    errno = 0;
+    long long position = strtoll(text, NULL, 10);
+    if (errno || strspn(text, "0123456789") != strlen(text) || r->headers.counts[HEADER_LAST_EVENT_ID] > 1)
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Last-Event-ID", "malformed",
+                          NULL, "has to be one number, the id of an event of this server");
+    return position;
+}
+
+static void stream_events(struct request *r, const char *cluster)
+{
+    struct command_events asked = {.cluster = NULL};
+    struct problem *faults = NULL;
+    check_form(r, &faults);
+    read_types(r, &asked, &faults);
+    int64_t position = read_position(r, &faults);
+    if (faults) {
+        respond_problem(r, faults);
+    } else {
+        read_projects(r, &asked);
+        asked.cluster = mem_strdup(cluster);
+        streams_open(r, &asked, position);
+    }
+    string_list_free(asked.types);
+    string_list_free(asked.projects);
+    free(asked.cluster);
+}
+
+static void page_events(struct request *r, const char *cluster)
 {
     int64_t after;
     if (!read_begin(r, &after))
         return;
+    struct problem *faults = NULL;
     struct command *cmd = request_command(r, COMMAND_EVENTS);
     struct command_events *events = &cmd->events;
     events->after = after;
     events->limit = (int)param_number(&r->params, PARAM_LIMIT);
     events->cluster = mem_strdup(cluster);
-    struct problem *p = read_types(r, events);
-    if (p) {
+    read_types(r, events, &faults);
+    if (r->params.given[PARAM_TICKET])
+        problem_add_fault(&faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "only_for_streams",
+                          NULL, "is for streams; pages are asked for with a token");
+    if (faults) {
         command_free(cmd);
-        respond_problem(r, p);
+        respond_problem(r, faults);
         return;
     }
     read_projects(r, events);
     r->finish = finish_page;
     request_park(r, cmd);
+}
+
+static void read_events(struct request *r, const char *cluster)
+{
+    if (accepts_stream(r))
+        stream_events(r, cluster);
+    else
+        page_events(r, cluster);
 }
 
 void handle_events(struct request *r)

@@ -28,6 +28,7 @@ enum header_id {
     HEADER_ORIGIN,
     HEADER_ACR_METHOD,
     HEADER_TRACEPARENT,
+    HEADER_LAST_EVENT_ID,
     HEADER_MAX_,
 };
 

@@ -105,6 +105,8 @@ void metrics_count(struct metrics *m, const struct request *r, int64_t duration_
     size_t route = r->route ? (size_t)(r->route - routes) : NO_ROUTE;
     if (r->answer.status)
         add(&s->requests[route][r->method][status_index(r->answer.status)], 1);
+    if (r->answer.is_stream)
+        return; /* how long clients stay says nothing about how fast we are */
     size_t bucket = 0;
     while (bucket < BUCKETS && duration_us > buckets[bucket].us)
         bucket++;
@@ -222,6 +224,7 @@ void metrics_write(struct api *api, struct buffer *out)
             write_duration_of(out, first, i);
     write_duration_of(out, first, NO_ROUTE);
     write_gauges(api, out);
+    streams_metrics(&api->streams, out);
     write_logs(out);
     process_metrics_write(out);
 }

@@ -53,6 +53,18 @@ bool connection_enter(struct connection *c, enum connection_phase phase)
     return false;
 }
 
+void connection_expire(struct connection *c)
+{
+    int64_t due = atomic_load(&c->due);
+    while (due != REAPED && !atomic_compare_exchange_weak(&c->due, &due, 0))
+        ;
+}
+
+bool connection_is_reaped(const struct connection *c)
+{
+    return atomic_load(&c->due) == REAPED;
+}
+
 static void describe_peer(struct connection *c, struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

@@ -71,6 +71,10 @@ unsigned reaper_unread(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
 void connection_close(struct connection *c);
+/* Any thread, as long as the connection is open: it is over its limit now. */
+void connection_expire(struct connection *c);
+/* It was shut down for being too slow. */
+bool connection_is_reaped(const struct connection *c);
 /* Enters a phase and starts its clock; false when the connection was shut down meanwhile. The worker's
  * thread. */
 bool connection_enter(struct connection *c, enum connection_phase phase);

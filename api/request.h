@@ -44,6 +44,7 @@ enum { REQUEST_ID_BYTES = 129, REQUEST_MAX_SEGMENTS = 8, REQUEST_MAX_BODY = 1024
 struct connection;
 struct parking;
 struct route;
+struct stream;
 
 struct request {
     struct api *api;
@@ -64,9 +65,10 @@ struct request {
     char *path;                                 /* decoded in place; segments point into it */
     const char *segments[REQUEST_MAX_SEGMENTS]; /* of the path */
     unsigned segment_count;
-    const char *project; /* path parameters, or NULL */
-    const char *name;    /* the cluster */
-    const char *item;    /* id of an operation, webhook or token, name of an account */
+    const char *project;  /* path parameters, or NULL */
+    const char *name;     /* the cluster */
+    const char *item;     /* id of an operation, webhook or token, name of an account */
+    const char *delivery; /* id, below a webhook */
     struct params params;
 
     struct view_blob *token_blob; /* keeps `token` alive */
@@ -78,6 +80,7 @@ struct request {
     struct command_idempotency idempotency; /* key: digest, "" when none was given */
 
     struct parking *parking;
+    struct stream *stream; /* the answer is one; a reference */
     /* Turns the command's answer into another form; false leaves it to the common way. NULL: none. */
     bool (*finish)(struct request *r, struct command *cmd);
     void (*serve)(struct request *r); /* answers from the view once a fresh read is over (api/fresh.h) */

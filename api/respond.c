@@ -8,10 +8,14 @@
 #include "api/cors.h"
 #include "api/kept.h"
 #include "api/routes.h"
+#include "api/stream.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 #define VARY "Vary"
+
+/* What clients of HTTP/1.0 get at once; the others get what fits into the connection's memory. */
+enum { STREAM_BLOCK = 1024 };
 
 static void free_blob(void *blob)
 {
@@ -33,14 +37,21 @@ static struct MHD_Response *make_response(struct answer *a)
 {
     void *bytes = (void *)(uintptr_t)a->bytes; /* only read by libmicrohttpd */
     struct MHD_Response *response;
-    if (a->blob)
+    const bool headers_only = a->is_stream && !a->stream;
+    if (a->is_stream)
+        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, a->stream,
+                                                     stream_response_free);
+    else if (a->blob)
         response = MHD_create_response_from_buffer_with_free_callback_cls(a->len, bytes, free_blob, a->blob);
     else if (a->text)
         response = MHD_create_response_from_buffer_with_free_callback_cls(
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
+    if (response && headers_only) /* else an end of chunks would follow, which is a body */
+        (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
+        a->stream = NULL;
         a->blob = NULL;
         a->text = NULL;
     }

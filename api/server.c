@@ -24,7 +24,7 @@
 enum {
     /* Holds the largest header section (HT-13) and the answer's; the library clears it after each request. */
     CONNECTION_MEMORY = 32 * 1024,
-    DEFAULT_CONNECTIONS = 4096,
+    DEFAULT_CONNECTIONS = 8192,
     UNREAD_MOMENTS_AT_LEAST = 10, /* a worker may be between accept and telling us */
     UNREAD_MOMENTS = 60,
 };
@@ -41,6 +41,11 @@ struct api_limits api_limits_default(void)
         .wait_max_s = 55,
         .waiters = 2000,
         .waiters_per_token = 200,
+        .streams = 4096,
+        .streams_per_token = 1024,
+        .stream_lifetime_us = 15 * 60 * US_PER_S,
+        .heartbeat_us = 15 * US_PER_S,
+        .stream_backlog = 10000,
     };
 }
 
@@ -174,8 +179,9 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     if (!r)
         return;
     int64_t duration = env_mono(api->options.env) - r->started;
+    const char *outcome = r->stream ? stream_end_name(streams_completed(r)) : outcome_name(code);
     metrics_count(&api->metrics, r, duration);
-    access_log_write(r, duration, outcome_name(code));
+    access_log_write(r, duration, outcome);
     if (r->peer)
         (void)connection_enter(r->peer, PHASE_CONN_IDLE);
     request_abandon(r);
@@ -208,6 +214,7 @@ static void api_free(struct api *api)
     for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
         free(atomic_load(&api->openapi_coded[i]));
     lot_done(&api->lot);
+    tickets_done(&api->tickets);
     (void)pthread_cond_destroy(&api->landed);
     (void)pthread_mutex_destroy(&api->flight_lock);
     free(api);
@@ -225,6 +232,7 @@ static struct api *api_new(const struct api_options *options)
         options->env->random(options->env, api->cursor_secret, sizeof(api->cursor_secret));
     options->env->random(options->env, api->print_key, sizeof(api->print_key));
     lot_init(&api->lot);
+    tickets_init(&api->tickets);
     metrics_init(&api->metrics);
     (void)pthread_mutex_init(&api->flight_lock, NULL);
     pthread_condattr_t attr;
@@ -244,9 +252,13 @@ struct api *api_start(const struct api_options *options, char **ret_error)
         api_free(api);
         return NULL;
     }
+    r = streams_start(&api->streams, api);
+    if (r < 0)
+        abort(); /* the thread before it could be made */
     errno = 0;
     if (!start_daemon(api)) {
         *ret_error = mem_printf("cannot start the HTTP server: %s", errno ? strerror(errno) : "see the log");
+        streams_stop(&api->streams);
         reaper_stop(&api->reaper);
         api_free(api);
         return NULL;
@@ -264,6 +276,7 @@ void api_quiesce(struct api *api)
 void api_begin_drain(struct api *api)
 {
     atomic_store(&api->draining, true);
+    streams_end_all(&api->streams);
 }
 
 /* Connections that were accepted right before the quiesce get their request read, as long as that takes a
@@ -304,11 +317,13 @@ void api_stop(struct api *api)
     api_quiesce(api);
     /* A resume takes effect later, on the worker; a request that is just about to park is counted already
      * (MH-13). */
-    while (api_parked(api)) {
+    while (api_parked(api) || streams_suspended(&api->streams)) {
         lot_evict(&api->lot);
+        streams_end_all(&api->streams);
         (void)nanosleep(&moment, NULL);
     }
     MHD_stop_daemon(api->daemon);
+    streams_stop(&api->streams);
     reaper_stop(&api->reaper);
     api_free(api);
 }

@@ -59,6 +59,10 @@ struct config {
         int *ports; /* odd ports that are allowed beside 443 (and 80 with allow_http); 0-terminated */
     } webhooks;
     struct {
+        int64_t keep_us;
+        int keep_count;
+    } events;
+    struct {
         char **origins; /* exact web origins; NULL-terminated; none: browsers of other origins read nothing */
     } cors;
     struct {
@@ -66,6 +70,10 @@ struct config {
         int connections;
         int64_t drain_us;
         int queue_length; /* lane: waiting calls per account */
+        int streams;      /* server-sent events: at the same time */
+        int streams_per_token;
+        int64_t stream_lifetime_us;
+        int64_t heartbeat_us;
     } limits;
 };
 

@@ -89,6 +89,14 @@ static const struct key webhook_keys[] = {
 };
 static const struct key_group webhook_group = {webhook_keys, ARRAY_LEN(webhook_keys)};
 
+static const struct key event_keys[] = {
+    {"keep", KEY_DURATION, AT(config, events.keep_us), "30d", NULL, 3600 * S, 3650 * 86400 * S, NULL, NULL,
+     false, "How long events are kept; those that deliveries still need stay longer."},
+    {"keep_count", KEY_INTEGER, AT(config, events.keep_count), "1000000", NULL, 10, 1000000000, NULL, NULL,
+     false, "How many are kept at most, the newest."},
+};
+static const struct key_group event_group = {event_keys, ARRAY_LEN(event_keys)};
+
 static const struct key cors_keys[] = {
     {"origins", KEY_STRING_LIST, AT(config, cors.origins), NULL, "[]", 0, 0, NULL, NULL, false,
      "Browser frontends that may read answers, each exactly: [\"https://console.example.com\"]. No *."},
@@ -98,12 +106,21 @@ static const struct key_group cors_group = {cors_keys, ARRAY_LEN(cors_keys)};
 static const struct key limit_keys[] = {
     {"http_threads", KEY_INTEGER, AT(config, limits.http_threads), "2", NULL, 2, 64, NULL, NULL, false,
      "Threads that serve HTTP."},
-    {"connections", KEY_INTEGER, AT(config, limits.connections), "1024", NULL, 16, 100000, NULL, NULL, false,
+    {"connections", KEY_INTEGER, AT(config, limits.connections), "8192", NULL, 16, 100000, NULL, NULL, false,
      "Client connections at the same time."},
     {"drain", KEY_DURATION, AT(config, limits.drain_us), "25s", NULL, 1 * S, 300 * S, NULL, NULL, false,
      "Longest time for requests to end when the daemon stops."},
     {"queue_length", KEY_INTEGER, AT(config, limits.queue_length), "256", NULL, 8, 100000, NULL, NULL, false,
      "Calls that may wait per account."},
+    {"streams", KEY_INTEGER, AT(config, limits.streams), "4096", NULL, 1, 100000, NULL, NULL, false,
+     "Event streams at the same time; each is one of connections."},
+    {"streams_per_token", KEY_INTEGER, AT(config, limits.streams_per_token), "1024", NULL, 1, 100000, NULL,
+     NULL, false, "Of these, those of one token."},
+    {"stream_lifetime", KEY_DURATION, AT(config, limits.stream_lifetime_us), "15m", NULL, 1 * S, 86400 * S,
+     NULL, NULL, false,
+     "After this time, a tenth more or less, a stream ends and its client begins the next."},
+    {"heartbeat", KEY_DURATION, AT(config, limits.heartbeat_us), "15s", NULL, 500 * MS, 300 * S, NULL, NULL,
+     false, "A stream says this often that it is there when there is nothing else to say."},
 };
 static const struct key_group limit_group = {limit_keys, ARRAY_LEN(limit_keys)};
 
@@ -122,6 +139,7 @@ static const struct key root_keys[] = {
      "Names for (account, region, OpenStack project)."},
     {"polling", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &polling_group, false, "How often Cleura is read."},
     {"webhooks", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &webhook_group, false, "Where events may be sent."},
+    {"events", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &event_group, false, "The event log."},
     {"cors", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &cors_group, false, "Browsers."},
     {"limits", KEY_GROUP, 0, NULL, "", 0, 0, NULL, &limit_group, false, "Sizes and times."},
 };

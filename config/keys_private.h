@@ -8,7 +8,7 @@ enum key_type {
     KEY_STRING,       /* char * */
     KEY_INTEGER,      /* int */
     KEY_BOOL,         /* bool */
-    KEY_DURATION,     /* int64_t microseconds, written 250ms 15s 5m 2h */
+    KEY_DURATION,     /* int64_t microseconds, written 250ms 15s 5m 2h 30d */
     KEY_WORD,         /* int index into words */
     KEY_STRING_LIST,  /* char **, NULL-terminated */
     KEY_INTEGER_LIST, /* int *, 0-terminated */

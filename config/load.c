@@ -79,7 +79,11 @@ static bool parse_duration(const char *text, int64_t *ret_us)
     static const struct {
         const char *suffix;
         int64_t us;
-    } units[] = {{"ms", US_PER_MS}, {"s", US_PER_S}, {"m", 60 * US_PER_S}, {"h", 3600 * US_PER_S}};
+    } units[] = {{"ms", US_PER_MS},
+                 {"s", US_PER_S},
+                 {"m", 60 * US_PER_S},
+                 {"h", 3600 * US_PER_S},
+                 {"d", 86400 * US_PER_S}};
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);
@@ -114,7 +118,7 @@ static void set_duration(struct loader *l, const struct key *k, const yaml_node_
 {
     int64_t us;
     if (!parse_duration(text, &us))
-        fault(l, n, k->name, "'%s' is not a duration such as 250ms, 15s, 5m, 2h", text);
+        fault(l, n, k->name, "'%s' is not a duration such as 250ms, 15s, 5m, 2h, 30d", text);
     else if (us < k->low || us > k->high)
         fault(l, n, k->name, "'%s' is not between %" PRId64 "ms and %" PRId64 "s", text, k->low / US_PER_MS,
               k->high / US_PER_S);

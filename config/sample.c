@@ -28,7 +28,7 @@ static void write_group(FILE *out, const struct key_group *g, int indent, bool f
 
 void config_write_sample(FILE *out)
 {
-    (void)fputs("# shootd: every key, with its default where it has one. Durations: 250ms 15s 5m 2h.\n"
+    (void)fputs("# shootd: every key, with its default where it has one. Durations: 250ms 15s 5m 2h 30d.\n"
                 "# Check a file with: shootd --config FILE --check-config\n\n",
                 out);
     write_group(out, &config_root, 0, false);

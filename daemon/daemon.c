@@ -29,6 +29,7 @@ struct daemon {
     struct listener listener;
     struct seal_key key;
     struct view *view;
+    struct feed *feed;
     struct loop *loop;
     struct transport *upstream;
     struct transport *webhooks;
@@ -256,6 +257,7 @@ static bool start_reconcile(struct daemon *d)
                                               .webhook_transport = d->webhooks,
                                               .storage = d->storage,
                                               .view = d->view,
+                                              .feed = d->feed,
                                               .config = d->config,
                                               .key = &d->key};
     d->reconcile = reconcile_new(&options);
@@ -274,9 +276,16 @@ static bool start_api(struct daemon *d)
     char *error CLEANUP_FREE = NULL;
     uint8_t cursor_secret[SEAL_KEY_BYTES];
     seal_derive(&d->key, "shootd cursors", cursor_secret);
+    struct api_limits limits = api_limits_default();
+    limits.streams = (unsigned)d->config->limits.streams;
+    limits.streams_per_token = (unsigned)d->config->limits.streams_per_token;
+    limits.stream_lifetime_us = d->config->limits.stream_lifetime_us;
+    limits.heartbeat_us = d->config->limits.heartbeat_us;
     const struct api_options options = {.config = d->config,
                                         .cursor_secret = cursor_secret,
                                         .view = d->view,
+                                        .feed = d->feed,
+                                        .limits = &limits,
                                         .env = d->env,
                                         .listen_fd = d->listener.fd,
                                         .post = post_command,
@@ -315,6 +324,7 @@ static enum exit_code bring_up(struct daemon *d)
         return EXIT_DEPENDENCY;
     }
     d->view = view_new();
+    d->feed = feed_new(FEED_ENTRIES, FEED_BYTES);
     d->loop = loop_new(d->env);
     make_transports(d);
     if (!start_reconcile(d))
@@ -390,6 +400,7 @@ void daemon_stop(struct daemon *d)
         d->webhooks->free(d->webhooks);
     loop_free(d->loop);
     view_free(d->view);
+    feed_free(d->feed);
     listener_close(&d->listener);
     if (d->curl_is_up)
         curl_global_cleanup();

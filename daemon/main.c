@@ -110,10 +110,26 @@ static void *force_exit(void *arg)
     _exit(EXIT_RUNTIME);
 }
 
+/* Each connection is a descriptor: as many as the system lets us have, the soft limit is for programs of old.
+ */
+static void raise_descriptor_limit(const struct config *config)
+{
+    enum { OTHERS = 128 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < (rlim_t)config->limits.connections + OTHERS)
+        log_warning("fewer descriptors than limits.connections may need", "descriptors",
+                    LOG_INT(limit.rlim_max), "connections", LOG_INT(config->limits.connections));
+}
+
 static int serve(const struct config *config, const sigset_t *signals)
 {
     static sigset_t forced;
     enum exit_code exit_code;
+    raise_descriptor_limit(config);
     struct daemon *d = daemon_start(config, &exit_code);
     pthread_t thread;
     if (!d)

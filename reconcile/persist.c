@@ -143,6 +143,8 @@ static void on_committed(struct loop_task *task)
     }
     /* Whoever is answered next must find its own write: publish before on_saved replies. */
     view_publish(r->o.view);
+    if (save->status == STORE_OK)
+        event_log_published(r, save->set);
     if (save->on_saved)
         save->on_saved(save);
     if (save->status == STORE_OK)

@@ -18,6 +18,7 @@
 #include "loop/transport.h"
 #include "model/command.h"
 #include "storage/storage.h"
+#include "view/feed.h"
 #include "view/view.h"
 #include "webhook/webhook.h"
 
@@ -30,6 +31,7 @@ struct reconcile_options {
     struct transport *webhook_transport;
     struct storage *storage;
     struct view *view;
+    struct feed *feed;
     const struct config *config;
     const struct seal_key *key;
 };

@@ -157,6 +157,13 @@ void change_append_audit(struct change_set *set, struct audit_entry *e)
     change_add(set, CHANGE_AUDIT_APPEND)->audit = e;
 }
 
+void change_purge_events(struct change_set *set, wall_us before, int64_t newest)
+{
+    struct change *change = change_add(set, CHANGE_EVENT_PURGE);
+    change->purged_events.before = before;
+    change->purged_events.newest = newest;
+}
+
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before)
 {
     change_add(set, kind)->at = before;

@@ -42,7 +42,7 @@ enum change_kind {
     CHANGE_OPERATION_PUT,   /* whole row */
     CHANGE_OPERATION_PURGE, /* finished before `at` */
     CHANGE_EVENT_APPEND,    /* the store gives the sequence and writes it back into the event */
-    CHANGE_EVENT_PURGE,     /* older than `at`, except those that pending deliveries need */
+    CHANGE_EVENT_PURGE,     /* see change_purge_events */
     CHANGE_SUBSCRIPTION_PUT,
     CHANGE_SUBSCRIPTION_DELETE, /* by id; its deliveries go with it */
     CHANGE_DELIVERY_PUT,
@@ -72,6 +72,10 @@ struct change {
         struct audit_entry *audit;
         char id[40];
         wall_us at;
+        struct {
+            wall_us before;
+            int64_t newest;
+        } purged_events;
     };
 };
 
@@ -110,7 +114,12 @@ void change_put_account(struct change_set *set, struct account_state *a);
 void change_put_project(struct change_set *set, struct project_state *p);
 void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
-/* kind: one of CHANGE_..._PURGE. */
+/*
+ * Events older than `before`, and all but the `newest` newest. What a pending delivery needs stays, and
+ * everything after it: what is kept has no gaps, so that its oldest number tells what is gone.
+ */
+void change_purge_events(struct change_set *set, wall_us before, int64_t newest);
+/* kind: one of the other CHANGE_..._PURGE. */
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
 
 /* ---- page queries (reader thread)
@@ -160,6 +169,7 @@ struct store_visitor {
     void (*token)(void *ctx, struct api_token *t);
     void (*account)(void *ctx, struct account_state *a);
     void (*project)(void *ctx, struct project_state *p);
+    void (*event_numbers)(void *ctx, int64_t oldest, int64_t newest); /* as in struct event_page */
     void *ctx;
 };
 

@@ -5,6 +5,7 @@
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
 
+#include "base/buffer.h"
 #include "model/cluster.h"
 #include "model/webhook.h"
 #include "view/view.h"
@@ -16,9 +17,16 @@ json_t *render_cluster_brief(const struct cluster *c, const struct operation *op
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
 json_t *render_subscription(const struct subscription *s);
+void render_subscription_etag(const struct subscription *s, char etag[static 64]);
+/* with_snippet: how the receiver's answer began, too. */
+json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
 /* {"id", "type", "timestamp", "data": ...}: the very bytes of a webhook. */
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);
+/* An item of GET /v1/events: the body and its number. */
+void render_event_item(struct buffer *out, const struct event *e);
+/* The same as a block of a text/event-stream, with its empty line (AO-19). */
+void render_event_stream(struct buffer *out, const struct event *e);
 
 /* Blobs for the view: ETag from id and version; the subject is a copy. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);

@@ -260,3 +260,25 @@ void webhook_check_url(const struct config *config, const char *url, struct prob
     target_done(&t);
     curl_url_cleanup(parsed);
 }
+
+static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
+{
+    char *left = NULL, *right = NULL;
+    bool is_same = curl_url_get(a, part, &left, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                   curl_url_get(b, part, &right, CURLU_DEFAULT_PORT) == CURLUE_OK && !strcasecmp(left, right);
+    curl_free(left);
+    curl_free(right);
+    return is_same;
+}
+
+bool webhook_same_origin(const char *url, const char *other)
+{
+    CURLU *a = curl_url(), *b = curl_url();
+    bool is_same = a && b && curl_url_set(a, CURLUPART_URL, url, 0) == CURLUE_OK &&
+                   curl_url_set(b, CURLUPART_URL, other, 0) == CURLUE_OK &&
+                   same_part(a, b, CURLUPART_SCHEME) && same_part(a, b, CURLUPART_HOST) &&
+                   same_part(a, b, CURLUPART_PORT);
+    curl_url_cleanup(a);
+    curl_url_cleanup(b);
+    return is_same;
+}

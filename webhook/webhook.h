@@ -73,6 +73,8 @@ bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr 
  * "#/url", to *faults. Any thread.
  */
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
+/* Whether both have the same scheme, host and port. False when one of them is no URL. Any thread. */
+bool webhook_same_origin(const char *url, const char *other);
 
 /* A new "whsec_..." secret (24 random bytes, WH-4). The caller frees it with mem_free_secret. */
 char *webhook_secret_new(const struct env *env);

@@ -75,28 +75,43 @@ static enum store_status append_event(struct fake_tables *t, struct change *chan
     return STORE_OK;
 }
 
-struct event_purge {
-    wall_us before;
-    const struct fake_rows *deliveries;
-};
-
-static bool event_is_stale(const struct fake_row *row, const void *arg)
+static bool is_needed(const struct fake_rows *deliveries, const struct event *e)
 {
-    const struct event_purge *purge = arg;
-    if (row->event->at >= purge->before)
-        return false;
-    for (size_t i = 0; i < purge->deliveries->count; i++) {
-        const struct delivery *d = purge->deliveries->rows[i]->delivery;
-        if (d->status == DELIVERY_PENDING && !strcmp(d->event_id, row->event->id))
-            return false;
+    for (size_t i = 0; i < deliveries->count; i++) {
+        const struct delivery *d = deliveries->rows[i]->delivery;
+        if (d->status == DELIVERY_PENDING && !strcmp(d->event_id, e->id))
+            return true;
     }
-    return true;
+    return false;
+}
+
+/* Rows are in the order of their numbers: the last one that is to go, all things considered. */
+static int64_t last_purged(const struct fake_tables *t, const struct change *change)
+{
+    const struct fake_rows *rows = &t->table[FAKE_EVENTS];
+    int64_t last = t->sequence - change->purged_events.newest;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct event *e = rows->rows[i]->event;
+        if (e->at < change->purged_events.before && e->sequence > last)
+            last = e->sequence;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct event *e = rows->rows[i]->event;
+        if (e->sequence <= last && is_needed(&t->table[FAKE_DELIVERIES], e))
+            return e->sequence - 1;
+    }
+    return last;
+}
+
+static bool event_is_purged(const struct fake_row *row, const void *last)
+{
+    return row->event->sequence <= *(const int64_t *)last;
 }
 
 static enum store_status purge_events(struct fake_tables *t, struct change *change)
 {
-    const struct event_purge purge = {.before = change->at, .deliveries = &t->table[FAKE_DELIVERIES]};
-    fake_filter(&t->table[FAKE_EVENTS], event_is_stale, &purge);
+    int64_t last = last_purged(t, change);
+    fake_filter(&t->table[FAKE_EVENTS], event_is_purged, &last);
     return STORE_OK;
 }
 

@@ -53,6 +53,9 @@ enum store_status fake_read_all(const struct fake_tables *t, const struct store_
     for (size_t i = 0; v->delivery && i < deliveries->count; i++)
         if (deliveries->rows[i]->delivery->status == DELIVERY_PENDING)
             v->delivery(v->ctx, mem_dup(deliveries->rows[i]->delivery, sizeof(struct delivery)));
+    const struct fake_rows *events = &t->table[FAKE_EVENTS];
+    if (v->event_numbers)
+        v->event_numbers(v->ctx, events->count ? events->rows[0]->event->sequence : 0, t->sequence);
     return STORE_OK;
 }
 

@@ -183,8 +183,9 @@ static enum store_status delete_subscription(struct sqlite_conn *conn, struct ch
 }
 
 static const enum statement purges[CHANGE_KIND_MAX_] = {
-    [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE, [CHANGE_EVENT_PURGE] = STATEMENT_EVENT_PURGE,
-    [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,   [CHANGE_REPLAY_PURGE] = STATEMENT_REPLAY_PURGE,
+    [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE,
+    [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,
+    [CHANGE_REPLAY_PURGE] = STATEMENT_REPLAY_PURGE,
     [CHANGE_AUDIT_PURGE] = STATEMENT_AUDIT_PURGE,
 };
 
@@ -192,6 +193,14 @@ static enum store_status purge(struct sqlite_conn *conn, struct change *change, 
 {
     struct binder b = statement_start(conn, purges[change->kind]);
     bind_int(&b, change->at);
+    return statement_run(&b, ret_error);
+}
+
+static enum store_status purge_events(struct sqlite_conn *conn, struct change *change, char **ret_error)
+{
+    struct binder b = statement_start(conn, STATEMENT_EVENT_PURGE);
+    bind_int(&b, change->purged_events.before);
+    bind_int(&b, change->purged_events.newest);
     return statement_run(&b, ret_error);
 }
 
@@ -203,7 +212,7 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_OPERATION_PUT] = put_operation,
     [CHANGE_OPERATION_PURGE] = purge,
     [CHANGE_EVENT_APPEND] = append_event,
-    [CHANGE_EVENT_PURGE] = purge,
+    [CHANGE_EVENT_PURGE] = purge_events,
     [CHANGE_SUBSCRIPTION_PUT] = put_subscription,
     [CHANGE_SUBSCRIPTION_DELETE] = delete_subscription,
     [CHANGE_DELIVERY_PUT] = put_delivery,

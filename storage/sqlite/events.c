@@ -131,6 +131,12 @@ static enum store_status read_number(struct sqlite_conn *conn, enum statement wh
     return STORE_OK;
 }
 
+enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest)
+{
+    enum store_status status = read_number(conn, STATEMENT_EVENT_OLDEST, ret_oldest);
+    return status == STORE_OK ? read_number(conn, STATEMENT_EVENT_NEWEST, ret_newest) : status;
+}
+
 enum store_status sqlite_events(void *arg, const struct event_query *query, struct event_page *ret_page)
 {
     struct sqlite_conn *conn = arg;
@@ -140,9 +146,7 @@ enum store_status sqlite_events(void *arg, const struct event_query *query, stru
     struct event_page *page = MEM_NEW(struct event_page);
     status = read_page(conn, query, page);
     if (status == STORE_OK)
-        status = read_number(conn, STATEMENT_EVENT_OLDEST, &page->oldest);
-    if (status == STORE_OK)
-        status = read_number(conn, STATEMENT_EVENT_NEWEST, &page->newest);
+        status = sqlite_event_numbers(conn, &page->oldest, &page->newest);
     sqlite_rollback(conn);
     if (status != STORE_OK) {
         event_page_free(page);

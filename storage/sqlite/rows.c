@@ -97,6 +97,15 @@ static enum store_status load_deliveries(struct sqlite_conn *conn, const struct 
     return status == STORE_NONE ? STORE_OK : status;
 }
 
+static enum store_status load_event_numbers(struct sqlite_conn *conn, const struct store_visitor *visitor)
+{
+    int64_t oldest, newest;
+    enum store_status status = sqlite_event_numbers(conn, &oldest, &newest);
+    if (status == STORE_OK)
+        visitor->event_numbers(visitor->ctx, oldest, newest);
+    return status;
+}
+
 static enum store_status load_all(struct sqlite_conn *conn, const struct store_visitor *v, char **ret_error)
 {
     const struct {
@@ -120,7 +129,8 @@ static enum store_status load_all(struct sqlite_conn *conn, const struct store_v
         if (status != STORE_OK)
             return status;
     }
-    return v->delivery ? load_deliveries(conn, v, ret_error) : STORE_OK;
+    enum store_status status = v->delivery ? load_deliveries(conn, v, ret_error) : STORE_OK;
+    return status == STORE_OK && v->event_numbers ? load_event_numbers(conn, v) : status;
 }
 
 enum store_status sqlite_load(void *arg, const struct store_visitor *visitor, char **ret_error)

@@ -94,6 +94,7 @@ enum store_status sqlite_commit(void *conn, char **ret_error);
 void sqlite_rollback(void *conn);
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
 enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);
+enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest);
 enum store_status sqlite_events(void *conn, const struct event_query *query, struct event_page *ret_page);
 enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **ret_event);
 enum store_status sqlite_deliveries(void *conn, const struct delivery_query *query,

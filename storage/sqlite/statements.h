@@ -21,8 +21,13 @@ STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations ORDER BY id")
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
-STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE at < ? AND NOT EXISTS (SELECT 1 FROM deliveries"
-                       " WHERE event_id = events.id AND status = 'pending')")
+/* ?1 before, ?2 how many are kept. From the oldest on, so that the rest is dense. */
+STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE sequence <= max("
+                       " ifnull((SELECT max(sequence) FROM events WHERE at < ?1), 0),"
+                       " (SELECT value FROM meta WHERE key = 'event_sequence') - ?2)"
+                       " AND sequence < ifnull((SELECT min(needed.sequence) FROM deliveries"
+                       " JOIN events AS needed ON needed.id = deliveries.event_id"
+                       " WHERE deliveries.status = 'pending'), 9223372036854775807)")
 STATEMENT(EVENT_BY_ID, "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE id = ?")
 STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
 STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")

@@ -52,6 +52,8 @@ struct seen {
     char last[256];
     int64_t number;
     wall_us last_success; /* of any subscription */
+    int64_t oldest_event;
+    int64_t newest_event;
 };
 
 static void see(struct seen *seen, int *counter, const char *what)
@@ -119,6 +121,13 @@ static void see_project(void *ctx, struct project_state *p)
     project_state_free(p);
 }
 
+static void see_event_numbers(void *ctx, int64_t oldest, int64_t newest)
+{
+    struct seen *seen = ctx;
+    seen->oldest_event = oldest;
+    seen->newest_event = newest;
+}
+
 static struct seen load(struct fixture *f)
 {
     struct seen seen = {0};
@@ -130,6 +139,7 @@ static struct seen load(struct fixture *f)
         .token = see_token,
         .account = see_account,
         .project = see_project,
+        .event_numbers = see_event_numbers,
         .ctx = &seen,
     };
     assert_int_equal(f->backend->load(f->writer, &visitor, NULL), STORE_OK);
@@ -415,7 +425,7 @@ static void sequences_are_dense_and_never_reused(void **state)
         change_set_free(set);
     }
     struct change_set *set = change_set_new();
-    change_purge(set, CHANGE_EVENT_PURGE, 100);
+    change_purge_events(set, 100, 1000);
     assert_int_equal(run(f, set), STORE_OK);
     struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
     assert_int_equal(page->count, 0);
@@ -486,12 +496,12 @@ static void purges_keep_what_is_needed(void **state)
     change_put_delivery(set, make_delivery("dlv_2", "evt_2", "wh_1", DELIVERY_DELIVERED, 10));
     change_put_delivery(set, make_delivery("dlv_3", "evt_2", "wh_1", DELIVERY_FAILED, 20));
     change_purge(set, CHANGE_OPERATION_PURGE, 20);
-    change_purge(set, CHANGE_EVENT_PURGE, 20);
+    change_purge_events(set, 20, 1000);
     change_purge(set, CHANGE_DELIVERY_PURGE, 20);
     assert_int_equal(run(f, set), STORE_OK);
     assert_int_equal(load(f).operations, 2);
     struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
-    assert_int_equal(page->count, 2);
+    assert_int_equal(page->count, 3); /* no gap behind what is needed */
     assert_int_equal(page->oldest, 1);
     assert_int_equal(page->newest, 3);
     event_page_free(page);
@@ -506,6 +516,47 @@ static void purges_keep_what_is_needed(void **state)
     assert_string_equal(array[0].id, "dlv_3");
     assert_string_equal(array[1].id, "dlv_1");
     free(array);
+}
+
+/* What is kept begins somewhere and has no gap: by age, by number, and never beyond a pending delivery. */
+static void the_event_log_is_purged_from_its_beginning(void **state)
+{
+    static const struct {
+        wall_us before;
+        int64_t newest;
+        const char *kept;
+    } steps[] = {
+        {0, 1000, "1 2 3 4 5 6 7 8"}, {3, 1000, "3 4 5 6 7 8"}, {0, 5, "4 5 6 7 8"}, {5, 2, "6 7 8"},
+        {100, 1000, "6 7 8"},
+    };
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", "hook"));
+    change_put_delivery(set, make_delivery("dlv_1", "evt_6", "wh_1", DELIVERY_PENDING, 10));
+    change_put_delivery(set, make_delivery("dlv_2", "evt_2", "wh_1", DELIVERY_FAILED, 10));
+    char id[40];
+    for (int i = 1; i <= 8; i++) {
+        (void)snprintf(id, sizeof(id), "evt_%d", i);
+        (void)change_append_event(set, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", i));
+    }
+    assert_int_equal(run(f, set), STORE_OK);
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        set = change_set_new();
+        change_purge_events(set, steps[i].before, steps[i].newest);
+        assert_int_equal(run(f, set), STORE_OK);
+        check_page(f, &(struct event_query){.limit = 100}, steps[i].kept);
+    }
+    set = change_set_new();
+    change_put_delivery(set, make_delivery("dlv_1", "evt_6", "wh_1", DELIVERY_DELIVERED, 10));
+    change_purge_events(set, 0, 1);
+    assert_int_equal(run(f, set), STORE_OK);
+    struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
+    assert_int_equal(page->oldest, 8);
+    assert_int_equal(page->newest, 8);
+    event_page_free(page);
+    struct seen seen = load(f);
+    assert_int_equal(seen.oldest_event, 8);
+    assert_int_equal(seen.newest_event, 8);
 }
 
 static void deliveries_page_newest_first_and_cascade(void **state)
@@ -677,6 +728,7 @@ int main(void)
             SUITE_TEST(sequences_are_dense_and_never_reused),
             SUITE_TEST(event_pages_filter),
             SUITE_TEST(purges_keep_what_is_needed),
+            SUITE_TEST(the_event_log_is_purged_from_its_beginning),
             SUITE_TEST(deliveries_page_newest_first_and_cascade),
             SUITE_TEST(deliveries_are_found_by_status_and_id),
             SUITE_TEST(events_that_a_subscription_missed),

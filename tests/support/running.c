@@ -69,6 +69,8 @@ static void init_config(struct config *c, size_t projects, const struct polling 
     c->polling.idle_us = polling->idle_us;
     c->polling.discovery_us = polling->discovery_us;
     c->limits.queue_length = 256;
+    c->events.keep_us = INT64_C(30) * 86400 * US_PER_S;
+    c->events.keep_count = 1000000;
 }
 
 static struct canned_answer nobody(void *ctx, const struct seen_request *request)
@@ -116,6 +118,7 @@ void running_start(struct running *d)
     enum store_status status = storage_open(&the_backend, LOCATION, "test", &d->world.env, &d->storage, NULL);
     assert(status == STORE_OK);
     d->view = view_new();
+    d->feed = feed_new(FEED_ENTRIES, FEED_BYTES);
     d->loop = loop_new(&d->world.env);
     d->cleura = fake_transport_new(&d->world, d->loop);
     d->cleura->respond = d->respond;
@@ -127,6 +130,7 @@ void running_start(struct running *d)
                                               .webhook_transport = &d->receivers->transport,
                                               .storage = d->storage,
                                               .view = d->view,
+                                              .feed = d->feed,
                                               .config = &d->config,
                                               .key = &d->key};
     d->reconcile = reconcile_new(&options);
@@ -167,6 +171,7 @@ bool running_kill(struct running *d, bool lose_last_turn)
     d->receivers->transport.free(&d->receivers->transport);
     loop_free(d->loop);
     view_free(d->view);
+    feed_free(d->feed);
     return in_flight;
 }
 

@@ -24,6 +24,7 @@ struct running {
     struct fake_transport *receivers; /* of webhooks: nobody is there */
     struct storage *storage;
     struct view *view;
+    struct feed *feed;
     struct reconcile *reconcile;
     /* Cleura's answers. */
     struct canned_answer (*respond)(void *ctx, const struct seen_request *request);

@@ -49,6 +49,7 @@ static struct config_account account = {.name = (char *)(uintptr_t) "main"};
 static struct config_project projects[2];
 static struct config config;
 static struct view *view;
+static struct feed *feed;
 static struct api *api;
 static int listen_fd;
 static uint16_t port;
@@ -104,7 +105,15 @@ static void answer_command(struct command *cmd)
     case COMMAND_CATALOG_REFRESH:
     case COMMAND_OPERATION_CANCEL:
     case COMMAND_WEBHOOK_CREATE:
+    case COMMAND_WEBHOOK_PATCH:
     case COMMAND_WEBHOOK_DELETE:
+    case COMMAND_WEBHOOK_ENABLE:
+    case COMMAND_WEBHOOK_ROTATE:
+    case COMMAND_WEBHOOK_TEST:
+    case COMMAND_WEBHOOK_RECOVER:
+    case COMMAND_DELIVERIES:
+    case COMMAND_DELIVERY:
+    case COMMAND_REDELIVER:
     case COMMAND_TOKEN_CREATE:
     case COMMAND_TOKEN_DELETE:
     case COMMAND_ACCOUNT_LOGIN:
@@ -204,6 +213,7 @@ static void add_operation(const char *id, enum operation_status status)
 static void fill_view(void)
 {
     view = view_new();
+    feed = feed_new(16, 64 * 1024);
     add_token(admin, "root", ROLE_ADMIN, "*", 0);
     add_token(viewer, "dash", ROLE_VIEWER, "team-b", 0);
     add_token(expired, "old", ROLE_ADMIN, "*", 1);
@@ -269,6 +279,7 @@ static int start(void **state)
     char *error = NULL;
     api = api_start(&(struct api_options){.config = &config,
                                           .view = view,
+                                          .feed = feed,
                                           .env = &env,
                                           .listen_fd = listen_fd,
                                           .post = loop_post,
@@ -293,6 +304,7 @@ static int stop(void **state)
     (void)pthread_mutex_unlock(&loop.lock);
     (void)pthread_join(loop.thread, NULL);
     view_free(view);
+    feed_free(feed);
     (void)close(listen_fd);
     free(answer);
     return 0;

@@ -1,0 +1,279 @@
+#include "api/streams.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/checks.h"
+#include "api/problem_reply.h"
+#include "api/request.h"
+#include "base/mem.h"
+
+enum {
+    BATCH = 256,
+    TOKEN_LOOK_US = 1000000,
+    DRAIN_GRACE_US = 500000, /* for clients to take the last words */
+    RETRY_AFTER_S = 10,
+};
+
+/* What the thread remembers between two looks. */
+struct looking {
+    struct streams *all;
+    struct feed_entry *batch[BATCH];
+    size_t count;
+    int64_t seen; /* of the feed */
+    mono_us now;
+    mono_us tokens_at;
+    bool look_at_tokens;
+    mono_us cut_at; /* 0: the server does not drain */
+};
+
+/* ---- the thread
+ * ------------------------------------------------------------------------------------------------ */
+
+/* The token of an open stream is looked up again, as for a new request. */
+static bool token_still_holds(struct api *api, const struct stream *s)
+{
+    char key[TOKEN_HEX_BYTES];
+    (void)sodium_bin2hex(key, sizeof(key), s->token_digest, TOKEN_DIGEST_BYTES);
+    const struct view_snapshot *snapshot = view_enter(api->options.view);
+    struct view_blob *blob = view_find(snapshot, VIEW_TOKENS, key);
+    bool holds = blob && token_is_live(api, blob->subject);
+    view_leave(api->options.view);
+    return holds;
+}
+
+static void look_at(struct looking *l, struct stream *s)
+{
+    struct api *api = l->all->api;
+    if (l->look_at_tokens && !token_still_holds(api, s))
+        stream_end(s, STREAM_TOKEN);
+    else if (l->cut_at)
+        stream_end(s, STREAM_STOPPED);
+    else if (l->now >= s->ends_at)
+        stream_end(s, STREAM_LIFETIME);
+    stream_look(s, l->batch, l->count, l->now);
+    if (l->cut_at && l->now >= l->cut_at)
+        stream_cut(s);
+}
+
+static void look_at_all(struct looking *l)
+{
+    for (size_t i = 0; i < STREAM_SHARDS; i++) {
+        struct stream_shard *shard = &l->all->shards[i];
+        (void)pthread_mutex_lock(&shard->lock);
+        LIST_FOR_EACH (it, &shard->streams)
+            look_at(l, CONTAINER_OF(it, struct stream, link));
+        (void)pthread_mutex_unlock(&shard->lock);
+    }
+}
+
+/* False when there was nothing new in the feed. */
+static bool take_batch(struct looking *l)
+{
+    l->count = feed_batch(l->all->api->options.feed, l->seen, l->batch, BATCH);
+    if (l->count)
+        l->seen = l->batch[l->count - 1]->sequence;
+    return l->count > 0;
+}
+
+static void drop_batch(struct looking *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        feed_entry_unref(l->batch[i]);
+    l->count = 0;
+}
+
+static void note_time(struct looking *l)
+{
+    struct api *api = l->all->api;
+    l->now = env_mono(api->options.env);
+    l->look_at_tokens = l->now >= l->tokens_at;
+    if (l->look_at_tokens)
+        l->tokens_at = l->now + TOKEN_LOOK_US;
+    if (atomic_load(&api->draining) && !l->cut_at)
+        l->cut_at = l->now + DRAIN_GRACE_US;
+}
+
+static void *run(void *arg)
+{
+    struct looking l = {.all = arg};
+    struct api *api = l.all->api;
+    unsigned wakes = 0;
+    (void)pthread_setname_np(pthread_self(), "streams");
+    l.seen = feed_newest(api->options.feed);
+    while (!atomic_load(&l.all->stopping)) {
+        feed_wait(api->options.feed, &wakes, api->limits.reap_us);
+        bool more;
+        do {
+            more = take_batch(&l) && l.count == BATCH;
+            note_time(&l);
+            look_at_all(&l);
+            drop_batch(&l);
+        } while (more);
+    }
+    return NULL;
+}
+
+int streams_start(struct streams *all, struct api *api)
+{
+    all->api = api;
+    (void)pthread_mutex_init(&all->admission, NULL);
+    for (size_t i = 0; i < STREAM_SHARDS; i++) {
+        (void)pthread_mutex_init(&all->shards[i].lock, NULL);
+        list_init(&all->shards[i].streams);
+    }
+    return -pthread_create(&all->thread, NULL, run, all);
+}
+
+void streams_stop(struct streams *all)
+{
+    atomic_store(&all->stopping, true);
+    feed_wake(all->api->options.feed);
+    (void)pthread_join(all->thread, NULL);
+    for (size_t i = 0; i < STREAM_SHARDS; i++)
+        (void)pthread_mutex_destroy(&all->shards[i].lock);
+    (void)pthread_mutex_destroy(&all->admission);
+}
+
+void streams_end_all(struct streams *all)
+{
+    feed_wake(all->api->options.feed);
+}
+
+unsigned streams_suspended(const struct streams *all)
+{
+    return atomic_load(&all->counts.suspended);
+}
+
+/* ---- coming and going
+ * ------------------------------------------------------------------------------------------ */
+
+static struct stream_shard *shard_of(struct streams *all, const struct stream *s)
+{
+    return &all->shards[((uintptr_t)s / sizeof(*s)) % STREAM_SHARDS];
+}
+
+static unsigned open_of_token(struct streams *all, const uint8_t digest[static TOKEN_DIGEST_BYTES])
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < STREAM_SHARDS; i++) {
+        (void)pthread_mutex_lock(&all->shards[i].lock);
+        LIST_FOR_EACH (it, &all->shards[i].streams)
+            count += !memcmp(CONTAINER_OF(it, struct stream, link)->token_digest, digest, TOKEN_DIGEST_BYTES);
+        (void)pthread_mutex_unlock(&all->shards[i].lock);
+    }
+    return count;
+}
+
+/* False over the caps. */
+static bool let_in(struct streams *all, struct stream *s)
+{
+    const struct api_limits *limits = &all->api->limits;
+    struct stream_shard *shard = shard_of(all, s);
+    (void)pthread_mutex_lock(&all->admission);
+    bool ok = atomic_load(&all->open) < limits->streams &&
+              open_of_token(all, s->token_digest) < limits->streams_per_token;
+    if (ok) {
+        atomic_fetch_add(&all->open, 1);
+        (void)pthread_mutex_lock(&shard->lock);
+        list_append(&shard->streams, &s->link);
+        (void)pthread_mutex_unlock(&shard->lock);
+    }
+    (void)pthread_mutex_unlock(&all->admission);
+    return ok;
+}
+
+static void answer_stream(struct request *r)
+{
+    struct answer *a = &r->answer;
+    answer_empty(a, MHD_HTTP_OK);
+    a->is_stream = true;
+    a->stream = r->stream ? stream_ref(r->stream) : NULL;
+    answer_field(a, "Content-Type", TYPE_STREAM);
+    answer_field(a, "Cache-Control", "no-store, no-transform");
+    answer_field(a, "X-Accel-Buffering", "no");
+    answer_field(a, "Vary", "Accept");
+}
+
+static void refuse(struct request *r, enum problem_code code, const char *detail)
+{
+    struct problem *p = problem_new(code, "%s", detail);
+    p->retry_after_s = RETRY_AFTER_S;
+    respond_problem(r, p);
+}
+
+void streams_open(struct request *r, struct command_events *asked, int64_t position)
+{
+    struct streams *all = &r->api->streams;
+    if (r->method == METHOD_HEAD) {
+        answer_stream(r);
+        return;
+    }
+    if (atomic_load(&r->api->draining)) {
+        refuse(r, PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
+        return;
+    }
+    struct stream *s = stream_new(r, &all->counts, asked, position);
+    if (!let_in(all, s)) {
+        refuse(r, PROBLEM_TOO_MANY_STREAMS,
+               "As many event streams are open as the server, or this token, may have.");
+        stream_unref(s);
+        return;
+    }
+    r->stream = s;
+    r->must_close = true; /* the next one may begin elsewhere (AO-24) */
+    answer_stream(r);
+}
+
+enum stream_end streams_completed(struct request *r)
+{
+    struct streams *all = &r->api->streams;
+    struct stream *s = TAKE_PTR(r->stream);
+    struct stream_shard *shard = shard_of(all, s);
+    (void)pthread_mutex_lock(&shard->lock);
+    list_remove(&s->link);
+    (void)pthread_mutex_unlock(&shard->lock);
+    atomic_fetch_sub(&all->open, 1);
+    enum stream_end end = stream_completed(s);
+    r->answer.len = s->bytes;
+    stream_unref(s);
+    return end;
+}
+
+/* ---- numbers
+ * -------------------------------------------------------------------------------------------------- */
+
+static void family(struct buffer *out, const char *name, const char *type, const char *help)
+{
+    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_log(struct buffer *out, struct feed *feed)
+{
+    struct feed_numbers n;
+    feed_numbers(feed, &n);
+    family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
+    for (int type = 0; type < EVENT_TYPE_MAX_; type++)
+        (void)buffer_printf(out, "shootd_events_total{type=\"%s\"} %" PRIu64 "\n",
+                            event_type_name((enum event_type)type), n.published[type]);
+    family(out, "shootd_events_oldest_sequence", "gauge",
+           "Number of the oldest event that is kept, 0: none.");
+    (void)buffer_printf(out, "shootd_events_oldest_sequence %" PRId64 "\n", n.oldest);
+    family(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.");
+    (void)buffer_printf(out, "shootd_events_newest_sequence %" PRId64 "\n", n.newest);
+}
+
+void streams_metrics(struct streams *all, struct buffer *out)
+{
+    family(out, "shootd_sse_streams", "gauge", "Open event streams.");
+    (void)buffer_printf(out, "shootd_sse_streams %u\n", atomic_load(&all->open));
+    family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
+    for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
+        (void)buffer_printf(out, "shootd_sse_streams_total{end=\"%s\"} %" PRIu64 "\n",
+                            stream_end_name((enum stream_end)end), atomic_load(&all->counts.ended[end]));
+    family(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.");
+    (void)buffer_printf(out, "shootd_sse_events_sent_total %" PRIu64 "\n", atomic_load(&all->counts.sent));
+    write_log(out, all->api->options.feed);
+}

@@ -1,0 +1,463 @@
+"""Event streams (server-sent events): what comes, from where on, for whom, and how they end."""
+
+import json
+import re
+import threading
+import time
+
+import httpx
+import pytest
+
+import harness
+from contract import Checker, validate
+from harness import PROJECT_ID, wait_until
+from raw import Raw, request
+from streams import Parser, Stream, metric, newest, patience
+
+OTHER_ID = "ffeeddccbbaa99887766554433221100"
+FAST = "{active: 100ms, idle: 200ms, discovery: 300ms}"
+LIMITS = "limits: {heartbeat: 1s, streams: 400, streams_per_token: 350}\n"
+
+
+@pytest.fixture(scope="module")
+def sim(tmp_path_factory):
+    s = harness.Sim(tmp_path_factory.mktemp("sim"), project=[PROJECT_ID, OTHER_ID])
+    yield s
+    s.stop()
+
+
+@pytest.fixture(scope="module")
+def d(sim, tmp_path_factory):
+    one = harness.Shootd(tmp_path_factory.mktemp("d"), sim.url, polling=FAST, extra=LIMITS,
+                         projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER_ID)]).start()
+    one.http.put("/v1/projects/team-a/clusters/first", json={}, params={"wait": 55})
+    yield one
+    one.stop()
+
+
+def token(d, *projects, role="viewer"):
+    return d.http.post("/v1/tokens", json={"name": "stream", "role": role, "projects": list(projects) or ["*"]}).json()
+
+
+names = iter(range(10000))
+
+
+def found(sim, count=1, project=PROJECT_ID):
+    """Clusters made elsewhere: each is one event soon. Their names."""
+    prefix = f"s{next(names)}"
+    sim.post("shoots", count=count, prefix=prefix, state="ready", project=project)
+    return [f"{prefix}-{i:04}" for i in range(count)]
+
+
+def discovered(stream, names):
+    """The stream once it has told of them."""
+    def all_there(s):
+        return {i["data"].get("cluster") for i in s.items() if i.get("type") == "cluster.discovered"} >= set(names)
+    stream.wait(all_there, timeout=30, what=f"the discovery of {len(names)}")
+    return stream
+
+
+# ---- what comes --------------------------------------------------------------------------------------------------------
+
+def test_ao18_ao19_a_stream_of_what_happens(sim, d):
+    checker = Checker()
+    before = newest(d)
+    with Stream(d) as s:
+        checker.raw("GET", "/v1/events", s.answer)
+        assert s.status == 200 and s.answer["content-type"] == "text/event-stream"
+        assert s.answer["cache-control"] == "no-store, no-transform" and s.answer["x-accel-buffering"] == "no"
+        assert s.answer["connection"] == "close" and "Accept" in s.answer["vary"].split(", ")
+        for absent in ("content-length", "content-encoding", "etag"):
+            assert absent not in s.answer
+        s.wait(lambda s: s.parser.last_id == str(before), what="the position at the beginning")
+        assert s.parser.retry == 2000 and not s.events
+        discovered(s, found(sim, 5))
+        assert s.ids == list(range(before + 1, before + 1 + len(s.events)))
+        page = d.http.get("/v1/events", params={"after": before, "limit": len(s.events)})
+        assert page.json()["items"] == s.items(), "the same items as in pages"
+        assert [json.loads(e["data"])["type"] for e in s.events] == s.types
+        assert all(json.dumps(i, separators=(",", ":"), ensure_ascii=False) == e["data"] for i, e in zip(page.json()["items"], s.events))
+
+
+def test_ao19_ao20_any_split_of_the_bytes_reads_alike(sim, d):
+    with Stream(d, f"/v1/events?after={newest(d) - 3}") as s:
+        s.wait(lambda s: len(s.events) == 3)
+        whole = s.bytes
+    wanted = Parser()
+    events = wanted.feed(whole)
+    assert len(events) == 3 and wanted.last_id == events[-1]["id"]
+    for at in range(len(whole) + 1):
+        one = Parser()
+        assert one.feed(whole[:at]) + one.feed(whole[at:]) == events and one.last_id == wanted.last_id
+    for at in range(0, len(whole), 7):  # other line ends, which the standard takes too
+        one = Parser()
+        other = whole.replace(b"\n", b"\r\n")
+        assert one.feed(other[:at]) + one.feed(other[at:]) == events
+    assert Parser().feed(whole.rstrip(b"\n")) == events[:2], "a block without its empty line is no event"
+
+
+def test_ao19_the_reader_is_a_reader():
+    """The parser of these tests against cases of the standard."""
+    for text, events in ((b"data: a\ndata: b\n\n", [("message", "a\nb")]), (b"data\n\ndata\ndata\n\ndata:", [("message", ""), ("message", "\n")]),
+                         (b":c\n\nevent: x\n\nevent: y\ndata:z\n\n", [("y", "z")]), (b"data:  x\rdata:y\r\r", [("message", " x\ny")])):
+        assert [(e["type"], e["data"]) for e in Parser().feed(text)] == events
+
+
+def test_filters_and_what_a_token_sees(sim, d):
+    limited = token(d, "team-b")
+    with Stream(d, "/v1/events?type=cluster.*&project=team-b") as b, Stream(d, token=limited["token"]) as seen, \
+            Stream(d, "/v1/events?type=operation.*,cluster.ready") as types, Stream(d) as everything, \
+            Stream(d, "/v1/projects/team-b/clusters/web/events") as web, Stream(d, "/v1/events?cluster=web") as by_name:
+        assert {s.status for s in (b, seen, types, everything, web, by_name)} == {200}
+        a = found(sim, 3)
+        discovered(everything, a)
+        d.http.put("/v1/projects/team-b/clusters/web", json={}, params={"wait": 55})
+        d.http.put("/v1/projects/team-a/clusters/web-a", json={}, params={"wait": 55})
+        last = everything.wait(lambda s: s.items() and s.items()[-1]["data"]["cluster"] == "web-a" and s.types[-1] == "operation.succeeded" and s.ids[-1])
+        assert last == newest(d)
+        of_web = [i for i in everything.items() if i["data"]["cluster"] == "web"]
+        assert [i["type"] for i in of_web] == ["operation.started", "cluster.created", "cluster.ready", "operation.succeeded"]
+        for s, wanted in ((web, of_web), (by_name, of_web), (seen, of_web), (b, [i for i in of_web if i["type"].startswith("cluster.")]),
+                          (types, [i for i in everything.items() if i["type"].startswith("operation.") or i["type"] == "cluster.ready"])):
+            s.wait(lambda s: len(s.events) >= len(wanted))
+            assert s.items() == wanted
+        # the position moves on over what is not for them, and the sign of life says so
+        seen.wait(lambda s: s.parser.last_id == str(last), what="the position of what is not seen")
+        assert seen.ids[-1] < last and any(c == "" for c in seen.parser.comments)
+    assert Stream(d, "/v1/projects/team-a/clusters/dev/events", token=limited["token"]).status == 404
+    with Stream(d, "/v1/events?project=team-a&after=0", token=limited["token"]) as nothing:
+        time.sleep(0.3)
+        assert nothing.status == 200 and not nothing.events
+
+
+def test_account_events_are_for_those_who_see_everything(make_sim, tmp_path):
+    sim = make_sim(token_ttl=60, speed=60)
+    d = harness.Shootd(tmp_path / "a", sim.url, polling=FAST, extra="limits: {heartbeat: 500ms}\n").start()
+    with Stream(d) as everything, Stream(d, token=token(d, "team-a")["token"]) as limited:
+        sim.fault("create_token", "status", status=403, count=0, body='{"error": {"message": "no"}}')
+        everything.wait(lambda s: "account.login_failed" in s.types, timeout=30)
+        limited.wait(lambda s: s.parser.last_id == everything.events[-1]["id"])
+        assert not any(t.startswith("account.") for t in limited.types)
+    d.stop()
+
+
+def test_ao23_signs_of_life(d):
+    with Stream(d) as s:
+        began = time.monotonic()
+        s.wait(lambda s: len(s.parser.comments) >= 2, timeout=5)
+        assert time.monotonic() - began > 1.5, "every second, not all the time"
+        assert set(s.parser.comments) == {""} and not s.events and not s.closed
+
+
+# ---- from where on -----------------------------------------------------------------------------------------------------
+
+def test_ao21_ao22_resume(sim, d):
+    with Stream(d) as s:
+        discovered(s, found(sim, 4))
+    last = newest(d)
+    for path, given, begin in (("/v1/events", last - 2, last - 2), (f"/v1/events?after={last - 3}", None, last - 3),
+                               (f"/v1/events?after={last - 3}", last - 1, last - 1), ("/v1/events?after=0", None, 0),
+                               (f"/v1/events?after={last - 3}", "", last - 3), ("/v1/events", last, last)):
+        with Stream(d, path, last=given) as s:
+            s.wait(lambda s: s.parser.last_id == str(last) if begin == last else s.ids and s.ids[-1] >= last)
+            assert s.ids == list(range(begin + 1, last + 1)), (path, given)
+            assert s.parser.last_id == str(last)
+    (more,) = found(sim)
+    with Stream(d, last=last) as s:
+        discovered(s, [more])
+        assert s.ids[0] == last + 1
+
+
+def test_ao22_reset_of_a_position_from_another_log(sim, d):
+    last = newest(d)
+    with Stream(d, last=last + 1000) as s:
+        s.wait(lambda s: s.events)
+        validate({"$ref": "#/components/schemas/StreamReset"}, s.items()[0], "reset")
+        assert s.types == ["reset"] and s.items()[0] == {"oldest_sequence": 1, "newest_sequence": last} and s.ids == [last]
+        discovered(s, found(sim))
+        assert s.ids[1] == last + 1
+    with Stream(d, last=2**63 - 1) as s:
+        s.wait(lambda s: s.types == ["reset"])
+
+
+def test_ao22_reset_of_a_position_that_is_purged(sim, tmp_path):
+    """Only the newest are kept: numbers go on, dense, over a purge and a restart."""
+    d = harness.Shootd(tmp_path / "p", sim.url, polling=FAST).start()
+    with Stream(d, "/v1/events?after=0") as s:
+        s.wait(lambda s: len(s.events) >= 15, timeout=30)
+    d.stop()
+    d.config.write_text(d.config.read_text() + "events: {keep: 1h, keep_count: 10}\n")
+    d.start()
+    page = wait_until(lambda: (p := d.http.get("/v1/events").json())["oldest_sequence"] > 1 and p, what="the purge")
+    oldest, last = page["oldest_sequence"], page["newest_sequence"]
+    assert oldest == last - 9 and [i["sequence"] for i in page["items"]] == list(range(oldest, last + 1))
+    wait_until(lambda: metric(d, "shootd_events_oldest_sequence") == oldest, what="the metric")
+    assert metric(d, "shootd_events_newest_sequence") == last
+    for position, ids in ((oldest - 2, None), (0, None), (oldest - 1, list(range(oldest, last + 1))), (last - 1, [last])):
+        with Stream(d, last=position) as s:
+            s.wait(lambda s: s.events and s.ids[-1] >= last)
+            if ids is None:
+                assert s.items() == [{"oldest_sequence": oldest, "newest_sequence": last}] and s.types == ["reset"] and s.ids == [last]
+            else:
+                assert s.ids == ids
+    with Stream(d, last=last) as s:
+        names = found(sim)
+        discovered(s, names)
+        assert s.ids[0] == last + 1
+    d.stop()
+
+
+def test_ao22_nothing_is_missed_and_nothing_comes_twice_over_kills(tmp_path):
+    """A daemon that is killed again and again, clients that come back with what they know."""
+    sim = harness.Sim(tmp_path)
+    d = harness.Shootd(tmp_path / "k", sim.url, polling=FAST).start()
+    seen, stop = {name: [] for name in ("header", "query")}, threading.Event()
+
+    def follow(name):
+        last = 0
+        while not stop.is_set():
+            try:
+                path = f"/v1/events?after={last}" if name == "query" else "/v1/events"
+                with Stream(d, path, last=last if name == "header" else None) as s:
+                    while not stop.is_set() and not s.closed:
+                        time.sleep(0.01)
+                    seen[name] += s.ids
+                    last = int(s.parser.last_id or last)
+            except (OSError, AssertionError, AttributeError):
+                time.sleep(0.02)
+    threads = [threading.Thread(target=follow, args=(name,)) for name in seen]
+    for t in threads:
+        t.start()
+    made = []
+    try:
+        for _ in range(4):
+            made += found(sim, 60)
+            time.sleep(0.35)
+            d.kill()
+            d.start()
+        wait_until(lambda: {i["data"].get("cluster") for i in d.events(type="cluster.discovered")} >= set(made), timeout=40, what="all")
+        last = newest(d)
+        time.sleep(patience(0.5))
+    finally:
+        stop.set()
+        for t in threads:
+            t.join(20)
+    for name, ids in seen.items():
+        assert ids == list(range(1, max(last, len(ids)) + 1)), name
+    d.stop()
+    sim.stop()
+
+
+# ---- who may -----------------------------------------------------------------------------------------------------------
+
+def test_ao24_a_revoked_token_ends_its_streams(d):
+    one, other = token(d), token(d)
+    with Stream(d, token=one["token"]) as s, Stream(d, token=other["token"]) as kept:
+        assert s.status == kept.status == 200
+        before = time.monotonic()
+        assert d.http.delete("/v1/tokens/" + one["id"]).status_code == 204
+        s.wait_end(5)
+        assert time.monotonic() - before < patience(2.5) and s.whole
+        time.sleep(0.2)
+        assert not kept.closed
+    assert Stream(d, token=one["token"]).status == 401
+
+
+def ticket(d, of=None):
+    answer = d.http.post("/v1/stream-tickets", headers={"Authorization": "Bearer " + of} if of else {})
+    assert answer.status_code == 201 and answer.headers["Cache-Control"] == "no-store", answer.text
+    return answer.json()["ticket"]
+
+
+def test_tickets(sim, d):
+    limited = token(d, "team-b")
+    mine = ticket(d, limited["token"])
+    with Stream(d, "/v1/events?after=0&type=cluster.discovered&ticket=" + mine, token="") as s:
+        assert s.status == 200
+        discovered(s, found(sim, 2, OTHER_ID))
+        assert {i["data"]["project"] for i in s.items()} == {"team-b"}, "what its token sees"
+        used = Stream(d, "/v1/events?ticket=" + mine, token="")
+        assert used.status == 401 and used.answer.code == "invalid_token" and "bearer" in used.answer["www-authenticate"].lower()
+        unused = ticket(d, limited["token"])
+        d.http.delete("/v1/tokens/" + limited["id"])
+        s.wait_end(5)
+    assert Stream(d, "/v1/events?ticket=" + unused, token="").status == 401, "it ends with its token"
+    assert Stream(d, "/v1/events?ticket=ticket_" + "x" * 32, token="").status == 401
+    fresh = ticket(d)
+    pages = httpx.get(d.url + "/v1/events?ticket=" + fresh)
+    assert pages.status_code == 401 and pages.json()["code"] == "unauthenticated"
+    assert httpx.get(d.url + "/v1/clusters?ticket=" + fresh, headers={"Accept": "text/event-stream"}).status_code == 401
+    both = Stream(d, "/v1/events?ticket=" + fresh)
+    assert both.status == 400 and both.answer.json()["errors"][0]["parameter"] == "ticket"
+    assert d.http.get("/v1/events?ticket=" + fresh).status_code == 400
+    with Stream(d, "/v1/projects/team-a/clusters/first/events?ticket=" + fresh, token="") as s:
+        assert s.status == 200, "it was not used up"
+    for secret in (mine, unused, fresh):
+        assert secret not in d.log() and secret.removeprefix("ticket_") not in d.log()
+        assert secret not in d.http.get("/metrics").text and secret not in d.http.get("/v1/audit").text
+    assert httpx.post(d.url + "/v1/stream-tickets").status_code == 401
+
+
+# ---- how it is asked for -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("accept, kind", [
+    (None, "json"), ("*/*", "json"), ("text/event-stream", "stream"), ("text/*", "stream"), ("application/json, text/event-stream", "json"),
+    ("application/json;q=0.5, text/event-stream", "stream"), ("text/event-stream;q=0.3, application/json;q=0.4", "json"),
+    ("text/event-stream, */*;q=0.1", "stream"), ("text/event-stream;q=0", 406), ("text/html", 406), ("application/yaml", 406)])
+def test_the_form_is_what_accept_prefers(d, accept, kind):
+    with Raw(d.port) as raw:
+        raw.send(request("GET", "/v1/events?after=0", *([f"Accept: {accept}"] if accept else []), token=d.token()))
+        answer = raw.read(head=True)
+    if kind == 406:
+        assert answer.status == 406
+    else:
+        assert answer.status == 200 and answer["content-type"] == {"json": "application/json", "stream": "text/event-stream"}[kind]
+        assert "Accept" in answer["vary"].split(", ")
+
+
+def test_faults_are_told_all_at_once(d):
+    s = Stream(d, "/v1/events?limit=3&cursor=abc&type=cluster.none", last="x7")
+    assert s.status == 400 and s.answer.code == "invalid_parameter"
+    told = {(e.get("parameter") or e.get("header"), e["code"]) for e in s.answer.json()["errors"]}
+    assert told == {("limit", "not_for_streams"), ("cursor", "not_for_streams"), ("type", "unknown_value"), ("Last-Event-ID", "malformed")}
+    for bad in ("-1", "1.5", "99999999999999999999", "evt_1", "1 2"):
+        assert Stream(d, last=bad).status == 400, bad
+    with Raw(d.port) as raw:
+        raw.send(request("GET", "/v1/events", "Accept: text/event-stream", "Last-Event-ID: 1", "Last-Event-ID: 2", token=d.token()))
+        assert raw.read().status == 400
+    assert Stream(d, "/v1/events?after=-1").status == 400
+    assert Stream(d, "/v1/events", token="").status == 401
+    assert d.http.get("/v1/events", headers={"Last-Event-ID": "x"}).status_code == 200, "pages have no use for it"
+
+
+def test_head_old_clients_and_other_origins(sim, tmp_path, d):
+    with Raw(d.port) as raw:
+        raw.send(request("HEAD", "/v1/events", "Accept: text/event-stream", token=d.token()))
+        answer = raw.read(head=True)
+        assert answer.status == 200 and answer["content-type"] == "text/event-stream" and "content-length" not in answer
+        assert answer["cache-control"] == "no-store, no-transform" and raw.is_closed(), "not a byte more"
+    last = newest(d)
+    with Raw(d.port) as raw:  # HTTP/1.0, as some proxies speak it: no chunks
+        raw.send(request("GET", f"/v1/events?after={last - 1}", "Accept: text/event-stream", token=d.token()).replace(b"HTTP/1.1", b"HTTP/1.0"))
+        answer = raw.read(head=True)
+        assert answer.status == 200 and "transfer-encoding" not in answer
+        parser, events = Parser(), []
+        wait_until(lambda: events.extend(parser.feed(raw.buffer + raw.socket.recv(4096))) or setattr(raw, "buffer", b"") or events)
+        assert [int(e["id"]) for e in events] == [last]
+    other = harness.Shootd(tmp_path / "cors", sim.url, extra='cors: {origins: ["http://127.0.0.1:1234"]}\n').start()
+    with Stream(other, fields=["Origin: http://127.0.0.1:1234", "Accept-Encoding: gzip"]) as s:
+        assert s.answer["access-control-allow-origin"] == "http://127.0.0.1:1234" and "Origin" in s.answer["vary"]
+        assert "content-encoding" not in s.answer and s.answer["x-request-id"]
+    with Stream(other, fields=["Origin: http://elsewhere:1"]) as s:
+        assert s.status == 200 and "access-control-allow-origin" not in s.answer
+    other.stop()
+
+
+# ---- how it ends -------------------------------------------------------------------------------------------------------
+
+def test_ao24_lifetime_and_caps(sim, tmp_path):
+    """At its end a stream says so, and the next one goes on; over the caps there is a 503 that says when to come again."""
+    d = harness.Shootd(tmp_path / "caps", sim.url, polling=FAST, extra="limits: {stream_lifetime: 2s, streams: 3, streams_per_token: 2, heartbeat: 500ms}\n").start()
+    checker, other = Checker(), token(d)
+    with Stream(d) as one, Stream(d) as two:
+        assert (one.status, two.status) == (200, 200)
+        refused = Stream(d)
+        checker.raw("GET", "/v1/events", refused.answer)
+        assert refused.status == 503 and refused.answer.code == "too_many_streams" and int(refused.answer["retry-after"]) > 0
+        with Stream(d, token=other["token"]) as three:
+            assert three.status == 200
+            assert Stream(d, "/v1/projects/team-a/clusters/x/events", token=token(d)["token"]).status == 503, "those of all"
+            assert d.http.get("/v1/events").status_code == 200, "pages go on"
+            assert metric(d, "shootd_sse_streams") == 3
+            for s in (one, two, three):
+                s.wait_end(6)
+                assert s.whole and any("lifetime" in c for c in s.parser.comments) and 1000 <= s.parser.retry < 4000
+        names = found(sim, 2)
+    with Stream(d, last=one.parser.last_id) as again:
+        discovered(again, names)
+        assert (one.ids + again.ids) == list(range(one.ids[0] if one.ids else again.ids[0], again.ids[-1] + 1))
+    wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="the client's end to be noticed")
+    text = d.http.get("/metrics").text
+    assert 'shootd_sse_streams_total{end="lifetime"} 3' in text
+    assert re.search(r'shootd_sse_streams_total\{end="client"\} [1-9]', text) and re.search(r"shootd_sse_events_sent_total [1-9]", text)
+    assert re.search(r'shootd_events_total\{type="cluster.discovered"\} [1-9]', text)
+    assert re.search(r"request_id=\S+ .*route=/v1/events status=200 .*bytes_out=[1-9]\d* .*outcome=lifetime", d.log()), "the access line comes at the end"
+    d.stop()
+
+
+def test_mh12_mh13_a_stop_ends_streams_at_once(sim, tmp_path):
+    d = harness.Shootd(tmp_path / "stop", sim.url, polling=FAST).start()
+    last = newest(d)
+    streams = [Stream(d, last=last if i % 2 else 0) for i in range(60)]
+    stalled = [Stream(d, "/v1/events?after=0", read=False) for _ in range(3)]
+    assert {s.status for s in streams + stalled} == {200}
+    waiting = threading.Thread(target=discovered, args=(streams[0], found(sim, 20)))
+    waiting.start()
+    waiting.join(30)
+    began = time.monotonic()
+    d.process.popen.terminate()
+    for s in streams:
+        s.wait_end(10)
+    assert time.monotonic() - began < patience(1)
+    assert d.process.popen.wait(20) == 0
+    assert time.monotonic() - began < patience(4)
+    for s in streams:
+        assert s.whole and any("stopped" in c for c in s.parser.comments) and s.parser.last_id and s.parser.retry >= 1000
+    assert len({s.parser.retry for s in streams}) > 20, "they do not all come back at once"
+    for s in streams + stalled:
+        s.close()
+
+
+# ---- many, and slow ones -----------------------------------------------------------------------------------------------
+
+def test_an_event_reaches_all_of_many(sim, d):
+    """Among them stalled ones, which read nothing. The bound is generous: bench/streams.py measures."""
+    count = 300
+    streams = [Stream(d) for _ in range(count)]
+    stalled = [Stream(d, "/v1/events?after=0", read=False) for _ in range(20)]
+    try:
+        assert {s.status for s in streams + stalled} == {200}
+        for s in streams:
+            s.wait(lambda s: s.parser.last_id)
+        discovered(streams[0], found(sim, 10))
+        last = streams[0].ids[-1]
+        for s in streams:
+            s.wait_ids(last)
+            assert s.ids == streams[0].ids and s.events == streams[0].events
+        when = [s.times[s.ids.index(last)] for s in streams]
+        assert max(when) - min(when) < patience(2)
+        assert d.http.get("/livez").status_code == 200
+    finally:
+        for s in streams + stalled:
+            s.close()
+    wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="all to be gone", timeout=20)
+
+
+# ---- the log behind it -------------------------------------------------------------------------------------------------
+
+def test_the_log_outlives_the_cluster(d):
+    """Also its data: phases, operation, version, a message; by project, cluster and type; numbers over a restart."""
+    path = d.clusters_path("gone")
+    d.http.put(path, json={}, params={"wait": 55})
+    assert d.http.delete(path, params={"wait": 55}).status_code == 204
+    items = wait_until(lambda: (i := d.http.get(path + "/events").json()["items"]) and i[-1]["type"] == "cluster.deleted" and i,
+                       what="the end")
+    kinds = [i["type"] for i in items]
+    assert kinds == ["operation.started", "cluster.created", "cluster.ready", "operation.succeeded", "operation.started", "operation.succeeded",
+                     "cluster.deleted"], kinds
+    for i in items:
+        assert i["data"].keys() >= {"project", "cluster", "phase", "previous_phase", "operation_id", "version", "url", "message"}
+    ready = items[kinds.index("cluster.ready")]["data"]
+    assert (ready["previous_phase"], ready["phase"]) == ("creating", "ready") and ready["operation_id"].startswith("op_") and ready["message"]
+    versions = [i["data"]["version"] for i in items]
+    assert versions == sorted(versions) and versions[0] >= 1
+    assert d.http.get("/v1/events", params={"cluster": "gone", "project": "team-a"}).json()["items"] == items
+    assert d.http.get("/v1/events", params={"cluster": "gone", "project": "team-b"}).json()["items"] == []
+    some = d.http.get("/v1/events", params={"cluster": "gone", "type": "cluster.*", "after": items[1]["sequence"], "limit": 1}).json()
+    assert [i["type"] for i in some["items"]] == ["cluster.ready"]
+    last = newest(d)
+    d.stop()
+    d.start()
+    everything = d.events()
+    assert [i["sequence"] for i in everything] == list(range(1, len(everything) + 1)) and len(everything) >= last
+    assert d.http.get(path + "/events").json()["items"] == items

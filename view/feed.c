@@ -1,0 +1,199 @@
+#include "view/feed.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "view/render.h"
+
+struct feed {
+    pthread_mutex_t lock; /* guards everything below */
+    pthread_cond_t woken;
+    unsigned wakes;
+    struct feed_numbers numbers;
+    struct feed_entry **ring; /* by sequence modulo max_entries */
+    size_t count;             /* the entries newest - count + 1 to newest are there */
+    size_t bytes;
+    size_t max_entries;
+    size_t max_bytes;
+};
+
+struct feed_entry *feed_entry_ref(struct feed_entry *e)
+{
+    atomic_fetch_add(&e->refs, 1);
+    return e;
+}
+
+void feed_entry_unref(struct feed_entry *e)
+{
+    if (!e || atomic_fetch_sub(&e->refs, 1) != 1)
+        return;
+    free(e->project);
+    free(e->cluster);
+    free(e->text);
+    free(e);
+}
+
+static struct feed_entry *entry_new(const struct event *event)
+{
+    struct feed_entry *e = MEM_NEW(struct feed_entry);
+    struct buffer text;
+    buffer_init(&text, SIZE_MAX);
+    render_event_stream(&text, event);
+    atomic_init(&e->refs, 1);
+    e->sequence = event->sequence;
+    e->type = event->type;
+    e->project = mem_strdup(event->project);
+    e->cluster = mem_strdup(event->cluster);
+    e->text = buffer_take(&text, &e->len);
+    return e;
+}
+
+struct feed *feed_new(size_t max_entries, size_t max_bytes)
+{
+    struct feed *f = MEM_NEW(struct feed);
+    f->max_entries = max_entries;
+    f->max_bytes = max_bytes;
+    f->ring = mem_calloc(max_entries, sizeof(struct feed_entry *));
+    (void)pthread_mutex_init(&f->lock, NULL);
+    pthread_condattr_t attr;
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&f->woken, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    return f;
+}
+
+/* Under the lock. */
+static struct feed_entry **place_of(struct feed *f, int64_t sequence)
+{
+    return &f->ring[(uint64_t)sequence % f->max_entries];
+}
+
+/* Under the lock: takes the oldest entry out. */
+static struct feed_entry *take_first(struct feed *f)
+{
+    struct feed_entry **place = place_of(f, f->numbers.newest - (int64_t)f->count + 1);
+    struct feed_entry *e = TAKE_PTR(*place);
+    f->count--;
+    f->bytes -= e->len;
+    return e;
+}
+
+void feed_free(struct feed *f)
+{
+    if (!f)
+        return;
+    while (f->count)
+        feed_entry_unref(take_first(f));
+    (void)pthread_cond_destroy(&f->woken);
+    (void)pthread_mutex_destroy(&f->lock);
+    free(f->ring);
+    free(f);
+}
+
+void feed_begin(struct feed *f, int64_t oldest, int64_t newest)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    f->numbers.oldest = oldest;
+    f->numbers.newest = newest;
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+void feed_set_oldest(struct feed *f, int64_t oldest)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    f->numbers.oldest = oldest;
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+/* Under the lock. What has to go for `e` is handed out, one at a time. */
+static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
+{
+    bool follows = e->sequence == f->numbers.newest + 1; /* else the ring would have a gap */
+    bool fits = f->count < f->max_entries && f->bytes + e->len <= f->max_bytes;
+    return f->count && (!follows || !fits) ? take_first(f) : NULL;
+}
+
+void feed_publish(struct feed *f, const struct event *event)
+{
+    struct feed_entry *e = entry_new(event);
+    (void)pthread_mutex_lock(&f->lock);
+    for (struct feed_entry *old = make_room(f, e); old; old = make_room(f, e)) {
+        (void)pthread_mutex_unlock(&f->lock);
+        feed_entry_unref(old);
+        (void)pthread_mutex_lock(&f->lock);
+    }
+    *place_of(f, e->sequence) = e;
+    f->count++;
+    f->bytes += e->len;
+    f->numbers.newest = e->sequence;
+    f->numbers.oldest = f->numbers.oldest ? f->numbers.oldest : e->sequence;
+    f->numbers.published[e->type]++;
+    f->wakes++;
+    (void)pthread_cond_signal(&f->woken);
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+int64_t feed_newest(struct feed *f)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    int64_t newest = f->numbers.newest;
+    (void)pthread_mutex_unlock(&f->lock);
+    return newest;
+}
+
+void feed_numbers(struct feed *f, struct feed_numbers *ret)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    *ret = f->numbers;
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+enum feed_place feed_next(struct feed *f, int64_t after, struct feed_entry **ret_entry)
+{
+    enum feed_place place = FEED_END;
+    (void)pthread_mutex_lock(&f->lock);
+    if (after < f->numbers.newest - (int64_t)f->count) {
+        place = FEED_BEHIND;
+    } else if (after < f->numbers.newest) {
+        *ret_entry = feed_entry_ref(*place_of(f, after + 1));
+        place = FEED_ENTRY;
+    }
+    (void)pthread_mutex_unlock(&f->lock);
+    return place;
+}
+
+size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries, size_t max)
+{
+    size_t count = 0;
+    (void)pthread_mutex_lock(&f->lock);
+    int64_t lost = f->numbers.newest - (int64_t)f->count;
+    for (int64_t i = (after < lost ? lost : after) + 1; i <= f->numbers.newest && count < max; i++)
+        ret_entries[count++] = feed_entry_ref(*place_of(f, i));
+    (void)pthread_mutex_unlock(&f->lock);
+    return count;
+}
+
+void feed_wait(struct feed *f, unsigned *wakes, int64_t timeout_us)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + timeout_us;
+    until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    (void)pthread_mutex_lock(&f->lock);
+    while (f->wakes == *wakes && pthread_cond_timedwait(&f->woken, &f->lock, &until) == 0)
+        ;
+    *wakes = f->wakes;
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+void feed_wake(struct feed *f)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    f->wakes++;
+    (void)pthread_cond_signal(&f->woken);
+    (void)pthread_mutex_unlock(&f->lock);
+}
