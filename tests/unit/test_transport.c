@@ -177,7 +177,8 @@ struct fixture {
     struct listener trap;  /* 127.0.0.1: never to be reached */
     struct listener other; /* 127.0.0.2, at the same port */
     bool refuse;           /* everything, from now on */
-    char host[128];        /* as the policy saw it last */
+    int64_t timeout_us;
+    char host[128]; /* as the policy saw it last */
     bool done;
     enum http_outcome outcome;
     int status;
@@ -207,6 +208,7 @@ static int setup(void **state)
     struct fixture *f = MEM_NEW(struct fixture);
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     f->loop = loop_new(env_real());
+    f->timeout_us = WAIT_S * US_PER_S;
     transport_renew(f);
     listener_start(&f->trap, "127.0.0.1", 0, NO_CONTENT);
     listener_start(&f->other, "127.0.0.2", f->trap.port, NO_CONTENT);
@@ -244,7 +246,7 @@ static void post(struct fixture *f, const char *url, bool fresh)
                                          .body = "{}",
                                          .body_len = 2,
                                          .connect_timeout_us = WAIT_S * US_PER_S,
-                                         .timeout_us = WAIT_S * US_PER_S,
+                                         .timeout_us = f->timeout_us,
                                          .max_body = ANSWER_MAX,
                                          .fresh_connection = fresh};
     f->done = false;
@@ -473,6 +475,31 @@ static void an_answer_of_10_mb_is_read_to_its_cap(void **state)
     assert_int_equal(f->body_len, ANSWER_MAX);
 }
 
+static void wh13_an_answer_that_does_not_end_is_a_timeout(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->timeout_us = 300 * US_PER_MS;
+    f->other.answer = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+    f->other.body_bytes = 10;
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_TIMEOUT, 0, "timeout");
+    assert_int_equal(f->other.requests, 1);
+}
+
+/* libcurl calls it a protocol that it does not speak, as it does before it sends; the peer may have acted. */
+static void an_answer_that_is_no_http_came_after_the_request(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->other.answer = "SSH-2.0-OpenSSH_9.2\r\n";
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_BROKEN, 0, "protocol_error");
+    assert_int_equal(f->other.requests, 1);
+}
+
 static void an_endless_header_section_is_cut(void **state)
 {
     struct fixture *f = *state;
@@ -504,6 +531,8 @@ int main(void)
         TEST(wh21_the_environment_names_no_proxy),
         TEST(wh21_redirects_are_not_followed),
         TEST(an_answer_of_10_mb_is_read_to_its_cap),
+        TEST(wh13_an_answer_that_does_not_end_is_a_timeout),
+        TEST(an_answer_that_is_no_http_came_after_the_request),
         TEST(an_endless_header_section_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
