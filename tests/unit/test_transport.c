@@ -66,8 +66,8 @@ struct listener {
     int fd;
     int port;
     pthread_t thread;
-    const char *answer; /* the header section */
-    size_t body_bytes;
+    const char *_Atomic answer; /* the header section; lives until the listener has stopped */
+    _Atomic size_t body_bytes;
     _Atomic unsigned connections;
     _Atomic unsigned requests;
     _Atomic bool stop;
@@ -112,7 +112,8 @@ static void serve(struct listener *l, int fd)
     static const char block[4096];
     while (read_request(l, fd)) {
         l->requests++;
-        bool ok = send_all(fd, l->answer, strlen(l->answer));
+        const char *answer = l->answer;
+        bool ok = send_all(fd, answer, strlen(answer));
         for (size_t left = l->body_bytes; ok && left; left -= left < sizeof(block) ? left : sizeof(block))
             ok = send_all(fd, block, left < sizeof(block) ? left : sizeof(block));
         if (!ok)
@@ -177,6 +178,7 @@ struct fixture {
     struct listener trap;  /* 127.0.0.1: never to be reached */
     struct listener other; /* 127.0.0.2, at the same port */
     bool refuse;           /* everything, from now on */
+    char *answer;          /* of `other`, when it is made */
     int64_t timeout_us;
     char host[128]; /* as the policy saw it last */
     bool done;
@@ -223,6 +225,7 @@ static int teardown(void **state)
     loop_free(f->loop);
     listener_stop(&f->trap);
     listener_stop(&f->other);
+    free(f->answer);
     free(f);
     return 0;
 }
@@ -453,11 +456,10 @@ static void wh21_redirects_are_not_followed(void **state)
     struct fixture *f = *state;
     char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
     f->config.webhooks.allow = allow;
-    char *answer CLEANUP_FREE =
-        mem_printf("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:%d/\r\n"
-                   "Refresh: 0; url=http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n",
-                   f->trap.port, f->trap.port);
-    f->other.answer = answer;
+    f->answer = mem_printf("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:%d/\r\n"
+                           "Refresh: 0; url=http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n",
+                           f->trap.port, f->trap.port);
+    f->other.answer = f->answer;
     post_to(f, "127.0.0.2", true);
     expect(f, HTTP_ANSWERED, 307, "");
     assert_int_equal(f->trap.connections, 0);
@@ -504,13 +506,13 @@ static void an_endless_header_section_is_cut(void **state)
 {
     struct fixture *f = *state;
     char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
-    struct buffer answer CLEANUP_BUFFER;
+    struct buffer answer;
     buffer_init(&answer, 1 << 20);
     (void)buffer_add_str(&answer, "HTTP/1.1 200 OK\r\n");
     for (int i = 0; i < 20000; i++)
         (void)buffer_printf(&answer, "X-%d: y\r\n", i);
     f->config.webhooks.allow = allow;
-    f->other.answer = answer.data;
+    f->other.answer = f->answer = buffer_take(&answer, NULL);
     post_to(f, "127.0.0.2", true);
     expect(f, HTTP_TOO_LARGE, 200, "too_large");
 }
