@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/body_private.h"
+#include "reconcile/commands_private.h"
 #include "reconcile/webhooks_private.h"
 #include "view/render.h"
 
@@ -169,11 +170,10 @@ void command_delivery(struct reconcile *r, struct command *cmd)
 static void on_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    if (save->status == STORE_OK) {
+    if (save->status == STORE_OK)
         reply_prepared(save->r, cmd);
-        return;
-    }
-    reply_unreadable(cmd);
+    else
+        command_reply_not_stored(cmd);
 }
 
 /* The answer to whoever made a delivery begin. */

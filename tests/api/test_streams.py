@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import threading
 import time
 
@@ -10,7 +11,7 @@ import pytest
 
 import harness
 from contract import Checker, validate
-from harness import PROJECT_ID, wait_until
+from harness import PROJECT_ID, ROOT, wait_until
 from raw import Raw, request
 from streams import Parser, Stream, metric, newest, patience
 
@@ -94,6 +95,20 @@ def test_ao19_ao20_any_split_of_the_bytes_reads_alike(sim, d):
         other = whole.replace(b"\n", b"\r\n")
         assert one.feed(other[:at]) + one.feed(other[at:]) == events
     assert Parser().feed(whole.rstrip(b"\n")) == events[:2], "a block without its empty line is no event"
+
+
+def test_ao19_another_parser_reads_the_same(d):
+    """The npm package eventsource-parser, with the bytes cut at every place."""
+    js = ROOT / "tests/js"
+    if not (js / "node_modules/eventsource-parser").is_dir():
+        pytest.skip("tests/js/node_modules/eventsource-parser is absent; `make deps` installs it")
+    with Stream(d, last=newest(d) + 9) as reset, Stream(d, f"/v1/events?after={newest(d) - 3}") as s:
+        s.wait(lambda s: len(s.events) == 3 and "" in s.parser.comments)
+        reset.wait(lambda s: s.events)
+        for one in (s, reset):
+            run = subprocess.run(["node", "parse_events.mjs"], cwd=js, input=one.bytes, capture_output=True, timeout=60)
+            assert run.returncode == 0, run.stderr.decode()
+            assert json.loads(run.stdout) == one.events
 
 
 def test_ao19_the_reader_is_a_reader():
