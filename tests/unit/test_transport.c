@@ -66,8 +66,8 @@ struct listener {
     int fd;
     int port;
     pthread_t thread;
-    const char *answer; /* the header section */
-    size_t body_bytes;
+    const char *_Atomic answer; /* the header section; lives until the listener has stopped */
+    _Atomic size_t body_bytes;
     _Atomic unsigned connections;
     _Atomic unsigned requests;
     _Atomic bool stop;
@@ -112,7 +112,8 @@ static void serve(struct listener *l, int fd)
     static const char block[4096];
     while (read_request(l, fd)) {
         l->requests++;
-        bool ok = send_all(fd, l->answer, strlen(l->answer));
+        const char *answer = l->answer;
+        bool ok = send_all(fd, answer, strlen(answer));
         for (size_t left = l->body_bytes; ok && left; left -= left < sizeof(block) ? left : sizeof(block))
             ok = send_all(fd, block, left < sizeof(block) ? left : sizeof(block));
         if (!ok)
@@ -177,7 +178,9 @@ struct fixture {
     struct listener trap;  /* 127.0.0.1: never to be reached */
     struct listener other; /* 127.0.0.2, at the same port */
     bool refuse;           /* everything, from now on */
-    char host[128];        /* as the policy saw it last */
+    char *answer;          /* of `other`, when it is made */
+    int64_t timeout_us;
+    char host[128]; /* as the policy saw it last */
     bool done;
     enum http_outcome outcome;
     int status;
@@ -207,6 +210,7 @@ static int setup(void **state)
     struct fixture *f = MEM_NEW(struct fixture);
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     f->loop = loop_new(env_real());
+    f->timeout_us = WAIT_S * US_PER_S;
     transport_renew(f);
     listener_start(&f->trap, "127.0.0.1", 0, NO_CONTENT);
     listener_start(&f->other, "127.0.0.2", f->trap.port, NO_CONTENT);
@@ -221,6 +225,7 @@ static int teardown(void **state)
     loop_free(f->loop);
     listener_stop(&f->trap);
     listener_stop(&f->other);
+    free(f->answer);
     free(f);
     return 0;
 }
@@ -244,7 +249,7 @@ static void post(struct fixture *f, const char *url, bool fresh)
                                          .body = "{}",
                                          .body_len = 2,
                                          .connect_timeout_us = WAIT_S * US_PER_S,
-                                         .timeout_us = WAIT_S * US_PER_S,
+                                         .timeout_us = f->timeout_us,
                                          .max_body = ANSWER_MAX,
                                          .fresh_connection = fresh};
     f->done = false;
@@ -451,11 +456,10 @@ static void wh21_redirects_are_not_followed(void **state)
     struct fixture *f = *state;
     char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
     f->config.webhooks.allow = allow;
-    char *answer CLEANUP_FREE =
-        mem_printf("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:%d/\r\n"
-                   "Refresh: 0; url=http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n",
-                   f->trap.port, f->trap.port);
-    f->other.answer = answer;
+    f->answer = mem_printf("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:%d/\r\n"
+                           "Refresh: 0; url=http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n",
+                           f->trap.port, f->trap.port);
+    f->other.answer = f->answer;
     post_to(f, "127.0.0.2", true);
     expect(f, HTTP_ANSWERED, 307, "");
     assert_int_equal(f->trap.connections, 0);
@@ -473,17 +477,42 @@ static void an_answer_of_10_mb_is_read_to_its_cap(void **state)
     assert_int_equal(f->body_len, ANSWER_MAX);
 }
 
+static void wh13_an_answer_that_does_not_end_is_a_timeout(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->timeout_us = 300 * US_PER_MS;
+    f->other.answer = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+    f->other.body_bytes = 10;
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_TIMEOUT, 0, "timeout");
+    assert_int_equal(f->other.requests, 1);
+}
+
+/* libcurl calls it a protocol that it does not speak, as it does before it sends; the peer may have acted. */
+static void an_answer_that_is_no_http_came_after_the_request(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->other.answer = "SSH-2.0-OpenSSH_9.2\r\n";
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_BROKEN, 0, "protocol_error");
+    assert_int_equal(f->other.requests, 1);
+}
+
 static void an_endless_header_section_is_cut(void **state)
 {
     struct fixture *f = *state;
     char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
-    struct buffer answer CLEANUP_BUFFER;
+    struct buffer answer;
     buffer_init(&answer, 1 << 20);
     (void)buffer_add_str(&answer, "HTTP/1.1 200 OK\r\n");
     for (int i = 0; i < 20000; i++)
         (void)buffer_printf(&answer, "X-%d: y\r\n", i);
     f->config.webhooks.allow = allow;
-    f->other.answer = answer.data;
+    f->other.answer = f->answer = buffer_take(&answer, NULL);
     post_to(f, "127.0.0.2", true);
     expect(f, HTTP_TOO_LARGE, 200, "too_large");
 }
@@ -504,6 +533,8 @@ int main(void)
         TEST(wh21_the_environment_names_no_proxy),
         TEST(wh21_redirects_are_not_followed),
         TEST(an_answer_of_10_mb_is_read_to_its_cap),
+        TEST(wh13_an_answer_that_does_not_end_is_a_timeout),
+        TEST(an_answer_that_is_no_http_came_after_the_request),
         TEST(an_endless_header_section_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
