@@ -154,6 +154,7 @@ $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 bench: all $(OUT)/bench/bare_mhd
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/streams.py
+	@$(PYTHON) bench/deliveries.py
 
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd

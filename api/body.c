@@ -24,6 +24,8 @@ bool check_body(struct request *r)
     idempotency_take_fingerprint(r);
     if (!(r->route->flags & ROUTE_BODY))
         return true;
+    if (!r->body.len && r->route->flags & ROUTE_BODY_OPTIONAL)
+        return true;
     if (!r->body.len) {
         respond_with(r, PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
         return false;

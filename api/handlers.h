@@ -65,7 +65,15 @@ void handle_stream_ticket_create(struct request *r);
 void handle_webhooks(struct request *r);
 void handle_webhook_create(struct request *r);
 void handle_webhook(struct request *r);
+void handle_webhook_patch(struct request *r);
 void handle_webhook_delete(struct request *r);
+void handle_webhook_enable(struct request *r);
+void handle_webhook_rotate(struct request *r);
+void handle_webhook_test(struct request *r);
+void handle_webhook_recover(struct request *r);
+void handle_deliveries(struct request *r);
+void handle_delivery(struct request *r);
+void handle_redeliver(struct request *r);
 /* tokens.c */
 void handle_tokens(struct request *r);
 void handle_token_create(struct request *r);

@@ -134,6 +134,8 @@ static void bind_parameters(struct request *r, const char *template)
             r->project = r->segments[i];
         else if (!strncmp(template, "{cluster}", len))
             r->name = r->segments[i];
+        else if (!strncmp(template, "{delivery}", len))
+            r->delivery = r->segments[i];
         else if (template[0] == '{')
             r->item = r->segments[i];
         template += len;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/label_filter.h"
+#include "model/webhook.h"
 
 enum kind {
     KIND_TEXT,
@@ -97,6 +98,11 @@ static const char *status_to_name(int value)
     return operation_status_name((enum operation_status)value);
 }
 
+static const char *delivery_status_to_name(int value)
+{
+    return delivery_status_name((enum delivery_status)value);
+}
+
 /* For enums, `max` is the number of values; for texts the most bytes, 0: 512. */
 static const struct rule rules[PARAM_MAX_] = {
     [PARAM_LIMIT] = {.name = "limit", .kind = KIND_CLAMPED, .min = 1, .max = 1000, .fallback = 50},
@@ -122,6 +128,12 @@ static const struct rule rules[PARAM_MAX_] = {
                       .max = OPERATION_STATUS_MAX_,
                       .from_name = operation_status_from_name,
                       .to_name = status_to_name},
+    [PARAM_DELIVERY_STATUS] = {.name = "status",
+                               .kind = KIND_ENUM,
+                               .max = DELIVERY_STATUS_MAX_,
+                               .from_name = delivery_status_from_name,
+                               .to_name = delivery_status_to_name,
+                               .single = true},
     [PARAM_WAIT] = {.name = "wait", .kind = KIND_CLAMPED, .max = 55},
     [PARAM_AFTER] = {.name = "after", .kind = KIND_NUMBER, .max = INT64_MAX},
     [PARAM_TYPE] = {.name = "type"},

@@ -22,6 +22,7 @@ enum param_id {
     PARAM_VERSION,
     PARAM_Q,
     PARAM_STATUS,
+    PARAM_DELIVERY_STATUS,
     PARAM_WAIT,
     PARAM_AFTER,
     PARAM_TYPE,

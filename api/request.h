@@ -65,9 +65,10 @@ struct request {
     char *path;                                 /* decoded in place; segments point into it */
     const char *segments[REQUEST_MAX_SEGMENTS]; /* of the path */
     unsigned segment_count;
-    const char *project; /* path parameters, or NULL */
-    const char *name;    /* the cluster */
-    const char *item;    /* id of an operation, webhook or token, name of an account */
+    const char *project;  /* path parameters, or NULL */
+    const char *name;     /* the cluster */
+    const char *item;     /* id of an operation, webhook or token, name of an account */
+    const char *delivery; /* id, below a webhook */
     struct params params;
 
     struct view_blob *token_blob; /* keeps `token` alive */

@@ -13,9 +13,11 @@
      P(EXPIRING_BEFORE) | P(SORT) | P(FIELDS))
 #define PROBE (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
 
-#define PROJECT "/v1/projects/{project}"
-#define CLUSTER PROJECT "/clusters/{cluster}"
-#define POOLS   CLUSTER "/node-pools"
+#define PROJECT  "/v1/projects/{project}"
+#define CLUSTER  PROJECT "/clusters/{cluster}"
+#define WEBHOOK  "/v1/webhooks/{webhook}"
+#define DELIVERY WEBHOOK "/deliveries/{delivery}"
+#define POOLS    CLUSTER "/node-pools"
 
 enum { SMALL_BODY = 64 * 1024 };
 
@@ -89,8 +91,20 @@ const struct route routes[] = {
     {"listWebhooks", METHOD_GET, "/v1/webhooks", handle_webhooks, ROLE_OPERATOR, 0, 0, PAGE},
     {"createWebhook", METHOD_POST, "/v1/webhooks", handle_webhook_create, ROLE_OPERATOR,
      ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
-    {"getWebhook", METHOD_GET, "/v1/webhooks/{webhook}", handle_webhook, ROLE_OPERATOR, 0, 0, 0},
-    {"deleteWebhook", METHOD_DELETE, "/v1/webhooks/{webhook}", handle_webhook_delete, ROLE_OPERATOR, 0, 0, 0},
+    {"getWebhook", METHOD_GET, WEBHOOK, handle_webhook, ROLE_OPERATOR, 0, 0, 0},
+    {"patchWebhook", METHOD_PATCH, WEBHOOK, handle_webhook_patch, ROLE_OPERATOR,
+     ROUTE_BODY | ROUTE_MERGE_PATCH, SMALL_BODY, 0},
+    {"deleteWebhook", METHOD_DELETE, WEBHOOK, handle_webhook_delete, ROLE_OPERATOR, 0, 0, 0},
+    {"enableWebhook", METHOD_POST, WEBHOOK "/enable", handle_webhook_enable, ROLE_OPERATOR, 0, 0, 0},
+    {"rotateWebhookSecret", METHOD_POST, WEBHOOK "/rotate-secret", handle_webhook_rotate, ROLE_OPERATOR,
+     ROUTE_BODY | ROUTE_BODY_OPTIONAL | ROUTE_SECRET, SMALL_BODY, 0},
+    {"testWebhook", METHOD_POST, WEBHOOK "/test", handle_webhook_test, ROLE_OPERATOR, 0, 0, 0},
+    {"recoverWebhook", METHOD_POST, WEBHOOK "/recover", handle_webhook_recover, ROLE_OPERATOR, ROUTE_BODY,
+     SMALL_BODY, 0},
+    {"listDeliveries", METHOD_GET, WEBHOOK "/deliveries", handle_deliveries, ROLE_OPERATOR, 0, 0,
+     PAGE | P(DELIVERY_STATUS)},
+    {"getDelivery", METHOD_GET, DELIVERY, handle_delivery, ROLE_OPERATOR, 0, 0, 0},
+    {"redeliver", METHOD_POST, DELIVERY "/redeliver", handle_redeliver, ROLE_OPERATOR, 0, 0, 0},
 
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, ROUTE_SECRET, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN,

@@ -15,7 +15,8 @@ enum route_flag {
     ROUTE_OFFERS_YAML = 16,    /* beside JSON */
     ROUTE_MERGE_PATCH = 32,    /* the body may also be application/merge-patch+json */
     ROUTE_SECRET = 64,         /* answers may hold a secret: they are never compressed (HT-53) */
-    ROUTE_OFFERS_STREAM = 256, /* text/event-stream, beside JSON */
+    ROUTE_BODY_OPTIONAL = 256, /* with ROUTE_BODY: no body is an empty object */
+    ROUTE_OFFERS_STREAM = 512, /* text/event-stream, beside JSON */
     ROUTE_COLLECTION = 128,    /* POST makes a member: preconditions are about the collection itself */
 };
 

@@ -79,8 +79,9 @@ static const struct key polling_keys[] = {
 static const struct key_group polling_group = {polling_keys, ARRAY_LEN(polling_keys)};
 
 static const struct key webhook_keys[] = {
-    {"allow", KEY_STRING_LIST, AT(config, webhooks.allow), NULL, "[10.0.0.0/8]", 0, 0, NULL, NULL, false,
-     "Private networks (CIDR) that webhooks may reach; all others are refused."},
+    {"allow", KEY_STRING_LIST, AT(config, webhooks.allow), NULL, "[10.0.0.0/8, hooks.internal]", 0, 0, NULL,
+     NULL, false,
+     "Private networks (CIDR) that webhooks may reach, and hosts that may have private addresses."},
     {"allow_http", KEY_BOOL, AT(config, webhooks.allow_http), "false", NULL, 0, 0, NULL, NULL, false,
      "Whether webhook URLs may be plain http."},
     {"ports", KEY_INTEGER_LIST, AT(config, webhooks.ports), NULL, "[8443]", 1, 65535, NULL, NULL, false,

@@ -21,7 +21,7 @@
 #include "daemon/version.h"
 #include "reconcile/reconcile.h"
 
-enum { UPSTREAM_CONNECTIONS = 16, WEBHOOK_CONNECTIONS = 64, STUCK_S = 15 };
+enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15 };
 
 struct daemon {
     const struct config *config;
@@ -190,7 +190,7 @@ static void write_metrics(void *ctx, struct buffer *out)
         (unsigned long long)m.commits, (unsigned long long)m.change_sets, (unsigned long long)m.errors,
         (double)m.commit_us_total / 1e6, (unsigned long long)m.queue_depth);
     reconcile_metrics(out);
-    webhook_metrics(out);
+    webhook_metrics(out, env_wall(d->env));
 }
 
 static bool loop_makes_progress(struct daemon *d)

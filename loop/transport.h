@@ -48,7 +48,7 @@ struct http_answer {
     int status;               /* of an answer, also of one that was too large; else 0 */
     const char *content_type; /* or NULL */
     const char *retry_after;  /* raw header, or NULL */
-    const char *body;         /* never NULL; NUL-terminated */
+    const char *body; /* never NULL; NUL-terminated; of one that was too large: its first max_body bytes */
     size_t body_len;
     const char *error; /* short class for logs, without addresses or secrets; NULL when answered */
     int64_t duration_us;
@@ -72,9 +72,11 @@ struct transport_options {
     int64_t max_age_s;   /* longest idle time of a reused connection */
     const char *ca_file; /* NULL: the system's */
     /*
-     * Called with each resolved address before connecting (WH-19); false refuses it. NULL: all are allowed.
+     * Called with each resolved address before connecting, and again with that of the connection before
+     * anything is sent on it (WH-19); false refuses it. `host` is the URL's, without brackets. NULL: all are
+     * allowed.
      */
-    bool (*address_allowed)(void *ctx, const struct sockaddr *address);
+    bool (*address_allowed)(void *ctx, const char *host, const struct sockaddr *address);
     void *address_ctx;
 };
 

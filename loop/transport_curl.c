@@ -4,6 +4,7 @@
  */
 #include "loop/transport.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+
+enum { HEADERS_MAX_BYTES = 64 * 1024 };
 
 struct curl_transport {
     struct transport transport;
@@ -35,6 +38,8 @@ struct http_call {
     struct curl_slist *headers;
     struct buffer body;
     char *request_body;
+    char *host; /* for the address policy; NULL without one */
+    size_t header_bytes;
     char retry_after[64];
     bool refused; /* by the address policy */
     mono_us started;
@@ -57,11 +62,20 @@ const char *http_outcome_name(enum http_outcome outcome)
     return outcome_names[outcome];
 }
 
+/* Some header fields are credentials. */
+static void free_header_lines(struct curl_slist *lines)
+{
+    for (struct curl_slist *line = lines; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    curl_slist_free_all(lines);
+}
+
 static void call_free(struct http_call *call)
 {
     list_remove(&call->link);
     curl_easy_cleanup(call->easy);
-    curl_slist_free_all(call->headers);
+    free_header_lines(call->headers);
+    curl_free(call->host);
     buffer_done(&call->body);
     mem_free_secret(call->request_body);
     free(call);
@@ -95,7 +109,7 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     };
     *error = "protocol_error";
     /* A host may have refused and allowed addresses: only a connection that never came about was refused. */
-    if (call->refused && code == CURLE_COULDNT_CONNECT) {
+    if (call->refused && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
         *error = "address_refused";
         return HTTP_NOT_SENT;
     }
@@ -216,7 +230,9 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
     struct http_call *call = ctx;
-    return buffer_add(&call->body, bytes, size * count) ? size * count : 0;
+    size_t len = size * count, room = call->body.max - call->body.len;
+    (void)buffer_add(&call->body, bytes, len < room ? len : room);
+    return len <= room ? len : 0;
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
@@ -224,6 +240,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
     static const char name[] = "retry-after:";
     struct http_call *call = ctx;
     size_t len = size * count;
+    call->header_bytes += len;
+    if (call->header_bytes > HEADERS_MAX_BYTES)
+        return 0;
     if (len > sizeof(name) && !strncasecmp(line, name, sizeof(name) - 1)) {
         const char *value = line + sizeof(name) - 1;
         const char *end = line + len;
@@ -240,16 +259,69 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
     return len;
 }
 
+static bool address_is_allowed(struct http_call *call, const struct sockaddr *address)
+{
+    const struct transport_options *o = &call->owner->options;
+    bool ok =
+        !o->address_allowed || o->address_allowed(o->address_ctx, call->host ? call->host : "", address);
+    call->refused |= !ok;
+    return ok;
+}
+
 static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
     (void)purpose;
-    struct http_call *call = ctx;
-    const struct transport_options *o = &call->owner->options;
-    if (o->address_allowed && !o->address_allowed(o->address_ctx, &address->addr)) {
-        call->refused = true;
+    if (!address_is_allowed(ctx, &address->addr))
         return CURL_SOCKET_BAD;
-    }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* False for what is no numeric address. */
+static bool parse_address(const char *text, struct sockaddr_storage *ret_address)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)(void *)ret_address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)ret_address;
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1)
+        ret_address->ss_family = AF_INET;
+    else if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1)
+        ret_address->ss_family = AF_INET6;
+    return ret_address->ss_family != AF_UNSPEC;
+}
+
+/* Before anything is sent, also on a connection that was there before. */
+static int check_connection(void *ctx, char *peer, char *local, int peer_port, int local_port)
+{
+    (void)local, (void)peer_port, (void)local_port;
+    struct http_call *call = ctx;
+    struct sockaddr_storage address = {0};
+    if (parse_address(peer, &address) && address_is_allowed(call, (struct sockaddr *)(void *)&address))
+        return CURL_PREREQFUNC_OK;
+    call->refused = true;
+    return CURL_PREREQFUNC_ABORT;
+}
+
+static char *host_of(const char *url)
+{
+    char *host = NULL;
+    CURLU *parsed = curl_url();
+    if (!parsed)
+        abort();
+    if (curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK)
+        (void)curl_url_get(parsed, CURLUPART_HOST, &host, CURLU_URLDECODE);
+    curl_url_cleanup(parsed);
+    size_t len = host ? strlen(host) : 0;
+    if (len > 2 && host[0] == '[') {
+        memmove(host, host + 1, len - 2);
+        host[len - 2] = '\0';
+    }
+    return host;
+}
+
+static void set_address_policy(struct http_call *call, const char *url)
+{
+    call->host = host_of(url);
+    (void)curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, check_connection);
+    (void)curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
 }
 
 static void set_limits(CURL *easy, const struct http_request *request, const struct transport_options *o)
@@ -328,6 +400,8 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
     (void)curl_easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, open_checked_socket);
     (void)curl_easy_setopt(call->easy, CURLOPT_OPENSOCKETDATA, call);
     (void)curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+    if (t->options.address_allowed)
+        set_address_policy(call, request->url);
     (void)curl_multi_add_handle(t->multi, call->easy);
     return call;
 }

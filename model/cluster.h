@@ -162,48 +162,6 @@ struct event {
 void event_free(struct event *e);
 struct event *event_copy(const struct event *e);
 
-struct subscription {
-    char id[40];
-    char *url;
-    char **event_types; /* NULL-terminated; "*" and "cluster.*" are wildcards; empty: all */
-    char **projects;    /* NULL-terminated; empty: all */
-    char *description;
-    uint8_t *sealed_secret; /* base/seal.h; the clear secret never leaves memory */
-    size_t sealed_secret_len;
-    char *created_by;
-    bool disabled;
-    char *disabled_reason;
-    int64_t version;
-    wall_us created_at;
-    wall_us updated_at;
-};
-
-void subscription_free(struct subscription *s);
-struct subscription *subscription_copy(const struct subscription *s);
-json_t *subscription_to_json(const struct subscription *s);
-struct subscription *subscription_from_json(const json_t *doc);
-/* Whether the subscription wants this event. */
-bool subscription_matches(const struct subscription *s, const struct event *e);
-
-enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DELIVERY_STATUS_MAX_ };
-const char *delivery_status_name(enum delivery_status status);
-int delivery_status_from_name(const char *name);
-
-/* One event for one subscription, through all its attempts. */
-struct delivery {
-    char id[40];
-    char event_id[40];
-    char subscription_id[40];
-    enum delivery_status status;
-    int attempt;         /* attempts made so far */
-    int response_status; /* of the last attempt; 0 when there was no answer */
-    int64_t latency_ms;
-    char error[32];          /* sanitized class of the last failure, "" when none */
-    wall_us next_attempt_at; /* 0 when final */
-    wall_us created_at;
-    wall_us updated_at;
-};
-
 struct api_token {
     char id[40];
     char *name;

@@ -42,8 +42,16 @@ enum command_type {
     COMMAND_CATALOG_REFRESH,  /* project: answer when a catalog is there (first use) */
     COMMAND_OPERATION_WAIT,   /* id: answer when it ends or at the deadline, with the operation */
     COMMAND_OPERATION_CANCEL, /* id */
-    COMMAND_WEBHOOK_CREATE,   /* body {url, event_types, projects?, description?} */
+    COMMAND_WEBHOOK_CREATE,   /* body {url, event_types?, projects?, description?, headers?, ...} */
+    COMMAND_WEBHOOK_PATCH,    /* id, body: merge patch of the above */
     COMMAND_WEBHOOK_DELETE,   /* id */
+    COMMAND_WEBHOOK_ENABLE,   /* id */
+    COMMAND_WEBHOOK_ROTATE,   /* id, body {signature?, secret?, grace_seconds?} or none */
+    COMMAND_WEBHOOK_TEST,     /* id */
+    COMMAND_WEBHOOK_RECOVER,  /* id, body {since} */
+    COMMAND_DELIVERIES,       /* id, deliveries: a page; the answer is an array, and next_id */
+    COMMAND_DELIVERY,         /* id, item: of the delivery */
+    COMMAND_REDELIVER,        /* id, item: of the delivery */
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log; the answer is an array, and `next` */
     COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
@@ -65,6 +73,13 @@ struct command_events {
     int64_t last;    /* everything up to here was looked at */
     int64_t oldest;  /* as in struct event_page */
     int64_t newest;
+};
+
+/* A page of a webhook's delivery log. */
+struct command_deliveries {
+    char before[40]; /* an id, or "" */
+    int limit;
+    int status; /* an enum delivery_status; negative: all */
 };
 
 /* A request with an Idempotency-Key (HT-46, HT-47). */
@@ -92,18 +107,20 @@ struct command {
     enum operation_type action;
     enum lookup_kind lookup;
     enum pool_write pool;
-    char *item;          /* a node pool, or NULL */
+    char *item;          /* a node pool or a delivery, or NULL */
     char *fault_pointer; /* what faults say of the cluster's body begins with this for what the caller sent */
     json_t *body;        /* parsed request body, or NULL */
     char *if_match;      /* raw header values, or NULL */
     char *if_none_match;
-    bool dry_run;       /* tell what would happen; writes of clusters only */
-    bool waits;         /* the caller asked to wait, and may */
+    int64_t expected_version; /* of a webhook that If-Match names; 0: any */
+    bool dry_run;             /* tell what would happen; writes of clusters only */
+    bool waits;               /* the caller asked to wait, and may */
     mono_us wait_until; /* writes of clusters: until then their operation is waited for; 0: not at all */
     struct command_idempotency idempotency;
     int ttl_seconds;
     int min_remaining_seconds;
     struct command_events events;
+    struct command_deliveries deliveries;
     struct audit_query audit;
     /* the answer: either a problem, or a status with a body */
     struct problem *problem;
@@ -116,6 +133,7 @@ struct command {
     int retry_after_s;                  /* 0: none */
     char operation_id[40];              /* what was accepted, or "" */
     int64_t next;                       /* pages: the place where the next one begins, 0: there is none */
+    char next_id[40];                   /* so for pages whose places are ids; "" */
     bool replayed;                      /* the answer is that of an earlier request of the same key */
     void (*reply)(struct command *cmd); /* loop thread; must not block */
     void *ctx;                          /* the HTTP side's */

@@ -62,6 +62,7 @@ static const char *const event_types[] = {
     [EVENT_VERSION_EXPIRING] = "version.expiring",
     [EVENT_ACCOUNT_LOGIN_FAILED] = "account.login_failed",
     [EVENT_ACCOUNT_RECOVERED] = "account.recovered",
+    [EVENT_WEBHOOK_DISABLED] = "webhook.disabled",
     [EVENT_WEBHOOK_TEST] = "webhook.test",
 };
 

@@ -42,6 +42,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Finished operations are kept for 7 days.")                                                           \
     X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
       "GET /v1/webhooks lists the webhooks that this token may see.")                                       \
+    X(DELIVERY_NOT_FOUND, "delivery_not_found", 404, "Delivery not found", FAULT_CALLER,                    \
+      "GET .../deliveries lists the deliveries of the webhook; they are kept as long as events.")           \
     X(ACCOUNT_NOT_FOUND, "account_not_found", 404, "Account not found", FAULT_CALLER,                       \
       "GET /v1/accounts lists the accounts that this token may see.")                                       \
     X(METHOD_NOT_ALLOWED, "method_not_allowed", 405, "Method not allowed", FAULT_CALLER,                    \
@@ -167,10 +169,10 @@ DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)
 #define CLEANUP_PROBLEM CLEANUP(problem_cleanup)
 
 /*
- * Adds a fault to *p, which is created with `code` when it is NULL. `where` is a JSON pointer in fragment
- * form
- * ("#/spec/name"), a parameter name or a header name. `valid` (array of valid values, may be NULL) is taken.
- * More than PROBLEM_MAX_FAULTS faults are dropped (HT-4).
+ * Adds a fault to *p, which is created with `code` when it is NULL. `where` is a JSON pointer in
+ * fragment form
+ * ("#/spec/name"), a parameter name or a header name. `valid` (array of valid values, may be NULL) is
+ * taken. More than PROBLEM_MAX_FAULTS faults are dropped (HT-4).
  */
 void problem_add_fault(struct problem **p, enum problem_code code, enum fault_place place, const char *where,
                        const char *fault_code, json_t *valid, const char *detail, ...) ATTR_PRINTF(7, 8);

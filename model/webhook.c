@@ -1,8 +1,10 @@
+#include "model/webhook.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
-#include "model/cluster.h"
 #include "model/stored_private.h"
 
 static const char *const delivery_statuses[] = {
@@ -21,25 +23,120 @@ int delivery_status_from_name(const char *name)
     return -1;
 }
 
-void event_free(struct event *e)
+static const char *const schemes[] = {[SIGNATURE_V1] = "v1", [SIGNATURE_V1A] = "v1a"};
+
+const char *signature_scheme_name(enum signature_scheme scheme)
 {
-    if (!e)
-        return;
-    free(e->project);
-    free(e->cluster);
-    free(e->body);
-    free(e);
+    return schemes[scheme];
 }
 
-struct event *event_copy(const struct event *e)
+int signature_scheme_from_name(const char *name)
 {
-    struct event *copy = MEM_NEW(struct event);
-    *copy = *e;
-    copy->project = mem_strdup(e->project);
-    copy->cluster = mem_strdup(e->cluster);
-    copy->body = mem_strdup(e->body);
+    for (int i = 0; name && i < SIGNATURE_SCHEME_MAX_; i++)
+        if (!strcmp(schemes[i], name))
+            return i;
+    return -1;
+}
+
+/* ---- parts of a subscription ---- */
+
+void signing_key_done(struct signing_key *key)
+{
+    free(key->sealed);
+    free(key->public_key);
+    *key = (struct signing_key){0};
+}
+
+static struct signing_key key_copy(const struct signing_key *key)
+{
+    struct signing_key copy = *key;
+    copy.sealed = mem_dup(key->sealed, key->sealed_len);
+    copy.public_key = mem_strdup(key->public_key);
     return copy;
 }
+
+static json_t *key_to_json(const struct signing_key *key)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "scheme", signature_scheme_name(key->scheme));
+    json_set_bytes(doc, "sealed", key->sealed, key->sealed_len);
+    json_set_str(doc, "public_key", key->public_key);
+    json_set_int(doc, "created_at", key->created_at);
+    json_set_int(doc, "expires_at", key->expires_at);
+    return doc;
+}
+
+static bool key_from_json(const json_t *doc, struct signing_key *key)
+{
+    int scheme = signature_scheme_from_name(json_str(doc, "scheme"));
+    *key = (struct signing_key){
+        .scheme = scheme < 0 ? SIGNATURE_V1 : (enum signature_scheme)scheme,
+        .public_key = mem_strdup(json_str(doc, "public_key")),
+        .created_at = json_int(doc, "created_at", 0),
+        .expires_at = json_int(doc, "expires_at", 0),
+    };
+    key->sealed = json_bytes(doc, "sealed", &key->sealed_len);
+    return scheme >= 0;
+}
+
+void subscription_rotate(struct subscription *s, struct signing_key *key, wall_us now, int64_t grace_us)
+{
+    const wall_us until = now + grace_us;
+    struct signing_key live[SUBSCRIPTION_MAX_KEYS] = {*key};
+    unsigned count = 1;
+    for (unsigned i = 0; i < s->key_count; i++) {
+        struct signing_key *old = &s->keys[i];
+        if (!old->expires_at || old->expires_at > until)
+            old->expires_at = until;
+        if (old->expires_at > now && count < SUBSCRIPTION_MAX_KEYS)
+            live[count++] = *old;
+        else
+            signing_key_done(old);
+    }
+    *key = (struct signing_key){0};
+    memcpy(s->keys, live, sizeof(live));
+    s->key_count = count;
+}
+
+void webhook_header_done(struct webhook_header *header)
+{
+    free(header->name);
+    free(header->sealed);
+    *header = (struct webhook_header){0};
+}
+
+static unsigned find_header(const struct subscription *s, const char *name)
+{
+    unsigned i = 0;
+    while (i < s->header_count && strcasecmp(s->headers[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+bool subscription_set_header(struct subscription *s, struct webhook_header *header)
+{
+    unsigned i = find_header(s, header->name);
+    if (i == SUBSCRIPTION_MAX_HEADERS)
+        return false;
+    webhook_header_done(&s->headers[i]);
+    s->header_count += i == s->header_count;
+    s->headers[i] = *header;
+    *header = (struct webhook_header){0};
+    return true;
+}
+
+void subscription_remove_header(struct subscription *s, const char *name)
+{
+    unsigned i = find_header(s, name);
+    if (i == s->header_count)
+        return;
+    webhook_header_done(&s->headers[i]);
+    s->header_count--;
+    memmove(&s->headers[i], &s->headers[i + 1], (s->header_count - i) * sizeof(s->headers[0]));
+    s->headers[s->header_count] = (struct webhook_header){0};
+}
+
+/* ---- subscriptions ---- */
 
 void subscription_free(struct subscription *s)
 {
@@ -49,7 +146,10 @@ void subscription_free(struct subscription *s)
     string_list_free(s->event_types);
     string_list_free(s->projects);
     free(s->description);
-    free(s->sealed_secret);
+    for (unsigned i = 0; i < s->key_count; i++)
+        signing_key_done(&s->keys[i]);
+    for (unsigned i = 0; i < s->header_count; i++)
+        webhook_header_done(&s->headers[i]);
     free(s->created_by);
     free(s->disabled_reason);
     free(s);
@@ -63,7 +163,12 @@ struct subscription *subscription_copy(const struct subscription *s)
     copy->event_types = string_list_copy(s->event_types);
     copy->projects = string_list_copy(s->projects);
     copy->description = mem_strdup(s->description);
-    copy->sealed_secret = mem_dup(s->sealed_secret, s->sealed_secret_len);
+    for (unsigned i = 0; i < s->key_count; i++)
+        copy->keys[i] = key_copy(&s->keys[i]);
+    for (unsigned i = 0; i < s->header_count; i++) {
+        copy->headers[i].name = mem_strdup(s->headers[i].name);
+        copy->headers[i].sealed = mem_dup(s->headers[i].sealed, s->headers[i].sealed_len);
+    }
     copy->created_by = mem_strdup(s->created_by);
     copy->disabled_reason = mem_strdup(s->disabled_reason);
     return copy;
@@ -71,13 +176,24 @@ struct subscription *subscription_copy(const struct subscription *s)
 
 json_t *subscription_to_json(const struct subscription *s)
 {
+    json_t *keys = json_array(), *headers = json_array();
+    for (unsigned i = 0; i < s->key_count; i++)
+        (void)json_array_append_new(keys, key_to_json(&s->keys[i]));
+    for (unsigned i = 0; i < s->header_count; i++) {
+        json_t *header = json_object();
+        json_set_str(header, "name", s->headers[i].name);
+        json_set_bytes(header, "sealed", s->headers[i].sealed, s->headers[i].sealed_len);
+        (void)json_array_append_new(headers, header);
+    }
     json_t *doc = json_object();
     json_set_str(doc, "id", s->id);
     json_set_str(doc, "url", s->url);
     json_set_take(doc, "event_types", string_list_to_json(s->event_types));
     json_set_take(doc, "projects", string_list_to_json(s->projects));
     json_set_str(doc, "description", s->description);
-    json_set_bytes(doc, "sealed_secret", s->sealed_secret, s->sealed_secret_len);
+    json_set_take(doc, "keys", keys);
+    json_set_take(doc, "headers", headers);
+    json_set_int(doc, "max_in_flight", s->max_in_flight);
     json_set_str(doc, "created_by", s->created_by);
     json_set_bool(doc, "disabled", s->disabled);
     json_set_str(doc, "disabled_reason", s->disabled_reason);
@@ -85,6 +201,37 @@ json_t *subscription_to_json(const struct subscription *s)
     json_set_int(doc, "created_at", s->created_at);
     json_set_int(doc, "updated_at", s->updated_at);
     return doc;
+}
+
+static void read_keys(const json_t *doc, struct subscription *s)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (json_arr(doc, "keys"), i, item) {
+        if (s->key_count == SUBSCRIPTION_MAX_KEYS)
+            break;
+        if (key_from_json(item, &s->keys[s->key_count]))
+            s->key_count++;
+        else
+            signing_key_done(&s->keys[s->key_count]);
+    }
+    if (s->key_count || !json_str(doc, "sealed_secret"))
+        return;
+    s->keys[0] = (struct signing_key){.scheme = SIGNATURE_V1, .created_at = json_int(doc, "created_at", 0)};
+    s->keys[0].sealed = json_bytes(doc, "sealed_secret", &s->keys[0].sealed_len);
+    s->key_count = 1;
+}
+
+static void read_headers(const json_t *doc, struct subscription *s)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (json_arr(doc, "headers"), i, item) {
+        struct webhook_header header = {.name = mem_strdup(json_str(item, "name"))};
+        header.sealed = json_bytes(item, "sealed", &header.sealed_len);
+        if (!header.name || !header.sealed || !subscription_set_header(s, &header))
+            webhook_header_done(&header);
+    }
 }
 
 struct subscription *subscription_from_json(const json_t *doc)
@@ -97,13 +244,16 @@ struct subscription *subscription_from_json(const json_t *doc)
     s->event_types = string_list_from_json(json_arr(doc, "event_types"));
     s->projects = string_list_from_json(json_arr(doc, "projects"));
     s->description = mem_strdup(json_str(doc, "description"));
-    s->sealed_secret = json_bytes(doc, "sealed_secret", &s->sealed_secret_len);
+    read_keys(doc, s);
+    read_headers(doc, s);
+    s->max_in_flight = (int)json_int(doc, "max_in_flight", 1);
     s->created_by = mem_strdup(json_str(doc, "created_by"));
     s->disabled = json_bool(doc, "disabled", false);
     s->disabled_reason = mem_strdup(json_str(doc, "disabled_reason"));
     s->version = json_int(doc, "version", 1);
     s->created_at = json_int(doc, "created_at", 0);
     s->updated_at = json_int(doc, "updated_at", 0);
+    s->last_success_at = json_int(doc, "last_success_at", 0);
     return s;
 }
 

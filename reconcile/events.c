@@ -4,31 +4,31 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/ids.h"
 #include "base/mem.h"
 #include "reconcile/world_private.h"
 #include "view/render.h"
 
-static void add_deliveries(struct save *save, const struct event *event)
+static const struct delivery *deliver(struct save *save, const struct event *event,
+                                      const struct subscription *to)
 {
-    struct reconcile *r = save->r;
-    for (struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next) {
-        if (!subscription_matches(entry->subscription, event))
-            continue;
-        struct delivery *d = MEM_NEW(struct delivery);
-        (void)id_new(r->env, ID_DELIVERY, d->id);
-        (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event->id);
-        (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", entry->subscription->id);
-        d->created_at = event->at;
-        d->updated_at = event->at;
-        d->next_attempt_at = event->at;
-        change_put_delivery(save->set, d);
-    }
+    struct delivery *d = MEM_NEW(struct delivery);
+    (void)id_new(save->r->env, ID_DELIVERY, d->id);
+    (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event->id);
+    (void)snprintf(d->event_type, sizeof(d->event_type), "%s", event_type_name(event->type));
+    (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", to->id);
+    d->created_at = event->at;
+    d->updated_at = event->at;
+    d->next_attempt_at = event->at;
+    change_put_delivery(save->set, d);
+    return d;
 }
 
-static void append(struct save *save, enum event_type type, const char *project, const char *cluster,
-                   json_t *data)
+/* Takes `data`. The event is the save's. */
+static const struct event *append(struct save *save, enum event_type type, const char *project,
+                                  const char *cluster, json_t *data)
 {
     struct event *e = MEM_NEW(struct event);
     (void)id_new(save->r->env, ID_EVENT, e->id);
@@ -38,8 +38,16 @@ static void append(struct save *save, enum event_type type, const char *project,
     e->at = env_wall(save->r->env);
     e->body = render_event_body(e->id, type, e->at, data);
     json_decref(data);
-    e = change_append_event(save->set, e);
-    add_deliveries(save, e);
+    return change_append_event(save->set, e);
+}
+
+static void tell(struct save *save, enum event_type type, const char *project, const char *cluster,
+                 json_t *data)
+{
+    const struct event *event = append(save, type, project, cluster, data);
+    for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
+        if (subscription_matches(entry->subscription, event))
+            (void)deliver(save, event, entry->subscription);
 }
 
 static json_t *cluster_data(const struct entity *e, enum phase previous, const struct operation *op,
@@ -62,7 +70,7 @@ static json_t *cluster_data(const struct entity *e, enum phase previous, const s
 void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
                   const char *message)
 {
-    append(save, type, e->cluster->project, e->cluster->name, cluster_data(e, previous, e->op, message));
+    tell(save, type, e->cluster->project, e->cluster->name, cluster_data(e, previous, e->op, message));
 }
 
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,
@@ -71,7 +79,7 @@ void emit_operation(struct save *save, enum event_type type, const struct entity
     json_t *data = cluster_data(e, e->cluster->phase, op, op->message);
     json_set_str(data, "operation_type", operation_type_name(op->type));
     json_set_str(data, "operation_status", operation_status_name(op->status));
-    append(save, type, e->cluster->project, e->cluster->name, data);
+    tell(save, type, e->cluster->project, e->cluster->name, data);
 }
 
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x)
@@ -85,7 +93,7 @@ void emit_expiring(struct save *save, const struct entity *e, const struct expir
     json_set_str(data, "component_version", x->version);
     json_set_str(data, "expires_at", x->expires_at);
     json_set_int(data, "days_left", x->days_left);
-    append(save, EVENT_VERSION_EXPIRING, e->cluster->project, e->cluster->name, data);
+    tell(save, EVENT_VERSION_EXPIRING, e->cluster->project, e->cluster->name, data);
 }
 
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message)
@@ -93,5 +101,33 @@ void emit_account(struct save *save, enum event_type type, const struct account 
     json_t *data = json_object();
     json_set_str(data, "account", a->config->name);
     json_set_str(data, "message", message);
-    append(save, type, NULL, NULL, data);
+    tell(save, type, NULL, NULL, data);
+}
+
+/* Its URL may hold a credential: the webhook is named by its id. */
+static json_t *webhook_data(const struct subscription *s, const char *message)
+{
+    json_t *data = json_object();
+    char *url CLEANUP_FREE = mem_printf("/v1/webhooks/%s", s->id);
+    json_set_str(data, "webhook", s->id);
+    json_set_str(data, "url", url);
+    json_set_str(data, "message", message);
+    return data;
+}
+
+/* Whoever sees only this project sees what befalls a webhook that is about nothing else. */
+static const char *project_of(const struct subscription *s)
+{
+    bool one = s->projects && s->projects[0] && !s->projects[1] && strcmp(s->projects[0], "*") != 0;
+    return one ? s->projects[0] : NULL;
+}
+
+void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message)
+{
+    tell(save, type, project_of(s), NULL, webhook_data(s, message));
+}
+
+const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s, const char *message)
+{
+    return deliver(save, append(save, EVENT_WEBHOOK_TEST, project_of(s), NULL, webhook_data(s, message)), s);
 }

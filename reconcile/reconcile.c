@@ -18,7 +18,6 @@ enum {
     PURGE_EVERY_TICKS = 720,
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
-    DELIVERY_DAYS = 7,
     AUDIT_DAYS = 90
 };
 
@@ -30,20 +29,7 @@ static _Atomic uint64_t gauge_open_operations;
 
 static void on_subscription_changed(void *ctx, struct subscription *s)
 {
-    struct reconcile *r = ctx;
-    struct save *save = save_new(r, NULL, NULL);
-    struct subscription_entry *entry;
-    HASH_FIND_STR(r->subscriptions, s->id, entry);
-    if (!entry) {
-        subscription_free(s);
-        change_set_free(save->set);
-        free(save);
-        return;
-    }
-    subscription_free(entry->subscription);
-    entry->subscription = subscription_copy(s);
-    change_put_subscription(save->set, s);
-    save_submit(save, false);
+    webhook_was_disabled(ctx, s);
 }
 
 struct reconcile *reconcile_new(const struct reconcile_options *options)
@@ -281,8 +267,10 @@ static void purge(struct reconcile *r)
     wall_us now = env_wall(r->env);
     const wall_us day = 24 * 3600 * US_PER_S;
     struct save *save = save_new(r, on_purged, NULL);
-    change_purge(save->set, CHANGE_DELIVERY_PURGE, now - DELIVERY_DAYS * day);
-    change_purge_events(save->set, now - r->o.config->events.keep_us, r->o.config->events.keep_count);
+    /* What was delivered is known as long as it can be asked for again. */
+    const wall_us kept_since = now - r->o.config->events.keep_us;
+    change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since);
+    change_purge_events(save->set, kept_since, r->o.config->events.keep_count);
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US);
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);
@@ -384,7 +372,15 @@ static const struct {
     [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
     [COMMAND_OPERATION_CANCEL] = {command_operation_cancel, true},
     [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
+    [COMMAND_WEBHOOK_PATCH] = {command_webhook_patch, true},
     [COMMAND_WEBHOOK_DELETE] = {command_webhook_delete, true},
+    [COMMAND_WEBHOOK_ENABLE] = {command_webhook_enable, true},
+    [COMMAND_WEBHOOK_ROTATE] = {command_webhook_rotate, true},
+    [COMMAND_WEBHOOK_TEST] = {command_webhook_test, true},
+    [COMMAND_WEBHOOK_RECOVER] = {command_webhook_recover, true},
+    [COMMAND_DELIVERIES] = {command_deliveries, false},
+    [COMMAND_DELIVERY] = {command_delivery, false},
+    [COMMAND_REDELIVER] = {command_redeliver, true},
     [COMMAND_EVENTS] = {command_events, false},
     [COMMAND_AUDIT] = {command_audit, false},
     [COMMAND_AUDIT_DENIED] = {command_audit_denied, false},

@@ -122,6 +122,7 @@ struct subscription_entry {
     UT_hash_handle hh;
     char id[40];
     struct subscription *subscription;
+    bool recovering; /* the store is asked what it missed */
 };
 
 struct held_key;
@@ -205,6 +206,10 @@ struct expiring {
 };
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
+void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message);
+/* For this webhook only, whatever it is subscribed to. The delivery is the save's. */
+const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s,
+                                         const char *message);
 
 /* steps.c */
 /* Begins or goes on with the entity's open operation; harmless at any time. */
@@ -378,7 +383,17 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 void command_events(struct reconcile *r, struct command *cmd);
 void command_webhook_create(struct reconcile *r, struct command *cmd);
+void command_webhook_patch(struct reconcile *r, struct command *cmd);
 void command_webhook_delete(struct reconcile *r, struct command *cmd);
+void command_webhook_enable(struct reconcile *r, struct command *cmd);
+void command_webhook_rotate(struct reconcile *r, struct command *cmd);
+/* The engine switched a webhook off; takes the engine's copy. */
+void webhook_was_disabled(struct reconcile *r, struct subscription *s);
+void command_webhook_test(struct reconcile *r, struct command *cmd);
+void command_webhook_recover(struct reconcile *r, struct command *cmd);
+void command_deliveries(struct reconcile *r, struct command *cmd);
+void command_delivery(struct reconcile *r, struct command *cmd);
+void command_redeliver(struct reconcile *r, struct command *cmd);
 void command_token_create(struct reconcile *r, struct command *cmd);
 void command_token_delete(struct reconcile *r, struct command *cmd);
 void command_catalog(struct reconcile *r, struct command *cmd);

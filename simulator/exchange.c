@@ -41,8 +41,11 @@ struct exchange *exchange_free(struct exchange *x)
     if (x == NULL)
         return NULL;
     exchange_finish(x, 0);
+    /* Its documents have parts in common with the state, which other threads work on. */
+    pthread_mutex_lock(&x->sim->lock);
     answer_reset(x);
     json_decref(x->json);
+    pthread_mutex_unlock(&x->sim->lock);
     free(x->content_type_owned);
     free(x->body);
     free(x->decoded);

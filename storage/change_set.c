@@ -187,5 +187,6 @@ void event_query_done(struct event_query *q)
     string_list_free(q->types);
     string_list_free(q->projects);
     free(q->cluster);
+    free(q->undelivered_to);
     *q = (struct event_query){0};
 }

@@ -14,9 +14,8 @@ struct reader_request {
     enum request_kind kind;
     struct event_query query;
     struct audit_query audit;
+    struct delivery_query deliveries;
     char *id;
-    char *before;
-    int limit;
     union {
         void (*events)(void *ctx, enum store_status status, struct event_page *page);
         void (*event)(void *ctx, enum store_status status, struct event *event);
@@ -32,7 +31,6 @@ static void request_free(struct reader_request *q)
     event_query_done(&q->query);
     audit_query_done(&q->audit);
     free(q->id);
-    free(q->before);
     free(q);
 }
 
@@ -58,7 +56,7 @@ static void answer_deliveries(struct reader *r, struct reader_request *q)
 {
     struct delivery *array = NULL;
     size_t count = 0;
-    enum store_status status = r->backend->deliveries(r->conn, q->id, q->before, q->limit, &array, &count);
+    enum store_status status = r->backend->deliveries(r->conn, &q->deliveries, &array, &count);
     q->on_done.deliveries(q->ctx, status, array, count);
 }
 
@@ -167,6 +165,8 @@ void storage_query_events(struct storage *s, const struct event_query *query,
         .types = query->types ? string_list_copy(query->types) : NULL,
         .projects = query->projects ? string_list_copy(query->projects) : NULL,
         .cluster = mem_strdup(query->cluster),
+        .undelivered_to = mem_strdup(query->undelivered_to),
+        .since = query->since,
     };
     q->on_done.events = on_done;
     q->ctx = ctx;
@@ -184,16 +184,14 @@ void storage_query_event(struct storage *s, const char *event_id,
     reader_post(&s->reader, q);
 }
 
-void storage_query_deliveries(struct storage *s, const char *subscription_id, const char *before, int limit,
+void storage_query_deliveries(struct storage *s, const struct delivery_query *query,
                               void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
                                               size_t count),
                               void *ctx)
 {
     struct reader_request *q = MEM_NEW(struct reader_request);
     q->kind = REQUEST_DELIVERIES;
-    q->id = mem_strdup(subscription_id);
-    q->before = mem_strdup(before ? before : "");
-    q->limit = limit;
+    q->deliveries = *query;
     q->on_done.deliveries = on_done;
     q->ctx = ctx;
     reader_post(&s->reader, q);

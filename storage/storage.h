@@ -19,6 +19,7 @@
 #include "model/audit.h"
 #include "model/cluster.h"
 #include "model/replay.h"
+#include "model/webhook.h"
 
 enum store_status {
     STORE_OK,
@@ -130,6 +131,12 @@ struct event_query {
     char **types;    /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
     char **projects; /* NULL: all; account events (no project) are included only when NULL */
     char *cluster;   /* name, or NULL */
+    /*
+     * Id of a subscription, or NULL: only events from `since` on that were neither delivered to it nor wait
+     * for that. Tests of webhooks are none of them.
+     */
+    char *undelivered_to;
+    wall_us since;
 };
 
 struct event_page {
@@ -140,6 +147,15 @@ struct event_page {
 };
 void event_page_free(struct event_page *page);
 void event_query_done(struct event_query *q);
+
+/* Deliveries of a subscription, newest first. */
+struct delivery_query {
+    char subscription_id[40];
+    char id[40];     /* this one only, or "" */
+    char before[40]; /* the page behind this id; "" for the first one */
+    int status;      /* an enum delivery_status; negative: all */
+    int limit;       /* 1..1000 */
+};
 
 /* ---- everything at start
  * ------------------------------------------------------------------------------------ */
@@ -184,8 +200,7 @@ struct store_backend {
     enum store_status (*load)(void *conn, const struct store_visitor *visitor, char **ret_error);
     enum store_status (*events)(void *conn, const struct event_query *query, struct event_page *ret_page);
     enum store_status (*event_by_id)(void *conn, const char *id, struct event **ret_event);
-    /* Deliveries of a subscription, newest first; `before` is a delivery id or "" for the first page. */
-    enum store_status (*deliveries)(void *conn, const char *subscription_id, const char *before, int limit,
+    enum store_status (*deliveries)(void *conn, const struct delivery_query *query,
                                     struct delivery **ret_array, size_t *ret_count);
     enum store_status (*replay_by_key)(void *conn, const char *key, struct replay **ret_replay);
     enum store_status (*audit)(void *conn, const struct audit_query *query, struct audit_page *ret_page);
@@ -246,7 +261,7 @@ void storage_query_events(struct storage *s, const struct event_query *query,
 void storage_query_event(struct storage *s, const char *event_id,
                          void (*on_done)(void *ctx, enum store_status status, struct event *event),
                          void *ctx);
-void storage_query_deliveries(struct storage *s, const char *subscription_id, const char *before, int limit,
+void storage_query_deliveries(struct storage *s, const struct delivery_query *query,
                               void (*on_done)(void *ctx, enum store_status status, struct delivery *array,
                                               size_t count),
                               void *ctx);

@@ -173,19 +173,59 @@ json_t *render_operation(const struct operation *op)
     return doc;
 }
 
+/* Of keys only what is public; of headers only their names. */
 json_t *render_subscription(const struct subscription *s)
 {
+    json_t *keys = json_array(), *header_names = json_array();
+    for (unsigned i = 0; i < s->key_count; i++) {
+        json_t *key = json_object();
+        json_set_str(key, "signature", signature_scheme_name(s->keys[i].scheme));
+        json_set_str(key, "public_key", s->keys[i].public_key);
+        set_time(key, "created_at", s->keys[i].created_at);
+        set_time(key, "expires_at", s->keys[i].expires_at);
+        (void)json_array_append_new(keys, key);
+    }
+    for (unsigned i = 0; i < s->header_count; i++)
+        (void)json_array_append_new(header_names, json_string(s->headers[i].name));
     json_t *doc = json_object();
     json_set_str(doc, "id", s->id);
     json_set_str(doc, "url", s->url);
     json_set_take(doc, "event_types", string_list_to_json(s->event_types));
     json_set_take(doc, "projects", string_list_to_json(s->projects));
     json_set_str(doc, "description", s->description);
+    json_set_take(doc, "keys", keys);
+    json_set_take(doc, "header_names", header_names);
+    json_set_int(doc, "max_in_flight", s->max_in_flight);
     json_set_str(doc, "status", s->disabled ? "disabled" : "enabled");
     json_set_str(doc, "disabled_reason", s->disabled_reason);
     json_set_str(doc, "created_by", s->created_by);
     set_time(doc, "created_at", s->created_at);
     set_time(doc, "updated_at", s->updated_at);
+    return doc;
+}
+
+void render_subscription_etag(const struct subscription *s, char etag[static 64])
+{
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "\"", s->id + strlen(s->id) - 10, s->version);
+}
+
+json_t *render_delivery(const struct delivery *d, bool with_snippet)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", d->id);
+    json_set_str(doc, "event_id", d->event_id);
+    json_set_str(doc, "event_type", d->event_type);
+    json_set_str(doc, "status", delivery_status_name(d->status));
+    json_set_int(doc, "attempt", d->attempt);
+    json_set_take(doc, "response_status",
+                  d->response_status ? json_integer(d->response_status) : json_null());
+    json_set_take(doc, "latency_ms", d->attempt ? json_integer(d->latency_ms) : json_null());
+    json_set_str(doc, "error", d->error[0] ? d->error : NULL);
+    if (with_snippet)
+        json_set_str(doc, "response_snippet", d->snippet[0] ? d->snippet : NULL);
+    set_time(doc, "next_attempt_at", d->next_attempt_at);
+    set_time(doc, "created_at", d->created_at);
+    set_time(doc, "updated_at", d->updated_at);
     return doc;
 }
 
@@ -300,7 +340,7 @@ struct view_blob *render_operation_blob(const struct operation *op)
 struct view_blob *render_subscription_blob(const struct subscription *s)
 {
     char etag[64];
-    (void)snprintf(etag, sizeof(etag), "\"%.10s-%" PRId64 "\"", s->id + strlen(s->id) - 10, s->version);
+    render_subscription_etag(s, etag);
     return view_blob_new(etag, text_of(render_subscription(s)), 0, subscription_copy(s), free_subscription);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "model/cluster.h"
+#include "model/webhook.h"
 #include "view/view.h"
 
 /* The whole cluster; `op` is its open or last operation, or NULL. */
@@ -16,6 +17,9 @@ json_t *render_cluster_brief(const struct cluster *c, const struct operation *op
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
 json_t *render_subscription(const struct subscription *s);
+void render_subscription_etag(const struct subscription *s, char etag[static 64]);
+/* with_snippet: how the receiver's answer began, too. */
+json_t *render_delivery(const struct delivery *d, bool with_snippet);
 json_t *render_api_token(const struct api_token *t);
 /* {"id", "type", "timestamp", "data": ...}: the very bytes of a webhook. */
 char *render_event_body(const char *id, enum event_type type, wall_us at, const json_t *data);

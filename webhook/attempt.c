@@ -1,7 +1,9 @@
 /*
  * One attempt: body, signature, POST, verdict. Loop thread, but for on_read, which runs on the store's reader
- * thread and only posts. The secret is in clear from here to the end of sign_and_send; it is never kept.
+ * thread and only posts. Extra headers are in clear only within sign_and_send.
  */
+#include "webhook/engine_private.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "webhook/engine_private.h"
 #include "webhook/metrics.h"
 #include "webhook/schedule.h"
 
@@ -28,9 +29,10 @@ static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = "
 /* ---- verdict
  * -------------------------------------------------------------------------------------------------- */
 
-static void write_result(struct delivery *row, enum attempt_result result, const struct http_answer *answer,
-                         wall_us now)
+static void write_result(const struct parcel *parcel, struct delivery *row, enum attempt_result result,
+                         const struct http_answer *answer, wall_us now)
 {
+    const struct endpoint *p = parcel->endpoint;
     const char *error = result == ATTEMPT_DELIVERED ? "" : attempt_result_name(result);
     row->attempt++;
     row->response_status = answer->status;
@@ -38,13 +40,20 @@ static void write_result(struct delivery *row, enum attempt_result result, const
     row->updated_at = now;
     row->next_attempt_at = 0;
     (void)snprintf(row->error, sizeof(row->error), "%s", error);
+    snippet_write(row->snippet, answer->body, answer->body_len, p->subscription, p->engine->o.key);
+}
+
+/* A test is about now and tried once; what it finds out is told, not acted on. */
+static bool is_test(const struct delivery *row)
+{
+    return !strcmp(row->event_type, event_type_name(EVENT_WEBHOOK_TEST));
 }
 
 static enum delivery_status verdict(const struct delivery *row, enum attempt_result result)
 {
     if (result == ATTEMPT_DELIVERED)
         return DELIVERY_DELIVERED;
-    if (result == ATTEMPT_GONE || !schedule_goes_on(row->attempt))
+    if (result == ATTEMPT_GONE || !schedule_goes_on(row->attempt) || is_test(row))
         return DELIVERY_FAILED;
     return DELIVERY_PENDING;
 }
@@ -52,9 +61,10 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 /* What the answer means for everything else that waits for this receiver. */
 static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
 {
-    if (result == ATTEMPT_DELIVERED) {
+    p->failing = result != ATTEMPT_DELIVERED;
+    if (!p->failing) {
+        /* A pause stays: nothing is sent in it, so the attempt began before it was asked for. */
         p->last_success_at = now;
-        p->paused_until = 0;
         p->throttled_in_a_row = 0;
         return;
     }
@@ -62,8 +72,9 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
-    if (pause_us > 0)
-        p->paused_until = env_mono(p->engine->env) + pause_us;
+    mono_us until = env_mono(p->engine->env) + pause_us;
+    if (pause_us > 0 && until > p->paused_until)
+        p->paused_until = until;
 }
 
 static void log_result(const struct endpoint *p, const struct delivery *row, enum attempt_result result)
@@ -79,6 +90,8 @@ static void log_result(const struct endpoint *p, const struct delivery *row, enu
 static const char *reason_to_disable(const struct endpoint *p, const struct delivery *row,
                                      enum attempt_result result)
 {
+    if (is_test(row))
+        return NULL;
     if (result == ATTEMPT_GONE)
         return "the receiver answered 410 Gone";
     if (row->status == DELIVERY_FAILED && row->updated_at - p->last_success_at >= GIVE_UP_AFTER_S * US_PER_S)
@@ -86,14 +99,16 @@ static const char *reason_to_disable(const struct endpoint *p, const struct deli
     return NULL;
 }
 
-static void attempt_settle(struct endpoint *p, enum attempt_result result, const struct http_answer *answer)
+static void attempt_settle(struct parcel *parcel, enum attempt_result result,
+                           const struct http_answer *answer)
 {
+    struct endpoint *p = parcel->endpoint;
     struct webhook_engine *e = p->engine;
-    struct delivery *row = &p->current->row;
+    struct delivery *row = &parcel->row;
     wall_us now = env_wall(e->env);
     int64_t retry_after_s =
         answer->retry_after ? time_parse_retry_after(answer->retry_after, now, SCHEDULE_MAX_DELAY_S) : -1;
-    write_result(row, result, answer, now);
+    write_result(parcel, row, result, answer, now);
     row->status = verdict(row, result);
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
@@ -102,18 +117,20 @@ static void attempt_settle(struct endpoint *p, enum attempt_result result, const
     }
     note_receiver(p, result, retry_after_s, now);
     webhook_count_attempt(result);
+    if (result == ATTEMPT_DELIVERED)
+        webhook_observe_delay(now - row->created_at);
     log_result(p, row, result);
     record_delivery(e, row);
     const char *reason = reason_to_disable(p, row, result);
-    endpoint_finish(p, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
+    parcel_finish(parcel, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
     if (reason)
         endpoint_disable(p, reason);
 }
 
 /* The attempt could not be made, through no fault of the receiver: it does not count. */
-static void attempt_put_off(struct endpoint *p)
+static void attempt_put_off(struct parcel *parcel)
 {
-    endpoint_finish(p, false, env_mono(p->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
+    parcel_finish(parcel, false, env_mono(parcel->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
 }
 
 /* ---- sending
@@ -121,50 +138,80 @@ static void attempt_put_off(struct endpoint *p)
 
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
-    struct endpoint *p = ctx;
-    p->call = NULL;
+    struct parcel *parcel = ctx;
+    parcel->call = NULL;
     if (answer->outcome == HTTP_CANCELLED)
-        attempt_put_off(p);
+        attempt_put_off(parcel);
     else
-        attempt_settle(p, attempt_result_of(answer), answer);
+        attempt_settle(parcel, attempt_result_of(answer), answer);
 }
 
-/* NULL when the secret cannot be read. */
-static char *sign(const struct endpoint *p, int64_t timestamp_s)
+/* The header section of one attempt, secrets and all. Ends with a NULL name. */
+struct header_section {
+    struct http_header fields[4 + SUBSCRIPTION_MAX_HEADERS + 1];
+    char *timestamp;
+    char *signature;
+    char *extra[SUBSCRIPTION_MAX_HEADERS];
+};
+
+static void header_section_done(struct header_section *h)
 {
-    const struct subscription *s = p->subscription;
-    const struct parcel *parcel = p->current;
-    char *context CLEANUP_FREE = webhook_seal_context(s->id);
-    char *secret CLEANUP_SECRET =
-        seal_open(p->engine->o.key, context, s->sealed_secret, s->sealed_secret_len);
-    if (!secret)
-        return NULL;
-    return webhook_sign(secret, parcel->row.event_id, timestamp_s, parcel->body, strlen(parcel->body));
+    free(h->timestamp);
+    free(h->signature);
+    for (unsigned i = 0; i < SUBSCRIPTION_MAX_HEADERS; i++)
+        mem_free_secret(h->extra[i]);
 }
 
-static void sign_and_send(struct endpoint *p)
+/* False when a secret cannot be read. */
+static bool header_section_make(struct header_section *h, const struct parcel *parcel)
 {
-    struct webhook_engine *e = p->engine;
-    const struct parcel *parcel = p->current;
-    int64_t timestamp_s = env_wall(e->env) / US_PER_S;
-    char *signature CLEANUP_FREE = sign(p, timestamp_s);
-    if (!signature) {
-        log_error("webhook secret cannot be read: was the seal key replaced?", "webhook", p->id);
-        attempt_settle(p, ATTEMPT_SECRET_UNREADABLE, &no_answer);
+    const struct seal_key *key = parcel->endpoint->engine->o.key;
+    const struct subscription *s = parcel->endpoint->subscription;
+    wall_us now = env_wall(parcel->endpoint->engine->env);
+    h->timestamp = mem_printf("%" PRId64, now / US_PER_S);
+    h->signature = webhook_sign_all(s, key, parcel->row.event_id, now, parcel->body, strlen(parcel->body));
+    if (!h->signature)
+        return false;
+    unsigned n = 0;
+    h->fields[n++] = (struct http_header){"content-type", "application/json"};
+    h->fields[n++] = (struct http_header){"webhook-id", parcel->row.event_id};
+    h->fields[n++] = (struct http_header){"webhook-timestamp", h->timestamp};
+    h->fields[n++] = (struct http_header){"webhook-signature", h->signature};
+    for (unsigned i = 0; i < s->header_count; i++) {
+        h->extra[i] = webhook_header_open(key, s->id, &s->headers[i]);
+        if (!h->extra[i])
+            return false;
+        h->fields[n++] = (struct http_header){s->headers[i].name, h->extra[i]};
+    }
+    return true;
+}
+
+/* The configuration of today decides, not that of the day on which the subscription was made. */
+static bool url_is_allowed(const struct endpoint *p)
+{
+    struct problem *faults CLEANUP_PROBLEM = NULL;
+    webhook_check_url(p->engine->o.config, p->subscription->url, &faults);
+    return !faults;
+}
+
+static void sign_and_send(struct parcel *parcel)
+{
+    struct endpoint *p = parcel->endpoint;
+    struct transport *transport = p->engine->o.transport;
+    struct header_section headers CLEANUP(header_section_done) = {0};
+    if (!url_is_allowed(p)) {
+        attempt_settle(parcel, ATTEMPT_ADDRESS_REFUSED, &no_answer);
         return;
     }
-    char *timestamp CLEANUP_FREE = mem_printf("%" PRId64, timestamp_s);
-    const struct http_header headers[] = {
-        {"content-type", "application/json"},
-        {"webhook-id", parcel->row.event_id},
-        {"webhook-timestamp", timestamp},
-        {"webhook-signature", signature},
-        {NULL, NULL},
-    };
+    if (!header_section_make(&headers, parcel)) {
+        log_error("webhook secret cannot be read: was the seal key replaced?", "webhook", p->id);
+        attempt_settle(parcel, ATTEMPT_SECRET_UNREADABLE, &no_answer);
+        return;
+    }
     const struct http_request request = {
         .method = "POST",
         .url = p->subscription->url,
-        .headers = headers,
+        .headers = headers.fields,
         .body = parcel->body,
         .body_len = strlen(parcel->body),
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
@@ -172,17 +219,17 @@ static void sign_and_send(struct endpoint *p)
         .max_body = ANSWER_MAX_BYTES,
         .fresh_connection = true, /* also: the address policy sees every connection (WH-19) */
     };
-    p->call = e->o.transport->start(e->o.transport, &request, on_answer, p);
+    parcel->call = transport->start(transport, &request, on_answer, parcel);
 }
 
 /* ---- the body, when only the store has it
  * --------------------------------------------------------------------- */
 
-/* Loop -> reader -> loop. `endpoint` is only looked at on the loop thread. */
+/* Loop -> reader -> loop. `parcel` is only looked at on the loop thread. */
 struct event_fetch {
     struct loop_task task;
     struct loop *loop;
-    struct endpoint *endpoint; /* NULL: nobody waits any more */
+    struct parcel *parcel; /* NULL: nobody waits any more */
     enum store_status status;
     struct event *event;
 };
@@ -190,41 +237,41 @@ struct event_fetch {
 static void fetch_free(struct loop_task *task)
 {
     struct event_fetch *fetch = CONTAINER_OF(task, struct event_fetch, task);
-    if (fetch->endpoint)
-        fetch->endpoint->fetch = NULL;
+    if (fetch->parcel)
+        fetch->parcel->fetch = NULL;
     event_free(fetch->event);
     free(fetch);
 }
 
-static void drop_lost_event(struct endpoint *p)
+static void drop_lost_event(struct parcel *parcel)
 {
-    struct webhook_engine *e = p->engine;
+    struct webhook_engine *e = parcel->endpoint->engine;
     struct change_set *set = record_new();
-    record_failed(e, set, &p->current->row, "event_gone");
+    record_failed(e, set, &parcel->row, "event_gone");
     storage_submit(e->o.storage, set);
-    log_warning("webhook given up: its event is no longer stored", "webhook", p->id, "event",
-                p->current->row.event_id);
-    endpoint_finish(p, true, 0);
+    log_warning("webhook given up: its event is no longer stored", "webhook", parcel->endpoint->id, "event",
+                parcel->row.event_id);
+    parcel_finish(parcel, true, 0);
 }
 
 static void on_fetched(struct loop_task *task)
 {
     struct event_fetch *fetch = CONTAINER_OF(task, struct event_fetch, task);
-    struct endpoint *p = fetch->endpoint;
+    struct parcel *parcel = fetch->parcel;
     char *body = fetch->event ? TAKE_PTR(fetch->event->body) : NULL;
     enum store_status status = fetch->status;
     fetch_free(task);
-    if (!p) {
+    if (!parcel) {
         free(body);
     } else if (body) {
-        p->current->body = body;
-        sign_and_send(p);
+        parcel->body = body;
+        sign_and_send(parcel);
     } else if (status == STORE_OK || status == STORE_NONE) {
-        drop_lost_event(p);
+        drop_lost_event(parcel);
     } else {
-        log_warning("event for a webhook cannot be read", "webhook", p->id, "status",
+        log_warning("event for a webhook cannot be read", "webhook", parcel->endpoint->id, "status",
                     store_status_name(status));
-        attempt_put_off(p);
+        attempt_put_off(parcel);
     }
 }
 
@@ -236,34 +283,36 @@ static void on_read(void *ctx, enum store_status status, struct event *event)
     loop_post(fetch->loop, &fetch->task);
 }
 
-static void fetch_start(struct endpoint *p)
+static void fetch_start(struct parcel *parcel)
 {
+    struct webhook_engine *e = parcel->endpoint->engine;
     struct event_fetch *fetch = MEM_NEW(struct event_fetch);
     fetch->task.run = on_fetched;
     fetch->task.drop = fetch_free;
-    fetch->loop = p->engine->o.loop;
-    fetch->endpoint = p;
-    p->fetch = fetch;
-    storage_query_event(p->engine->o.storage, p->current->row.event_id, on_read, fetch);
+    fetch->loop = e->o.loop;
+    fetch->parcel = parcel;
+    parcel->fetch = fetch;
+    storage_query_event(e->o.storage, parcel->row.event_id, on_read, fetch);
 }
 
 /* ---- begin and end
  * -------------------------------------------------------------------------------------------- */
 
-void attempt_start(struct endpoint *p)
+void attempt_start(struct parcel *parcel)
 {
-    if (p->current->body)
-        sign_and_send(p);
+    if (parcel->body)
+        sign_and_send(parcel);
     else
-        fetch_start(p);
+        fetch_start(parcel);
 }
 
-void attempt_cancel(struct endpoint *p)
+void attempt_cancel(struct parcel *parcel)
 {
-    if (p->call)
-        p->engine->o.transport->cancel(p->engine->o.transport, p->call);
-    p->call = NULL;
-    if (p->fetch)
-        p->fetch->endpoint = NULL;
-    p->fetch = NULL;
+    struct transport *transport = parcel->endpoint->engine->o.transport;
+    if (parcel->call)
+        transport->cancel(transport, parcel->call);
+    parcel->call = NULL;
+    if (parcel->fetch)
+        parcel->fetch->parcel = NULL;
+    parcel->fetch = NULL;
 }

@@ -2,11 +2,12 @@
  * Owns endpoints and their queues: what waits, what is due, who may send now. Loop thread. Nothing is sent
  * from inside a caller's stack: every start comes from a timer.
  *
- *   enqueue -> waiting --due--> current --final--> stored, freed
- *                 ^               |
- *                 +--try again----+
+ *   enqueue -> waiting --due--> under way --final--> stored, freed
+ *                 ^                 |
+ *                 +----try again----+
  */
-#include <assert.h>
+#include "webhook/engine_private.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "webhook/engine_private.h"
 #include "webhook/metrics.h"
 #include "webhook/schedule.h"
 #include "webhook/target_policy.h"
@@ -25,12 +25,20 @@ enum { ENDPOINT_BODIES_KEPT = 256 };
 /* ---- parcels
  * -------------------------------------------------------------------------------------------------- */
 
+static void note_oldest(const struct webhook_engine *e)
+{
+    const struct heap_item *item = heap_peek(&e->ages);
+    webhook_note_oldest(item ? item->key : 0);
+}
+
 static void parcel_free(struct parcel *parcel)
 {
     struct webhook_engine *e = parcel->endpoint->engine;
     HASH_DEL(e->parcels, parcel);
     heap_remove(&parcel->endpoint->waiting, &parcel->due);
+    heap_remove(&e->ages, &parcel->age);
     webhook_count_pending(-1);
+    note_oldest(e);
     free(parcel->body);
     free(parcel);
 }
@@ -54,12 +62,19 @@ static void parcel_wait(struct parcel *parcel, mono_us due)
 /* ---- endpoints
  * ------------------------------------------------------------------------------------------------ */
 
+/* A receiver that failed last is tried one by one: dead ones take one place each, however wide they may be.
+ */
+static bool endpoint_has_room(const struct endpoint *p)
+{
+    return p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
+}
+
 /* Arms the timer for the next thing to do, if there is any. */
 static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct parcel *next = parcel_peek(p);
-    if (p->current || !next || !list_is_detached(&p->ready)) {
+    if (!next || !endpoint_has_room(p) || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
         return;
     }
@@ -67,63 +82,74 @@ static void endpoint_plan(struct endpoint *p)
     loop_timer_set(loop, &p->timer, due > p->paused_until ? due : p->paused_until);
 }
 
-static void endpoint_start(struct endpoint *p)
-{
-    struct parcel *parcel = parcel_peek(p);
-    heap_remove(&p->waiting, &parcel->due);
-    p->current = parcel;
-    p->engine->in_flight++;
-    attempt_start(p);
-}
-
 static void on_due(struct loop_timer *timer)
 {
     struct endpoint *p = CONTAINER_OF(timer, struct endpoint, timer);
-    if (!parcel_peek(p))
-        return;
-    if (p->engine->in_flight >= ENGINE_MAX_IN_FLIGHT)
-        list_append(&p->engine->ready, &p->ready);
-    else
-        endpoint_start(p);
-}
-
-/* Gives back the right to send. All that wait for it are woken: whoever finds no room waits again. */
-static void endpoint_leave(struct endpoint *p)
-{
     struct webhook_engine *e = p->engine;
-    p->current = NULL;
-    e->in_flight--;
-    for (struct list *item = list_pop(&e->ready); item; item = list_pop(&e->ready))
-        endpoint_plan(CONTAINER_OF(item, struct endpoint, ready));
+    struct parcel *parcel = parcel_peek(p);
+    if (!parcel)
+        return;
+    if (e->in_flight >= ENGINE_MAX_IN_FLIGHT) {
+        list_append(&e->ready, &p->ready);
+        return;
+    }
+    heap_remove(&p->waiting, &parcel->due);
+    list_append(&p->under_way, &parcel->under_way);
+    p->in_flight++;
+    e->in_flight++;
+    webhook_count_in_flight(1);
+    endpoint_plan(p);
+    attempt_start(parcel);
 }
 
-void endpoint_finish(struct endpoint *p, bool final, mono_us due)
+/* Those that wait for the right to send get what is free of it. Whoever finds no room waits again. */
+static void engine_wake(struct webhook_engine *e)
 {
-    struct parcel *parcel = p->current;
-    endpoint_leave(p);
+    for (unsigned room = ENGINE_MAX_IN_FLIGHT - e->in_flight; room; room--) {
+        struct list *item = list_pop(&e->ready);
+        if (!item)
+            return;
+        endpoint_plan(CONTAINER_OF(item, struct endpoint, ready));
+    }
+}
+
+static void parcel_leave(struct parcel *parcel)
+{
+    list_remove(&parcel->under_way);
+    parcel->endpoint->in_flight--;
+    parcel->endpoint->engine->in_flight--;
+    webhook_count_in_flight(-1);
+}
+
+void parcel_finish(struct parcel *parcel, bool final, mono_us due)
+{
+    struct endpoint *p = parcel->endpoint;
+    parcel_leave(parcel);
     if (final)
         parcel_free(parcel);
     else
         parcel_wait(parcel, due);
     endpoint_plan(p);
+    engine_wake(p->engine);
 }
 
-/* Puts an interrupted parcel back, so that all of them are in the heap. */
+/* Puts interrupted parcels back, so that all of them are in the heap, and gives up the place among the ready.
+ */
 static void endpoint_interrupt(struct endpoint *p)
 {
-    if (!p->current)
-        return;
-    attempt_cancel(p);
-    struct parcel *parcel = p->current;
-    endpoint_leave(p);
-    heap_set(&p->waiting, &parcel->due, 0);
+    LIST_FOR_EACH_SAFE (it, next, &p->under_way) {
+        struct parcel *parcel = CONTAINER_OF(it, struct parcel, under_way);
+        attempt_cancel(parcel);
+        parcel_leave(parcel);
+        heap_set(&p->waiting, &parcel->due, 0);
+    }
+    list_remove(&p->ready);
 }
 
 /* Pending deliveries of an endpoint that is switched off fail, in one change set. */
 static void endpoint_fail_all(struct endpoint *p, const char *error)
 {
     endpoint_interrupt(p);
-    list_remove(&p->ready);
     struct parcel *parcel = parcel_peek(p);
     if (parcel) {
         struct change_set *set = record_new();
@@ -134,6 +160,7 @@ static void endpoint_fail_all(struct endpoint *p, const char *error)
         storage_submit(p->engine->o.storage, set);
     }
     endpoint_plan(p);
+    engine_wake(p->engine);
 }
 
 void endpoint_disable(struct endpoint *p, const char *reason)
@@ -167,7 +194,7 @@ static struct endpoint *endpoint_new(struct webhook_engine *e, const char *id)
     (void)snprintf(p->id, sizeof(p->id), "%s", id);
     p->engine = e;
     p->timer.fire = on_due;
-    p->last_success_at = env_wall(e->env);
+    list_init(&p->under_way);
     HASH_ADD_STR(e->endpoints, id, p);
     return p;
 }
@@ -176,7 +203,6 @@ static void endpoint_free(struct endpoint *p)
 {
     struct webhook_engine *e = p->engine;
     endpoint_interrupt(p);
-    list_remove(&p->ready);
     loop_timer_clear(e->o.loop, &p->timer);
     for (struct parcel *parcel = parcel_peek(p); parcel; parcel = parcel_peek(p))
         parcel_free(parcel);
@@ -185,6 +211,7 @@ static void endpoint_free(struct endpoint *p)
     HASH_DEL(e->endpoints, p);
     subscription_free(p->subscription);
     free(p);
+    engine_wake(e);
 }
 
 /* ---- the engine
@@ -210,6 +237,7 @@ void webhook_engine_free(struct webhook_engine *e)
     HASH_ITER (hh, e->endpoints, p, next) {
         endpoint_free(p);
     }
+    heap_done(&e->ages);
     free(e);
 }
 
@@ -218,6 +246,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     struct endpoint *p = endpoint_find(e, s->id);
     if (!p) {
         p = endpoint_new(e, s->id);
+        p->last_success_at = s->created_at; /* a new one has 5 days too */
     } else if (s->version < p->subscription->version) {
         return; /* stored before what happened since, for example a 410 */
     } else {
@@ -226,8 +255,11 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
         webhook_count_endpoint(p->subscription->disabled, -1);
         subscription_free(p->subscription);
         p->paused_until = 0; /* perhaps another receiver */
+        p->failing = false;
     }
     p->subscription = subscription_copy(s);
+    if (s->last_success_at > p->last_success_at)
+        p->last_success_at = s->last_success_at;
     webhook_count_endpoint(s->disabled, 1);
     if (s->disabled)
         endpoint_fail_all(p, "disabled");
@@ -266,8 +298,25 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     parcel->body = mem_strdup(body);
     parcel->endpoint = p;
     HASH_ADD(hh, e->parcels, row.id, strlen(parcel->row.id), parcel);
+    heap_set(&e->ages, &parcel->age, d->created_at);
     webhook_count_pending(1);
+    note_oldest(e);
     int64_t wait_us = schedule_until_us(d->next_attempt_at, env_wall(e->env));
     parcel_wait(parcel, env_mono(e->env) + wait_us);
     endpoint_plan(p);
+}
+
+bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id)
+{
+    struct parcel *parcel;
+    HASH_FIND(hh, e->parcels, delivery_id, strlen(delivery_id), parcel);
+    if (!parcel)
+        return false;
+    struct endpoint *p = parcel->endpoint;
+    if (heap_contains(&parcel->due)) {
+        p->paused_until = 0;
+        heap_set(&p->waiting, &parcel->due, env_mono(e->env));
+        endpoint_plan(p);
+    }
+    return true;
 }

@@ -2,8 +2,8 @@
  * The engine's structs, shared by engine.c (who waits for what), attempt.c (one attempt) and record.c (the
  * store). Loop thread only, but for struct event_fetch, which travels to the reader thread and back.
  *
- * A delivery in memory is always in one of two places: in its endpoint's heap, waiting; or `current`, under
- * way.
+ * A delivery in memory is always in one of two places: in its endpoint's heap, waiting; or in its list
+ * `under_way`.
  */
 #ifndef WEBHOOK_ENGINE_PRIVATE_H
 #define WEBHOOK_ENGINE_PRIVATE_H
@@ -16,7 +16,7 @@
 #include "webhook/webhook.h"
 
 /* The transport has more connections than this, so that no attempt's time runs while it waits for one. */
-enum { ENGINE_MAX_IN_FLIGHT = 48 };
+enum { ENGINE_MAX_IN_FLIGHT = WEBHOOK_CONNECTIONS - 16 };
 
 struct event_fetch;
 
@@ -25,11 +25,15 @@ struct parcel {
     struct delivery row;
     char *body; /* NULL: read it from the store before sending */
     struct heap_item due;
+    struct heap_item age; /* in engine->ages */
+    struct list under_way;
+    struct http_call *call;    /* while it is sent */
+    struct event_fetch *fetch; /* while its body is read */
     struct endpoint *endpoint;
     UT_hash_handle hh;
 };
 
-/* A subscription and what is to be sent to it, one attempt at a time. */
+/* A subscription and what is to be sent to it. */
 struct endpoint {
     char id[40];
     struct webhook_engine *engine;
@@ -37,12 +41,12 @@ struct endpoint {
     struct heap waiting; /* parcels by due time */
     struct loop_timer timer;
     struct list ready; /* in engine->ready: due, but too many attempts are under way elsewhere */
-    struct parcel *current;
-    struct http_call *call;    /* of current, while it is sent */
-    struct event_fetch *fetch; /* of current, while its body is read */
-    mono_us paused_until;      /* the receiver asked to be left alone */
+    struct list under_way;
+    int in_flight;        /* length of under_way */
+    bool failing;         /* the last attempt failed */
+    mono_us paused_until; /* the receiver asked to be left alone */
     int throttled_in_a_row;
-    wall_us last_success_at; /* or when this process first heard of it */
+    wall_us last_success_at; /* or when the subscription was made or enabled again */
     UT_hash_handle hh;
 };
 
@@ -51,24 +55,26 @@ struct webhook_engine {
     const struct env *env;
     struct endpoint *endpoints;
     struct parcel *parcels;
+    struct heap ages; /* all parcels, by the time of their event */
     struct list ready;
     unsigned in_flight;
 };
 
 /* ---- engine.c ---- */
 
-/* The current parcel is done with: freed when it is final, else waiting until `due`. Then the next one may
+/* The parcel is not under way any more: freed when it is final, else waiting until `due`. The next one may
  * go. */
-void endpoint_finish(struct endpoint *p, bool final, mono_us due);
+void parcel_finish(struct parcel *parcel, bool final, mono_us due);
 /* Nothing more is sent: pending deliveries fail, the owner hears of it. Last thing to do with `p`. */
 void endpoint_disable(struct endpoint *p, const char *reason);
 
 /* ---- attempt.c ---- */
 
-/* Sends endpoint->current. */
-void attempt_start(struct endpoint *p);
+/* Sends the parcel. Last thing to do with it and its endpoint: an attempt that cannot be made ends at once.
+ */
+void attempt_start(struct parcel *parcel);
 /* Drops the call or the read under way; the attempt counts as not made. */
-void attempt_cancel(struct endpoint *p);
+void attempt_cancel(struct parcel *parcel);
 
 /* ---- record.c ---- */
 
@@ -77,5 +83,15 @@ void record_delivery(struct webhook_engine *e, const struct delivery *row);
 /* Marks the row as failed without an attempt and adds it to `set`. */
 void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error);
 struct change_set *record_new(void);
+
+/* ---- snippet.c ---- */
+
+/*
+ * How an answer's body begins, as valid UTF-8 without control characters. What looks like a secret, and the
+ * values of the subscription's extra headers, are masked: receivers that echo a request must not get them
+ * into the store.
+ */
+void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
+                   const struct subscription *s, const struct seal_key *key);
 
 #endif

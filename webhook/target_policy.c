@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/attrs.h"
+#include "base/mem.h"
 #include "webhook/cidr.h"
 #include "webhook/target_policy.h"
 
@@ -19,23 +20,37 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 #define URL_FORM "https://host[:port]/path"
 
-/* Networks that are not the public internet (WH-20), and two more that lead to IPv4 or to a site by old
- * rules. */
-static const char *const denied[] = {
-    "0.0.0.0/8",     "10.0.0.0/8",      "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",
-    "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16",
-    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4", /* IPv6 */
-    "::/96",         "64:ff9b:1::/48",  "100::/64",       "2001::/23",      "2001:db8::/32",
-    "2002::/16",     "fc00::/7",        "fe80::/10",      "fec0::/10",      "ff00::/8",
+/*
+ * Networks that are not the public internet (WH-20), and more that lead to IPv4 or to a site by old rules.
+ * Where a host of webhooks.allow may resolve to are those that people number their own machines with; the
+ * others (this link with its metadata service, all machines, none) only a network of webhooks.allow opens.
+ */
+static const struct {
+    const char *network;
+    bool for_hosts;
+} denied[] = {
+    {"0.0.0.0/8", false},      {"10.0.0.0/8", true},      {"100.64.0.0/10", true}, {"127.0.0.0/8", true},
+    {"169.254.0.0/16", false}, {"172.16.0.0/12", true},   {"192.0.0.0/24", false}, {"192.0.2.0/24", false},
+    {"192.88.99.0/24", false}, {"192.168.0.0/16", true},  {"198.18.0.0/15", true}, {"198.51.100.0/24", false},
+    {"203.0.113.0/24", false}, {"224.0.0.0/4", false},    {"240.0.0.0/4", false},  {"::1/128", true},
+    {"::/96", false},          {"64:ff9b:1::/48", false}, {"100::/64", false},     {"2001::/23", false},
+    {"2001:db8::/32", false},  {"2002::/16", false},      {"fc00::/7", true},      {"fe80::/10", false},
+    {"fec0::/10", true},       {"ff00::/8", false},
 };
 
-static bool is_denied(const struct ip *ip)
+/* Metadata service of a cloud, in the midst of fc00::/7. */
+static const char metadata_ipv6[] = "fd00:ec2::254";
+
+/* Whether the address is public, or at least one that a host of webhooks.allow may have. */
+static bool is_open_to(const struct ip *ip, bool allowed_host)
 {
     struct cidr cidr;
+    if (cidr_parse(metadata_ipv6, &cidr) && cidr_contains(&cidr, ip))
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(denied); i++)
-        if (cidr_parse(denied[i], &cidr) && cidr_contains(&cidr, ip))
-            return true;
-    return false;
+        if (cidr_parse(denied[i].network, &cidr) && cidr_contains(&cidr, ip))
+            return allowed_host && denied[i].for_hosts;
+    return true;
 }
 
 static bool is_in_allow_list(const struct config *config, const struct ip *ip)
@@ -45,22 +60,6 @@ static bool is_in_allow_list(const struct config *config, const struct ip *ip)
         if (cidr_parse(config->webhooks.allow[i], &cidr) && cidr_contains(&cidr, ip))
             return true;
     return false;
-}
-
-static bool is_reachable(const struct config *config, const struct ip *ip)
-{
-    struct ip embedded;
-    if (is_in_allow_list(config, ip))
-        return true;
-    if (ip_embedded(ip, &embedded))
-        return is_in_allow_list(config, &embedded) || !is_denied(&embedded);
-    return !is_denied(ip);
-}
-
-bool webhook_address_allowed(void *ctx, const struct sockaddr *address)
-{
-    struct ip ip;
-    return ip_from_sockaddr(address, &ip) && is_reachable(ctx, &ip);
 }
 
 /* ---- host names in `allow`
@@ -80,6 +79,25 @@ static bool host_is_listed(const struct config *config, const char *host)
             return true;
     }
     return false;
+}
+
+/* ---- addresses
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
+{
+    struct ip embedded;
+    if (is_in_allow_list(config, ip))
+        return true;
+    if (ip_embedded(ip, &embedded))
+        return is_in_allow_list(config, &embedded) || is_open_to(&embedded, allowed_host);
+    return is_open_to(ip, allowed_host);
+}
+
+bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address)
+{
+    struct ip ip;
+    return ip_from_sockaddr(address, &ip) && is_reachable(ctx, &ip, host_is_listed(ctx, host));
 }
 
 bool webhook_allow_entry_is_valid(const char *entry)
@@ -169,7 +187,7 @@ static void check_port(const struct target *t, struct problem **faults)
 
 static void check_literal(const struct target *t, struct problem **faults)
 {
-    if (t->is_literal && !is_reachable(t->config, &t->ip))
+    if (t->is_literal && !is_reachable(t->config, &t->ip, false))
         fault(faults, "address_not_allowed", NULL,
               "names an address that is not public and not in a network of webhooks.allow");
 }
@@ -183,9 +201,10 @@ static bool parse_literal(const char *host, struct ip *ret_ip)
 {
     struct in_addr four;
     char plain[INET_ADDRSTRLEN];
-    if (ip_parse(host, ret_ip))
+    char *bare CLEANUP_FREE = mem_strndup(host, host_len(host));
+    if (ip_parse(bare, ret_ip))
         return true;
-    return inet_aton(host, &four) && inet_ntop(AF_INET, &four, plain, sizeof(plain)) &&
+    return inet_aton(bare, &four) && inet_ntop(AF_INET, &four, plain, sizeof(plain)) &&
            ip_parse(plain, ret_ip);
 }
 
@@ -240,4 +259,26 @@ void webhook_check_url(const struct config *config, const char *url, struct prob
             checks[i](&t, faults);
     target_done(&t);
     curl_url_cleanup(parsed);
+}
+
+static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
+{
+    char *left = NULL, *right = NULL;
+    bool is_same = curl_url_get(a, part, &left, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+                   curl_url_get(b, part, &right, CURLU_DEFAULT_PORT) == CURLUE_OK && !strcasecmp(left, right);
+    curl_free(left);
+    curl_free(right);
+    return is_same;
+}
+
+bool webhook_same_origin(const char *url, const char *other)
+{
+    CURLU *a = curl_url(), *b = curl_url();
+    bool is_same = a && b && curl_url_set(a, CURLUPART_URL, url, 0) == CURLUE_OK &&
+                   curl_url_set(b, CURLUPART_URL, other, 0) == CURLUE_OK &&
+                   same_part(a, b, CURLUPART_SCHEME) && same_part(a, b, CURLUPART_HOST) &&
+                   same_part(a, b, CURLUPART_PORT);
+    curl_url_cleanup(a);
+    curl_url_cleanup(b);
+    return is_same;
 }

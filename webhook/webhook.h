@@ -17,9 +17,13 @@
 #include "loop/transport.h"
 #include "model/cluster.h"
 #include "model/problem.h"
+#include "model/webhook.h"
 #include "storage/storage.h"
 
 struct webhook_engine;
+
+/* What the engine's transport has to be made with (max_connections). */
+enum { WEBHOOK_CONNECTIONS = 144 };
 
 struct webhook_options {
     struct loop *loop;
@@ -50,33 +54,69 @@ void webhook_engine_remove(struct webhook_engine *e, const char *id);
  * An answer whose body passes 16 KiB fails as "answer_too_large" unless the transport tells its status.
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
+/*
+ * Somebody wants a waiting delivery sent now: it is due, and the receiver's wish to be left alone is
+ * forgotten. One that is under way stays as it is. False: it does not wait here.
+ */
+bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id);
 
 /*
- * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. It knows addresses,
- * not names: what is not public must lie in a network (CIDR) of webhooks.allow. A host name in webhooks.allow
- * only frees that host from the list of ports (webhook_check_url); its addresses are judged like all others.
- * Any thread.
+ * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. Public addresses are
+ * fine, and those in a network (CIDR) of webhooks.allow. A `host` that webhooks.allow names may also have
+ * private, shared and loopback addresses; never link-local (the metadata services), multicast, unspecified
+ * and reserved ones. Any thread.
  */
-bool webhook_address_allowed(void *ctx, const struct sockaddr *address);
+bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
 /*
  * Checks a subscription URL (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Any port is
  * fine for a host that webhooks.allow names or, when it is a literal address, contains. Adds every fault, at
  * "#/url", to *faults. Any thread.
  */
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
+/* Whether both have the same scheme, host and port. False when one of them is no URL. Any thread. */
+bool webhook_same_origin(const char *url, const char *other);
 
 /* A new "whsec_..." secret (24 random bytes, WH-4). The caller frees it with mem_free_secret. */
 char *webhook_secret_new(const struct env *env);
-/* The context under which a subscription's secret is sealed. The caller frees it. */
+/* The context under which a subscription's secrets are sealed. The caller frees it. */
 char *webhook_seal_context(const char *subscription_id);
 /*
- * The `webhook-signature` value "v1,<base64>" over id.timestamp.body (WH-3, WH-4). NULL when the secret is
- * not well-formed. The caller frees it.
+ * A new key of the subscription, sealed. *ret_secret: the "whsec_..." to be shown once (the caller frees it
+ * with mem_free_secret); NULL for v1a, whose secret never leaves: ret_key->public_key is what receivers need.
+ * False, and nothing made: there is no such scheme.
+ */
+bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *subscription_id,
+                     enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret);
+/* A key from a secret of the owner's: "whsec_" and 24 to 64 bytes in base64 (v1). False: it is not one. */
+bool webhook_key_given(const struct env *env, const struct seal_key *key, const char *subscription_id,
+                       const char *secret, struct signing_key *ret_key);
+/*
+ * The signature over id.timestamp.body (WH-3): "v1,..." by a "whsec_..." (WH-4), "v1a,..." by a "whsk_..."
+ * (WH-5). NULL when the secret is neither, or NULL. The caller frees it.
  */
 char *webhook_sign(const char *secret, const char *id, int64_t timestamp_s, const char *body,
                    size_t body_len);
+/*
+ * The `webhook-signature` value at `now`: one signature by each key that lives, newest first (WH-6). Keys
+ * that cannot be opened are passed over; NULL when no other is there. The caller frees it.
+ */
+char *webhook_sign_all(const struct subscription *s, const struct seal_key *key, const char *id, wall_us now,
+                       const char *body, size_t body_len);
 
-/* Appends the metric families shootd_webhook_*. Any thread. */
-void webhook_metrics(struct buffer *out);
+/*
+ * Checks a header field that the owner wants with each delivery: name (1..64 bytes of a token, none that
+ * belongs to the connection, the message or the signature) and value (1..1024 bytes, printable). Adds every
+ * fault, at `pointer`; neither name nor value is repeated in it. Any thread.
+ */
+void webhook_check_header(const char *name, const char *value, const char *pointer, struct problem **faults);
+/* Seals the field for a subscription. False, and nothing made, when webhook_check_header finds fault. */
+bool webhook_header_seal(const struct env *env, const struct seal_key *key, const char *subscription_id,
+                         const char *name, const char *value, struct webhook_header *ret);
+/* The value in clear; NULL when it cannot be opened. The caller frees it with mem_free_secret. */
+char *webhook_header_open(const struct seal_key *key, const char *subscription_id,
+                          const struct webhook_header *header);
+
+/* Appends the metric families shootd_webhook_*, ages as of `now`. Any thread. */
+void webhook_metrics(struct buffer *out, wall_us now);
 
 #endif

@@ -221,12 +221,12 @@ static enum store_status fake_event_by_id(void *arg, const char *id, struct even
     return STORE_OK;
 }
 
-static enum store_status fake_deliveries(void *arg, const char *subscription_id, const char *before,
-                                         int limit, struct delivery **ret_array, size_t *ret_count)
+static enum store_status fake_deliveries(void *arg, const struct delivery_query *query,
+                                         struct delivery **ret_array, size_t *ret_count)
 {
     struct fake_conn *conn = arg;
     lock(conn);
-    fake_read_deliveries(&conn->state->committed, subscription_id, before, limit, ret_array, ret_count);
+    fake_read_deliveries(&conn->state->committed, query, ret_array, ret_count);
     unlock(conn);
     return STORE_OK;
 }

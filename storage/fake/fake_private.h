@@ -10,8 +10,8 @@ void fake_read_events(const struct fake_tables *t, const struct event_query *que
                       struct event_page *ret_page);
 /* NULL when there is none. The caller owns it. */
 struct event *fake_read_event(const struct fake_tables *t, const char *id);
-void fake_read_deliveries(const struct fake_tables *t, const char *subscription_id, const char *before,
-                          int limit, struct delivery **ret_array, size_t *ret_count);
+void fake_read_deliveries(const struct fake_tables *t, const struct delivery_query *query,
+                          struct delivery **ret_array, size_t *ret_count);
 
 /* NULL when there is none. The caller owns it. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);

@@ -21,11 +21,31 @@ static json_t *row_doc(const struct fake_row *row)
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
 
+static wall_us last_success(const struct fake_tables *t, const char *subscription_id)
+{
+    const struct fake_rows *rows = &t->table[FAKE_DELIVERIES];
+    wall_us newest = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct delivery *d = rows->rows[i]->delivery;
+        if (d->status == DELIVERY_DELIVERED && !strcmp(d->subscription_id, subscription_id) &&
+            d->updated_at > newest)
+            newest = d->updated_at;
+    }
+    return newest;
+}
+
 enum store_status fake_read_all(const struct fake_tables *t, const struct store_visitor *v)
 {
     READ_DOCS(t, FAKE_CLUSTERS, v, cluster, cluster_from_json)
     READ_DOCS(t, FAKE_OPERATIONS, v, operation, operation_from_json)
-    READ_DOCS(t, FAKE_SUBSCRIPTIONS, v, subscription, subscription_from_json)
+    for (size_t i = 0; v->subscription && i < t->table[FAKE_SUBSCRIPTIONS].count; i++) {
+        json_t *CLEANUP_JSON doc = row_doc(t->table[FAKE_SUBSCRIPTIONS].rows[i]);
+        struct subscription *s = subscription_from_json(doc);
+        if (!s)
+            return STORE_BROKEN;
+        s->last_success_at = last_success(t, s->id);
+        v->subscription(v->ctx, s);
+    }
     READ_DOCS(t, FAKE_TOKENS, v, token, api_token_from_json)
     READ_DOCS(t, FAKE_ACCOUNTS, v, account, account_state_from_json)
     READ_DOCS(t, FAKE_PROJECTS, v, project, project_state_from_json)
@@ -49,8 +69,23 @@ static bool wants_project(const struct event_query *query, const char *project)
     return false;
 }
 
-static bool wants_event(const struct event_query *query, const struct event *e)
+/* Neither delivered nor about to be. */
+static bool is_undelivered(const struct fake_tables *t, const char *subscription_id, const struct event *e)
 {
+    const struct fake_rows *rows = &t->table[FAKE_DELIVERIES];
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct delivery *d = rows->rows[i]->delivery;
+        if (d->status != DELIVERY_FAILED && !strcmp(d->subscription_id, subscription_id) &&
+            !strcmp(d->event_id, e->id))
+            return false;
+    }
+    return e->type != EVENT_WEBHOOK_TEST;
+}
+
+static bool wants_event(const struct fake_tables *t, const struct event_query *query, const struct event *e)
+{
+    if (query->undelivered_to && (e->at < query->since || !is_undelivered(t, query->undelivered_to, e)))
+        return false;
     if (e->sequence <= query->after)
         return false;
     if (query->cluster && (!e->cluster || strcmp(query->cluster, e->cluster) != 0))
@@ -69,7 +104,7 @@ void fake_read_events(const struct fake_tables *t, const struct event_query *que
         .newest = t->sequence,
     };
     for (size_t i = 0; i < rows->count && page.count < max; i++) {
-        if (!wants_event(query, rows->rows[i]->event))
+        if (!wants_event(t, query, rows->rows[i]->event))
             continue;
         struct event *copy = event_copy(rows->rows[i]->event);
         page.events[page.count++] = *copy;
@@ -87,18 +122,22 @@ struct event *fake_read_event(const struct fake_tables *t, const char *id)
     return NULL;
 }
 
-void fake_read_deliveries(const struct fake_tables *t, const char *subscription_id, const char *before,
-                          int limit, struct delivery **ret_array, size_t *ret_count)
+static bool wants_delivery(const struct delivery_query *q, const struct delivery *d)
+{
+    return !strcmp(d->subscription_id, q->subscription_id) && (!*q->id || !strcmp(d->id, q->id)) &&
+           (!*q->before || strcmp(d->id, q->before) < 0) && (q->status < 0 || (int)d->status == q->status);
+}
+
+void fake_read_deliveries(const struct fake_tables *t, const struct delivery_query *query,
+                          struct delivery **ret_array, size_t *ret_count)
 {
     const struct fake_rows *rows = &t->table[FAKE_DELIVERIES];
-    size_t max = (size_t)store_page_limit(limit);
+    size_t max = (size_t)store_page_limit(query->limit);
     struct delivery *array = mem_calloc(max, sizeof(*array));
     size_t count = 0;
-    for (size_t i = rows->count; i > 0 && count < max; i--) {
-        const struct delivery *d = rows->rows[i - 1]->delivery;
-        if (!strcmp(d->subscription_id, subscription_id) && (!*before || strcmp(d->id, before) < 0))
-            array[count++] = *d;
-    }
+    for (size_t i = rows->count; i > 0 && count < max; i--)
+        if (wants_delivery(query, rows->rows[i - 1]->delivery))
+            array[count++] = *rows->rows[i - 1]->delivery;
     *ret_array = array;
     *ret_count = count;
 }

@@ -94,6 +94,8 @@ static enum store_status put_delivery(struct sqlite_conn *conn, struct change *c
     bind_int(&b, d->next_attempt_at);
     bind_int(&b, d->created_at);
     bind_int(&b, d->updated_at);
+    bind_text(&b, d->event_type);
+    bind_text(&b, d->snippet);
     return statement_run(&b, ret_error);
 }
 

@@ -73,6 +73,10 @@ static char *wanted_projects(const struct event_query *query)
 /* The statement whose index fits the filter best, and the value that its index selects. */
 static enum statement choose_page(const struct event_query *query, const char **ret_selected)
 {
+    if (query->undelivered_to) {
+        *ret_selected = query->undelivered_to;
+        return STATEMENT_EVENTS_UNDELIVERED;
+    }
     if (query->cluster) {
         *ret_selected = query->cluster;
         return STATEMENT_EVENTS_PAGE_OF_CLUSTER;
@@ -91,12 +95,15 @@ static enum store_status read_page(struct sqlite_conn *conn, const struct event_
     char *CLEANUP_FREE types = wanted_types(query);
     char *CLEANUP_FREE projects = wanted_projects(query);
     const char *selected = NULL;
-    struct binder b = statement_start(conn, choose_page(query, &selected));
+    enum statement which = choose_page(query, &selected);
+    struct binder b = statement_start(conn, which);
     bind_int(&b, query->after);
     bind_text(&b, types);
     bind_text(&b, projects);
     bind_text(&b, selected);
     bind_int(&b, store_page_limit(query->limit));
+    if (which == STATEMENT_EVENTS_UNDELIVERED)
+        bind_int(&b, query->since);
     size_t capacity = 0;
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK) {

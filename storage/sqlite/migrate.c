@@ -99,7 +99,16 @@ static const char audit[] = "CREATE TABLE audit ("
                             ") STRICT;"
                             "CREATE INDEX audit_at ON audit (at);";
 
-static const char *const migrations[] = {tables, page_indexes, replays, audit};
+/* A delivery log that can be read by people, repaired, and asked for the last success. */
+static const char delivery_log[] =
+    "ALTER TABLE deliveries ADD COLUMN event_type TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE deliveries ADD COLUMN snippet TEXT NOT NULL DEFAULT '';"
+    "UPDATE deliveries SET event_type ="
+    " ifnull((SELECT type FROM events WHERE events.id = deliveries.event_id), '');"
+    "CREATE INDEX deliveries_of_event ON deliveries (subscription_id, event_id);"
+    "CREATE INDEX deliveries_made ON deliveries (subscription_id, updated_at) WHERE status = 'delivered';";
+
+static const char *const migrations[] = {tables, page_indexes, replays, audit, delivery_log};
 
 int migrate_newest(void)
 {

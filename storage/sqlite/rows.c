@@ -73,6 +73,8 @@ static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
     column_copy(stmt, 1, d->event_id, sizeof(d->event_id));
     column_copy(stmt, 2, d->subscription_id, sizeof(d->subscription_id));
     column_copy(stmt, 7, d->error, sizeof(d->error));
+    column_copy(stmt, 11, d->event_type, sizeof(d->event_type));
+    column_copy(stmt, 12, d->snippet, sizeof(d->snippet));
     if (status < 0)
         return false;
     d->status = (enum delivery_status)status;
@@ -142,13 +144,25 @@ enum store_status sqlite_load(void *arg, const struct store_visitor *visitor, ch
     return status;
 }
 
-static enum store_status read_deliveries(struct sqlite_conn *conn, const char *subscription_id,
-                                         const char *before, int max, struct delivery *array, size_t *count)
+static struct binder start_deliveries(struct sqlite_conn *conn, const struct delivery_query *query, int max)
 {
-    struct binder b = statement_start(conn, STATEMENT_DELIVERIES_PAGE);
-    bind_text(&b, subscription_id);
-    bind_text(&b, *before ? before : "\x7f"); /* sorts behind every id */
+    struct binder b =
+        statement_start(conn, *query->id ? STATEMENT_DELIVERY_BY_ID : STATEMENT_DELIVERIES_PAGE);
+    bind_text(&b, query->subscription_id);
+    if (*query->id) {
+        bind_text(&b, query->id);
+        return b;
+    }
+    bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts behind every id */
+    bind_text(&b, query->status < 0 ? NULL : delivery_status_name((enum delivery_status)query->status));
     bind_int(&b, max);
+    return b;
+}
+
+static enum store_status read_deliveries(struct sqlite_conn *conn, const struct delivery_query *query,
+                                         int max, struct delivery *array, size_t *count)
+{
+    struct binder b = start_deliveries(conn, query, max);
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK)
         if (!read_delivery(b.stmt, &array[(*count)++]))
@@ -156,16 +170,16 @@ static enum store_status read_deliveries(struct sqlite_conn *conn, const char *s
     return status == STORE_NONE ? STORE_OK : status;
 }
 
-enum store_status sqlite_deliveries(void *conn, const char *subscription_id, const char *before, int limit,
+enum store_status sqlite_deliveries(void *conn, const struct delivery_query *query,
                                     struct delivery **ret_array, size_t *ret_count)
 {
     enum store_status status = sqlite_begin(conn);
     if (status != STORE_OK)
         return status;
-    int max = store_page_limit(limit);
+    int max = store_page_limit(query->limit);
     struct delivery *array = mem_calloc((size_t)max, sizeof(*array));
     size_t count = 0;
-    status = read_deliveries(conn, subscription_id, before, max, array, &count);
+    status = read_deliveries(conn, query, max, array, &count);
     sqlite_rollback(conn);
     if (status != STORE_OK) {
         free(array);

@@ -97,7 +97,7 @@ enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, c
 enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest);
 enum store_status sqlite_events(void *conn, const struct event_query *query, struct event_page *ret_page);
 enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **ret_event);
-enum store_status sqlite_deliveries(void *conn, const char *subscription_id, const char *before, int limit,
+enum store_status sqlite_deliveries(void *conn, const struct delivery_query *query,
                                     struct delivery **ret_array, size_t *ret_count);
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay);
 

@@ -43,6 +43,10 @@ STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
 STATEMENT(EVENTS_PAGE, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL)
+/* ?4 is the subscription, ?6 the time. */
+STATEMENT(EVENTS_UNDELIVERED, EVENTS_PAGE_HEAD
+          " AND +at >= ?6 AND type <> 'webhook.test' AND NOT EXISTS (SELECT 1 FROM deliveries"
+          " WHERE subscription_id = ?4 AND event_id = events.id AND status <> 'failed')" EVENTS_PAGE_TAIL)
 #undef EVENTS_PAGE_HEAD
 #undef EVENTS_PAGE_TAIL
 
@@ -50,23 +54,31 @@ STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PA
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
                             " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
 STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
-STATEMENT(SUBSCRIPTION_LOAD, "SELECT id, doc FROM subscriptions ORDER BY id")
+/* Deliveries know when one last succeeded; storing it twice would cost a write each time. */
+STATEMENT(SUBSCRIPTION_LOAD, "SELECT id, json_set(doc, '$.last_success_at',"
+                             " (SELECT ifnull(max(updated_at), 0) FROM deliveries"
+                             " WHERE subscription_id = subscriptions.id AND status = 'delivered'))"
+                             " FROM subscriptions ORDER BY id")
 
 STATEMENT(
     DELIVERY_PUT,
     "INSERT INTO deliveries (id, event_id, subscription_id, status, attempt, response_status, latency_ms,"
-    " error, next_attempt_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " error, next_attempt_at, created_at, updated_at, event_type, snippet)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (id) DO UPDATE SET event_id = excluded.event_id,"
     " subscription_id = excluded.subscription_id, status = excluded.status, attempt = excluded.attempt,"
     " response_status = excluded.response_status, latency_ms = excluded.latency_ms,"
     " error = excluded.error, next_attempt_at = excluded.next_attempt_at,"
-    " created_at = excluded.created_at, updated_at = excluded.updated_at")
+    " created_at = excluded.created_at, updated_at = excluded.updated_at,"
+    " event_type = excluded.event_type, snippet = excluded.snippet")
 STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE status <> 'pending' AND updated_at < ?")
 #define DELIVERY_COLUMNS                                                                         \
     "SELECT id, event_id, subscription_id, status, attempt, response_status, latency_ms, error," \
-    " next_attempt_at, created_at, updated_at FROM deliveries"
+    " next_attempt_at, created_at, updated_at, event_type, snippet FROM deliveries"
 STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY id")
-STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS " WHERE subscription_id = ? AND id < ? ORDER BY id DESC LIMIT ?")
+STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS " WHERE subscription_id = ?1 AND id < ?2"
+                                            " AND (?3 IS NULL OR status = ?3) ORDER BY id DESC LIMIT ?4")
+STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS " WHERE subscription_id = ? AND id = ?")
 #undef DELIVERY_COLUMNS
 
 STATEMENT(TOKEN_PUT, "INSERT INTO tokens (id, digest, doc) VALUES (?, ?, ?)"

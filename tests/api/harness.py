@@ -247,10 +247,11 @@ class Shootd:
 
 
 class Receiver:
-    """A webhook consumer that records what it gets; `answer` may be replaced (status or callable(request))."""
+    """A webhook consumer that records what it gets; `status` and the body `answer` may be replaced."""
 
     def __init__(self, status=200):
         self.status = status
+        self.answer = b""
         self.received = []
         self.lock = threading.Lock()
         outer = self
@@ -264,8 +265,9 @@ class Receiver:
                     outer.received.append({"path": self.path, "headers": dict(self.headers), "body": body,
                                            "json": json.loads(body)})
                 self.send_response(outer.status)
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Length", str(len(outer.answer)))
                 self.end_headers()
+                self.wfile.write(outer.answer)
 
             def log_message(self, *args):
                 pass

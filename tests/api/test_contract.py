@@ -172,7 +172,8 @@ def test_examples_of_bodies_are_taken(client, pair):
     """As dry runs where there are; else for good."""
     sim, d = pair
     d.wait_operation(d.create("example", spec={"kubernetes_version": "1.33"})["operation"]["id"])
-    there = {"project": "team-a", "cluster": "example", "pool": "default"}
+    hook = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/example"}).json()["id"]
+    there = {"project": "team-a", "cluster": "example", "pool": "default", "webhook": hook}
     sent = set()
     for id, (method, path) in OPERATIONS.items():
         for kind, examples in bodies(id):
@@ -452,6 +453,47 @@ def test_keyed_requests_validate(pair, client, checker):
             assert client.delete(f"/v1/{what}/{id}").status_code == 204
 
 
+def test_repair_of_webhooks_validates(client):
+    hook = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/repair"}).json()["id"]
+    path = "/v1/webhooks/" + hook
+    sent = client.post(path + "/test")
+    assert sent.status_code == 202 and sent.headers["Location"] == f"{path}/deliveries/{sent.json()['id']}"
+    delivery = wait_until(lambda: next((d for d in client.get(path + "/deliveries", params={"status": "failed"}).json()["items"]), None),
+                          timeout=60, what="a test that failed")
+    assert delivery["id"] == sent.json()["id"] and delivery["event_type"] == "webhook.test" and delivery["attempt"] == 1
+    page = client.get(path + "/deliveries", params={"limit": 1})
+    assert page.status_code == 200 and page.json()["items"]
+    assert client.get(path + "/deliveries", headers={"If-None-Match": "*"}).status_code == 304
+    one = client.get(sent.headers["Location"])
+    assert one.status_code == 200 and one.json()["id"] == delivery["id"]
+    assert client.get(sent.headers["Location"], headers={"If-None-Match": one.headers["ETag"]}).status_code in (200, 304)
+    assert client.post(sent.headers["Location"] + "/redeliver").status_code == 202
+    assert client.post(path + "/recover", json={"since": "2026-01-01T00:00:00Z"}).status_code == 202
+    tag = client.get(path).headers["ETag"]
+    off = client.patch(path, json={"status": "disabled"}, headers={"If-Match": tag})
+    assert off.status_code == 200 and off.json()["status"] == "disabled"
+    assert client.patch(path, json={"status": "disabled"}, headers={"If-Match": tag}).status_code == 412
+    for what, more in (("/test", {}), ("/recover", {"json": {"since": "2026-01-01T00:00:00Z"}}),
+                       (f"/deliveries/{delivery['id']}/redeliver", {})):
+        refused = client.post(path + what, **more)
+        assert refused.status_code == 409 and refused.json()["code"] == "action_not_possible", refused.text
+    key, other = {"Idempotency-Key": "contract-hook-0123456789"}, {"Idempotency-Key": "contract-hook-9876543210"}
+    assert client.post(path + "/enable", headers=key).status_code == 200
+    assert client.post(path + "/enable").json()["status"] == "enabled"
+    first = client.post(path + "/rotate-secret", headers=other)
+    assert first.status_code == 200 and first.json() == client.post(path + "/rotate-secret", headers=other).json()
+    assert client.post(path + "/rotate-secret", json={"signature": "v1a"}).json()["secret"] is None
+    elsewhere = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/elsewhere"}).json()["id"]
+    for what, body in (("/enable", None), ("/rotate-secret", {}), ("/test", None), ("/recover", {"since": "2026-01-01T00:00:00Z"}),
+                       (f"/deliveries/{delivery['id']}/redeliver", None)):
+        more = {"headers": key, **({} if body is None else {"json": body})}
+        assert client.post(path + what, **more).status_code < 300
+        reused = client.post(f"/v1/webhooks/{elsewhere}{what}", **more)
+        assert reused.json()["code"] == "idempotency_key_reused", reused.text
+    assert client.delete("/v1/webhooks/" + elsewhere).status_code == 204
+    assert client.delete(path).status_code == 204
+
+
 def test_cancel_answers_validate(pair, client):
     sim, d = pair
     created = client.post(d.clusters_path(), json={"name": "cancel"}).json()["operation"]["id"]
@@ -509,7 +551,7 @@ def test_docs_show_every_path():
     missing = []
     for path in DOCUMENT["paths"]:
         names = {"project": "(team-a|{project})", "cluster": "(dev|web|{cluster})", "operation": r"(\$OP|{id})",
-                 "webhook": r"(\$WH|{id})", "token": r"(\$ID|{id})", "action": "({action}|[a-z-]+)",
+                 "webhook": r"(\$WH|{id})", "delivery": r"(\$DLV|{id})", "token": r"(\$ID|{id})", "action": "({action}|[a-z-]+)",
                  "account": "(main|{account})",
                  "pool": "(default|gpu|{pool})"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))
@@ -553,7 +595,7 @@ def test_what_every_operation_answers_alike(checker, client, pair):
     viewer = client.post("/v1/tokens", json={"name": "viewer", "role": "viewer", "projects": ["*"]}).json()
     hook = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/x"}).json()
     there = {**THERE, "action": "reconcile", "operation": client.get("/v1/operations").json()["items"][0]["id"],
-             "webhook": hook["id"], "token": viewer["id"]}
+             "webhook": hook["id"], "delivery": client.post(f"/v1/webhooks/{hook['id']}/test").json()["id"], "token": viewer["id"]}
     probes = Probes(checker, d, viewer["token"], there)
     wrong = []
     for id, status in sorted(PAIRS):
@@ -670,6 +712,8 @@ ELSEWHERE = {
     ("getOperation", 503): "a stop while it waits, by chance: test_stop.py takes 200 and 503",
     ("listEvents", 503): "too many streams: test_streams.py; a database that cannot be read: no client can bring that about",
     ("listClusterEvents", 503): "as listEvents",
+    ("listDeliveries", 503): "as listEvents",
+    ("getDelivery", 503): "as listEvents",
     ("listAudit", 503): "as listEvents",
 }
 

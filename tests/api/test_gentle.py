@@ -25,7 +25,7 @@ def test_idle_clusters_of_a_project_share_one_list_call(sim, make_shootd):
                what="discovery")
     wait_until(lambda: all(not c["status"]["settling"] for c in
                            d.http.get("/v1/clusters", params={"limit": 1000}).json()["items"]), what="settling")
-    time.sleep(2.2)
+    time.sleep(4.2)  # the intervals double until they are idle's: 200 ms to 1.6 s, one after the other
     sim.forget()
     seconds = 12
     time.sleep(seconds)

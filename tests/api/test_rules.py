@@ -261,12 +261,13 @@ def test_ao1_ao2_ao4_ao5_accepted_writes(d, http):
     assert ended.json()["status"] == "succeeded" and "Retry-After" not in ended.headers
 
 
-def test_ao3_202_only_where_cleura_has_to_be_waited_for(http):
-    """Writes of clusters, what cancels them, a login that sends a code; all else is done when it is answered."""
+def test_ao3_202_only_where_others_have_to_be_waited_for(http):
+    """Writes of clusters, what cancels them, a login that sends a code, deliveries; all else is done when it is answered."""
     accepted = {o["operationId"] for item in DOCUMENT["paths"].values() for m, o in item.items()
                 if m in ("get", "put", "post", "patch", "delete") and "202" in o["responses"]}
     assert accepted == {"createCluster", "putCluster", "patchCluster", "deleteCluster", "createNodePool", "putNodePool",
-                        "patchNodePool", "deleteNodePool", "runClusterAction", "cancelOperation", "loginAccount"}
+                        "patchNodePool", "deleteNodePool", "runClusterAction", "cancelOperation", "loginAccount",
+                        "testWebhook", "recoverWebhook", "redeliver"}
     labels = {**http.get(DEV).json()["labels"], "ao": "3"}
     assert http.patch(DEV, json={"labels": labels}).status_code == 200, "nothing of it is Cleura's"
     for path, body in (("/v1/tokens", {"name": "ao3", "role": "viewer", "projects": ["*"]}),

@@ -91,8 +91,9 @@ static inline struct subscription *make_subscription(const char *id, const char 
     s->event_types = string_list_copy(none);
     s->projects = string_list_copy(none);
     s->description = mem_strdup(description);
-    s->sealed_secret = mem_dup("sealed", 6);
-    s->sealed_secret_len = 6;
+    s->keys[0].sealed = mem_dup("sealed", 6);
+    s->keys[0].sealed_len = 6;
+    s->key_count = 1;
     s->created_by = mem_strdup("admin");
     return s;
 }

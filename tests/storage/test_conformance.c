@@ -51,6 +51,7 @@ struct seen {
     int projects;
     char last[256];
     int64_t number;
+    wall_us last_success; /* of any subscription */
     int64_t oldest_event;
     int64_t newest_event;
 };
@@ -81,8 +82,11 @@ static void see_subscription(void *ctx, struct subscription *s)
 {
     struct seen *seen = ctx;
     see(seen, &seen->subscriptions, s->description);
-    assert_int_equal(s->sealed_secret_len, 6);
-    assert_memory_equal(s->sealed_secret, "sealed", 6);
+    if (s->last_success_at > seen->last_success)
+        seen->last_success = s->last_success_at;
+    assert_int_equal(s->key_count, 1);
+    assert_int_equal(s->keys[0].sealed_len, 6);
+    assert_memory_equal(s->keys[0].sealed, "sealed", 6);
     subscription_free(s);
 }
 
@@ -503,7 +507,11 @@ static void purges_keep_what_is_needed(void **state)
     event_page_free(page);
     struct delivery *array = NULL;
     size_t count = 0;
-    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "", 10, &array, &count), STORE_OK);
+    assert_int_equal(
+        f->backend->deliveries(f->reader,
+                               &(struct delivery_query){.subscription_id = "wh_1", .status = -1, .limit = 10},
+                               &array, &count),
+        STORE_OK);
     assert_int_equal(count, 2);
     assert_string_equal(array[0].id, "dlv_3");
     assert_string_equal(array[1].id, "dlv_1");
@@ -566,7 +574,11 @@ static void deliveries_page_newest_first_and_cascade(void **state)
     assert_int_equal(run(f, set), STORE_OK);
     struct delivery *array = NULL;
     size_t count = 0;
-    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "", 2, &array, &count), STORE_OK);
+    assert_int_equal(
+        f->backend->deliveries(f->reader,
+                               &(struct delivery_query){.subscription_id = "wh_1", .status = -1, .limit = 2},
+                               &array, &count),
+        STORE_OK);
     assert_int_equal(count, 2);
     assert_string_equal(array[0].id, "dlv_5");
     assert_string_equal(array[1].id, "dlv_4");
@@ -574,7 +586,12 @@ static void deliveries_page_newest_first_and_cascade(void **state)
     assert_memory_equal(&array[0], want, sizeof(*want));
     free(want);
     free(array);
-    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "dlv_4", 9, &array, &count), STORE_OK);
+    assert_int_equal(
+        f->backend->deliveries(
+            f->reader,
+            &(struct delivery_query){.subscription_id = "wh_1", .before = "dlv_4", .status = -1, .limit = 9},
+            &array, &count),
+        STORE_OK);
     assert_int_equal(count, 2);
     assert_string_equal(array[0].id, "dlv_2");
     free(array);
@@ -586,9 +603,79 @@ static void deliveries_page_newest_first_and_cascade(void **state)
     struct seen seen = load(f);
     assert_int_equal(seen.subscriptions, 1);
     assert_int_equal(seen.deliveries, 1);
-    assert_int_equal(f->backend->deliveries(f->reader, "wh_1", "", 9, &array, &count), STORE_OK);
+    assert_int_equal(
+        f->backend->deliveries(f->reader,
+                               &(struct delivery_query){.subscription_id = "wh_1", .status = -1, .limit = 9},
+                               &array, &count),
+        STORE_OK);
     assert_int_equal(count, 0);
     free(array);
+}
+
+/* The newest delivery of a query, or "" when there is none. */
+static void first_of(struct fixture *f, const struct delivery_query *query, size_t want_count,
+                     const char *want)
+{
+    struct delivery *array = NULL;
+    size_t count = 0;
+    assert_int_equal(f->backend->deliveries(f->reader, query, &array, &count), STORE_OK);
+    assert_int_equal(count, want_count);
+    assert_string_equal(count ? array[0].id : "", want);
+    free(array);
+}
+
+static void deliveries_are_found_by_status_and_id(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", "one"));
+    change_put_subscription(set, make_subscription("wh_2", "two"));
+    change_put_delivery(set, make_delivery("dlv_1", "evt_1", "wh_1", DELIVERY_FAILED, 3));
+    change_put_delivery(set, make_delivery("dlv_2", "evt_2", "wh_1", DELIVERY_DELIVERED, 8));
+    change_put_delivery(set, make_delivery("dlv_3", "evt_3", "wh_1", DELIVERY_PENDING, 9));
+    change_put_delivery(set, make_delivery("dlv_4", "evt_1", "wh_2", DELIVERY_FAILED, 3));
+    assert_int_equal(run(f, set), STORE_OK);
+    first_of(f, &(struct delivery_query){"wh_1", .status = DELIVERY_FAILED, .limit = 9}, 1, "dlv_1");
+    first_of(f, &(struct delivery_query){"wh_1", .status = DELIVERY_DELIVERED, .limit = 9}, 1, "dlv_2");
+    first_of(f, &(struct delivery_query){"wh_1", .status = -1, .limit = 9}, 3, "dlv_3");
+    first_of(f, &(struct delivery_query){"wh_1", .id = "dlv_2", .status = -1, .limit = 1}, 1, "dlv_2");
+    first_of(f, &(struct delivery_query){"wh_2", .id = "dlv_2", .status = -1, .limit = 1}, 0, "");
+    assert_int_equal(load(f).last_success, 8);
+}
+
+static void events_that_a_subscription_missed(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", "one"));
+    for (int i = 1; i <= 6; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "evt_%d", i);
+        (void)change_append_event(
+            set, make_event(id, i == 6 ? EVENT_WEBHOOK_TEST : EVENT_CLUSTER_READY, "p1", "c1", 10 * i));
+    }
+    change_put_delivery(set, make_delivery("dlv_2", "evt_2", "wh_1", DELIVERY_FAILED, 1));
+    change_put_delivery(set, make_delivery("dlv_3", "evt_3", "wh_1", DELIVERY_DELIVERED, 1));
+    change_put_delivery(set, make_delivery("dlv_4", "evt_4", "wh_1", DELIVERY_PENDING, 1));
+    assert_int_equal(run(f, set), STORE_OK);
+    static char hook[] = "wh_1";
+    struct event_query query = {.limit = 10, .undelivered_to = hook, .since = 20};
+    struct event_page *page = page_of(f, &query);
+    assert_int_equal(page->count, 2);
+    assert_string_equal(page->events[0].id, "evt_2");
+    assert_string_equal(page->events[1].id, "evt_5");
+    event_page_free(page);
+    set = change_set_new(); /* another attempt at what had failed */
+    change_put_delivery(set, make_delivery("dlv_5", "evt_2", "wh_1", DELIVERY_PENDING, 1));
+    assert_int_equal(run(f, set), STORE_OK);
+    page = page_of(f, &query);
+    assert_int_equal(page->count, 1);
+    event_page_free(page);
+    static char other[] = "other";
+    query.projects = (char *[]){other, NULL};
+    page = page_of(f, &query);
+    assert_int_equal(page->count, 0);
+    event_page_free(page);
 }
 
 static void leases_exclude_expire_and_fence(void **state)
@@ -643,6 +730,8 @@ int main(void)
             SUITE_TEST(purges_keep_what_is_needed),
             SUITE_TEST(the_event_log_is_purged_from_its_beginning),
             SUITE_TEST(deliveries_page_newest_first_and_cascade),
+            SUITE_TEST(deliveries_are_found_by_status_and_id),
+            SUITE_TEST(events_that_a_subscription_missed),
             SUITE_TEST(leases_exclude_expire_and_fence),
             cmocka_unit_test(status_names_are_complete),
         };

@@ -297,7 +297,8 @@ static void queries_are_copied_and_answered(void **state)
     memset(type, 'x', sizeof(type) - 1);
     memset(id, 'x', sizeof(id) - 1);
     storage_query_event(f->store, "evt_none", on_event, &missing);
-    storage_query_deliveries(f->store, "wh_none", NULL, 10, on_deliveries, &deliveries);
+    storage_query_deliveries(f->store, &(struct delivery_query){"wh_none", .status = -1, .limit = 10},
+                             on_deliveries, &deliveries);
     await_answer(&page);
     await_answer(&event);
     await_answer(&missing);

@@ -105,7 +105,15 @@ static void answer_command(struct command *cmd)
     case COMMAND_CATALOG_REFRESH:
     case COMMAND_OPERATION_CANCEL:
     case COMMAND_WEBHOOK_CREATE:
+    case COMMAND_WEBHOOK_PATCH:
     case COMMAND_WEBHOOK_DELETE:
+    case COMMAND_WEBHOOK_ENABLE:
+    case COMMAND_WEBHOOK_ROTATE:
+    case COMMAND_WEBHOOK_TEST:
+    case COMMAND_WEBHOOK_RECOVER:
+    case COMMAND_DELIVERIES:
+    case COMMAND_DELIVERY:
+    case COMMAND_REDELIVER:
     case COMMAND_TOKEN_CREATE:
     case COMMAND_TOKEN_DELETE:
     case COMMAND_ACCOUNT_LOGIN:
@@ -122,7 +130,7 @@ static void *loop_run(void *arg)
 {
     (void)arg;
     (void)pthread_mutex_lock(&loop.lock);
-    while (!loop.stop) {
+    while (!loop.stop || (loop.count && !loop.hold)) {
         if (!loop.count || loop.hold) {
             (void)pthread_cond_wait(&loop.wake, &loop.lock);
             continue;

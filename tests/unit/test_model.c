@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "model/cluster.h"
+#include "model/webhook.h"
 #include "model/decide.h"
 #include "model/errors.h"
 #include "model/spec.h"
@@ -354,6 +355,92 @@ static void wh12_subscriptions_match_by_type_and_project(void **state)
     assert_false(subscription_matches(&s, &e));
 }
 
+static struct signing_key make_key(const char *sealed, wall_us created_at)
+{
+    size_t len = strlen(sealed);
+    return (struct signing_key){.sealed = mem_dup(sealed, len), .sealed_len = len, .created_at = created_at};
+}
+
+static void wh6_rotation_keeps_old_keys_for_a_while(void **state)
+{
+    (void)state;
+    struct subscription *s = MEM_NEW(struct subscription);
+    for (int i = 0; i < 5; i++) {
+        struct signing_key key = make_key("k", i);
+        subscription_rotate(s, &key, i, 100);
+        assert_null(key.sealed);
+    }
+    assert_int_equal(s->key_count, SUBSCRIPTION_MAX_KEYS);
+    assert_int_equal(s->keys[0].created_at, 4);
+    assert_int_equal(s->keys[0].expires_at, 0);
+    assert_int_equal(s->keys[1].created_at, 3);
+    assert_int_equal(s->keys[1].expires_at, 104);
+    assert_int_equal(s->keys[2].expires_at, 103); /* not made longer by the next rotation */
+    struct signing_key leaked = make_key("k", 5);
+    subscription_rotate(s, &leaked, 5, 0);
+    assert_int_equal(s->key_count, 1);
+    subscription_free(s);
+}
+
+static void subscriptions_come_back_as_they_were_stored(void **state)
+{
+    (void)state;
+    struct subscription *s = MEM_NEW(struct subscription);
+    (void)snprintf(s->id, sizeof(s->id), "wh_1");
+    s->url = mem_strdup("https://example.com");
+    struct signing_key key = make_key("key", 7);
+    key.scheme = SIGNATURE_V1A;
+    key.public_key = mem_strdup("whpk_x");
+    subscription_rotate(s, &key, 7, 0);
+    s->max_in_flight = 3;
+    static const char *const names[] = {"Authorization", "X-Team", "x-team"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct webhook_header h = {
+            .name = mem_strdup(names[i]), .sealed = mem_dup("12", i ? i : 1), .sealed_len = i};
+        assert_true(subscription_set_header(s, &h));
+    }
+    json_t *doc = subscription_to_json(s);
+    struct subscription *back = subscription_from_json(doc);
+    struct subscription *copy = subscription_copy(back);
+    json_t *again = subscription_to_json(copy);
+    assert_true(json_equal(doc, again));
+    assert_int_equal(copy->keys[0].scheme, SIGNATURE_V1A);
+    assert_string_equal(copy->keys[0].public_key, "whpk_x");
+    assert_int_equal(copy->header_count, 2);
+    assert_string_equal(copy->headers[1].name, "x-team");
+    subscription_remove_header(copy, "AUTHORIZATION");
+    subscription_remove_header(copy, "none");
+    assert_int_equal(copy->header_count, 1);
+    assert_string_equal(copy->headers[0].name, "x-team");
+    for (int i = 0; i <= SUBSCRIPTION_MAX_HEADERS; i++) {
+        struct webhook_header h = {.name = mem_printf("X-%d", i)};
+        assert_int_equal(subscription_set_header(copy, &h), i < SUBSCRIPTION_MAX_HEADERS - 1);
+        webhook_header_done(&h);
+    }
+    json_decref(doc);
+    json_decref(again);
+    subscription_free(s);
+    subscription_free(back);
+    subscription_free(copy);
+}
+
+/* As versions before rotation stored it. */
+static void subscriptions_of_the_first_form_keep_their_secret(void **state)
+{
+    (void)state;
+    json_t *doc = json_pack("{ss,ss,ss,si}", "id", "wh_1", "url", "https://example.com", "sealed_secret",
+                            "YWJj", "created_at", 5);
+    struct subscription *s = subscription_from_json(doc);
+    assert_int_equal(s->key_count, 1);
+    assert_int_equal(s->keys[0].scheme, SIGNATURE_V1);
+    assert_int_equal(s->keys[0].sealed_len, 3);
+    assert_memory_equal(s->keys[0].sealed, "abc", 3);
+    assert_int_equal(s->keys[0].created_at, 5);
+    assert_int_equal(s->max_in_flight, 1);
+    json_decref(doc);
+    subscription_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +454,9 @@ int main(void)
         cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
         cmocka_unit_test(stored_forms_round_trip),
         cmocka_unit_test(wh12_subscriptions_match_by_type_and_project),
+        cmocka_unit_test(wh6_rotation_keeps_old_keys_for_a_while),
+        cmocka_unit_test(subscriptions_come_back_as_they_were_stored),
+        cmocka_unit_test(subscriptions_of_the_first_form_keep_their_secret),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

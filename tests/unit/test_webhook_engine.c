@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/virtual.h"
+#include "webhook/engine_private.h"
 #include "webhook/outcome.h"
 #include "webhook/webhook.h"
 
@@ -33,8 +35,9 @@ struct request {
     char url[128];
     char id[40];
     char timestamp[24];
-    char signature[64];
+    char signature[320];
     char content_type[40];
+    char authorization[64];
     char body[256];
 };
 
@@ -43,6 +46,7 @@ struct reply {
     int status;
     const char *retry_after;
     const char *error;
+    const char *body;
     int64_t latency_us;
 };
 
@@ -74,7 +78,8 @@ static void answer_now(struct loop_timer *timer)
         .status = call->reply.status,
         .retry_after = call->reply.retry_after,
         .error = call->reply.error,
-        .body = "",
+        .body = call->reply.body ? call->reply.body : "",
+        .body_len = call->reply.body ? strlen(call->reply.body) : 0,
         .duration_us = call->reply.latency_us,
     };
     call->owner->in_flight--;
@@ -85,7 +90,7 @@ static void answer_now(struct loop_timer *timer)
 static void copy_header(const struct http_request *request, const char *name, char *to, size_t size)
 {
     for (const struct http_header *h = request->headers; h->name; h++)
-        if (!strcmp(h->name, name))
+        if (!strcasecmp(h->name, name))
             (void)snprintf(to, size, "%s", h->value);
 }
 
@@ -106,6 +111,7 @@ static struct http_call *receiver_start(struct transport *t, const struct http_r
     copy_header(request, "webhook-id", seen->id, sizeof(seen->id));
     copy_header(request, "webhook-timestamp", seen->timestamp, sizeof(seen->timestamp));
     copy_header(request, "webhook-signature", seen->signature, sizeof(seen->signature));
+    copy_header(request, "authorization", seen->authorization, sizeof(seen->authorization));
     copy_header(request, "content-type", seen->content_type, sizeof(seen->content_type));
     struct http_call *call = MEM_NEW(struct http_call);
     *call = (struct http_call){.owner = r, .on_done = on_done, .ctx = ctx, .timer.fire = answer_now};
@@ -217,18 +223,28 @@ static struct subscription *make_subscription(struct fixture *f, const char *id)
     char *context CLEANUP_FREE = webhook_seal_context(id);
     (void)snprintf(s->id, sizeof(s->id), "%s", id);
     s->url = mem_printf("https://%s.example/hook?key=private", id);
-    s->sealed_secret = seal(&f->key, &f->world.env, context, SECRET, &s->sealed_secret_len);
+    s->keys[0].sealed = seal(&f->key, &f->world.env, context, SECRET, &s->keys[0].sealed_len);
+    s->key_count = 1;
+    s->max_in_flight = 1;
     s->version = 1;
+    s->created_at = env_wall(&f->world.env);
     return s;
+}
+
+/* Borrows `s`. */
+static void subscribe_with(struct fixture *f, const struct subscription *s)
+{
+    struct change_set *set = change_set_new();
+    webhook_engine_set(f->engine, s);
+    change_put_subscription(set, subscription_copy(s));
+    commit(f, set);
 }
 
 static void subscribe(struct fixture *f, const char *id)
 {
-    struct change_set *set = change_set_new();
     struct subscription *s = make_subscription(f, id);
-    webhook_engine_set(f->engine, s);
-    change_put_subscription(set, s);
-    commit(f, set);
+    subscribe_with(f, s);
+    subscription_free(s);
 }
 
 static char *body_of(const char *event_id)
@@ -247,11 +263,12 @@ static struct delivery make_delivery(struct fixture *f, const char *subscription
 }
 
 /* Stores an event with its delivery, as reconcile does, and tells the engine. */
-static void publish(struct fixture *f, const char *subscription, unsigned number)
+static void publish_type(struct fixture *f, const char *subscription, unsigned number, const char *type)
 {
     struct change_set *set = change_set_new();
     struct event *e = MEM_NEW(struct event);
     struct delivery d = make_delivery(f, subscription, number);
+    (void)snprintf(d.event_type, sizeof(d.event_type), "%s", type);
     (void)snprintf(e->id, sizeof(e->id), "%s", d.event_id);
     e->body = body_of(e->id);
     char *body CLEANUP_FREE = mem_strdup(e->body);
@@ -261,6 +278,11 @@ static void publish(struct fixture *f, const char *subscription, unsigned number
     webhook_engine_enqueue(f->engine, &d, body);
 }
 
+static void publish(struct fixture *f, const char *subscription, unsigned number)
+{
+    publish_type(f, subscription, number, "cluster.ready");
+}
+
 /* The stored row. */
 static struct delivery stored(struct fixture *f, const char *subscription, unsigned number)
 {
@@ -268,10 +290,12 @@ static struct delivery stored(struct fixture *f, const char *subscription, unsig
     change_purge(barrier, CHANGE_DELIVERY_PURGE, 1);
     commit(f, barrier);
     const struct delivery wanted = make_delivery(f, subscription, number);
+    struct delivery_query query = {.status = -1, .limit = 100};
+    (void)snprintf(query.subscription_id, sizeof(query.subscription_id), "%s", subscription);
     struct delivery *rows = NULL;
     size_t count = 0;
     struct delivery found = {.attempt = -1};
-    assert_int_equal(store_fake.deliveries(f->conn, subscription, "", 100, &rows, &count), STORE_OK);
+    assert_int_equal(store_fake.deliveries(f->conn, &query, &rows, &count), STORE_OK);
     for (size_t i = 0; i < count; i++)
         if (!strcmp(rows[i].id, wanted.id))
             found = rows[i];
@@ -567,6 +591,260 @@ static void wh15_gives_up_on_a_receiver_that_is_dead_for_days(void **state)
     assert_non_null(strstr(f->changed->disabled_reason, "5 days"));
 }
 
+/* Five days count from the last success that the store knows of, not from the start of the process. */
+static void wh15_counts_the_days_over_restarts(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->created_at -= 240 * HOUR_US;
+    s->last_success_at = s->created_at + 140 * HOUR_US; /* 100 hours ago */
+    webhook_engine_set(f->engine, s);
+    webhook_engine_remove(f->engine, "wh_a");
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    publish(f, "wh_a", 1);
+    run(f, 95 * HOUR_US); /* the schedule ends after some 76 hours */
+    assert_int_equal(f->changes, 1);
+    assert_true(f->changed->disabled);
+}
+
+static void a_waiting_delivery_is_hastened(void **state)
+{
+    struct fixture *f = *state;
+    (void)snprintf(retry_after, sizeof(retry_after), "600");
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_002"));
+    assert_true(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
+    assert_int_equal(f->receiver.count, 1);
+    run(f, US_PER_S);
+    assert_int_equal(f->receiver.count, 2);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
+    assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
+}
+
+/* The table of conventions 1.3: what is kept of the first answer, when the second attempt comes, whether it
+ * is over. */
+static struct reply first_reply;
+
+static struct reply first_then_ok(const struct request *request, unsigned number)
+{
+    (void)request;
+    return number ? (struct reply){.status = 200} : first_reply;
+}
+
+static void the_outcome_of_every_kind_of_answer(void **state)
+{
+    static const struct {
+        struct reply reply;
+        const char *error;
+        enum delivery_status then; /* after the first attempt */
+        int64_t wait_s;            /* until the second one, without jitter */
+        bool disables;
+    } rows[] = {
+        {{.status = 200}, "", DELIVERY_DELIVERED, 0, false},
+        {{.status = 202, .retry_after = "60"}, "", DELIVERY_DELIVERED, 0, false},
+        {{.outcome = HTTP_TOO_LARGE, .status = 200}, "", DELIVERY_DELIVERED, 0, false},
+        {{.status = 301}, "redirect", DELIVERY_PENDING, 5, false},
+        {{.status = 308, .retry_after = "90"}, "redirect", DELIVERY_PENDING, 90, false},
+        {{.status = 400}, "http_4xx", DELIVERY_PENDING, 5, false},
+        {{.status = 404}, "http_4xx", DELIVERY_PENDING, 5, false},
+        {{.status = 410}, "gone", DELIVERY_FAILED, 0, true},
+        {{.status = 429}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.status = 429, .retry_after = "120"}, "throttled", DELIVERY_PENDING, 120, false},
+        {{.status = 429, .retry_after = "200000"}, "throttled", DELIVERY_PENDING, 86400, false},
+        {{.status = 500}, "http_5xx", DELIVERY_PENDING, 5, false},
+        {{.status = 502}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.status = 503}, "http_5xx", DELIVERY_PENDING, 5, false},
+        {{.status = 503, .retry_after = "77"}, "http_5xx", DELIVERY_PENDING, 77, false},
+        {{.status = 504}, "throttled", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_TOO_LARGE, .status = 500}, "http_5xx", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_TIMEOUT, .error = "timeout"}, "timeout", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_BROKEN, .error = "reset"}, "connection_lost", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_NOT_SENT, .error = "connect"}, "connect", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_NOT_SENT, .error = "resolve"}, "resolve", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_NOT_SENT, .error = "tls"}, "tls", DELIVERY_PENDING, 5, false},
+        {{.outcome = HTTP_NOT_SENT, .error = "address_refused"},
+         "address_refused",
+         DELIVERY_PENDING,
+         5,
+         false},
+    };
+    struct fixture *f = *state;
+    f->receiver.reply = first_then_ok;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "wh_%03zu", i);
+        f->receiver.count = f->changes = 0;
+        first_reply = rows[i].reply;
+        subscribe(f, id);
+        publish(f, id, 1);
+        run(f, 10 * US_PER_MS);
+        expect_stored(f, id, 1, rows[i].then, 1, rows[i].error);
+        assert_int_equal(stored(f, id, 1).response_status, rows[i].reply.status);
+        run(f, 2 * rows[i].wait_s * US_PER_S);
+        assert_int_equal(f->changes, rows[i].disables);
+        assert_int_equal(f->receiver.count, rows[i].then == DELIVERY_PENDING ? 2 : 1);
+        if (rows[i].then != DELIVERY_PENDING)
+            continue;
+        expect_stored(f, id, 1, DELIVERY_DELIVERED, 2, "");
+        int64_t waited = f->receiver.seen[1].at - f->receiver.seen[0].at;
+        assert_in_range(waited, rows[i].wait_s * US_PER_S * 8 / 10, rows[i].wait_s * US_PER_S * 12 / 10);
+        if (rows[i].reply.retry_after)
+            assert_in_range(waited, rows[i].wait_s * US_PER_S, (rows[i].wait_s + 1) * US_PER_S);
+    }
+}
+
+/* A test is tried once, and neither 410 nor a long failure switches the subscription off. */
+static void a_test_is_tried_once_and_disables_nothing(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = gone;
+    subscribe(f, "wh_a");
+    publish_type(f, "wh_a", 1, "webhook.test");
+    run(f, 150 * HOUR_US);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "gone");
+    f->receiver.reply = status_503;
+    publish_type(f, "wh_a", 2, "webhook.test");
+    run(f, 150 * HOUR_US);
+    expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 1, "http_5xx");
+    assert_int_equal(f->receiver.count, 2);
+    assert_int_equal(f->changes, 0);
+    f->receiver.reply = status_ok;
+    publish_type(f, "wh_a", 3, "webhook.test");
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 3, DELIVERY_DELIVERED, 1, "");
+}
+
+static void wh18_the_configuration_of_now_decides(void **state)
+{
+    int ports[] = {8443, 0};
+    struct fixture *f = *state;
+    f->receiver.reply = status_ok;
+    struct subscription *s = make_subscription(f, "wh_a");
+    free(s->url);
+    s->url = mem_strdup("https://hooks.example:8443/");
+    subscribe_with(f, s);
+    subscription_free(s);
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 1, "address_refused");
+    assert_int_equal(f->receiver.count, 0);
+    f->config.webhooks.ports = ports;
+    run(f, 10 * US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
+}
+
+/* ---- secrets that go along, and those that come back ---- */
+
+#define OTHER_SECRET "whsec_dGVzdC1zZWNyZXQta2V5LTI0LWJ5dGVzIQ=="
+
+static void wh6_a_rotation_signs_with_both(void **state)
+{
+    struct fixture *f = *state;
+    struct signing_key key;
+    f->receiver.reply = status_ok;
+    struct subscription *s = make_subscription(f, "wh_a");
+    assert_true(webhook_key_given(&f->world.env, &f->key, s->id, OTHER_SECRET, &key));
+    subscription_rotate(s, &key, env_wall(&f->world.env), HOUR_US);
+    subscribe_with(f, s);
+    publish(f, "wh_a", 1);
+    run(f, HOUR_US);
+    publish(f, "wh_a", 2);
+    run(f, US_PER_S);
+    subscription_free(s);
+    assert_int_equal(f->receiver.count, 2);
+    const struct request *seen = f->receiver.seen;
+    int64_t at_s[] = {strtoll(seen[0].timestamp, NULL, 10), strtoll(seen[1].timestamp, NULL, 10)};
+    char *newer CLEANUP_FREE =
+        webhook_sign(OTHER_SECRET, seen[0].id, at_s[0], seen[0].body, strlen(seen[0].body));
+    char *older CLEANUP_FREE = webhook_sign(SECRET, seen[0].id, at_s[0], seen[0].body, strlen(seen[0].body));
+    char *both CLEANUP_FREE = mem_printf("%s %s", newer, older);
+    char *later CLEANUP_FREE =
+        webhook_sign(OTHER_SECRET, seen[1].id, at_s[1], seen[1].body, strlen(seen[1].body));
+    assert_string_equal(seen[0].signature, both);
+    assert_string_equal(seen[1].signature, later);
+}
+
+static struct reply echoes(const struct request *request, unsigned number)
+{
+    static char body[4096];
+    (void)number;
+    (void)snprintf(body, sizeof(body), "%0200d you sent %s\r\nBearer abcdef %02000d", 0,
+                   request->authorization, 0);
+    return (struct reply){.status = 500, .body = body};
+}
+
+static void an_extra_header_goes_along_and_never_comes_back(void **state)
+{
+    struct fixture *f = *state;
+    struct webhook_header header;
+    f->receiver.reply = echoes;
+    struct subscription *s = make_subscription(f, "wh_a");
+    assert_true(webhook_header_seal(&f->world.env, &f->key, s->id, "Authorization",
+                                    "Basic c2VjcmV0OnNlY3JldA==", &header));
+    assert_true(subscription_set_header(s, &header));
+    subscribe_with(f, s);
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    assert_string_equal(f->receiver.seen[0].authorization, "Basic c2VjcmV0OnNlY3JldA==");
+    char *expected CLEANUP_FREE = mem_printf("%0200d you sent **************************  Bearer ****", 0);
+    struct delivery d = stored(f, "wh_a", 1);
+    assert_int_equal(strlen(d.snippet), DELIVERY_SNIPPET_BYTES - 1);
+    assert_memory_equal(d.snippet, expected, strlen(expected));
+
+    s->headers[0].sealed[0] ^= 1;
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    run(f, 10 * US_PER_S);
+    assert_int_equal(f->receiver.count, 1);
+    expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 2, "secret_unreadable");
+}
+
+static void wh22_snippets_are_printable(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *snippet;
+    } rows[] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"a\r\n\tb\x7f", "a   b "},
+        {"\x1b[31mred", " [31mred"},
+        {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        {"\xe2\x82\xac \xf0\x9f\x98\x80", "\xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\xc3(", "?("},
+        {"\xff\xfe", "??"},
+        {"\xc0\xaf", "??"},           /* overlong */
+        {"\xed\xa0\x80", "???"},      /* a surrogate */
+        {"\xf5\x80\x80\x80", "????"}, /* beyond Unicode */
+        {"\xe2\x82", "??"},
+        {"\xc2\x9b[0m", " [0m"}, /* C1 */
+        {"a\xe2\x80\xae"
+         "b",
+         "a b"}, /* reverses the line */
+        {"token shd_abc whsec_QUJD", "token shd_*** whsec_****"},
+    };
+    const struct subscription none = {0};
+    const struct seal_key key = {{0}};
+    char snippet[DELIVERY_SNIPPET_BYTES];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        snippet_write(snippet, rows[i].body, strlen(rows[i].body), &none, &key);
+        assert_string_equal(snippet, rows[i].snippet);
+    }
+    snippet_write(snippet, "a\0b", 3, &none, &key);
+    assert_string_equal(snippet, "a b");
+    /* Nothing is cut in two. */
+    char *wide CLEANUP_FREE = mem_printf("%0255d\xc3\xbc", 0);
+    snippet_write(snippet, wide, strlen(wide), &none, &key);
+    assert_int_equal(strlen(snippet), 255);
+}
+
 /* ---- who waits for whom
  * --------------------------------------------------------------------------------------- */
 
@@ -589,6 +867,59 @@ static void one_at_a_time_per_subscription(void **state)
     assert_int_equal(f->receiver.max_in_flight, 1);
     assert_int_equal(f->receiver.seen[1].at - f->receiver.seen[0].at, 10 * US_PER_S);
     assert_int_equal(f->receiver.seen[2].at - f->receiver.seen[1].at, 10 * US_PER_S);
+}
+
+static struct reply a_hangs_all(const struct request *request, unsigned number)
+{
+    (void)request;
+    (void)number;
+    return (struct reply){.outcome = HTTP_TIMEOUT, .error = "timeout", .latency_us = 20 * US_PER_S};
+}
+
+static void as_many_at_a_time_as_the_subscription_says(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->max_in_flight = 3;
+    subscribe_with(f, s);
+    for (unsigned i = 1; i <= 7; i++)
+        publish(f, "wh_a", i);
+    run(f, US_PER_S);
+    assert_int_equal(f->receiver.count, 3);
+    run(f, 29 * US_PER_S + 500 * US_PER_MS);
+    assert_int_equal(f->receiver.count, 7);
+    assert_int_equal(f->receiver.max_in_flight, 3);
+    s->max_in_flight = 1; /* holds for what has not begun */
+    s->version = 2;
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    for (unsigned i = 8; i <= 10; i++)
+        publish(f, "wh_a", i);
+    run(f, 15 * US_PER_S);
+    assert_int_equal(f->receiver.count, 9);
+}
+
+/* A wide subscription whose receiver is dead takes one place of all, not its whole width. */
+static void a_failing_receiver_is_tried_one_by_one(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = a_hangs_all;
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->max_in_flight = 10;
+    subscribe_with(f, s);
+    subscription_free(s);
+    for (unsigned i = 1; i <= 20; i++)
+        publish(f, "wh_a", i);
+    run(f, 19 * US_PER_S);
+    assert_int_equal(f->receiver.count, 10);
+    run(f, 20 * US_PER_S);
+    assert_int_equal(f->receiver.count, 11);
+    f->receiver.reply = slow;
+    run(f, 12 * US_PER_S); /* the one under way fails, the next one succeeds */
+    run(f, 60 * US_PER_S);
+    assert_int_equal(f->receiver.in_flight, 0);
+    assert_int_equal(f->receiver.max_in_flight, 10);
 }
 
 static struct reply a_hangs(const struct request *request, unsigned number)
@@ -619,18 +950,18 @@ static void wh12_subscriptions_do_not_wait_for_each_other(void **state)
 
 static void all_together_have_a_limit(void **state)
 {
-    enum { SUBSCRIPTIONS = 60, LIMIT = 48 };
+    enum { SUBSCRIPTIONS = 140, LIMIT = 128 };
     struct fixture *f = *state;
     f->receiver.reply = slow;
     for (unsigned i = 0; i < SUBSCRIPTIONS; i++) {
         char id[40];
-        (void)snprintf(id, sizeof(id), "wh_%02u", i);
+        (void)snprintf(id, sizeof(id), "wh_%03u", i);
         subscribe(f, id);
         publish(f, id, 1);
     }
     run(f, 5 * US_PER_S);
     assert_int_equal(f->receiver.count, LIMIT);
-    webhook_engine_remove(f->engine, "wh_59"); /* one that waits for its turn */
+    webhook_engine_remove(f->engine, "wh_139"); /* one that waits for its turn */
     run(f, 60 * US_PER_S);
     assert_int_equal(f->receiver.count, SUBSCRIPTIONS - 1);
     assert_int_equal(f->receiver.max_in_flight, LIMIT);
@@ -845,11 +1176,11 @@ static void a_secret_that_cannot_be_opened_fails_the_attempt(void **state)
 
 static char metrics_text[16384];
 
-static void expect_metric(const char *line)
+static void expect_metric(struct fixture *f, const char *line)
 {
     struct buffer out;
     buffer_init(&out, sizeof(metrics_text) - 1);
-    webhook_metrics(&out);
+    webhook_metrics(&out, env_wall(&f->world.env));
     assert_false(out.overflow);
     (void)snprintf(metrics_text, sizeof(metrics_text), "%s", out.data);
     buffer_done(&out);
@@ -861,22 +1192,44 @@ static void counts_what_it_does(void **state)
 {
     struct fixture *f = *state;
     f->receiver.reply = gone;
-    expect_metric("\nshootd_webhook_pending 0\n");
-    expect_metric("shootd_webhook_endpoints{state=\"active\"} 0\n");
-    expect_metric("shootd_webhook_endpoints{state=\"disabled\"} 0\n");
+    expect_metric(f, "\nshootd_webhook_pending 0\n");
+    expect_metric(f, "shootd_webhook_endpoints{state=\"active\"} 0\n");
+    expect_metric(f, "shootd_webhook_endpoints{state=\"disabled\"} 0\n");
     subscribe(f, "wh_a");
     publish(f, "wh_a", 1);
-    expect_metric("\nshootd_webhook_pending 1\n");
-    expect_metric("shootd_webhook_endpoints{state=\"active\"} 1\n");
+    expect_metric(f, "\nshootd_webhook_pending 1\n");
+    expect_metric(f, "\nshootd_webhook_in_flight 0\n");
+    f->world.now += 7 * US_PER_S;
+    expect_metric(f, "\nshootd_webhook_oldest_pending_age_seconds 7\n");
+    expect_metric(f, "shootd_webhook_endpoints{state=\"active\"} 1\n");
     run(f, US_PER_S);
-    expect_metric("\nshootd_webhook_pending 0\n");
-    expect_metric("shootd_webhook_endpoints{state=\"active\"} 0\n");
-    expect_metric("shootd_webhook_endpoints{state=\"disabled\"} 1\n");
+    expect_metric(f, "\nshootd_webhook_pending 0\n");
+    expect_metric(f, "\nshootd_webhook_oldest_pending_age_seconds 0\n");
+    expect_metric(f, "shootd_webhook_endpoints{state=\"active\"} 0\n");
+    expect_metric(f, "shootd_webhook_endpoints{state=\"disabled\"} 1\n");
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++) {
         char *series CLEANUP_FREE = mem_printf("\nshootd_webhook_attempts_total{outcome=\"%s\"} ",
                                                attempt_result_name((enum attempt_result)i));
-        expect_metric(series);
+        expect_metric(f, series);
     }
+}
+
+static void measures_from_event_to_delivery(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slow;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_count 0\n");
+    run(f, US_PER_S);
+    expect_metric(f, "\nshootd_webhook_in_flight 1\n");
+    run(f, 10 * US_PER_S);
+    expect_metric(f, "\nshootd_webhook_in_flight 0\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"5\"} 0\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"30\"} 1\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"+Inf\"} 1\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_sum 10.000000\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_count 1\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -885,6 +1238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(counts_what_it_does),
+        TEST(measures_from_event_to_delivery),
         TEST(wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed),
         TEST(wh2_wh14_follows_the_schedule_to_its_end),
         TEST(stores_every_attempt),
@@ -897,7 +1251,17 @@ int main(void)
         TEST(wh21_a_redirect_is_a_failure),
         TEST(wh22_answers_have_sanitized_names),
         TEST(wh15_gives_up_on_a_receiver_that_is_dead_for_days),
+        TEST(wh15_counts_the_days_over_restarts),
+        TEST(a_waiting_delivery_is_hastened),
+        TEST(the_outcome_of_every_kind_of_answer),
+        TEST(a_test_is_tried_once_and_disables_nothing),
+        TEST(wh18_the_configuration_of_now_decides),
+        TEST(wh6_a_rotation_signs_with_both),
+        TEST(an_extra_header_goes_along_and_never_comes_back),
+        TEST(wh22_snippets_are_printable),
         TEST(one_at_a_time_per_subscription),
+        TEST(as_many_at_a_time_as_the_subscription_says),
+        TEST(a_failing_receiver_is_tried_one_by_one),
         TEST(wh12_subscriptions_do_not_wait_for_each_other),
         TEST(all_together_have_a_limit),
         TEST(wh16_sends_again_after_a_restart),

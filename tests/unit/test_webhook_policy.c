@@ -10,7 +10,7 @@
 #include "webhook/target_policy.h"
 #include "webhook/webhook.h"
 
-static bool allowed(struct config *config, const char *text)
+static bool allowed_for(struct config *config, const char *host, const char *text)
 {
     struct sockaddr_storage storage = {0};
     struct sockaddr_in *four = (struct sockaddr_in *)(void *)&storage;
@@ -22,7 +22,12 @@ static bool allowed(struct config *config, const char *text)
         four->sin_family = AF_INET;
         assert_int_equal(inet_pton(AF_INET, text, &four->sin_addr), 1);
     }
-    return webhook_address_allowed(config, (struct sockaddr *)(void *)&storage);
+    return webhook_address_allowed(config, host, (struct sockaddr *)(void *)&storage);
+}
+
+static bool allowed(struct config *config, const char *text)
+{
+    return allowed_for(config, "hooks.example.org", text);
 }
 
 /* First and last address of each denied network, and their neighbours outside where those are public. */
@@ -76,7 +81,7 @@ static void wh20_knows_the_edges_of_denied_networks(void **state)
             assert_true(allowed(&config, rows[i].above));
     }
     const struct sockaddr unix_socket = {.sa_family = AF_UNIX};
-    assert_false(webhook_address_allowed(&config, &unix_socket));
+    assert_false(webhook_address_allowed(&config, "", &unix_socket));
 }
 
 static void wh20_the_allow_list_opens_what_it_contains(void **state)
@@ -96,6 +101,54 @@ static void wh20_the_allow_list_opens_what_it_contains(void **state)
     assert_true(allowed(&config, "fd00:1:ffff::1"));
     assert_false(allowed(&config, "fd00:2::"));
     assert_true(allowed(&config, "8.8.8.8"));
+}
+
+/* A host that the operator trusts may live in the house; what no machine of anybody is stays closed. */
+static void wh20_an_allowed_host_may_be_private_but_not_local_to_the_link(void **state)
+{
+    static const struct {
+        const char *address;
+        bool open;
+    } rows[] = {
+        {"10.1.2.3", true},
+        {"172.31.0.1", true},
+        {"192.168.1.1", true},
+        {"100.64.1.1", true},
+        {"127.0.0.1", true},
+        {"::1", true},
+        {"fd00::1", true},
+        {"::ffff:10.0.0.1", true},
+        {"64:ff9b::a00:1", true},
+        {"8.8.8.8", true},
+        {"169.254.169.254", false},
+        {"169.254.0.1", false},
+        {"fe80::1", false},
+        {"fd00:ec2::254", false},
+        {"224.0.0.1", false},
+        {"ff02::1", false},
+        {"0.0.0.0", false},
+        {"::", false},
+        {"255.255.255.255", false},
+        {"240.0.0.1", false},
+        {"192.0.2.1", false},
+        {"2002:a00:1::", false},
+        {"::ffff:169.254.169.254", false},
+        {"64:ff9b::a9fe:a9fe", false},
+        {"::10.0.0.1", false},
+    };
+    char *hosts[] = {(char[]){"hooks.internal"}, NULL};
+    char *all[] = {(char[]){"hooks.internal"}, (char[]){"169.254.0.0/16"}, (char[]){"fe80::/10"}, NULL};
+    struct config config = {.webhooks.allow = hosts};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (allowed_for(&config, "Hooks.Internal.", rows[i].address) != rows[i].open)
+            fail_msg("%s", rows[i].address);
+        if (rows[i].open && strcmp(rows[i].address, "8.8.8.8") != 0)
+            assert_false(allowed_for(&config, "other.internal", rows[i].address));
+    }
+    config.webhooks.allow = all;
+    assert_true(allowed_for(&config, "other.internal", "169.254.169.254"));
+    assert_true(allowed_for(&config, "other.internal", "fe80::1"));
 }
 
 static void all_of_ipv6_is_not_ipv4(void **state)
@@ -196,6 +249,17 @@ static void wh18_names_every_fault_of_a_url(void **state)
         {"https://127.1/", "address_not_allowed"},
         {"https://127%2e0%2e0%2e1/", "address_not_allowed"},
         {"https://0/", "address_not_allowed"},
+        {"https://127.0.0.1./", "address_not_allowed"},
+        {"https://0x7f.1./", "address_not_allowed"},
+        {"https://017700000001/", "address_not_allowed"},
+        {"https://[::]/", "address_not_allowed"},
+        {"https://[::ffff:a9fe:a9fe]/", "address_not_allowed"},
+        {"https://[fd00:ec2::254]/", "address_not_allowed"},
+        {"https://169.254.169.254@hooks.example.org/", "userinfo_not_allowed"},
+        {"https://hooks.example.org@169.254.169.254/", "userinfo_not_allowed address_not_allowed"},
+        {"gopher://127.0.0.1:6379/_PING", "scheme_not_allowed port_not_allowed address_not_allowed"},
+        {"dict://hooks.example.org/", "scheme_not_allowed"},
+        {"https://hooks.example.org:22/", "port_not_allowed"},
         {"https://169.254.169.254/latest/meta-data", "address_not_allowed"},
         {"https://[::1]/", "address_not_allowed"},
         {"https://[::ffff:127.0.0.1]/", "address_not_allowed"},
@@ -255,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wh20_knows_the_edges_of_denied_networks),
         cmocka_unit_test(wh20_the_allow_list_opens_what_it_contains),
+        cmocka_unit_test(wh20_an_allowed_host_may_be_private_but_not_local_to_the_link),
         cmocka_unit_test(all_of_ipv6_is_not_ipv4),
         cmocka_unit_test(reads_networks),
         cmocka_unit_test(tells_mistyped_entries_from_names),

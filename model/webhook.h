@@ -1,0 +1,98 @@
+/*
+ * Webhooks as kept: subscriptions and deliveries. Plain structs like those of model/cluster.h, under the same
+ * rules.
+ */
+#ifndef MODEL_WEBHOOK_H
+#define MODEL_WEBHOOK_H
+
+#include "model/cluster.h"
+
+/* How deliveries are signed: HMAC-SHA256 with a shared secret (WH-4), or Ed25519 (WH-5). */
+enum signature_scheme { SIGNATURE_V1, SIGNATURE_V1A, SIGNATURE_SCHEME_MAX_ };
+const char *signature_scheme_name(enum signature_scheme scheme);
+/* -1 for an unknown name, and for NULL. */
+int signature_scheme_from_name(const char *name);
+
+/* A key that deliveries are signed with; a rotation leaves the one before it alive for a while (WH-6). */
+struct signing_key {
+    enum signature_scheme scheme;
+    uint8_t *sealed; /* "whsec_..." or "whsk_..." (base/seal.h); the clear key never leaves memory */
+    size_t sealed_len;
+    char *public_key; /* "whpk_..." of an Ed25519 key, else NULL */
+    wall_us created_at;
+    wall_us expires_at; /* 0: the current one */
+};
+
+/* A header field that the owner wants with each delivery. Its value may be a credential. */
+struct webhook_header {
+    char *name;
+    uint8_t *sealed;
+    size_t sealed_len;
+};
+
+enum { SUBSCRIPTION_MAX_KEYS = 3, SUBSCRIPTION_MAX_HEADERS = 10, SUBSCRIPTION_MAX_IN_FLIGHT = 10 };
+
+struct subscription {
+    char id[40];
+    char *url;
+    char **event_types; /* NULL-terminated; "*" and "cluster.*" are wildcards; empty: all */
+    char **projects;    /* NULL-terminated; empty: all */
+    char *description;
+    struct signing_key keys[SUBSCRIPTION_MAX_KEYS]; /* the current one first */
+    unsigned key_count;
+    struct webhook_header headers[SUBSCRIPTION_MAX_HEADERS];
+    unsigned header_count;
+    int max_in_flight; /* deliveries under way at the same time, 1..SUBSCRIPTION_MAX_IN_FLIGHT */
+    char *created_by;
+    bool disabled;
+    char *disabled_reason;
+    int64_t version;
+    wall_us created_at;
+    wall_us updated_at;
+    wall_us
+        last_success_at; /* 0: never, as far as is known; the store adds it, subscription_to_json does not */
+};
+
+void subscription_free(struct subscription *s);
+struct subscription *subscription_copy(const struct subscription *s);
+json_t *subscription_to_json(const struct subscription *s);
+/* Also of the form with one `sealed_secret` of earlier versions. */
+struct subscription *subscription_from_json(const json_t *doc);
+/* Whether the subscription wants this event. */
+bool subscription_matches(const struct subscription *s, const struct event *e);
+/*
+ * Makes `key` (taken) the current one. The others live until now + grace_us at the longest; those that do not
+ * live on, and the oldest of too many, are gone.
+ */
+void subscription_rotate(struct subscription *s, struct signing_key *key, wall_us now, int64_t grace_us);
+/* Takes `header`; one of the same name, whatever its case, gives way. False, and nothing taken: too many. */
+bool subscription_set_header(struct subscription *s, struct webhook_header *header);
+void subscription_remove_header(struct subscription *s, const char *name);
+void signing_key_done(struct signing_key *key);
+void webhook_header_done(struct webhook_header *header);
+
+enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DELIVERY_STATUS_MAX_ };
+const char *delivery_status_name(enum delivery_status status);
+int delivery_status_from_name(const char *name);
+
+enum { DELIVERY_SNIPPET_BYTES = 257 };
+
+/* One event for one subscription, through all its attempts. */
+struct delivery {
+    char id[40];
+    char event_id[40];
+    char event_type[40];
+    char subscription_id[40];
+    enum delivery_status status;
+    int attempt;         /* attempts made so far */
+    int response_status; /* of the last attempt; 0 when there was no answer */
+    int64_t latency_ms;
+    char error[32]; /* sanitized class of the last failure, "" when none */
+    char
+        snippet[DELIVERY_SNIPPET_BYTES]; /* how the last answer's body began: printable, for admins (WH-22) */
+    wall_us next_attempt_at;             /* 0 when final */
+    wall_us created_at;
+    wall_us updated_at;
+};
+
+#endif

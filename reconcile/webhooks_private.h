@@ -1,0 +1,27 @@
+/* The seams between the files that decide commands about webhooks. Loop thread. */
+#ifndef RECONCILE_WEBHOOKS_PRIVATE_H
+#define RECONCILE_WEBHOOKS_PRIVATE_H
+
+#include "reconcile/world_private.h"
+
+/* webhooks.c */
+/* The webhook of the command; NULL after an answer: it is not there, not seen, or another version. */
+struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
+
+/* webhook_body.c: what callers say about a webhook. */
+/*
+ * Brings what the body of a create or a patch says into `s`, whose id is set, and adds every fault. What the
+ * body does not name stays as it is, null is what a webhook has without a wish.
+ */
+void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscription *s,
+                   struct problem **faults);
+/*
+ * The key that a create or a rotation asks for; `scheme` is used without a wish. *ret_secret (the caller
+ * frees it with mem_free_secret) is what the receiver verifies with, NULL when that is the public key.
+ * False after a fault.
+ */
+bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char *id,
+                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,
+                      struct problem **faults);
+
+#endif
