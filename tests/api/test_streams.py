@@ -1,10 +1,13 @@
 """Event streams (server-sent events): what comes, from where on, for whom, and how they end."""
 
 import json
+import pathlib
 import re
+import resource
 import subprocess
 import threading
 import time
+from random import Random
 
 import httpx
 import pytest
@@ -446,6 +449,51 @@ def test_an_event_reaches_all_of_many(sim, d):
         for s in streams + stalled:
             s.close()
     wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="all to be gone", timeout=20)
+
+
+def test_the_descriptor_limit_is_raised(sim, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        d = harness.Shootd(tmp_path / "fd", sim.url, extra="limits: {connections: 100000}\n").start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limits = pathlib.Path(f"/proc/{d.process.pid}/limits").read_text()
+    assert re.search(rf"Max open files\s+{hard}\s+{hard}", limits), limits
+    assert ("fewer descriptors" in d.log()) == (hard < 100128)
+    d.stop()
+
+
+def test_clients_that_come_and_go(sim, tmp_path):
+    """In all ways at once, with tokens that are revoked meanwhile; at the end nothing is left."""
+    d = harness.Shootd(tmp_path / "go", sim.url, polling=FAST, extra="limits: {heartbeat: 500ms, stream_lifetime: 1s, http_threads: 4}\n").start()
+    tokens, stop, faults = [token(d) for _ in range(8)], threading.Event(), []
+
+    def client(seed):
+        random = Random(seed)
+        while not stop.is_set():
+            try:
+                path = random.choice(["/v1/events", "/v1/events?after=0", "/v1/events?type=operation.*", f"/v1/events?after={random.randint(0, 99)}"])
+                mine = random.choice([None, *(t["token"] for t in tokens)])
+                with Stream(d, path, token=mine, last=random.choice([None, "5", "999999"]), read=random.random() < 0.8) as s:
+                    assert s.status in (200, 401)
+                    time.sleep(random.random() * random.choice([0.01, 0.2, 1.2]))
+            except Exception as e:
+                faults.append(repr(e))
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(20)]
+    for t in threads:
+        t.start()
+    for t in tokens[:4]:
+        found(sim, 5)
+        time.sleep(0.7)
+        d.http.delete("/v1/tokens/" + t["id"])
+    stop.set()
+    for t in threads:
+        t.join(20)
+    assert not faults, faults[:3]
+    wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="all to be gone")
+    assert metric(d, "shootd_sse_streams_total") > 60
+    d.stop()
 
 
 # ---- the log behind it -------------------------------------------------------------------------------------------------
