@@ -3,7 +3,9 @@ and when the next attempt is due. The schedule to its end is in tests/unit/test_
 
 import datetime
 import socket
+import ssl
 import struct
+import subprocess
 import threading
 import time
 
@@ -162,3 +164,35 @@ def test_wh12_a_slow_receiver_delays_nobody(sim, make_shootd, receiver):
         wait_until(lambda: "\nshootd_webhook_in_flight 3\n" in d.http.get("/metrics").text, what="three at a time")
     finally:
         slow.stop()
+
+
+def test_what_is_no_tls_or_not_theirs_gets_nothing(sim, make_shootd, tmp_path):
+    """A certificate that nobody vouches for, and a receiver that does not speak TLS."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-days", "2", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    seen = []
+
+    class Tls(RawReceiver):
+        def serve(self, connection):
+            with context.wrap_socket(connection, server_side=True) as tunnel:
+                seen.append(tunnel.recv(65536))
+
+    class Plain(RawReceiver):
+        def serve(self, connection):
+            connection.sendall(b"220 mail.example.com ESMTP\r\n")
+            connection.recv(65536)
+
+    d = make_shootd(sim.url).start()
+    receivers = [Tls(b""), Plain(b"")]
+    try:
+        hooks = [subscribe(d, r.url.replace("http:", "https:")) for r in receivers]
+        sim.post("shoots", count=1, prefix="found", state="ready")
+        for hook, error in zip(hooks, ("certificate", "tls")):
+            entry = wait_until(lambda: log_of(d, hook), what=error)
+            assert (entry["error"], entry["response_status"], entry["status"]) == (error, None, "pending")
+        assert not any(seen)
+    finally:
+        for receiver in receivers:
+            receiver.stop()
