@@ -21,7 +21,7 @@ FAMILIES = ([], ["cluster.*"], ["operation.*"], ["cluster.ready", "cluster.disco
 # Within this time after an answer its result is stored, unless the daemon is killed in it.
 NOTED_S = 1.5 * PATIENCE
 
-Received = collections.namedtuple("Received", "at to id headers body status")
+Received = collections.namedtuple("Received", "at to id headers body status")  # status 0: the connection was cut
 
 
 class Receivers:
