@@ -50,7 +50,7 @@ def clock_at(directory, now):
 def verify(request, here, tmp_path):
     """verify(keys, headers, body, now): what one of the programs says."""
     def run(keys, headers, body, now=None):
-        (tmp_path / "keys").write_text("".join(key + "\n" for key in keys))
+        (tmp_path / "keys").write_text("\n".join(keys))
         environment = {"PATH": os.environ["PATH"], **(clock_at(tmp_path, now) if now else {})}
         environment |= {"HTTP_" + name.upper().replace("-", "_"): value for name, value in headers.items()}
         ran = subprocess.run([PROGRAMS[request.param], here / request.param, tmp_path / "keys"], input=body, env=environment,
