@@ -34,9 +34,13 @@ static void answer_free(struct answer *a)
     free(a);
 }
 
+/* The loop has ended, and with it whatever could decide more. */
 static void answer_drop(struct loop_task *task)
 {
-    answer_free(CONTAINER_OF(task, struct answer, task));
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    a->cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    a->cmd->reply(a->cmd);
+    answer_free(a);
 }
 
 static struct answer *answer_new(struct command *cmd, void (*run)(struct loop_task *task))
