@@ -15,7 +15,7 @@
 /* Three signatures and the spaces between them. */
 enum { SIGNATURES_MAX_BYTES = SUBSCRIPTION_MAX_KEYS * 128 };
 
-char *webhook_secret_new(const struct env *env)
+static char *secret_new(const struct env *env)
 {
     uint8_t bytes[SECRET_MIN_BYTES];
     env->random(env, bytes, sizeof(bytes));
@@ -59,8 +59,7 @@ bool webhook_key_new(const struct env *env, const struct seal_key *key, const ch
     if (scheme >= SIGNATURE_SCHEME_MAX_)
         return false;
     char *public = NULL;
-    char *secret CLEANUP_SECRET =
-        scheme == SIGNATURE_V1A ? key_pair_new(env, &public) : webhook_secret_new(env);
+    char *secret CLEANUP_SECRET = scheme == SIGNATURE_V1A ? key_pair_new(env, &public) : secret_new(env);
     *ret_key = key_sealed(env, key, subscription_id, scheme, secret);
     ret_key->public_key = public;
     *ret_secret = scheme == SIGNATURE_V1A ? NULL : TAKE_PTR(secret);

@@ -76,14 +76,12 @@ void webhook_check_url(const struct config *config, const char *url, struct prob
 /* Whether both have the same scheme, host and port. False when one of them is no URL. Any thread. */
 bool webhook_same_origin(const char *url, const char *other);
 
-/* A new "whsec_..." secret (24 random bytes, WH-4). The caller frees it with mem_free_secret. */
-char *webhook_secret_new(const struct env *env);
 /* The context under which a subscription's secrets are sealed. The caller frees it. */
 char *webhook_seal_context(const char *subscription_id);
 /*
- * A new key of the subscription, sealed. *ret_secret: the "whsec_..." to be shown once (the caller frees it
- * with mem_free_secret); NULL for v1a, whose secret never leaves: ret_key->public_key is what receivers need.
- * False, and nothing made: there is no such scheme.
+ * A new key of the subscription, sealed. *ret_secret: the "whsec_..." (24 random bytes, WH-4) to be shown
+ * once (the caller frees it with mem_free_secret); NULL for v1a, whose secret never leaves:
+ * ret_key->public_key is what receivers need. False, and nothing made: there is no such scheme.
  */
 bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *subscription_id,
                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret);
