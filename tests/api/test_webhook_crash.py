@@ -178,7 +178,8 @@ def test_wh16_wh17_kill_under_load_with_20_subscriptions(sim, make_shootd):
         load(sim, d, rng, round)
         time.sleep(rng.random() * 1.2 * PATIENCE)
         kill_and_start(d, rng, kills)
-    load(sim, d, rng, ROUNDS)
+    time.sleep(LATE_S)
+    load(sim, d, rng, ROUNDS)  # of this, every failure is noted
 
     wait_until(lambda: settled(d), timeout=45, interval=0.2, what="the last delivery")
     receivers.stop()
