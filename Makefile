@@ -153,6 +153,8 @@ $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ -lmicrohttpd
 bench: all $(OUT)/bench/bare_mhd
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/streams.py
+	@$(PYTHON) bench/deliveries.py
 
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd

@@ -109,7 +109,8 @@ static bool finish_page(struct request *r, struct command *cmd)
         json_set_str(doc, "next_cursor", cursor);
     }
     reply_document(r, doc);
-    answer_field(&r->answer, "Vary", "Accept");
+    if (r->answer.status < MHD_HTTP_BAD_REQUEST)
+        answer_field(&r->answer, "Vary", "Accept");
     return true;
 }
 

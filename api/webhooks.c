@@ -59,7 +59,8 @@ static struct command *command_about(struct request *r, enum command_type type)
     if (blob && (r->route->method == METHOD_GET || answer_allows_write(r, blob->etag))) {
         const struct subscription *s = blob->subject;
         cmd = request_command(r, type);
-        cmd->expected_version = cmd->if_match && r->route->method != METHOD_GET ? s->version : 0;
+        bool names_version = cmd->if_match && strcmp(cmd->if_match, "*") != 0;
+        cmd->expected_version = names_version && r->route->method != METHOD_GET ? s->version : 0;
         cmd->item = mem_strdup(r->delivery);
     }
     view_blob_unref(blob);

@@ -1,6 +1,7 @@
 /*
  * The peer of `make bench`: the least that libmicrohttpd can do. Sends the bytes of a file with the same
- * threads and nothing else: no routing, no authentication, no headers but the content type.
+ * threads and nothing else: no routing, no authentication, no headers but the content type. What is posted is
+ * thrown away, so it is a receiver of webhooks too.
  */
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -18,9 +19,10 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
                               size_t *upload_size, void **state)
 {
     static int seen;
-    (void)cls, (void)url, (void)method, (void)version, (void)upload, (void)upload_size;
-    if (!*state) {
-        *state = &seen; /* the second call keeps the connection alive */
+    (void)cls, (void)url, (void)method, (void)version, (void)upload;
+    if (!*state || *upload_size) {
+        *state = &seen; /* a later call keeps the connection alive */
+        *upload_size = 0;
         return MHD_YES;
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(body_len, body, MHD_RESPMEM_PERSISTENT);

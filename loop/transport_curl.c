@@ -118,6 +118,10 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].code != code)
             continue;
+        /* An answer that is no HTTP has the code of a protocol that is not spoken; but the request went out.
+         */
+        if (rows[i].outcome == HTTP_NOT_SENT && pretransfer_us > 0)
+            break;
         *error = rows[i].error;
         /* A timeout before the request went out is as safe as a refused connection. */
         if (rows[i].outcome == HTTP_TIMEOUT && pretransfer_us == 0)

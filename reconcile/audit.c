@@ -269,9 +269,13 @@ static void answer_free(struct audit_answer *a)
     free(a);
 }
 
+/* The loop has ended, and with it whatever could decide more. */
 static void answer_drop(struct loop_task *task)
 {
-    answer_free(CONTAINER_OF(task, struct audit_answer, task));
+    struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
+    a->cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    a->cmd->reply(a->cmd);
+    answer_free(a);
 }
 
 /* The stored text, with its number as first member. */

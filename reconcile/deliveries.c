@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/body_private.h"
+#include "reconcile/commands_private.h"
 #include "reconcile/webhooks_private.h"
 #include "view/render.h"
 
@@ -33,9 +34,13 @@ static void answer_free(struct answer *a)
     free(a);
 }
 
+/* The loop has ended, and with it whatever could decide more. */
 static void answer_drop(struct loop_task *task)
 {
-    answer_free(CONTAINER_OF(task, struct answer, task));
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    a->cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    a->cmd->reply(a->cmd);
+    answer_free(a);
 }
 
 static struct answer *answer_new(struct command *cmd, void (*run)(struct loop_task *task))
@@ -169,11 +174,10 @@ void command_delivery(struct reconcile *r, struct command *cmd)
 static void on_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    if (save->status == STORE_OK) {
+    if (save->status == STORE_OK)
         reply_prepared(save->r, cmd);
-        return;
-    }
-    reply_unreadable(cmd);
+    else
+        command_reply_not_stored(cmd);
 }
 
 /* The answer to whoever made a delivery begin. */

@@ -11,17 +11,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/body_private.h"
+#include "reconcile/commands_private.h"
 #include "reconcile/webhooks_private.h"
 #include "view/render.h"
 
 enum { WEBHOOKS_MAX = 1000, GRACE_S = 24 * 3600 /* WH-6 */ };
-
-static void reply_not_stored(struct command *cmd, const char *why)
-{
-    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "%s", why);
-    p->retry_after_s = 5;
-    reply_problem(cmd, p);
-}
 
 /* An empty list is everything. */
 static bool caller_sees_webhook(const struct command *cmd, const struct subscription *s)
@@ -55,7 +49,7 @@ static void on_created(struct save *save)
     struct reconcile *r = save->r;
     const struct subscription *s = save->set->changes[0].subscription;
     if (save->status != STORE_OK) {
-        reply_not_stored(cmd, "the webhook could not be stored");
+        command_reply_not_stored(cmd);
         return;
     }
     struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
@@ -116,7 +110,7 @@ static void on_changed(struct save *save)
     if (save->status == STORE_OK)
         reply_prepared(save->r, save->ctx);
     else
-        reply_not_stored(save->ctx, "the change could not be stored");
+        command_reply_not_stored(save->ctx);
 }
 
 /* Takes `s`, the webhook as it is to be, and `secret`, which is told when the answer is to tell one. */

@@ -141,6 +141,16 @@ static void check_scheme(const struct target *t, struct problem **faults)
           http_ok ? "must begin with https:// or http://" : "must begin with https://");
 }
 
+/* Converting is left to the owner: a host that looks like another one is seen then. */
+static void check_host(const struct target *t, struct problem **faults)
+{
+    for (const char *c = t->host; c && *c; c++)
+        if ((unsigned char)*c >= 0x80) {
+            fault(faults, "host_not_ascii", NULL, "must name its host in ASCII (xn--...)");
+            return;
+        }
+}
+
 static void check_userinfo(const struct target *t, struct problem **faults)
 {
     if (t->user || t->password)
@@ -193,7 +203,7 @@ static void check_literal(const struct target *t, struct problem **faults)
 }
 
 static void (*const checks[])(const struct target *t, struct problem **faults) = {
-    check_scheme, check_userinfo, check_fragment, check_port, check_literal,
+    check_scheme, check_host, check_userinfo, check_fragment, check_port, check_literal,
 };
 
 /* Whatever a resolver would take as an address without asking anybody: 0x7f.1, 2130706433, 0177.0.0.1 too. */

@@ -285,3 +285,14 @@ class Receiver:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+def verify_delivery(delivery, secrets=(), public_keys=()):
+    """Whether the npm packages standardwebhooks and svix verify a delivery with each secret (v1), and Node's Ed25519 with each
+    public key (v1a); and what was printed."""
+    headers = {k.lower(): v for k, v in delivery["headers"].items() if k.lower().startswith("webhook-")}
+    request = json.dumps({"secrets": list(secrets), "public_keys": list(public_keys), "headers": headers,
+                          "body": delivery["body"].decode()})
+    run = subprocess.run(["node", "verify_webhook.mjs"], cwd=ROOT / "tests/js", input=request, text=True,
+                         capture_output=True, timeout=60)
+    return run.returncode == 0, run.stdout + run.stderr

@@ -5,16 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT
-
-
-def verify(secret, delivery):
-    """The reference library's verdict on a delivery."""
-    headers = {k.lower(): v for k, v in delivery["headers"].items() if k.lower().startswith("webhook-")}
-    request = json.dumps({"secret": secret, "headers": headers, "body": delivery["body"].decode()})
-    run = subprocess.run(["node", "verify_webhook.mjs"], cwd=ROOT / "tests/js", input=request, text=True,
-                         capture_output=True, timeout=60)
-    return run.returncode == 0, run.stdout + run.stderr
+from harness import verify_delivery
 
 
 def test_create_ready_kubeconfig_webhook_delete(sim, make_shootd, generation, receiver, tmp_path):
@@ -66,10 +57,10 @@ def test_create_ready_kubeconfig_webhook_delete(sim, make_shootd, generation, re
     event = delivered()[0]
     assert event["json"]["data"]["cluster"] == "dev" and event["json"]["data"]["phase"] == "ready"
     assert event["json"]["data"]["operation_id"] == operation["id"]
-    genuine, said = verify(secret, event)
+    genuine, said = verify_delivery(event, [secret])
     assert genuine, said
     forged = dict(event, body=event["body"].replace(b"dev", b"prd"))
-    assert not verify(secret, forged)[0], "a changed body must not verify"
+    assert not verify_delivery(forged, [secret])[0], "a changed body must not verify"
 
     gone = d.http.delete(d.clusters_path("dev"))
     assert gone.status_code == 202 and gone.json()["status"]["phase"] == "deleting"

@@ -1,16 +1,20 @@
 """Event streams (server-sent events): what comes, from where on, for whom, and how they end."""
 
 import json
+import pathlib
 import re
+import resource
+import subprocess
 import threading
 import time
+from random import Random
 
 import httpx
 import pytest
 
 import harness
 from contract import Checker, validate
-from harness import PROJECT_ID, wait_until
+from harness import PROJECT_ID, ROOT, wait_until
 from raw import Raw, request
 from streams import Parser, Stream, metric, newest, patience
 
@@ -94,6 +98,20 @@ def test_ao19_ao20_any_split_of_the_bytes_reads_alike(sim, d):
         other = whole.replace(b"\n", b"\r\n")
         assert one.feed(other[:at]) + one.feed(other[at:]) == events
     assert Parser().feed(whole.rstrip(b"\n")) == events[:2], "a block without its empty line is no event"
+
+
+def test_ao19_another_parser_reads_the_same(d):
+    """The npm package eventsource-parser, with the bytes cut at every place."""
+    js = ROOT / "tests/js"
+    if not (js / "node_modules/eventsource-parser").is_dir():
+        pytest.skip("tests/js/node_modules/eventsource-parser is absent; `make deps` installs it")
+    with Stream(d, last=newest(d) + 9) as reset, Stream(d, f"/v1/events?after={newest(d) - 3}") as s:
+        s.wait(lambda s: len(s.events) == 3 and "" in s.parser.comments)
+        reset.wait(lambda s: s.events)
+        for one in (s, reset):
+            run = subprocess.run(["node", "parse_events.mjs"], cwd=js, input=one.bytes, capture_output=True, timeout=60)
+            assert run.returncode == 0, run.stderr.decode()
+            assert json.loads(run.stdout) == one.events
 
 
 def test_ao19_the_reader_is_a_reader():
@@ -431,6 +449,51 @@ def test_an_event_reaches_all_of_many(sim, d):
         for s in streams + stalled:
             s.close()
     wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="all to be gone", timeout=20)
+
+
+def test_the_descriptor_limit_is_raised(sim, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        d = harness.Shootd(tmp_path / "fd", sim.url, extra="limits: {connections: 100000}\n").start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limits = pathlib.Path(f"/proc/{d.process.pid}/limits").read_text()
+    assert re.search(rf"Max open files\s+{hard}\s+{hard}", limits), limits
+    assert ("fewer descriptors" in d.log()) == (hard < 100128)
+    d.stop()
+
+
+def test_clients_that_come_and_go(sim, tmp_path):
+    """In all ways at once, with tokens that are revoked meanwhile; at the end nothing is left."""
+    d = harness.Shootd(tmp_path / "go", sim.url, polling=FAST, extra="limits: {heartbeat: 500ms, stream_lifetime: 1s, http_threads: 4}\n").start()
+    tokens, stop, faults = [token(d) for _ in range(8)], threading.Event(), []
+
+    def client(seed):
+        random = Random(seed)
+        while not stop.is_set():
+            try:
+                path = random.choice(["/v1/events", "/v1/events?after=0", "/v1/events?type=operation.*", f"/v1/events?after={random.randint(0, 99)}"])
+                mine = random.choice([None, *(t["token"] for t in tokens)])
+                with Stream(d, path, token=mine, last=random.choice([None, "5", "999999"]), read=random.random() < 0.8) as s:
+                    assert s.status in (200, 401)
+                    time.sleep(random.random() * random.choice([0.01, 0.2, 1.2]))
+            except Exception as e:
+                faults.append(repr(e))
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(20)]
+    for t in threads:
+        t.start()
+    for t in tokens[:4]:
+        found(sim, 5)
+        time.sleep(0.7)
+        d.http.delete("/v1/tokens/" + t["id"])
+    stop.set()
+    for t in threads:
+        t.join(20)
+    assert not faults, faults[:3]
+    wait_until(lambda: metric(d, "shootd_sse_streams") == 0, what="all to be gone")
+    assert metric(d, "shootd_sse_streams_total") > 60
+    d.stop()
 
 
 # ---- the log behind it -------------------------------------------------------------------------------------------------

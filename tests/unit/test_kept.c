@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/attrs.h"
 #include "base/log.h"
@@ -78,9 +79,78 @@ static void ao6_operations_are_kept_for_seven_days(void **state)
     free(d);
 }
 
+/* The event log as a page tells of it. */
+static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest)
+{
+    struct command *cmd = running_command(d, COMMAND_EVENTS, NULL, NULL, NULL);
+    cmd->events.limit = 100;
+    running_post(d, cmd);
+    for (int i = 0; i < 10000 && !running_answered(cmd); i++) {
+        (void)usleep(100); /* the reader is a thread of its own */
+        loop_turn(d->loop, d->world.now);
+    }
+    assert_true(running_answered(cmd));
+    json_t *page CLEANUP_JSON = json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL);
+    size_t i;
+    json_t *item;
+    *ret_oldest = json_int(page, "oldest_sequence", -1);
+    *ret_newest = json_int(page, "newest_sequence", -1);
+    json_array_foreach (json_arr(page, "items"), i, item)
+        assert_int_equal(json_int(item, "sequence", -1), *ret_oldest + (int64_t)i);
+    command_free(cmd);
+}
+
+static void events_are_kept_as_long_and_as_many_as_configured(void **state)
+{
+    (void)state;
+    struct running *d = MEM_NEW(struct running);
+    const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
+    int64_t oldest, newest, early, late;
+    running_init(d, 5, 1, &polling);
+    d->config.events.keep_us = 10 * 24 * HOUR;
+    d->respond = refuse;
+    running_start(d);
+    create(d, "early");
+    read_log(d, &oldest, &early);
+    assert_int_equal(oldest, 1);
+    assert_true(early >= 2);
+    running_run(d, 24 * HOUR);
+    create(d, "late");
+    running_run(d, 9 * 24 * HOUR - 4 * HOUR);
+    read_log(d, &oldest, &late);
+    assert_int_equal(oldest, 1);
+    running_run(d, 8 * HOUR);
+    read_log(d, &oldest, &newest);
+    assert_int_equal(oldest, early + 1);
+    assert_int_equal(newest, late);
+    d->config.events.keep_count = 1;
+    running_run(d, 2 * HOUR);
+    read_log(d, &oldest, &newest);
+    assert_int_equal(oldest, late);
+    running_run(d, 48 * HOUR);
+    read_log(d, &oldest, &newest);
+    assert_int_equal(oldest, 0);
+    assert_int_equal(newest, late);
+    struct feed_numbers numbers;
+    feed_numbers(d->feed, &numbers);
+    assert_int_equal(numbers.newest, late);
+    (void)running_kill(d, false);
+    running_start(d); /* the numbers go on */
+    assert_int_equal(feed_newest(d->feed), late);
+    create(d, "again");
+    read_log(d, &oldest, &newest);
+    assert_int_equal(oldest, late + 1);
+    (void)running_kill(d, false);
+    running_done(d);
+    free(d);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ao6_operations_are_kept_for_seven_days)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ao6_operations_are_kept_for_seven_days),
+        cmocka_unit_test(events_are_kept_as_long_and_as_many_as_configured),
+    };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,6 +248,14 @@ static void wh18_names_every_fault_of_a_url(void **state)
         {"https://0177.0.0.1/", "address_not_allowed"},
         {"https://127.1/", "address_not_allowed"},
         {"https://127%2e0%2e0%2e1/", "address_not_allowed"},
+        {"https://b\xc3\xbc"
+         "cher.example/",
+         "host_not_ascii"},
+        {"https://\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1/", "host_not_ascii"},
+        {"https://127\xe3\x80\x82"
+         "0.0.1/",
+         "host_not_ascii"},
+        {"https://xn--bcher-kva.example/", ""},
         {"https://0/", "address_not_allowed"},
         {"https://127.0.0.1./", "address_not_allowed"},
         {"https://0x7f.1./", "address_not_allowed"},

@@ -1,0 +1,39 @@
+"""What the benchmarks share: cores, CPU time, and wrk."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/api"))
+
+CORES = (sorted(os.sched_getaffinity(0)) * 2)[:2]
+
+
+def need_wrk():
+    if not shutil.which("wrk"):
+        raise SystemExit("bench needs wrk: apt-get install wrk")
+
+
+def cpu_seconds(pid):
+    fields = (pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1]).split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def pin(pid, core):
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), {core})
+
+
+def wrk(url, token, connections, seconds, *more):
+    """Requests that were answered and the 99th percentile of their time in milliseconds."""
+    run = subprocess.run(["taskset", "-c", str(CORES[0]), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency",
+                          *more, "-H", f"Authorization: Bearer {token}", url], capture_output=True, text=True, check=True)
+    if "Non-2xx" in run.stdout:
+        raise SystemExit(run.stdout)
+    value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", run.stdout).groups()
+    return (int(re.search(r"(\d+) requests in", run.stdout).group(1)),
+            float(value) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit])

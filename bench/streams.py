@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Thousands of event streams of one token: how long an event takes to reach the last of them, and what a stream costs in
+memory. The clients are one process with epoll, on the same cores as the server; a part of them stalls. Run it on a quiet
+machine."""
+
+import datetime
+import pathlib
+import resource
+import select
+import socket
+import statistics
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/api"))
+import harness  # noqa: E402
+
+STREAMS, STALLED, EVENTS = 2000, 50, 40
+
+
+def memory(pid):
+    """Private resident memory in bytes."""
+    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_")) * 1024
+
+
+def seconds(timestamp):
+    return datetime.datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
+
+
+def open_stream(d, query=""):
+    s = socket.create_connection(("127.0.0.1", d.port))
+    s.sendall((f"GET /v1/events?type=cluster.discovered{query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
+               f"Authorization: Bearer {d.token()}\r\n\r\n").encode())
+    return s
+
+
+class Crowd:
+    """Reads all streams; notes when each got each event."""
+
+    def __init__(self, d, count):
+        self.epoll, self.rest, self.got = select.epoll(), {}, {}
+        self.sockets = [open_stream(d) for _ in range(count)]
+        for s in self.sockets:
+            s.setblocking(False)
+            self.epoll.register(s, select.EPOLLIN)
+            self.rest[s.fileno()] = (s, b"")
+        self.run(lambda: self.greeted == count)
+
+    greeted = 0
+
+    def run(self, done, seconds=30):
+        end = time.monotonic() + seconds
+        while not done():
+            for fd, _ in self.epoll.poll(0.05):
+                s, rest = self.rest[fd]
+                rest += s.recv(65536)
+                now = time.monotonic()
+                self.greeted += rest.count(b"retry:")
+                while b"\n\n" in rest:
+                    block, rest = rest.split(b"\n\n", 1)
+                    if b'"cluster":"' in block:
+                        name = block.split(b'"cluster":"', 1)[1].split(b'"', 1)[0].decode()
+                        self.got.setdefault(name, []).append(now)
+                self.rest[fd] = (s, rest)
+            if time.monotonic() > end:
+                raise SystemExit(f"not all events came: {({n: len(t) for n, t in self.got.items()})}")
+
+
+def main():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    with tempfile.TemporaryDirectory() as directory:
+        sim = harness.Sim(directory)
+        d = harness.Shootd(pathlib.Path(directory) / "s", sim.url, polling="{active: 50ms, idle: 100ms, discovery: 100ms}",
+                           extra=f"limits: {{streams_per_token: {STREAMS + STALLED}}}\n")
+        d.config.write_text(d.config.read_text().replace("log_level: debug", "log_level: warning"))
+        d.start()
+        try:
+            before = memory(d.process.pid)
+            crowd = Crowd(d, STREAMS)
+            stalled = [open_stream(d, "&after=0") for _ in range(STALLED)]
+            time.sleep(1)
+            after = memory(d.process.pid)
+            spans, since = [], []
+            for i in range(EVENTS):
+                name = f"b{i}-0000"
+                sim.post("shoots", count=1, prefix=f"b{i}", state="ready")
+                crowd.run(lambda: len(crowd.got.get(name, ())) == STREAMS)
+                times = sorted(crowd.got[name])
+                event = d.http.get("/v1/events", params={"cluster": name}).json()["items"][0]
+                happened = time.monotonic() - (time.time() - seconds(event["timestamp"]))
+                spans += [t - times[0] for t in times]
+                since += [t - happened for t in times]
+            loaded = memory(d.process.pid)
+            print(f"{STREAMS} streams that read, {STALLED} that do not, {EVENTS} events")
+            for what, values in (("from the event to a client", since), ("from the first client to another", spans)):
+                q = statistics.quantiles(values, n=100)
+                print(f"{what:34} p50 {q[49] * 1e3:6.1f} ms, p99 {q[98] * 1e3:6.1f} ms, max {max(values) * 1e3:6.1f} ms")
+            print(f"memory per stream: {(after - before) / (STREAMS + STALLED) / 1024:.1f} KiB idle, "
+                  f"{(loaded - before) / (STREAMS + STALLED) / 1024:.1f} KiB after {EVENTS} events")
+            for s in stalled + crowd.sockets:
+                s.close()
+        finally:
+            d.stop()
+            sim.stop()
+
+
+main()

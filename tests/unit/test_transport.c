@@ -1,0 +1,541 @@
+/*
+ * The real transport against listeners of its own on loopback, with the webhooks' address policy: whatever
+ * the URL looks like and whatever names resolve to, a trap proves that nothing was sent. The resolver is this
+ * program's.
+ */
+#include "tests/support/check.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "config/config.h"
+#include "webhook/webhook.h"
+
+enum { WAIT_S = 10, ANSWER_MAX = 16 * 1024 };
+
+/* ---- the resolver ---- */
+
+/* What "rebind.test" resolves to next; a second address may follow. libcurl resolves on a thread of its own.
+ */
+static const char *_Atomic first_address;
+static const char *_Atomic second_address;
+
+typedef int resolver(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+static int numeric(const char *address, const char *service, const struct addrinfo *hints,
+                   struct addrinfo **ret)
+{
+    static _Atomic(resolver *) real;
+    if (!real) {
+        void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+        resolver *found;
+        memcpy(&found, &symbol, sizeof(found));
+        real = found;
+    }
+    return real(address, service, hints, ret);
+}
+
+/* In place of the C library's. */
+int getaddrinfo(const char *restrict host, const char *restrict service,
+                const struct addrinfo *restrict hints, struct addrinfo **restrict ret)
+{
+    if (!host || strcmp(host, "rebind.test") != 0)
+        return numeric(host, service, hints, ret);
+    struct addrinfo wide = *hints;
+    wide.ai_family = AF_UNSPEC;
+    int r = numeric(first_address, service, &wide, ret);
+    if (!r && second_address)
+        r = numeric(second_address, service, &wide, &(*ret)->ai_next);
+    return r;
+}
+
+/* ---- listeners ---- */
+
+struct listener {
+    int fd;
+    int port;
+    pthread_t thread;
+    const char *_Atomic answer; /* the header section; lives until the listener has stopped */
+    _Atomic size_t body_bytes;
+    _Atomic unsigned connections;
+    _Atomic unsigned requests;
+    _Atomic bool stop;
+};
+
+/* Reads one request; its body, if any, comes with its header section. False: the peer is gone. */
+static bool read_request(struct listener *l, int fd)
+{
+    char text[8192];
+    size_t len = 0;
+    while (len < sizeof(text) - 1) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (l->stop || poll(&p, 1, 20) < 0)
+            return false;
+        if (!p.revents)
+            continue;
+        ssize_t n = recv(fd, text + len, sizeof(text) - 1 - len, 0);
+        if (n <= 0)
+            return false;
+        len += (size_t)n;
+        text[len] = '\0';
+        if (strstr(text, "\r\n\r\n"))
+            return true;
+    }
+    return false;
+}
+
+static bool send_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+        if (n <= 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static void serve(struct listener *l, int fd)
+{
+    static const char block[4096];
+    while (read_request(l, fd)) {
+        l->requests++;
+        const char *answer = l->answer;
+        bool ok = send_all(fd, answer, strlen(answer));
+        for (size_t left = l->body_bytes; ok && left; left -= left < sizeof(block) ? left : sizeof(block))
+            ok = send_all(fd, block, left < sizeof(block) ? left : sizeof(block));
+        if (!ok)
+            return;
+    }
+}
+
+static void *listen_main(void *ctx)
+{
+    struct listener *l = ctx;
+    while (!l->stop) {
+        struct pollfd p = {.fd = l->fd, .events = POLLIN};
+        if (poll(&p, 1, 20) <= 0)
+            continue;
+        int fd = accept(l->fd, NULL, NULL);
+        l->connections++;
+        serve(l, fd);
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+/* At `address`, at any port or at that one. */
+static void listener_start(struct listener *l, const char *address, int port, const char *answer)
+{
+    struct sockaddr_storage name = {0};
+    struct sockaddr_in *four = (struct sockaddr_in *)(void *)&name;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)&name;
+    bool is_six = inet_pton(AF_INET6, address, &six->sin6_addr) == 1;
+    socklen_t len = is_six ? sizeof(*six) : sizeof(*four);
+    name.ss_family = is_six ? AF_INET6 : AF_INET;
+    if (is_six)
+        six->sin6_port = htons((uint16_t)port);
+    else
+        four->sin_port = htons((uint16_t)port);
+    if (!is_six)
+        assert_int_equal(inet_pton(AF_INET, address, &four->sin_addr), 1);
+    *l = (struct listener){.answer = answer};
+    l->fd = socket(name.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(l->fd, (struct sockaddr *)&name, len), 0);
+    assert_int_equal(listen(l->fd, 16), 0);
+    assert_int_equal(getsockname(l->fd, (struct sockaddr *)&name, &len), 0);
+    l->port = ntohs(is_six ? six->sin6_port : four->sin_port);
+    assert_int_equal(pthread_create(&l->thread, NULL, listen_main, l), 0);
+}
+
+static void listener_stop(struct listener *l)
+{
+    l->stop = true;
+    (void)pthread_join(l->thread, NULL);
+    (void)close(l->fd);
+}
+
+/* ---- requests ---- */
+
+#define NO_CONTENT "HTTP/1.1 204 No Content\r\n\r\n"
+
+struct fixture {
+    struct loop *loop;
+    struct transport *transport;
+    struct config config;
+    struct listener trap;  /* 127.0.0.1: never to be reached */
+    struct listener other; /* 127.0.0.2, at the same port */
+    bool refuse;           /* everything, from now on */
+    char *answer;          /* of `other`, when it is made */
+    int64_t timeout_us;
+    char host[128]; /* as the policy saw it last */
+    bool done;
+    enum http_outcome outcome;
+    int status;
+    size_t body_len;
+    char error[32];
+};
+
+static bool policy(void *ctx, const char *host, const struct sockaddr *address)
+{
+    struct fixture *f = ctx;
+    (void)snprintf(f->host, sizeof(f->host), "%s", host);
+    return !f->refuse && webhook_address_allowed(&f->config, host, address);
+}
+
+/* A new transport asks the resolver again; libcurl remembers names for a minute. */
+static void transport_renew(struct fixture *f)
+{
+    const struct transport_options options = {
+        .user_agent = "test", .max_connections = 8, .address_allowed = policy, .address_ctx = f};
+    if (f->transport)
+        f->transport->free(f->transport);
+    f->transport = transport_curl_new(f->loop, &options);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = MEM_NEW(struct fixture);
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+    f->loop = loop_new(env_real());
+    f->timeout_us = WAIT_S * US_PER_S;
+    transport_renew(f);
+    listener_start(&f->trap, "127.0.0.1", 0, NO_CONTENT);
+    listener_start(&f->other, "127.0.0.2", f->trap.port, NO_CONTENT);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    f->transport->free(f->transport);
+    loop_free(f->loop);
+    listener_stop(&f->trap);
+    listener_stop(&f->other);
+    free(f->answer);
+    free(f);
+    return 0;
+}
+
+static void on_done(void *ctx, const struct http_answer *answer)
+{
+    struct fixture *f = ctx;
+    f->done = true;
+    f->outcome = answer->outcome;
+    f->status = answer->status;
+    f->body_len = answer->body_len;
+    (void)snprintf(f->error, sizeof(f->error), "%s", answer->error ? answer->error : "");
+}
+
+static void post(struct fixture *f, const char *url, bool fresh)
+{
+    const struct http_header headers[] = {{"content-type", "application/json"}, {NULL, NULL}};
+    const struct http_request request = {.method = "POST",
+                                         .url = url,
+                                         .headers = headers,
+                                         .body = "{}",
+                                         .body_len = 2,
+                                         .connect_timeout_us = WAIT_S * US_PER_S,
+                                         .timeout_us = f->timeout_us,
+                                         .max_body = ANSWER_MAX,
+                                         .fresh_connection = fresh};
+    f->done = false;
+    (void)f->transport->start(f->transport, &request, on_done, f);
+    mono_us end = env_mono(env_real()) + 2 * WAIT_S * US_PER_S;
+    while (!f->done && env_mono(env_real()) < end)
+        loop_turn(f->loop, end);
+    assert_true(f->done);
+}
+
+static void post_to(struct fixture *f, const char *host, bool fresh)
+{
+    char *url CLEANUP_FREE = mem_printf("http://%s:%d/", host, f->trap.port);
+    post(f, url, fresh);
+}
+
+static void expect(const struct fixture *f, enum http_outcome outcome, int status, const char *error)
+{
+    assert_string_equal(http_outcome_name(f->outcome), http_outcome_name(outcome));
+    assert_int_equal(f->status, status);
+    assert_string_equal(f->error, error);
+}
+
+/* ---- nothing is sent ---- */
+
+static void wh19_wh20_no_spelling_of_a_host_reaches_loopback(void **state)
+{
+    static const char *const hosts[] = {
+        "127.0.0.1",
+        "127.1",
+        "127.0.1",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "0177.0.0.1",
+        "017700000001",
+        "127%2e0%2e0%2e1",
+        "127.0.0.1.",
+        "localhost",
+        "LOCALHOST",
+        "localhost.",
+        "a.localhost",
+        "0.0.0.0",
+        "0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[0:0:0:0:0:ffff:7f00:1]",
+        "[64:ff9b::7f00:1]",
+        "rebind.test",
+        "user:pw@127.0.0.1",
+        "\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1", /* circled digits, which IDNA turns into plain ones */
+        "127\xe3\x80\x82"
+        "0\xe3\x80\x82"
+        "0\xe3\x80\x82"
+        "1",
+    };
+    struct fixture *f = *state;
+    struct listener six;
+    listener_start(&six, "::1", f->trap.port, NO_CONTENT);
+    first_address = "127.0.0.1";
+    second_address = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        post_to(f, hosts[i], true);
+        if (f->outcome != HTTP_NOT_SENT)
+            fail_msg("%s: %s", hosts[i], http_outcome_name(f->outcome));
+    }
+    assert_int_equal(f->trap.connections, 0);
+    assert_int_equal(six.connections, 0);
+    listener_stop(&six);
+}
+
+static void wh20_no_address_of_the_list_is_connected_to(void **state)
+{
+    static const char *const hosts[] = {
+        "10.0.0.1",        "172.16.0.1", "192.168.0.1",     "100.64.0.1",
+        "169.254.169.254", "224.0.0.1",  "255.255.255.255", "[fe80::1]",
+        "[fc00::1]",       "[ff02::1]",  "[fd00:ec2::254]", "[::ffff:169.254.169.254]",
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        post_to(f, hosts[i], true);
+        expect(f, HTTP_NOT_SENT, 0, "address_refused");
+    }
+}
+
+static void wh18_no_other_protocol_is_spoken(void **state)
+{
+    static const char *const schemes[] = {"ftp",  "gopher", "dict", "telnet", "ldap",
+                                          "smtp", "tftp",   "ws",   "imap"};
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        char *url CLEANUP_FREE = mem_printf("%s://127.0.0.1:%d/", schemes[i], f->trap.port);
+        post(f, url, true);
+        expect(f, HTTP_NOT_SENT, 0, "protocol");
+    }
+    post(f, "file:///etc/hostname", true);
+    expect(f, HTTP_NOT_SENT, 0, "protocol");
+    assert_int_equal(f->trap.connections, 0);
+}
+
+/* ---- names that change ---- */
+
+static void wh19_a_name_that_changes_is_judged_by_its_new_address(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.2"}, NULL};
+    f->config.webhooks.allow = allow;
+    second_address = NULL;
+    first_address = "127.0.0.2";
+    post_to(f, "rebind.test", true);
+    expect(f, HTTP_ANSWERED, 204, "");
+    assert_string_equal(f->host, "rebind.test");
+    first_address = "127.0.0.1";
+    post_to(f, "rebind.test", true); /* what was judged is what is used, whatever the name means by now */
+    expect(f, HTTP_ANSWERED, 204, "");
+    transport_renew(f);
+    post_to(f, "rebind.test", true);
+    expect(f, HTTP_NOT_SENT, 0, "address_refused");
+    assert_int_equal(f->other.requests, 2);
+    assert_int_equal(f->trap.connections, 0);
+}
+
+static void wh19_of_two_addresses_only_the_allowed_one_is_used(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.2"}, NULL};
+    f->config.webhooks.allow = allow;
+    first_address = "127.0.0.1";
+    second_address = "127.0.0.2";
+    post_to(f, "rebind.test", true);
+    expect(f, HTTP_ANSWERED, 204, "");
+    assert_int_equal(f->other.requests, 1);
+    assert_int_equal(f->trap.connections, 0);
+    second_address = NULL;
+}
+
+static void wh19_an_allowed_host_may_be_private(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"rebind.test"}, NULL};
+    f->config.webhooks.allow = allow;
+    first_address = "127.0.0.2";
+    second_address = NULL;
+    post_to(f, "rebind.test", true);
+    expect(f, HTTP_ANSWERED, 204, "");
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_NOT_SENT, 0, "address_refused");
+    first_address = "169.254.169.254";
+    transport_renew(f);
+    post_to(f, "rebind.test", true);
+    expect(f, HTTP_NOT_SENT, 0, "address_refused");
+}
+
+/* A connection from before is judged again before anything is sent on it. */
+static void wh19_a_kept_connection_is_judged_again(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.2"}, NULL};
+    f->config.webhooks.allow = allow;
+    post_to(f, "127.0.0.2", false);
+    post_to(f, "127.0.0.2", false);
+    expect(f, HTTP_ANSWERED, 204, "");
+    assert_int_equal(f->other.connections, 1);
+    assert_int_equal(f->other.requests, 2);
+    f->refuse = true;
+    post_to(f, "127.0.0.2", false);
+    expect(f, HTTP_NOT_SENT, 0, "address_refused");
+    assert_int_equal(f->other.requests, 2);
+}
+
+static void the_policy_sees_hosts_without_brackets(void **state)
+{
+    struct fixture *f = *state;
+    post_to(f, "[2001:DB8::1]", true);
+    expect(f, HTTP_NOT_SENT, 0, "address_refused");
+    assert_string_equal(f->host, "2001:DB8::1");
+}
+
+/* ---- what the environment and the receiver would like ---- */
+
+static void wh21_the_environment_names_no_proxy(void **state)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    char *proxy CLEANUP_FREE = mem_printf("http://127.0.0.1:%d", f->trap.port);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        (void)setenv(names[i], proxy, 1);
+    post_to(f, "127.0.0.2", true);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        (void)unsetenv(names[i]);
+    expect(f, HTTP_ANSWERED, 204, "");
+    assert_int_equal(f->trap.connections, 0);
+}
+
+static void wh21_redirects_are_not_followed(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->answer = mem_printf("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:%d/\r\n"
+                           "Refresh: 0; url=http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n",
+                           f->trap.port, f->trap.port);
+    f->other.answer = f->answer;
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_ANSWERED, 307, "");
+    assert_int_equal(f->trap.connections, 0);
+}
+
+static void an_answer_of_10_mb_is_read_to_its_cap(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->other.answer = "HTTP/1.1 200 OK\r\nContent-Length: 10485760\r\n\r\n";
+    f->other.body_bytes = 10485760;
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_TOO_LARGE, 200, "too_large");
+    assert_int_equal(f->body_len, ANSWER_MAX);
+}
+
+static void wh13_an_answer_that_does_not_end_is_a_timeout(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->timeout_us = 300 * US_PER_MS;
+    f->other.answer = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+    f->other.body_bytes = 10;
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_TIMEOUT, 0, "timeout");
+    assert_int_equal(f->other.requests, 1);
+}
+
+/* libcurl calls it a protocol that it does not speak, as it does before it sends; the peer may have acted. */
+static void an_answer_that_is_no_http_came_after_the_request(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    f->config.webhooks.allow = allow;
+    f->other.answer = "SSH-2.0-OpenSSH_9.2\r\n";
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_BROKEN, 0, "protocol_error");
+    assert_int_equal(f->other.requests, 1);
+}
+
+static void an_endless_header_section_is_cut(void **state)
+{
+    struct fixture *f = *state;
+    char *allow[] = {(char[]){"127.0.0.0/8"}, NULL};
+    struct buffer answer;
+    buffer_init(&answer, 1 << 20);
+    (void)buffer_add_str(&answer, "HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 20000; i++)
+        (void)buffer_printf(&answer, "X-%d: y\r\n", i);
+    f->config.webhooks.allow = allow;
+    f->other.answer = f->answer = buffer_take(&answer, NULL);
+    post_to(f, "127.0.0.2", true);
+    expect(f, HTTP_TOO_LARGE, 200, "too_large");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(wh19_wh20_no_spelling_of_a_host_reaches_loopback),
+        TEST(wh20_no_address_of_the_list_is_connected_to),
+        TEST(wh18_no_other_protocol_is_spoken),
+        TEST(wh19_a_name_that_changes_is_judged_by_its_new_address),
+        TEST(wh19_of_two_addresses_only_the_allowed_one_is_used),
+        TEST(wh19_an_allowed_host_may_be_private),
+        TEST(wh19_a_kept_connection_is_judged_again),
+        TEST(the_policy_sees_hosts_without_brackets),
+        TEST(wh21_the_environment_names_no_proxy),
+        TEST(wh21_redirects_are_not_followed),
+        TEST(an_answer_of_10_mb_is_read_to_its_cap),
+        TEST(wh13_an_answer_that_does_not_end_is_a_timeout),
+        TEST(an_answer_that_is_no_http_came_after_the_request),
+        TEST(an_endless_header_section_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
