@@ -174,8 +174,12 @@ static void act(struct curl_transport *t, curl_socket_t fd, int mask)
     CURLMcode code = curl_multi_socket_action(t->multi, fd, mask, &running);
     if (code != CURLM_OK && code != CURLM_BAD_SOCKET) {
         log_error("transport failed", "error", curl_multi_strerror(code));
-        LIST_FOR_EACH_SAFE (it, next, &t->calls)
-            call_finish(CONTAINER_OF(it, struct http_call, link), CURLE_RECV_ERROR);
+        /* Whoever hears of an end may drop other calls, and begin new ones. */
+        unsigned count = 0;
+        LIST_FOR_EACH (it, &t->calls)
+            count++;
+        for (; count && !list_is_empty(&t->calls); count--)
+            call_finish(CONTAINER_OF(t->calls.next, struct http_call, link), CURLE_RECV_ERROR);
     }
     drain_messages(t);
 }
@@ -337,6 +341,9 @@ static void set_limits(CURL *easy, const struct http_request *request, const str
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(request->connect_timeout_us / US_PER_MS));
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->timeout_us / US_PER_MS));
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* The end of a transfer does not wait for the thread that still resolves its host: it is the loop that
+     * would. */
+    (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);

@@ -98,6 +98,21 @@ void subscription_rotate(struct subscription *s, struct signing_key *key, wall_u
     s->key_count = count;
 }
 
+bool subscription_drop_expired(struct subscription *s, wall_us now)
+{
+    unsigned kept = 0, count = s->key_count;
+    for (unsigned i = 0; i < count; i++) {
+        struct signing_key key = s->keys[i];
+        s->keys[i] = (struct signing_key){0};
+        if (key.expires_at && key.expires_at <= now)
+            signing_key_done(&key);
+        else
+            s->keys[kept++] = key;
+    }
+    s->key_count = kept;
+    return kept < count;
+}
+
 void webhook_header_done(struct webhook_header *header)
 {
     free(header->name);
@@ -200,6 +215,7 @@ json_t *subscription_to_json(const struct subscription *s)
     json_set_int(doc, "version", s->version);
     json_set_int(doc, "created_at", s->created_at);
     json_set_int(doc, "updated_at", s->updated_at);
+    json_set_int(doc, "enabled_at", s->enabled_at);
     return doc;
 }
 
@@ -253,6 +269,7 @@ struct subscription *subscription_from_json(const json_t *doc)
     s->version = json_int(doc, "version", 1);
     s->created_at = json_int(doc, "created_at", 0);
     s->updated_at = json_int(doc, "updated_at", 0);
+    s->enabled_at = json_int(doc, "enabled_at", 0);
     s->last_success_at = json_int(doc, "last_success_at", 0);
     return s;
 }

@@ -49,8 +49,8 @@ struct subscription {
     int64_t version;
     wall_us created_at;
     wall_us updated_at;
-    wall_us
-        last_success_at; /* 0: never, as far as is known; the store adds it, subscription_to_json does not */
+    wall_us enabled_at;      /* when it was last switched on again, 0: never */
+    wall_us last_success_at; /* 0: none known; the store adds it, subscription_to_json does not */
 };
 
 void subscription_free(struct subscription *s);
@@ -65,6 +65,8 @@ bool subscription_matches(const struct subscription *s, const struct event *e);
  * live on, and the oldest of too many, are gone.
  */
 void subscription_rotate(struct subscription *s, struct signing_key *key, wall_us now, int64_t grace_us);
+/* Forgets keys that expired; false when there was none. The current one never does. */
+bool subscription_drop_expired(struct subscription *s, wall_us now);
 /* Takes `header`; one of the same name, whatever its case, gives way. False, and nothing taken: too many. */
 bool subscription_set_header(struct subscription *s, struct webhook_header *header);
 void subscription_remove_header(struct subscription *s, const char *name);

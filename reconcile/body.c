@@ -5,6 +5,8 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 
+enum { LIST_MAX = 200 };
+
 void body_check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults)
 {
     const char *name;
@@ -27,9 +29,14 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
 static bool is_list(const json_t *body, const char *member, struct problem **faults)
 {
     const json_t *list = json_object_get(body, member);
-    if (!list || json_is_null(list) || json_is_array(list))
+    bool fits = json_array_size(list) <= LIST_MAX;
+    if (!list || json_is_null(list) || (json_is_array(list) && fits))
         return json_is_array(list);
     char *pointer CLEANUP_FREE = mem_printf("#/%s", member);
+    if (!fits) {
+        BODY_FAULT(faults, pointer, "too_many", NULL, "must have at most %d items", LIST_MAX);
+        return false;
+    }
     BODY_FAULT(faults, pointer, "wrong_type", NULL, "must be an array of strings");
     return false;
 }

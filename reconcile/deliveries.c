@@ -208,17 +208,20 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
     struct save *save = save_new(r, on_saved, cmd);
     change_put_delivery(save->set, d);
     command_keep(save, cmd);
-    save_submit(save, false);
+    save_submit(save, true);
 }
 
 static void hasten(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
-    webhook_engine_hasten(r->webhooks, d->id);
+    if (!webhook_engine_hasten(r->webhooks, d->id)) {
+        deliver_again(r, cmd, d); /* its last attempt ended a moment ago */
+        return;
+    }
     d->next_attempt_at = env_wall(r->env);
     prepare(cmd, d);
     struct save *save = save_new(r, on_saved, cmd); /* of nothing but the answer and the audit log's entry */
     command_keep(save, cmd);
-    save_submit(save, false);
+    save_submit(save, true);
 }
 
 static void on_redeliver(struct loop_task *task)
@@ -246,9 +249,25 @@ void command_redeliver(struct reconcile *r, struct command *cmd)
 /* ---- what was missed
  * ------------------------------------------------------------------------------------------ */
 
+static void end_recovery(struct reconcile *r, const char *webhook)
+{
+    struct subscription_entry *entry;
+    HASH_FIND_STR(r->subscriptions, webhook, entry);
+    if (entry)
+        entry->recovering = false;
+}
+
+/* The next recovery must find in the store what this one has begun. */
+static void on_recovered(struct save *save)
+{
+    const struct command *cmd = save->ctx;
+    end_recovery(save->r, cmd->id);
+    on_saved(save);
+}
+
 static void recover_page(struct reconcile *r, struct command *cmd, const struct event_page *page)
 {
-    struct save *save = save_new(r, on_saved, cmd);
+    struct save *save = save_new(r, on_recovered, cmd);
     for (size_t i = 0; i < page->count; i++) {
         const struct event *e = &page->events[i];
         change_put_delivery(save->set, delivery_again(r, cmd->id, e->id, event_type_name(e->type)));
@@ -258,7 +277,7 @@ static void recover_page(struct reconcile *r, struct command *cmd, const struct 
     json_set_bool(doc, "more", page->count == RECOVER_MAX);
     reply_prepare(cmd, 202, doc);
     command_keep(save, cmd);
-    save_submit(save, false);
+    save_submit(save, true);
 }
 
 static void on_missed(struct loop_task *task)
@@ -266,14 +285,17 @@ static void on_missed(struct loop_task *task)
     struct answer *a = CONTAINER_OF(task, struct answer, task);
     struct command *cmd = a->cmd;
     struct reconcile *r = cmd->decided_by;
-    struct subscription_entry *entry;
-    HASH_FIND_STR(r->subscriptions, cmd->id, entry);
-    if (entry)
-        entry->recovering = false;
+    char webhook[sizeof(cmd->id)]; /* an answered command is gone */
+    memcpy(webhook, cmd->id, sizeof(webhook));
+    const struct subscription_entry *entry = NULL;
     if (a->status != STORE_OK || !a->page)
         reply_unreadable(cmd);
-    else if (webhook_of(r, cmd) && is_enabled(cmd, entry))
+    else
+        entry = webhook_of(r, cmd);
+    if (entry && is_enabled(cmd, entry))
         recover_page(r, cmd, a->page);
+    else
+        end_recovery(r, webhook);
     answer_free(a);
 }
 
@@ -339,5 +361,5 @@ void command_webhook_test(struct reconcile *r, struct command *cmd)
     char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->token_name);
     prepare(cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);
-    save_submit(save, false);
+    save_submit(save, true);
 }

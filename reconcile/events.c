@@ -115,19 +115,25 @@ static json_t *webhook_data(const struct subscription *s, const char *message)
     return data;
 }
 
-/* Whoever sees only this project sees what befalls a webhook that is about nothing else. */
-static const char *project_of(const struct subscription *s)
+static bool is_about_projects(const struct subscription *s)
 {
-    bool one = s->projects && s->projects[0] && !s->projects[1] && strcmp(s->projects[0], "*") != 0;
-    return one ? s->projects[0] : NULL;
+    bool all = !s->projects || !s->projects[0];
+    for (char **p = s->projects; p && *p; p++)
+        all = all || !strcmp(*p, "*");
+    return !all;
 }
 
+/* One for each of its projects: whoever sees one of them sees what befalls the webhook. */
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message)
 {
-    tell(save, type, project_of(s), NULL, webhook_data(s, message));
+    if (!is_about_projects(s))
+        tell(save, type, NULL, NULL, webhook_data(s, message));
+    for (char **p = is_about_projects(s) ? s->projects : NULL; p && *p; p++)
+        tell(save, type, *p, NULL, webhook_data(s, message));
 }
 
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s, const char *message)
 {
-    return deliver(save, append(save, EVENT_WEBHOOK_TEST, project_of(s), NULL, webhook_data(s, message)), s);
+    const char *project = is_about_projects(s) ? s->projects[0] : NULL;
+    return deliver(save, append(save, EVENT_WEBHOOK_TEST, project, NULL, webhook_data(s, message)), s);
 }

@@ -303,8 +303,10 @@ static void on_housekeeping(struct loop_timer *timer)
 {
     struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
     audit_tick(r, false);
-    if (r->ticks % PURGE_EVERY_TICKS == 0)
+    if (r->ticks % PURGE_EVERY_TICKS == 0) {
         purge(r);
+        webhooks_drop_expired_keys(r);
+    }
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
         project_show(p);

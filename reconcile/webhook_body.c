@@ -114,7 +114,8 @@ static void apply_headers(struct reconcile *r, const struct command *cmd, struct
             apply_header(r, s, name, value, faults);
 }
 
-static void apply_status(const struct command *cmd, struct subscription *s, struct problem **faults)
+static void apply_status(const struct reconcile *r, const struct command *cmd, struct subscription *s,
+                         struct problem **faults)
 {
     const json_t *value = json_object_get(cmd->body, "status");
     const char *status = json_string_value(value);
@@ -130,6 +131,7 @@ static void apply_status(const struct command *cmd, struct subscription *s, stru
         return;
     char *reason CLEANUP_FREE = mem_printf("switched off with the token %s", cmd->token_name);
     s->disabled = disabled;
+    s->enabled_at = disabled ? s->enabled_at : env_wall(r->env);
     set_text(&s->disabled_reason, disabled ? reason : NULL);
 }
 
@@ -147,7 +149,7 @@ void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscr
     apply_lists(cmd, s);
     apply_headers(r, cmd, s, faults);
     if (patch)
-        apply_status(cmd, s, faults);
+        apply_status(r, cmd, s, faults);
     if (json_object_get(cmd->body, "description"))
         set_text(&s->description, json_str(cmd->body, "description"));
     if (json_object_get(cmd->body, "max_in_flight") || !s->max_in_flight)

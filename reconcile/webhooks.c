@@ -180,6 +180,7 @@ void command_webhook_enable(struct reconcile *r, struct command *cmd)
     }
     struct subscription *s = subscription_copy(entry->subscription);
     s->disabled = false;
+    s->enabled_at = env_wall(r->env);
     free(TAKE_PTR(s->disabled_reason));
     change(r, cmd, entry, s, false, NULL);
 }
@@ -213,18 +214,37 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, s->id, entry);
-    /* Its owner has changed or removed it meanwhile: that counts, and reaches the engine when it is stored.
+    /* Its owner has removed it, or leads it elsewhere: that counts, and reaches the engine when it is stored.
      */
-    if (!entry || entry->subscription->version >= s->version) {
+    if (!entry || strcmp(entry->subscription->url, s->url) != 0) {
         subscription_free(s);
         return;
     }
+    /* Other changes may be on their way to the store: this one comes on top of them. */
+    struct subscription *now = entry->subscription;
+    now->disabled = true;
+    free(now->disabled_reason);
+    now->disabled_reason = TAKE_PTR(s->disabled_reason);
+    now->version++;
+    now->updated_at = s->updated_at;
+    subscription_free(s);
     struct save *save = save_new(r, NULL, NULL);
-    subscription_free(entry->subscription);
-    entry->subscription = subscription_copy(s);
-    change_put_subscription(save->set, s);
-    emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
+    change_put_subscription(save->set, subscription_copy(now));
+    emit_webhook(save, EVENT_WEBHOOK_DISABLED, now, now->disabled_reason);
     save_submit(save, false);
+}
+
+void webhooks_drop_expired_keys(struct reconcile *r)
+{
+    wall_us now = env_wall(r->env);
+    for (struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next) {
+        if (!subscription_drop_expired(entry->subscription, now))
+            continue;
+        entry->subscription->version++;
+        struct save *save = save_new(r, NULL, NULL);
+        change_put_subscription(save->set, subscription_copy(entry->subscription));
+        save_submit(save, false);
+    }
 }
 
 /* ---- removed
@@ -232,7 +252,10 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
 
 static void on_removed(struct save *save)
 {
-    reply_json(save->ctx, 204, NULL);
+    if (save->status == STORE_OK)
+        reply_json(save->ctx, 204, NULL);
+    else
+        command_reply_not_stored(save->ctx);
 }
 
 void command_webhook_delete(struct reconcile *r, struct command *cmd)

@@ -389,6 +389,8 @@ void command_webhook_enable(struct reconcile *r, struct command *cmd);
 void command_webhook_rotate(struct reconcile *r, struct command *cmd);
 /* The engine switched a webhook off; takes the engine's copy. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
+/* Keys whose grace is over sign nothing any more; they are not kept either. Once an hour. */
+void webhooks_drop_expired_keys(struct reconcile *r);
 void command_webhook_test(struct reconcile *r, struct command *cmd);
 void command_webhook_recover(struct reconcile *r, struct command *cmd);
 void command_deliveries(struct reconcile *r, struct command *cmd);

@@ -20,6 +20,7 @@ enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
+    SERVICE_UNAVAILABLE = 503,
     NOT_MADE_DELAY_S = 5,        /* before an attempt that could not be made is begun again */
     GIVE_UP_AFTER_S = 5 * 86400, /* without any success, once a delivery has failed for good (WH-15) */
 };
@@ -59,8 +60,11 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 }
 
 /* What the answer means for everything else that waits for this receiver. */
-static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
+static void note_receiver(struct endpoint *p, enum attempt_result result, int status, int64_t retry_after_s,
+                          wall_us now)
 {
+    /* Elsewhere Retry-After is about the one message (conventions 1.3). */
+    bool asks_for_a_pause = result == ATTEMPT_THROTTLED || status == SERVICE_UNAVAILABLE;
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
         /* A pause stays: nothing is sent in it, so the attempt began before it was asked for. */
@@ -68,7 +72,7 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int64_
         p->throttled_in_a_row = 0;
         return;
     }
-    int64_t pause_us = retry_after_s * US_PER_S;
+    int64_t pause_us = asks_for_a_pause ? retry_after_s * US_PER_S : 0;
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
@@ -115,7 +119,8 @@ static void attempt_settle(struct parcel *parcel, enum attempt_result result,
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);
         row->next_attempt_at = now + delay_us;
     }
-    note_receiver(p, result, retry_after_s, now);
+    if (!is_test(row))
+        note_receiver(p, result, answer->status, retry_after_s, now);
     webhook_count_attempt(result);
     if (result == ATTEMPT_DELIVERED)
         webhook_observe_delay(now - row->created_at);

@@ -175,10 +175,11 @@ void endpoint_disable(struct endpoint *p, const char *reason)
     s->disabled_reason = mem_strdup(reason);
     s->version++;
     s->updated_at = env_wall(e->env);
-    endpoint_fail_all(p, "disabled");
-    /* Last: the owner may come back with engine_set or engine_remove. */
+    /* In this order to the store: a crash in between leaves deliveries of a disabled webhook, which fail
+     * after the restart. */
     if (e->o.subscription_changed)
         e->o.subscription_changed(e->o.ctx, subscription_copy(s));
+    endpoint_fail_all(p, "disabled");
 }
 
 static struct endpoint *endpoint_find(struct webhook_engine *e, const char *id)
@@ -241,25 +242,44 @@ void webhook_engine_free(struct webhook_engine *e)
     free(e);
 }
 
+/* Whether requests under way look as those of `next` would. */
+static bool sends_the_same(const struct subscription *s, const struct subscription *next)
+{
+    bool is_same = !strcmp(s->url, next->url) && s->header_count == next->header_count;
+    for (unsigned i = 0; is_same && i < s->header_count; i++)
+        is_same = !strcmp(s->headers[i].name, next->headers[i].name) &&
+                  s->headers[i].sealed_len == next->headers[i].sealed_len &&
+                  !memcmp(s->headers[i].sealed, next->headers[i].sealed, s->headers[i].sealed_len);
+    return is_same;
+}
+
+static wall_us later(wall_us a, wall_us b)
+{
+    return a > b ? a : b;
+}
+
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
 {
     struct endpoint *p = endpoint_find(e, s->id);
     if (!p) {
         p = endpoint_new(e, s->id);
-        p->last_success_at = s->created_at; /* a new one has 5 days too */
     } else if (s->version < p->subscription->version) {
         return; /* stored before what happened since, for example a 410 */
     } else {
-        if (p->subscription->disabled && !s->disabled)
-            p->last_success_at = env_wall(e->env); /* a new chance (WH-15) */
+        /* What another receiver answers says nothing about this one. */
+        if (!sends_the_same(p->subscription, s)) {
+            endpoint_interrupt(p);
+            engine_wake(e);
+        }
         webhook_count_endpoint(p->subscription->disabled, -1);
         subscription_free(p->subscription);
         p->paused_until = 0; /* perhaps another receiver */
         p->failing = false;
     }
     p->subscription = subscription_copy(s);
-    if (s->last_success_at > p->last_success_at)
-        p->last_success_at = s->last_success_at;
+    /* A new one, and one that was switched on again, have 5 days too (WH-15). */
+    p->last_success_at =
+        later(later(p->last_success_at, s->last_success_at), later(s->created_at, s->enabled_at));
     webhook_count_endpoint(s->disabled, 1);
     if (s->disabled)
         endpoint_fail_all(p, "disabled");

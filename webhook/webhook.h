@@ -31,7 +31,10 @@ struct webhook_options {
     struct storage *storage;
     const struct config *config;
     const struct seal_key *key;
-    /* A subscription changed by itself (disabled after 410): the owner keeps and shows it. Takes the copy. */
+    /*
+     * A subscription changed by itself (disabled after 410): the owner keeps and shows it. Takes the copy.
+     * Must not come back to the engine before it returns.
+     */
     void (*subscription_changed)(void *ctx, struct subscription *s);
     void *ctx;
 };

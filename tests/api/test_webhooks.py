@@ -303,3 +303,28 @@ def test_every_change_is_audited(sim, make_shootd, receiver):
     told = [(e["action"], e["target"]) for e in d.http.get("/v1/audit", params={"limit": 100}).json()["items"] if e["target"] == hook["id"]]
     assert [a for a, _ in reversed(told)] == ["createWebhook", "testWebhook", "patchWebhook", "rotateWebhookSecret", "recoverWebhook", "patchWebhook",
                                              "enableWebhook"]
+
+
+def test_recoveries_at_once_send_nothing_twice(sim, make_shootd, receiver):
+    d = make_shootd(sim.url).start()
+    d.wait_operation(d.create("dev")["operation"]["id"])
+    hook = subscribe(d, receiver, event_types=["cluster.*", "operation.*"])
+    missed = len(d.events(type="cluster.*,operation.*"))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: httpx.post(d.url + path_of(hook) + "/recover", json={"since": "2026-01-01T00:00:00Z"},
+                                                     headers={"Authorization": f"Bearer {d.token()}"}, timeout=30), range(8)))
+    assert sum(a.json()["recovered"] for a in answers if a.status_code == 202) == missed
+    assert {a.status_code for a in answers} <= {202, 409}
+    assert len(deliveries(d, hook, limit=1000)) == missed
+
+
+def test_wh15_owners_of_several_projects_hear_of_it(sim, make_shootd, receiver):
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Sto2", OTHER)]).start()
+    hook = subscribe(d, receiver, projects=["team-a", "team-b"])
+    d.http.patch(path_of(hook), json={"status": "disabled"})
+    for project in ("team-a", "team-b"):
+        with client(d, "viewer", project) as viewer:
+            events = viewer.get("/v1/events", params={"type": "webhook.disabled"}).json()["items"]
+            assert [e["data"]["webhook"] for e in events] == [hook["id"]]
+    refused = d.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["*"] * 201})
+    assert refused.status_code == 422 and refused.json()["errors"][0]["code"] == "too_many"

@@ -31,6 +31,8 @@ enum { WAIT_S = 10, ANSWER_MAX = 16 * 1024 };
 static const char *_Atomic first_address;
 static const char *_Atomic second_address;
 
+static _Atomic unsigned slow_names_resolved;
+
 typedef int resolver(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
 static int numeric(const char *address, const char *service, const struct addrinfo *hints,
@@ -50,6 +52,11 @@ static int numeric(const char *address, const char *service, const struct addrin
 int getaddrinfo(const char *restrict host, const char *restrict service,
                 const struct addrinfo *restrict hints, struct addrinfo **restrict ret)
 {
+    if (host && !strcmp(host, "slow.test")) {
+        static const struct timespec long_time = {.tv_sec = 2};
+        (void)nanosleep(&long_time, NULL);
+        slow_names_resolved++;
+    }
     if (!host || strcmp(host, "rebind.test") != 0)
         return numeric(host, service, hints, ret);
     struct addrinfo wide = *hints;
@@ -502,6 +509,23 @@ static void an_answer_that_is_no_http_came_after_the_request(void **state)
     assert_int_equal(f->other.requests, 1);
 }
 
+/* The loop has other things to do than to wait for the thread that resolves. */
+static void a_name_that_resolves_slowly_holds_up_nobody(void **state)
+{
+    struct fixture *f = *state;
+    f->timeout_us = 200 * US_PER_MS;
+    mono_us began = env_mono(env_real());
+    post_to(f, "slow.test", true);
+    expect(f, HTTP_NOT_SENT, 0, "timeout");
+    assert_true(env_mono(env_real()) - began < US_PER_S);
+    assert_int_equal(slow_names_resolved, 0);
+    static const struct timespec moment = {.tv_nsec = 20000000};
+    for (int i = 0; i < 500 && !slow_names_resolved; i++)
+        (void)nanosleep(&moment, NULL);
+    assert_int_equal(slow_names_resolved, 1);
+    (void)nanosleep(&moment, NULL); /* its thread ends */
+}
+
 static void an_endless_header_section_is_cut(void **state)
 {
     struct fixture *f = *state;
@@ -525,6 +549,7 @@ int main(void)
         TEST(wh19_wh20_no_spelling_of_a_host_reaches_loopback),
         TEST(wh20_no_address_of_the_list_is_connected_to),
         TEST(wh18_no_other_protocol_is_spoken),
+        TEST(a_name_that_resolves_slowly_holds_up_nobody),
         TEST(wh19_a_name_that_changes_is_judged_by_its_new_address),
         TEST(wh19_of_two_addresses_only_the_allowed_one_is_used),
         TEST(wh19_an_allowed_host_may_be_private),

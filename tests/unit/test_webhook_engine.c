@@ -1142,6 +1142,48 @@ static void disabling_stops_what_is_under_way(void **state)
     expect_stored(f, "wh_a", 2, DELIVERY_FAILED, 0, "disabled");
 }
 
+static struct reply slowly_gone(const struct request *request, unsigned number)
+{
+    (void)number;
+    bool is_old = strstr(request->url, "key=private") != NULL;
+    return (struct reply){.status = is_old ? 410 : 200, .latency_us = 10 * US_PER_S};
+}
+
+/* What the receiver of before answers is nothing to the one that there is now. */
+static void an_attempt_under_way_ends_with_another_url(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = slowly_gone;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, US_PER_S);
+    struct subscription *s = make_subscription(f, "wh_a");
+    s->version = 2;
+    free(s->url);
+    s->url = mem_strdup("https://other.example/hook");
+    webhook_engine_set(f->engine, s);
+    subscription_free(s);
+    run(f, HOUR_US);
+    assert_int_equal(f->receiver.cancelled, 1);
+    assert_int_equal(f->receiver.count, 2);
+    assert_int_equal(f->changes, 0);
+    expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 1, "");
+}
+
+static void a_test_pauses_nothing(void **state)
+{
+    struct fixture *f = *state;
+    (void)snprintf(retry_after, sizeof(retry_after), "3600");
+    f->receiver.reply = busy_once;
+    subscribe(f, "wh_a");
+    publish_type(f, "wh_a", 1, "webhook.test");
+    run(f, US_PER_S);
+    expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 1, "throttled");
+    publish(f, "wh_a", 2);
+    run(f, US_PER_S);
+    assert_int_equal(f->receiver.count, 2);
+}
+
 static void what_is_known_or_final_is_ignored(void **state)
 {
     struct fixture *f = *state;
@@ -1272,6 +1314,8 @@ int main(void)
         TEST(removal_while_a_body_is_read),
         TEST(disabling_stops_what_is_under_way),
         TEST(what_is_known_or_final_is_ignored),
+        TEST(an_attempt_under_way_ends_with_another_url),
+        TEST(a_test_pauses_nothing),
         TEST(a_secret_that_cannot_be_opened_fails_the_attempt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
