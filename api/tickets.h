@@ -18,7 +18,7 @@ enum {
     TICKET_LIFETIME_S = 60,
     TICKET_BYTES = 64, /* "ticket_", 32 random characters of base64url, NUL */
     TICKETS_MAX = 10000,
-    TICKETS_PER_TOKEN_MAX = 4096,
+    TICKETS_PER_TOKEN_MAX = 256,
 };
 
 struct ticket;

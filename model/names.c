@@ -95,3 +95,12 @@ bool operation_status_is_final(enum operation_status status)
 {
     return status != OPERATION_PENDING && status != OPERATION_RUNNING;
 }
+
+bool event_type_matches(enum event_type type, const char *pattern)
+{
+    const char *name = event_type_name(type);
+    size_t len = strlen(pattern);
+    if (len && pattern[len - 1] == '*')
+        return !strncmp(pattern, name, len - 1);
+    return !strcmp(pattern, name);
+}

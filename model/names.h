@@ -90,6 +90,9 @@ int operation_status_from_name(const char *name);
 int role_from_name(const char *name);
 int event_type_from_name(const char *name);
 
+/* The pattern is "*", "cluster.*" or an exact name. */
+bool event_type_matches(enum event_type type, const char *pattern);
+
 /* Terminal states are never left. */
 bool operation_status_is_final(enum operation_status status);
 

@@ -274,19 +274,11 @@ struct subscription *subscription_from_json(const json_t *doc)
     return s;
 }
 
-static bool type_matches(const char *pattern, const char *type)
-{
-    size_t len = strlen(pattern);
-    if (len && pattern[len - 1] == '*')
-        return !strncmp(pattern, type, len - 1);
-    return !strcmp(pattern, type);
-}
-
 bool subscription_matches(const struct subscription *s, const struct event *e)
 {
     bool type_ok = !s->event_types || !s->event_types[0];
     for (size_t i = 0; !type_ok && s->event_types[i]; i++)
-        type_ok = type_matches(s->event_types[i], event_type_name(e->type));
+        type_ok = event_type_matches(e->type, s->event_types[i]);
     bool project_ok = !s->projects || !s->projects[0];
     for (size_t i = 0; !project_ok && s->projects[i]; i++)
         project_ok = !strcmp(s->projects[i], "*") || (e->project && !strcmp(s->projects[i], e->project));

@@ -31,11 +31,19 @@ static void answer_drop(struct loop_task *task)
     answer_free(a);
 }
 
+/* The number that the page has looked up to: one that is not full has looked at everything there is. */
+static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
+{
+    if (page->count == (size_t)cmd->events.limit)
+        return page->events[page->count - 1].sequence;
+    return page->newest > cmd->events.after ? page->newest : cmd->events.after;
+}
+
 static char *page_document(const struct command *cmd, const struct event_page *page)
 {
     struct buffer out CLEANUP_BUFFER;
     bool full = page->count == (size_t)cmd->events.limit;
-    int64_t last = page->count ? page->events[page->count - 1].sequence : cmd->events.after;
+    int64_t last = looked_up_to(cmd, page);
     buffer_init(&out, SIZE_MAX);
     (void)buffer_add_str(&out, "{\"items\":[");
     for (size_t i = 0; i < page->count; i++) {
@@ -51,15 +59,13 @@ static char *page_document(const struct command *cmd, const struct event_page *p
     return buffer_take(&out, NULL);
 }
 
-/* A page that is not full has looked at everything up to the newest event. */
 static char *page_stream(struct command *cmd, const struct event_page *page)
 {
     struct buffer out CLEANUP_BUFFER;
-    bool full = page->count == (size_t)cmd->events.limit;
     buffer_init(&out, SIZE_MAX);
     for (size_t i = 0; i < page->count; i++)
         render_event_stream(&out, &page->events[i]);
-    cmd->events.last = full ? page->events[page->count - 1].sequence : page->newest;
+    cmd->events.last = looked_up_to(cmd, page);
     cmd->events.oldest = page->oldest;
     cmd->events.newest = page->newest;
     cmd->events.count = page->count;

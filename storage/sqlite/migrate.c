@@ -106,7 +106,8 @@ static const char delivery_log[] =
     "UPDATE deliveries SET event_type ="
     " ifnull((SELECT type FROM events WHERE events.id = deliveries.event_id), '');"
     "CREATE INDEX deliveries_of_event ON deliveries (subscription_id, event_id);"
-    "CREATE INDEX deliveries_made ON deliveries (subscription_id, updated_at) WHERE status = 'delivered';";
+    "CREATE INDEX deliveries_made ON deliveries (subscription_id, updated_at) WHERE status = 'delivered';"
+    "CREATE INDEX deliveries_failed ON deliveries (subscription_id, id) WHERE status = 'failed';";
 
 static const char *const migrations[] = {tables, page_indexes, replays, audit, delivery_log};
 

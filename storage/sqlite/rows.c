@@ -146,8 +146,9 @@ enum store_status sqlite_load(void *arg, const struct store_visitor *visitor, ch
 
 static struct binder start_deliveries(struct sqlite_conn *conn, const struct delivery_query *query, int max)
 {
-    struct binder b =
-        statement_start(conn, *query->id ? STATEMENT_DELIVERY_BY_ID : STATEMENT_DELIVERIES_PAGE);
+    enum statement page =
+        query->status == DELIVERY_FAILED ? STATEMENT_DELIVERIES_FAILED : STATEMENT_DELIVERIES_PAGE;
+    struct binder b = statement_start(conn, *query->id ? STATEMENT_DELIVERY_BY_ID : page);
     bind_text(&b, query->subscription_id);
     if (*query->id) {
         bind_text(&b, query->id);

@@ -21,9 +21,12 @@ STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations ORDER BY id")
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
-/* ?1 before, ?2 how many are kept. From the oldest on, so that the rest is dense. */
+/*
+ * ?1 before, ?2 how many are kept. From the oldest on, so that the rest is dense. The unary plus finds the
+ * last one by events_at, among those that go, and not by a walk over all that stay.
+ */
 STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE sequence <= max("
-                       " ifnull((SELECT max(sequence) FROM events WHERE at < ?1), 0),"
+                       " ifnull((SELECT max(+sequence) FROM events WHERE at < ?1), 0),"
                        " (SELECT value FROM meta WHERE key = 'event_sequence') - ?2)"
                        " AND sequence < ifnull((SELECT min(needed.sequence) FROM deliveries"
                        " JOIN events AS needed ON needed.id = deliveries.event_id"
@@ -35,18 +38,25 @@ STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
  * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 what the index selects, ?5
  * limit. The unary plus keeps the planner from an index that would need a sort.
  */
-#define EVENTS_PAGE_HEAD                                                                    \
-    "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE sequence > ?1" \
-    " AND (?2 IS NULL OR +type IN (SELECT value FROM json_each(?2)))"                       \
+#define EVENTS_BEHIND "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE sequence > "
+#define EVENTS_WANTED                                                 \
+    " AND (?2 IS NULL OR +type IN (SELECT value FROM json_each(?2)))" \
     " AND (?3 IS NULL OR +project IN (SELECT value FROM json_each(?3)))"
+#define EVENTS_PAGE_HEAD EVENTS_BEHIND "?1" EVENTS_WANTED
 #define EVENTS_PAGE_TAIL " ORDER BY sequence LIMIT ?5"
 STATEMENT(EVENTS_PAGE, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL)
-/* ?4 is the subscription, ?6 the time. */
-STATEMENT(EVENTS_UNDELIVERED, EVENTS_PAGE_HEAD
+/*
+ * ?4 is the subscription, ?6 the time. Begins at the first number of that time or later, which events_at
+ * knows; those behind it may still be older when the clock was set back.
+ */
+STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
+          "max(?1, (SELECT min(+sequence) FROM events WHERE at >= ?6) - 1)" EVENTS_WANTED
           " AND +at >= ?6 AND type <> 'webhook.test' AND NOT EXISTS (SELECT 1 FROM deliveries"
           " WHERE subscription_id = ?4 AND event_id = events.id AND status <> 'failed')" EVENTS_PAGE_TAIL)
+#undef EVENTS_BEHIND
+#undef EVENTS_WANTED
 #undef EVENTS_PAGE_HEAD
 #undef EVENTS_PAGE_TAIL
 
@@ -75,9 +85,13 @@ STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE status <> 'pending' AND 
 #define DELIVERY_COLUMNS                                                                         \
     "SELECT id, event_id, subscription_id, status, attempt, response_status, latency_ms, error," \
     " next_attempt_at, created_at, updated_at, event_type, snippet FROM deliveries"
-STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY id")
+/* The unary plus: those that wait are few, and are not to be looked for in the order of all. */
+STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +id")
 STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS " WHERE subscription_id = ?1 AND id < ?2"
                                             " AND (?3 IS NULL OR status = ?3) ORDER BY id DESC LIMIT ?4")
+/* No ?3: a status that is a parameter would keep the planner from the index of the failed ones. */
+STATEMENT(DELIVERIES_FAILED, DELIVERY_COLUMNS " WHERE subscription_id = ?1 AND id < ?2 AND status = 'failed'"
+                                              " ORDER BY id DESC LIMIT ?4")
 STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS " WHERE subscription_id = ? AND id = ?")
 #undef DELIVERY_COLUMNS
 

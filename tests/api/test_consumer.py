@@ -171,6 +171,24 @@ def test_it_says_what_is_gone_from_the_log(sim, make_shootd, consumer):
     assert [line["type"] for line in consumer.lines()].count("consumer.gap") == 1
 
 
+def test_what_its_filter_leaves_out_is_no_gap_when_it_is_purged(sim, make_shootd, consumer):
+    d = make_shootd(sim.url).start()
+    d.wait_operation(d.create("one")["operation"]["id"])
+    sim.post("shoots", count=20, prefix="found", state="ready")
+    wait_until(lambda: len(d.events(type="cluster.discovered")) == 20, what="20 events")
+    reader = log_reader(d, consumer, "--type", "webhook.disabled", "--begin", "0")
+    newest = d.events()[-1]["sequence"]
+    page = d.http.get("/v1/events", params={"type": "webhook.disabled", "after": 1}).json()
+    assert page["items"] == [] and page["next_cursor"] is None and page["last_sequence"] == page["newest_sequence"] == newest, "as FakeLog says"
+    consumer.start(*reader).stop()
+    d.stop()
+    d.config.write_text(d.config.read_text() + "events: {keep_count: 10}\n")
+    d.start()
+    wait_until(lambda: (p := d.http.get("/v1/events").json())["oldest_sequence"] == p["newest_sequence"] - 9, what="the purge")
+    consumer.start(*reader).stop()
+    assert consumer.lines() == [] and "missing" not in consumer.said()
+
+
 def test_the_log_is_read_again_and_again_also_after_failures(sim, make_shootd, consumer):
     d = make_shootd(sim.url).start()
     reader = log_reader(d, consumer, "--begin", "0", "--every", "0.01")

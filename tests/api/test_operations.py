@@ -267,7 +267,7 @@ def test_events_page_by_page(many):
         after = page["last_sequence"]
     assert [e["id"] for e in got[:len(everything)]] == [e["id"] for e in everything]
     beyond = d.http.get("/v1/events?after=999999999").json()
-    assert beyond["items"] == [] and beyond["next_cursor"] is None
+    assert beyond["items"] == [] and beyond["next_cursor"] is None and beyond["last_sequence"] == 999999999
 
 
 def test_ht35_ht36_events_page_as_every_list_does(many):
@@ -304,6 +304,11 @@ def test_event_filters(many):
         [e for e in one if e["type"].startswith("cluster.")][:1]
     assert d.events(project="team-a") == [e for e in everything if e["data"].get("project") == "team-a"]
     assert d.events(project="team-b") == []
+    last = [e["sequence"] for e in everything if e["type"] == "cluster.ready"][-1]
+    for query, found in (("type=webhook.disabled&after=1", 0), (f"type=cluster.ready&after={last - 1}", 1), ("project=team-b&after=1", 0)):
+        page = d.http.get("/v1/events?" + query).json()
+        assert len(page["items"]) == found and page["next_cursor"] is None
+        assert page["last_sequence"] == page["newest_sequence"] >= len(everything), "it has looked at all of them: " + query
     bad = d.http.get("/v1/events?type=cluster.born,cluster.ready")
     assert bad.status_code == 400 and "cluster.ready" in bad.json()["errors"][0]["valid"]
     for query in ("after=-1", "after=x", "after=99999999999999999999", "limit=0", "type="):

@@ -676,6 +676,25 @@ static void events_that_a_subscription_missed(void **state)
     page = page_of(f, &query);
     assert_int_equal(page->count, 0);
     event_page_free(page);
+    set = change_set_new(); /* the clock was set back: what is of the time counts, on whichever side */
+    (void)change_append_event(set, make_event("evt_7", EVENT_CLUSTER_READY, "p1", "c1", 46));
+    (void)change_append_event(set, make_event("evt_8", EVENT_CLUSTER_READY, "p1", "c1", 5));
+    assert_int_equal(run(f, set), STORE_OK);
+    query = (struct event_query){.limit = 10, .undelivered_to = hook, .since = 45};
+    page = page_of(f, &query);
+    assert_int_equal(page->count, 2);
+    assert_string_equal(page->events[0].id, "evt_5");
+    assert_string_equal(page->events[1].id, "evt_7");
+    event_page_free(page);
+    query.after = 5;
+    page = page_of(f, &query);
+    assert_int_equal(page->count, 1);
+    assert_string_equal(page->events[0].id, "evt_7");
+    event_page_free(page);
+    query = (struct event_query){.limit = 10, .undelivered_to = hook, .since = 1000};
+    page = page_of(f, &query);
+    assert_int_equal(page->count, 0);
+    event_page_free(page);
 }
 
 static void leases_exclude_expire_and_fence(void **state)

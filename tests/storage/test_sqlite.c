@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/buffer.h"
 #include "base/log.h"
 #include "storage/sqlite/sqlite_private.h"
 
@@ -406,25 +407,59 @@ static void a_full_disk_breaks_the_store_and_reads_go_on(void **state)
     assert_int_equal(query_int(f->location, "SELECT max(sequence) FROM events"), 2);
 }
 
+static char *plan_of(const struct sqlite_conn *conn, enum statement which)
+{
+    char *sql = mem_printf("EXPLAIN QUERY PLAN %s", sqlite3_sql(conn->statements[which]));
+    struct buffer plan CLEANUP_BUFFER;
+    sqlite3_stmt *stmt = NULL;
+    buffer_init(&plan, SIZE_MAX);
+    assert_int_equal(sqlite3_prepare_v2(conn->db, sql, -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        (void)buffer_printf(&plan, "%s\n", (const char *)sqlite3_column_text(stmt, 3));
+    (void)sqlite3_finalize(stmt);
+    free(sql);
+    return buffer_take(&plan, NULL);
+}
+
+static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        enum statement which;
+        const char *step;
+    } wanted[] = {
+        {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING COVERING INDEX events_at (at>?)"},
+        {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"},
+        {STATEMENT_EVENT_PURGE, "SEARCH events USING COVERING INDEX events_at (at<?)"},
+        {STATEMENT_DELIVERY_LOAD, "USING INDEX deliveries_pending"},
+        {STATEMENT_DELIVERIES_FAILED, "USING INDEX deliveries_failed (subscription_id=? AND id<?)"},
+    };
+    struct sqlite_conn *conn = open_writer(f);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        char *plan = plan_of(conn, wanted[i].which);
+        if (!strstr(plan, wanted[i].step))
+            fail_msg("no %s in\n%s", wanted[i].step, plan);
+        free(plan);
+    }
+    backend->close(conn);
+}
+
 static void filtered_pages_use_an_index(void **state)
 {
     struct fixture *f = *state;
-    static const enum statement pages[] = {STATEMENT_EVENTS_PAGE, STATEMENT_EVENTS_PAGE_OF_CLUSTER,
-                                           STATEMENT_EVENTS_PAGE_OF_PROJECT, STATEMENT_DELIVERIES_PAGE,
-                                           STATEMENT_EVENT_PURGE};
+    static const enum statement pages[] = {STATEMENT_EVENTS_PAGE,
+                                           STATEMENT_EVENTS_PAGE_OF_CLUSTER,
+                                           STATEMENT_EVENTS_PAGE_OF_PROJECT,
+                                           STATEMENT_DELIVERIES_PAGE,
+                                           STATEMENT_EVENT_PURGE,
+                                           STATEMENT_EVENTS_UNDELIVERED,
+                                           STATEMENT_DELIVERIES_FAILED};
     struct sqlite_conn *conn = open_writer(f);
     for (size_t i = 0; i < ARRAY_LEN(pages); i++) {
-        char *sql = mem_printf("EXPLAIN QUERY PLAN %s", sqlite3_sql(conn->statements[pages[i]]));
-        sqlite3_stmt *stmt = NULL;
-        assert_int_equal(sqlite3_prepare_v2(conn->db, sql, -1, &stmt, NULL), SQLITE_OK);
-        while (sqlite3_step(stmt) == SQLITE_ROW) {
-            const char *plan = (const char *)sqlite3_column_text(stmt, 3);
-            if (strstr(plan, "TEMP B-TREE") || !strcmp(plan, "SCAN events") ||
-                !strcmp(plan, "SCAN deliveries"))
-                fail_msg("%s: %s", sql, plan);
-        }
-        (void)sqlite3_finalize(stmt);
-        free(sql);
+        char *plan = plan_of(conn, pages[i]);
+        if (strstr(plan, "TEMP B-TREE") || strstr(plan, "SCAN events\n") || strstr(plan, "SCAN deliveries\n"))
+            fail_msg("%s: %s", sqlite3_sql(conn->statements[pages[i]]), plan);
+        free(plan);
     }
     backend->close(conn);
 }
@@ -451,6 +486,7 @@ int main(void)
         SQLITE_TEST(a_suspect_connection_opens_again),
         SQLITE_TEST(a_full_disk_breaks_the_store_and_reads_go_on),
         SQLITE_TEST(filtered_pages_use_an_index),
+        SQLITE_TEST(what_is_rare_is_found_by_the_index_that_is_made_for_it),
     };
     return cmocka_run_group_tests_name("sqlite", tests, NULL, NULL);
 }

@@ -355,6 +355,18 @@ static void wh12_subscriptions_match_by_type_and_project(void **state)
     assert_false(subscription_matches(&s, &e));
 }
 
+static void event_types_match_patterns(void **state)
+{
+    (void)state;
+    assert_true(event_type_matches(EVENT_CLUSTER_READY, "*"));
+    assert_true(event_type_matches(EVENT_CLUSTER_READY, "cluster.*"));
+    assert_true(event_type_matches(EVENT_CLUSTER_READY, "cluster.ready"));
+    assert_false(event_type_matches(EVENT_CLUSTER_READY, "cluster.read"));
+    assert_false(event_type_matches(EVENT_CLUSTER_READY, "cluster.ready.now"));
+    assert_false(event_type_matches(EVENT_CLUSTER_READY, "operation.*"));
+    assert_false(event_type_matches(EVENT_CLUSTER_READY, ""));
+}
+
 static struct signing_key make_key(const char *sealed, wall_us created_at)
 {
     size_t len = strlen(sealed);
@@ -454,6 +466,7 @@ int main(void)
         cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
         cmocka_unit_test(stored_forms_round_trip),
         cmocka_unit_test(wh12_subscriptions_match_by_type_and_project),
+        cmocka_unit_test(event_types_match_patterns),
         cmocka_unit_test(wh6_rotation_keeps_old_keys_for_a_while),
         cmocka_unit_test(subscriptions_come_back_as_they_were_stored),
         cmocka_unit_test(subscriptions_of_the_first_form_keep_their_secret),

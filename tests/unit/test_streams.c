@@ -179,7 +179,7 @@ static void tickets_are_bounded(void **state)
         assert_true(tickets_issue(&t, &w.env, token, ticket));
     assert_false(tickets_issue(&t, &w.env, token, ticket));
     for (int i = TICKETS_PER_TOKEN_MAX; i < TICKETS_MAX; i++) {
-        token[0] = (uint8_t)(1 + i / 1000);
+        token[0] = (uint8_t)(i / TICKETS_PER_TOKEN_MAX);
         assert_true(tickets_issue(&t, &w.env, token, ticket));
     }
     token[0] = 255;
