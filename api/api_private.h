@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "api/acceptor.h"
 #include "api/api.h"
 #include "api/conditional.h"
 #include "api/cursor.h"
@@ -19,6 +20,7 @@ struct api {
     struct api_options options;
     struct api_limits limits;
     struct MHD_Daemon *daemon;
+    struct acceptor acceptor;
     struct reaper reaper;
     struct lot lot;
     struct streams streams;
@@ -30,7 +32,6 @@ struct api {
     _Atomic(struct view_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
     atomic_bool draining;
     atomic_bool stopping;        /* nothing may park any more */
-    bool quiesced;               /* main thread */
     pthread_mutex_t flight_lock; /* guards in_flight against api_drained; uncontended but at drain */
     pthread_cond_t landed;
     atomic_uint in_flight; /* first handler call to NOTIFY_COMPLETED (MH-17, MH-18) */

@@ -25,7 +25,6 @@ enum {
     /* Holds the largest header section (HT-13) and the answer's; the library clears it after each request. */
     CONNECTION_MEMORY = 32 * 1024,
     DEFAULT_CONNECTIONS = 8192,
-    UNREAD_MOMENTS_AT_LEAST = 10, /* a worker may be between accept and telling us */
     UNREAD_MOMENTS = 60,
 };
 
@@ -89,10 +88,14 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct api *api = cls;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *context = connection_open(&api->reaper, mhd);
-    else if (*context)
+        acceptor_seen(&api->acceptor);
+        return;
+    }
+    if (*context)
         connection_close(TAKE_PTR(*context));
+    acceptor_closed(&api->acceptor);
 }
 
 /* First call: the header section is complete. */
@@ -189,20 +192,28 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     land(api);
 }
 
+static unsigned connection_limit(const struct api *api)
+{
+    int configured = api->options.config->limits.connections;
+    return (unsigned)(configured > 0 ? configured : DEFAULT_CONNECTIONS);
+}
+
+/* The limit of connections is the acceptor's; the library's, which it divides by the workers, is never met.
+ */
 static bool start_daemon(struct api *api)
 {
     int threads = api->options.config->limits.http_threads;
-    int connections = api->options.config->limits.connections;
+    unsigned connections = connection_limit(api) * (unsigned)(threads > 1 ? threads : 1) + 1;
     struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     api->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, NULL,
-        NULL, on_access, api, MHD_OPTION_EXTERNAL_LOGGER, on_log, api, MHD_OPTION_LISTEN_SOCKET,
-        api->options.listen_fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(connections > 0 ? connections : DEFAULT_CONNECTIONS),
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG |
+            MHD_USE_NO_LISTEN_SOCKET,
+        0, NULL, NULL, on_access, api, MHD_OPTION_EXTERNAL_LOGGER, on_log, api,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
+        connections, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_URI_LOG_CALLBACK, on_request_line, api, MHD_OPTION_NOTIFY_COMPLETED, on_completed, api,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, api, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
     return api->daemon != NULL;
@@ -243,6 +254,20 @@ static struct api *api_new(const struct api_options *options)
     return api;
 }
 
+static bool start_server(struct api *api, char **ret_error)
+{
+    errno = 0;
+    if (!start_daemon(api)) {
+        *ret_error = mem_printf("cannot start the HTTP server: %s", errno ? strerror(errno) : "see the log");
+        return false;
+    }
+    int r = acceptor_start(&api->acceptor, api->options.env, api->daemon, api->options.listen_fd,
+                           connection_limit(api));
+    if (r < 0)
+        abort(); /* the workers' threads before it could be made */
+    return true;
+}
+
 struct api *api_start(const struct api_options *options, char **ret_error)
 {
     struct api *api = api_new(options);
@@ -255,9 +280,7 @@ struct api *api_start(const struct api_options *options, char **ret_error)
     r = streams_start(&api->streams, api);
     if (r < 0)
         abort(); /* the thread before it could be made */
-    errno = 0;
-    if (!start_daemon(api)) {
-        *ret_error = mem_printf("cannot start the HTTP server: %s", errno ? strerror(errno) : "see the log");
+    if (!start_server(api, ret_error)) {
         streams_stop(&api->streams);
         reaper_stop(&api->reaper);
         api_free(api);
@@ -268,9 +291,7 @@ struct api *api_start(const struct api_options *options, char **ret_error)
 
 void api_quiesce(struct api *api)
 {
-    if (!api->quiesced)
-        (void)MHD_quiesce_daemon(api->daemon);
-    api->quiesced = true;
+    acceptor_stop(&api->acceptor);
 }
 
 void api_begin_drain(struct api *api)
@@ -284,7 +305,8 @@ void api_begin_drain(struct api *api)
 static void wait_for_unread(struct api *api)
 {
     static const struct timespec moment = {.tv_nsec = 5000000};
-    for (int i = 0; i < UNREAD_MOMENTS && (i < UNREAD_MOMENTS_AT_LEAST || reaper_unread(&api->reaper)); i++)
+    for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&api->acceptor) || reaper_unread(&api->reaper));
+         i++)
         (void)nanosleep(&moment, NULL);
 }
 
@@ -323,6 +345,7 @@ void api_stop(struct api *api)
         (void)nanosleep(&moment, NULL);
     }
     MHD_stop_daemon(api->daemon);
+    acceptor_done(&api->acceptor);
     streams_stop(&api->streams);
     reaper_stop(&api->reaper);
     api_free(api);

@@ -1,0 +1,148 @@
+#include "api/acceptor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum { BATCH = 64, PAUSE_MS = 100 };
+static const int64_t COMPLAIN_EVERY_US = 60 * US_PER_S;
+
+static void wake(struct acceptor *a)
+{
+    (void)eventfd_write(a->wake_fd, 1);
+}
+
+static void complain(struct acceptor *a, const char *what, const char *why)
+{
+    int64_t now = env_mono(a->env);
+    if (a->complained && now - a->complained < COMPLAIN_EVERY_US)
+        return;
+    a->complained = now;
+    log_warning(what, "cause", why, "connections", LOG_INT(atomic_load(&a->open)));
+}
+
+static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
+{
+    atomic_fetch_add(&a->open, 1);
+    atomic_fetch_add(&a->unseen, 1);
+    if (MHD_add_connection(a->daemon, fd, address, len) == MHD_YES)
+        return;
+    /* Closed by the library. */
+    atomic_fetch_sub(&a->unseen, 1);
+    atomic_fetch_sub(&a->open, 1);
+    complain(a, "a connection was dropped", "libmicrohttpd did not take it");
+}
+
+/* True: the socket is to be left alone for a while. accept(2) also tells of errors that a connection already
+ * had; those concern nobody. */
+static bool needs_pause(struct acceptor *a, int error)
+{
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+    case EBADF:
+    case EINVAL:
+    case ENOTSOCK:
+    case EOPNOTSUPP:
+        complain(a, "cannot accept connections", strerror(error));
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_full(const struct acceptor *a)
+{
+    return atomic_load(&a->open) >= a->limit;
+}
+
+/* Accepts what is there, at most a batch; true when a pause is needed. */
+static bool accept_some(struct acceptor *a)
+{
+    for (int i = 0; i < BATCH && !is_full(a); i++) {
+        struct sockaddr_storage address;
+        socklen_t len = sizeof(address);
+        int fd = accept4(a->listen_fd, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            hand_over(a, fd, (struct sockaddr *)&address, len);
+        else if (errno == EAGAIN)
+            return false;
+        else if (needs_pause(a, errno))
+            return true;
+    }
+    return false;
+}
+
+static void *acceptor_run(void *arg)
+{
+    struct acceptor *a = arg;
+    bool pause = false;
+    (void)pthread_setname_np(pthread_self(), "accept");
+    while (!atomic_load(&a->stopping)) {
+        bool full = is_full(a);
+        if (full)
+            complain(a, "no more connections are accepted", "limits.connections are open");
+        struct pollfd fds[] = {
+            {.fd = a->wake_fd, .events = POLLIN},
+            {.fd = full || pause ? -1 : a->listen_fd, .events = POLLIN},
+        };
+        (void)poll(fds, ARRAY_LEN(fds), pause ? PAUSE_MS : -1);
+        eventfd_t ignored;
+        if (fds[0].revents)
+            (void)eventfd_read(a->wake_fd, &ignored);
+        pause = !atomic_load(&a->stopping) && fds[1].revents && accept_some(a);
+    }
+    return NULL;
+}
+
+int acceptor_start(struct acceptor *a, const struct env *env, struct MHD_Daemon *daemon, int listen_fd,
+                   unsigned limit)
+{
+    *a = (struct acceptor){.env = env, .daemon = daemon, .listen_fd = listen_fd, .limit = limit};
+    a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (a->wake_fd < 0)
+        return -errno;
+    int r = pthread_create(&a->thread, NULL, acceptor_run, a);
+    a->runs = r == 0;
+    if (r)
+        acceptor_done(a);
+    return -r;
+}
+
+void acceptor_stop(struct acceptor *a)
+{
+    if (!a->runs)
+        return;
+    a->runs = false;
+    atomic_store(&a->stopping, true);
+    wake(a);
+    (void)pthread_join(a->thread, NULL);
+}
+
+void acceptor_done(struct acceptor *a)
+{
+    (void)close(a->wake_fd);
+}
+
+void acceptor_seen(struct acceptor *a)
+{
+    atomic_fetch_sub(&a->unseen, 1);
+}
+
+void acceptor_closed(struct acceptor *a)
+{
+    if (atomic_fetch_sub(&a->open, 1) == a->limit)
+        wake(a);
+}
+
+unsigned acceptor_unseen(const struct acceptor *a)
+{
+    return atomic_load(&a->unseen);
+}

@@ -1,0 +1,48 @@
+/*
+ * Takes connections from the listening socket and hands them to the workers: one thread that only waits and
+ * accepts. libmicrohttpd could do it itself, but cannot stop doing it: in 0.9.75 MHD_quiesce_daemon ends the
+ * process when a worker notices the quiesce before the caller has taken the socket out of that worker's epoll
+ * set. Here nobody accepts any more once acceptor_stop has returned, and what the kernel still queues is left
+ * to the next process that holds the socket (MH-15, MH-16).
+ */
+#ifndef API_ACCEPTOR_H
+#define API_ACCEPTOR_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/env.h"
+
+struct acceptor {
+    const struct env *env;
+    struct MHD_Daemon *daemon;
+    int listen_fd;
+    int wake_fd;
+    unsigned limit;
+    pthread_t thread;
+    int64_t complained; /* mono_us of the last warning; acceptor's thread */
+    atomic_uint open;   /* accepted and not closed yet */
+    atomic_uint unseen; /* accepted, and its worker did not look at it yet */
+    atomic_bool stopping;
+    bool runs; /* caller of start and stop */
+};
+
+/* Accepts up to `limit` connections at a time; those beyond wait in the kernel's queue. `listen_fd` is
+ * non-blocking and stays the caller's. Negative errno on failure. */
+int acceptor_start(struct acceptor *a, const struct env *env, struct MHD_Daemon *daemon, int listen_fd,
+                   unsigned limit);
+/* When it returns, nothing is accepted any more. May be called again; from the thread that started it. */
+void acceptor_stop(struct acceptor *a);
+/* After the daemon has stopped: its workers tell of connections until then. */
+void acceptor_done(struct acceptor *a);
+
+/* A worker has begun to read a connection. Any thread. */
+void acceptor_seen(struct acceptor *a);
+/* A connection is closed. Any thread. */
+void acceptor_closed(struct acceptor *a);
+/* How many connections no worker has looked at yet. Any thread. */
+unsigned acceptor_unseen(const struct acceptor *a);
+
+#endif
