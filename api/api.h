@@ -32,9 +32,11 @@ struct api_limits {
     unsigned waiters_per_token;
     unsigned streams; /* event streams in all; above it 503 */
     unsigned streams_per_token;
-    int64_t stream_lifetime_us; /* a tenth more or less (AO-24) */
-    int64_t heartbeat_us;       /* of streams that have nothing to say (AO-23) */
-    int64_t stream_backlog;     /* events that a stream that was live may fall behind */
+    int64_t stream_lifetime_us;       /* a tenth more or less (AO-24) */
+    int64_t heartbeat_us;             /* of streams that have nothing to say (AO-23) */
+    int64_t stream_backlog;           /* events that a stream that was live may fall behind */
+    int64_t requests_per_minute;      /* of a token; 0: any number (HT-45) */
+    int64_t auth_failures_per_minute; /* of a client's address; 0: any number */
 };
 
 struct api_limits api_limits_default(void);

@@ -12,6 +12,7 @@
 #include "api/cursor.h"
 #include "api/metrics.h"
 #include "api/park.h"
+#include "api/quota.h"
 #include "api/reaper.h"
 #include "api/streams.h"
 #include "api/tickets.h"
@@ -26,6 +27,8 @@ struct api {
     struct streams streams;
     struct tickets tickets;
     struct metrics metrics;
+    struct quota requests;      /* by token */
+    struct quota auth_failures; /* by client address */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];

@@ -97,7 +97,7 @@ static bool check_ticket(struct request *r, const char *ticket)
     uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest) && look_up(r, digest);
     if (!ok)
-        respond_with(
+        refuse_credentials(
             r, PROBLEM_INVALID_TOKEN,
             "The ticket is not known, was used, or has expired; POST /v1/stream-tickets gives another.");
     return ok;
@@ -112,13 +112,13 @@ bool check_token(struct request *r)
     if (ticket)
         return check_ticket(r, ticket);
     if (!field) {
-        respond_with(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
+        refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
         return false;
     }
     uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = read_credentials(r, field, digest) && look_up(r, digest);
     if (!ok)
-        respond_with(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
+        refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
     return ok;
 }
 

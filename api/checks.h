@@ -18,6 +18,10 @@ struct request;
 bool check_framing(struct request *r);
 /* auth.c: the bearer token (AU-1 to AU-8) */
 bool check_token(struct request *r);
+/* throttle.c: the requests that a token may make (appendix B, 7) */
+bool check_quota(struct request *r);
+/* throttle.c: answers wrong or missing credentials: 401, or 429 when the address sent too many of them. */
+void refuse_credentials(struct request *r, enum problem_code code, const char *detail);
 /* auth.c: role and project */
 bool check_permission(struct request *r);
 /* auth.c: the audit log hears of what the token may not do; the answer is decided elsewhere. */

@@ -7,8 +7,9 @@
 /* Chromium keeps a preflight no longer than this. */
 enum { MAX_AGE_S = 7200 };
 
-const char cors_exposed[] = "Age, Allow, Cache-Status, ETag, Idempotency-Replayed, Link, Location, "
-                            "Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id";
+const char cors_exposed[] =
+    "Age, Allow, Cache-Status, ETag, Idempotency-Replayed, Link, Location, "
+    "Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
 
 bool cors_is_on(const struct api *api)
 {

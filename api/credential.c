@@ -17,8 +17,7 @@
 
 enum { LONGEST = 64 * 1024 };
 
-/* ---- ExecCredential
- * ------------------------------------------------------------------------------------------- */
+/* ---- ExecCredential ---- */
 
 static void set_pem(json_t *status, const char *key, const char *data)
 {
@@ -78,8 +77,7 @@ void handle_credential(struct request *r)
     kubeconfig_request(r);
 }
 
-/* ---- the kubeconfig that calls it
- * ----------------------------------------------------------------------------- */
+/* ---- the kubeconfig that calls it ---- */
 
 static void check_header_file(const struct request *r, bool is_exec, struct problem **faults)
 {

@@ -12,7 +12,7 @@
 
 #include "api/answer.h"
 
-enum { FIELDS_MAX = ANSWER_MAX_HEADERS + 5, VARY_BYTES = 512 };
+enum { FIELDS_MAX = ANSWER_MAX_HEADERS + 7, VARY_BYTES = 512, RATE_LIMIT_BYTES = 96 };
 
 /* All header fields of one answer, in order. */
 struct fields {
@@ -22,6 +22,8 @@ struct fields {
         const char *value;
     } items[FIELDS_MAX];
     char vary[VARY_BYTES];
+    char rate_limit[RATE_LIMIT_BYTES];
+    char rate_limit_policy[RATE_LIMIT_BYTES];
 };
 
 struct kept_response;

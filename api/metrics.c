@@ -194,6 +194,15 @@ static void write_logs(struct buffer *out)
                             log_count((enum log_level)level));
 }
 
+static void write_refused(struct api *api, struct buffer *out)
+{
+    const struct quota *quotas[] = {&api->requests, &api->auth_failures};
+    family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
+    for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
+        (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
+                            quotas[i]->name, atomic_load(&quotas[i]->refused));
+}
+
 static void write_gauges(struct api *api, struct buffer *out)
 {
     family(out, "shootd_http_requests_in_flight", "gauge",
@@ -205,6 +214,7 @@ static void write_gauges(struct api *api, struct buffer *out)
     family(out, "shootd_http_connections_reaped_total", "counter",
            "Connections shut down for being too slow.");
     (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", atomic_load(&api->reaper.reaped));
+    write_refused(api, out);
     family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);

@@ -70,12 +70,16 @@ static void describe_peer(struct connection *c, struct MHD_Connection *mhd)
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *sa = info ? info->client_addr : NULL;
     (void)snprintf(c->address, sizeof(c->address), "%s", "unix");
-    if (sa && sa->sa_family == AF_INET)
-        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, c->address,
-                        sizeof(c->address));
-    else if (sa && sa->sa_family == AF_INET6)
-        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr, c->address,
-                        sizeof(c->address));
+    if (sa && sa->sa_family == AF_INET) {
+        const struct in_addr *in = &((const struct sockaddr_in *)(const void *)sa)->sin_addr;
+        (void)inet_ntop(AF_INET, in, c->address, sizeof(c->address));
+        memcpy(&c->network, in, sizeof(*in));
+    } else if (sa && sa->sa_family == AF_INET6) {
+        const struct in6_addr *in6 = &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr;
+        const size_t begin = IN6_IS_ADDR_V4MAPPED(in6) ? 8 : 0;
+        (void)inet_ntop(AF_INET6, in6, c->address, sizeof(c->address));
+        memcpy(&c->network, in6->s6_addr + begin, sizeof(c->network));
+    }
 }
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd)

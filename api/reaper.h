@@ -42,6 +42,7 @@ struct connection {
     struct reaper *reaper;
     int fd;
     char address[48];
+    uint64_t network;  /* the IPv4 address or the first half of the IPv6 address; 0: a local socket */
     size_t target_len; /* of the current request line */
     struct last_token last_token;
     struct request *spare;      /* memory for the next request, or NULL */

@@ -176,8 +176,8 @@ bool request_check(struct request *r, const char *target)
 {
     buffer_init(&r->body, 16 * 1024); /* bounds what a refused request may still send */
     return check_framing(r) && check_method(r) && check_draining(r) && check_route(r, target) &&
-           check_token(r) && check_permission(r) && check_content(r) && params_read(r, r->route->params) &&
-           check_idempotency_key(r);
+           check_token(r) && check_quota(r) && check_permission(r) && check_content(r) &&
+           params_read(r, r->route->params) && check_idempotency_key(r);
 }
 
 void request_handle(struct request *r)

@@ -17,6 +17,7 @@
 #include "api/api.h"
 #include "api/headers.h"
 #include "api/params.h"
+#include "api/quota.h"
 #include "base/buffer.h"
 #include "base/env.h"
 #include "model/cluster.h"
@@ -73,6 +74,7 @@ struct request {
 
     struct view_blob *token_blob; /* keeps `token` alive */
     const struct api_token *token;
+    struct quota_state quota; /* of the token, or of an address whose credentials are wrong */
 
     struct buffer body;
     size_t body_seen;                       /* bytes received, kept or not */

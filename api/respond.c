@@ -1,5 +1,7 @@
 #include "api/respond.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +101,21 @@ static void add_vary(struct request *r, struct fields *f)
         add_field(f, VARY, f->vary);
 }
 
+/* Told once it matters: when a request was refused for it, or less than a quarter is left (HT-42). */
+static void add_rate_limit(const struct request *r, struct fields *f)
+{
+    const struct quota_state *state = &r->quota;
+    if (!state->quota || state->remaining * 4 > state->quota->per_minute)
+        return;
+    const char *name = state->quota->name;
+    (void)snprintf(f->rate_limit_policy, RATE_LIMIT_BYTES, "\"%s\";q=%" PRId64 ";w=%d", name,
+                   state->quota->per_minute, QUOTA_WINDOW_S);
+    (void)snprintf(f->rate_limit, RATE_LIMIT_BYTES, "\"%s\";r=%" PRId64 ";t=%d", name, state->remaining,
+                   state->seconds);
+    add_field(f, "RateLimit-Policy", f->rate_limit_policy);
+    add_field(f, "RateLimit", f->rate_limit);
+}
+
 static void add_cors(const struct request *r, struct fields *f)
 {
     const char *origin = cors_origin(r);
@@ -118,6 +135,7 @@ static void collect_fields(struct request *r, struct fields *f)
         if (!is_vary(&a->headers[i]))
             add_field(f, a->headers[i].name, a->headers[i].value);
     add_vary(r, f);
+    add_rate_limit(r, f);
     add_cors(r, f);
     if (r->must_close || atomic_load(&r->api->draining))
         add_field(f, MHD_HTTP_HEADER_CONNECTION, "close");

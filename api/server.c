@@ -45,6 +45,8 @@ struct api_limits api_limits_default(void)
         .stream_lifetime_us = 15 * 60 * US_PER_S,
         .heartbeat_us = 15 * US_PER_S,
         .stream_backlog = 10000,
+        .requests_per_minute = 60000,
+        .auth_failures_per_minute = 600,
     };
 }
 
@@ -222,6 +224,8 @@ static bool start_daemon(struct api *api)
 static void api_free(struct api *api)
 {
     metrics_done(&api->metrics);
+    quota_done(&api->requests);
+    quota_done(&api->auth_failures);
     for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
         free(atomic_load(&api->openapi_coded[i]));
     lot_done(&api->lot);
@@ -245,6 +249,8 @@ static struct api *api_new(const struct api_options *options)
     lot_init(&api->lot);
     tickets_init(&api->tickets);
     metrics_init(&api->metrics);
+    quota_init(&api->requests, "requests", api->limits.requests_per_minute);
+    quota_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
     (void)pthread_mutex_init(&api->flight_lock, NULL);
     pthread_condattr_t attr;
     (void)pthread_condattr_init(&attr);

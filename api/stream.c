@@ -35,8 +35,7 @@ const char *stream_end_name(enum stream_end end)
     return ends[end].name;
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static uint64_t types_of(const struct command_events *asked)
 {
@@ -101,8 +100,7 @@ void stream_response_free(void *cls)
     stream_unref(cls);
 }
 
-/* ---- suspending and resuming; all under the lock
- * -------------------------------------------------------------- */
+/* ---- suspending and resuming; all under the lock ---- */
 
 /* False when the connection was shut down meanwhile. */
 static bool suspend(struct stream *s)
@@ -132,8 +130,7 @@ static void note_resumed(struct stream *s)
     s->state = STREAM_RUNS;
 }
 
-/* ---- what comes next; all under the lock
- * ---------------------------------------------------------------------- */
+/* ---- what comes next; all under the lock ---- */
 
 static bool begin_piece(struct stream *s, enum stream_piece kind, const char *bytes, size_t len)
 {
@@ -309,8 +306,7 @@ static bool next_piece(struct stream *s)
     return s->heartbeat_is_due && !s->end && say_heartbeat(s);
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static size_t fill(struct stream *s, char *bytes, size_t max)
 {
@@ -355,8 +351,7 @@ ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max)
     return n;
 }
 
-/* ---- from outside
- * --------------------------------------------------------------------------------------------- */
+/* ---- from outside ---- */
 
 /* Under the lock. Passes over what is not for this client, so that it is not woken for it. */
 static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t count)

@@ -29,8 +29,7 @@ struct looking {
     mono_us cut_at; /* 0: the server does not drain */
 };
 
-/* ---- the thread
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the thread ---- */
 
 /* The token of an open stream is looked up again, as for a new request. */
 static bool token_still_holds(struct api *api, const struct stream *s)
@@ -147,8 +146,7 @@ unsigned streams_suspended(const struct streams *all)
     return atomic_load(&all->counts.suspended);
 }
 
-/* ---- coming and going
- * ------------------------------------------------------------------------------------------ */
+/* ---- coming and going ---- */
 
 static struct stream_shard *shard_of(struct streams *all, const struct stream *s)
 {
@@ -242,8 +240,7 @@ enum stream_end streams_completed(struct request *r)
     return end;
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static void family(struct buffer *out, const char *name, const char *type, const char *help)
 {

@@ -104,8 +104,7 @@ void handle_webhook_recover(struct request *r)
     ask(r, COMMAND_WEBHOOK_RECOVER);
 }
 
-/* ---- deliveries
- * --------------------------------------------------------------------------------------------- */
+/* ---- deliveries ---- */
 
 void handle_delivery(struct request *r)
 {

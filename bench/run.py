@@ -24,7 +24,8 @@ def main():
     need_wrk()
     with tempfile.TemporaryDirectory() as directory:
         sim = harness.Sim(directory)
-        shootd = harness.Shootd(pathlib.Path(directory) / "s", sim.url, polling="{active: 15s, idle: 2m, discovery: 5m}")
+        shootd = harness.Shootd(pathlib.Path(directory) / "s", sim.url, polling="{active: 15s, idle: 2m, discovery: 5m}",
+                                extra="limits: {requests_per_minute: 1000000000}\n")
         shootd.config.write_text(shootd.config.read_text().replace("log_level: debug", "log_level: warning"))
         bare = None
         try:

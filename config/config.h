@@ -69,8 +69,10 @@ struct config {
         int http_threads;
         int connections;
         int64_t drain_us;
-        int queue_length; /* lane: waiting calls per account */
-        int streams;      /* server-sent events: at the same time */
+        int queue_length;             /* lane: waiting calls per account */
+        int requests_per_minute;      /* of a token; 0: any number */
+        int auth_failures_per_minute; /* of a client's address; 0: any number */
+        int streams;                  /* server-sent events: at the same time */
         int streams_per_token;
         int64_t stream_lifetime_us;
         int64_t heartbeat_us;

@@ -55,8 +55,7 @@ static bool matches(const char *pattern, const char *text)
     return ok;
 }
 
-/* ---- values
- * --------------------------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 static const char *scalar(const yaml_node_t *node)
 {
@@ -243,8 +242,7 @@ static json_t *default_value(struct loader *l, const struct key *k, const yaml_n
     return json_integer(number);
 }
 
-/* ---- groups
- * --------------------------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 
 static void load_group(struct loader *l, const struct key_group *g, const yaml_node_t *n, const char *where,
                        void *base);
@@ -381,8 +379,7 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
             fault(l, n, g->keys[i].name, "is required in %s", where);
 }
 
-/* ---- checks across keys
- * --------------------------------------------------------------------------------------- */
+/* ---- checks across keys ---- */
 
 static const yaml_node_t *find_node(struct loader *l, const yaml_node_t *map, const char *key)
 {
@@ -565,8 +562,7 @@ static struct config *finish(struct loader *l)
     return l->config;
 }
 
-/* ---- sources
- * -------------------------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static struct config *config_new(struct loader *l)
 {

@@ -44,8 +44,7 @@ struct daemon {
     _Atomic mono_us seen_at;
 };
 
-/* ---- small steps of the start
- * --------------------------------------------------------------------------------- */
+/* ---- small steps of the start ---- */
 
 static bool make_state_dir(const char *path)
 {
@@ -139,8 +138,7 @@ static void make_transports(struct daemon *d)
     d->webhooks = transport_curl_new(d->loop, &webhooks);
 }
 
-/* ---- seams between the HTTP side and the loop
- * ----------------------------------------------------------------- */
+/* ---- seams between the HTTP side and the loop ---- */
 
 struct posted_command {
     struct loop_task task;
@@ -229,8 +227,7 @@ bool daemon_is_alive(struct daemon *d)
     return loop_makes_progress(d);
 }
 
-/* ---- up
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- up ---- */
 
 static void *run_loop(void *arg)
 {
@@ -280,6 +277,8 @@ static bool start_api(struct daemon *d)
     limits.streams = (unsigned)d->config->limits.streams;
     limits.streams_per_token = (unsigned)d->config->limits.streams_per_token;
     limits.stream_lifetime_us = d->config->limits.stream_lifetime_us;
+    limits.requests_per_minute = d->config->limits.requests_per_minute;
+    limits.auth_failures_per_minute = d->config->limits.auth_failures_per_minute;
     limits.heartbeat_us = d->config->limits.heartbeat_us;
     const struct api_options options = {.config = d->config,
                                         .cursor_secret = cursor_secret,
@@ -351,8 +350,7 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
     return d;
 }
 
-/* ---- down
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- down ---- */
 
 struct stop_task {
     struct loop_task task;

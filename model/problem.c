@@ -13,6 +13,12 @@ static const struct problem_kind kinds[] = {
 #undef X
 };
 
+/* Types that others have registered for the same thing (HT-44); all else is /problems/{code}. */
+static const char *const registered_types[PROBLEM_MAX_] = {
+    [PROBLEM_QUOTA_EXCEEDED] = "https://iana.org/assignments/http-problem-types#quota-exceeded",
+    [PROBLEM_OVERLOADED] = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
+};
+
 static const char *const fault_names[] = {
     [FAULT_CALLER] = "caller", [FAULT_SERVICE] = "service", [FAULT_UPSTREAM] = "upstream"};
 
@@ -93,9 +99,9 @@ static void add_details(json_t *object, const struct problem *p)
 json_t *problem_to_json(const struct problem *p, const char *request_id)
 {
     const struct problem_kind *kind = &kinds[p->code];
-    char *type CLEANUP_FREE = mem_printf("/problems/%s", kind->code);
+    char *own CLEANUP_FREE = mem_printf("/problems/%s", kind->code);
     json_t *body = json_object();
-    json_set_str(body, "type", type);
+    json_set_str(body, "type", registered_types[p->code] ? registered_types[p->code] : own);
     json_set_str(body, "title", kind->title);
     json_set_int(body, "status", kind->status);
     json_set_str(body, "code", kind->code);

@@ -97,6 +97,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Send the code of the newest SMS after the seconds in Retry-After, or begin again with login.")       \
     X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                       \
       "Wait for the seconds in Retry-After.")                                                               \
+    X(QUOTA_EXCEEDED, "quota_exceeded", 429, "Request quota exceeded", FAULT_CALLER,                        \
+      "Send fewer requests: wait for the seconds in Retry-After, and use ?wait= or event streams to wait.") \
     X(HEADERS_TOO_LARGE, "headers_too_large", 431, "Header section too large", FAULT_CALLER,                \
       "Send at most 64 header fields and 16 KiB.")                                                          \
     X(TOO_MANY_STREAMS, "too_many_streams", 503, "Too many event streams", FAULT_SERVICE,                   \

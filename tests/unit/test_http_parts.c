@@ -1,4 +1,5 @@
 /* Pure parts of HTTP with the rules that they keep: traces, codings, tags per coding, web origins. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include "api/compress.h"
 #include "api/conditional.h"
+#include "api/quota.h"
 #include "base/attrs.h"
 #include "config/origin.h"
 #include "model/cluster.h"
@@ -253,9 +255,102 @@ static void ht40_origins_are_exact(void **state)
             fail_msg("%s is taken", bad[i]);
 }
 
+static void ht45_a_bucket_holds_a_minute_and_fills_evenly(void **state)
+{
+    (void)state;
+    const int64_t begin = 5 * US_PER_S;
+    struct quota q;
+    quota_init(&q, "requests", 60);
+    for (int left = 59; left >= 0; left--) {
+        struct quota_state s = quota_take(&q, 7, begin);
+        assert_false(s.is_refused);
+        assert_int_equal(s.remaining, left);
+        assert_int_equal(s.seconds, 60 - left);
+    }
+    assert_true(quota_take(&q, 7, begin).is_refused);
+    assert_int_equal(quota_take(&q, 7, begin).seconds, 1);
+    assert_true(quota_take(&q, 7, begin + US_PER_S - 1).is_refused);
+    assert_false(quota_take(&q, 7, begin + US_PER_S).is_refused);
+    assert_true(quota_take(&q, 7, begin + US_PER_S).is_refused);
+    assert_int_equal(quota_take(&q, 8, begin).remaining, 59); /* each key has its own */
+    assert_int_equal(quota_take(&q, 7, begin + 61 * US_PER_S).remaining, 59);
+    assert_int_equal(q.refused, 4);
+    quota_done(&q);
+}
+
+static void ht45_no_bound_and_the_extremes(void **state)
+{
+    (void)state;
+    struct quota q;
+    quota_init(&q, "requests", 0);
+    for (int i = 0; i < 1000; i++)
+        assert_null(quota_take(&q, 1, 1).quota);
+    quota_done(&q);
+    quota_init(&q, "requests", 1);
+    assert_false(quota_take(&q, 1, 1).is_refused);
+    assert_int_equal(quota_take(&q, 1, 1).seconds, 60);
+    assert_false(quota_take(&q, 1, 1 + 60 * US_PER_S).is_refused);
+    quota_done(&q);
+    quota_init(&q, "requests", 1000000000);
+    assert_int_equal(quota_take(&q, 1, 1).remaining, 999999999);
+    quota_done(&q);
+}
+
+/* More keys than there is room for: the one that spends is remembered as long as others were quiet longer. */
+static void ht45_the_table_forgets_who_was_quiet(void **state)
+{
+    (void)state;
+    struct quota q;
+    quota_init(&q, "requests", 60);
+    while (!quota_take(&q, 4096, US_PER_S).is_refused)
+        ;
+    for (uint64_t i = 2; i < 100; i++) /* all in its set */
+        assert_int_equal(quota_take(&q, i * 4096, US_PER_S).remaining, 59);
+    assert_true(quota_take(&q, 4096, US_PER_S).is_refused);
+    quota_done(&q);
+}
+
+struct spender {
+    struct quota *quota;
+    int granted;
+};
+
+static void *spend(void *arg)
+{
+    struct spender *s = arg;
+    for (int i = 0; i < 1000; i++)
+        s->granted += !quota_take(s->quota, 3, US_PER_S).is_refused;
+    return NULL;
+}
+
+static void ht45_threads_share_a_bucket(void **state)
+{
+    (void)state;
+    struct quota q;
+    struct spender spenders[4];
+    pthread_t threads[4];
+    int granted = 0;
+    quota_init(&q, "requests", 1500);
+    (void)quota_take(&q, 3, US_PER_S);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+        spenders[i] = (struct spender){.quota = &q};
+        assert_int_equal(pthread_create(&threads[i], NULL, spend, &spenders[i]), 0);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+        (void)pthread_join(threads[i], NULL);
+        granted += spenders[i].granted;
+    }
+    assert_int_equal(granted, 1499);
+    quota_done(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ht45_a_bucket_holds_a_minute_and_fills_evenly),
+        cmocka_unit_test(ht45_no_bound_and_the_extremes),
+        cmocka_unit_test(ht45_the_table_forgets_who_was_quiet),
+        cmocka_unit_test(ht45_threads_share_a_bucket),
         cmocka_unit_test(ht51_traceparent_is_read),
         cmocka_unit_test(ht51_outgoing_calls_have_parents_of_their_own),
         cmocka_unit_test(ht51_ids_are_never_all_zero),
