@@ -206,3 +206,18 @@ void json_wipe(json_t *value)
     json_array_foreach (value, i, item)
         json_wipe(item);
 }
+
+char *json_pointer_to(const char *base, const char *name)
+{
+    size_t len = strlen(base), at = len;
+    char *pointer = mem_calloc(len + 2 * strlen(name) + 2, 1);
+    memcpy(pointer, base, len);
+    pointer[at++] = '/';
+    for (const char *c = name; *c; c++) {
+        bool escape = *c == '~' || *c == '/';
+        if (escape)
+            pointer[at++] = '~';
+        pointer[at++] = !escape ? *c : *c == '~' ? '0' : '1';
+    }
+    return pointer;
+}

@@ -48,6 +48,10 @@ int64_t json_int(const json_t *object, const char *key, int64_t fallback);
 /* Overwrites every string in a document that nobody else refers to: before a secret one is freed. */
 void json_wipe(json_t *value);
 
+/* The JSON pointer of a member below the one at `base` ("#" is the whole), escaped (RFC 6901, 3); the caller
+ * frees it. */
+char *json_pointer_to(const char *base, const char *name);
+
 /* Sets object[key] to a string, or to null when `text` is NULL. */
 void json_set_str(json_t *object, const char *key, const char *text);
 void json_set_int(json_t *object, const char *key, int64_t value);

@@ -65,8 +65,7 @@ static void add(struct issues *in, const struct kind *kind, enum severity severi
     (void)json_array_append_new(in->found[severity], doc);
 }
 
-/* ---- what Cleura is at
- * ---------------------------------------------------------------------------------------- */
+/* ---- what Cleura is at ---- */
 
 static const struct kind deletion_failed = {
     "deletion_failed", CRITICAL, "cluster", "The deletion failed",
@@ -147,8 +146,7 @@ static void look_at_operation(struct issues *in)
                              .since = op->finished_at});
 }
 
-/* ---- conditions and constraints (gardener.md 1.6)
- * ------------------------------------------------------------- */
+/* ---- conditions and constraints (gardener.md 1.6) ---- */
 
 struct check {
     const char *type;   /* NULL: any other */
@@ -289,8 +287,7 @@ static void look_at_conditions(struct issues *in)
             add_check(in, constraints, found, false);
 }
 
-/* ---- drift and age
- * -------------------------------------------------------------------------------------------- */
+/* ---- drift and age ---- */
 
 static const struct kind drift = {"drift", WARNING, "drift", "The cluster differs from its spec",
                                   "PUT the spec again to repair it, or PUT a spec that says what is there."};
@@ -326,8 +323,7 @@ static void look_at_age(struct issues *in)
                                  .since = in->cluster->observed_at});
 }
 
-/* ---- versions
- * ------------------------------------------------------------------------------------------------- */
+/* ---- versions ---- */
 
 static const struct kind version_expired = {"version_expired", CRITICAL, "version",
                                             "A version in use has expired", NULL};

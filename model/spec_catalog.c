@@ -107,8 +107,7 @@ void spec_check_volume_size(struct check *k, const char *pointer, const json_t *
               (long long)smallest);
 }
 
-/* ---- images
- * --------------------------------------------------------------------------------------------------- */
+/* ---- images ---- */
 
 static const json_t *find_image(const struct check *k, const char *name)
 {
@@ -208,7 +207,7 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
     }
     if (!wrong)
         return;
-    char *here CLEANUP_FREE = spec_pointer(pointer, "image");
+    char *here CLEANUP_FREE = json_pointer_to(pointer, "image");
     FAULT(k, here, "wrong_architecture", json_incref(valid),
           "version '%s' does not run on machine type '%s' (%s)", wanted, type_name, architecture);
 }

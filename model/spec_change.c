@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "model/spec_check_private.h"
 
-/* ---- versions
- * ------------------------------------------------------------------------------------------------- */
+/* ---- versions ---- */
 
 struct minor {
     unsigned long major, minor;
@@ -70,8 +69,7 @@ static void check_version(struct check *k, const char *wanted, const char *obser
           best ? best : next);
 }
 
-/* ---- what can never change
- * ------------------------------------------------------------------------------------ */
+/* ---- what can never change ---- */
 
 static void check_networking(struct check *k, const json_t *wanted, const json_t *observed)
 {
@@ -88,7 +86,7 @@ static void check_networking(struct check *k, const json_t *wanted, const json_t
         const char *new = json_str(wanted, name), *old = json_str(observed, name);
         if (!new || !old || !immutable[i].compare(new, old))
             continue;
-        char *here CLEANUP_FREE = spec_pointer("#/spec/networking", name);
+        char *here CLEANUP_FREE = json_pointer_to("#/spec/networking", name);
         FAULT(k, here, "immutable", json_pack("[s]", old),
               "cannot change after the create: keep '%s' or leave it out; for '%s' delete the cluster and "
               "create it again",
@@ -132,7 +130,7 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
     json_t *old = json_arr(observed, "zones");
     if (!wanted || !old || holds_all(wanted, old))
         return;
-    char *here CLEANUP_FREE = spec_pointer(pointer, "zones");
+    char *here CLEANUP_FREE = json_pointer_to(pointer, "zones");
     FAULT(k, here, "immutable", json_incref(old),
           "must hold the zones that the pool has; more may be added. For other zones add a pool with another "
           "name and remove this one");
@@ -173,8 +171,7 @@ void spec_check_change(const json_t *spec, const json_t *observed, const struct 
         (*faults)->code = code_for((*faults)->faults);
 }
 
-/* ---- what replaces nodes
- * -------------------------------------------------------------------------------------- */
+/* ---- what replaces nodes ---- */
 
 static bool text_differs(const json_t *wanted, const json_t *observed, const char *name)
 {

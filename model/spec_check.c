@@ -81,21 +81,6 @@ static json_t *member_names(const struct member *members, size_t count)
     return names;
 }
 
-char *spec_pointer(const char *base, const char *name)
-{
-    size_t len = strlen(base), at = len;
-    char *pointer = mem_calloc(len + 2 * strlen(name) + 2, 1);
-    memcpy(pointer, base, len);
-    pointer[at++] = '/';
-    for (const char *c = name; *c; c++) {
-        bool escape = *c == '~' || *c == '/';
-        if (escape)
-            pointer[at++] = '~';
-        pointer[at++] = !escape ? *c : *c == '~' ? '0' : '1';
-    }
-    return pointer;
-}
-
 char *spec_pointer_at(const char *base, size_t index)
 {
     return mem_printf("%s/%zu", base, index);
@@ -125,7 +110,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
-        char *here CLEANUP_FREE = spec_pointer(pointer, name);
+        char *here CLEANUP_FREE = json_pointer_to(pointer, name);
         const struct member *m = NULL;
         for (size_t i = 0; i < count && !m; i++)
             if (!strcmp(members[i].name, name))
@@ -151,8 +136,7 @@ void spec_check_listed(struct check *k, const char *pointer, const json_t *value
     FAULT(k, pointer, "unknown_value", json_incref(list), "'%s' is not %s", json_string_value(value), what);
 }
 
-/* ---- node pools
- * ----------------------------------------------------------------------------------------------- */
+/* ---- node pools ---- */
 
 const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const json_t *observed_pools)
 {
@@ -223,7 +207,7 @@ static void check_pool_size(struct check *k, const char *pointer, const json_t *
     struct pool_size size = pool_size(k, pool, there), old = pool_size(k, there, NULL);
     if (there && size.minimum == old.minimum && size.maximum == old.maximum && size.zones == old.zones)
         return;
-    char *here CLEANUP_FREE = spec_pointer(pointer, "maximum");
+    char *here CLEANUP_FREE = json_pointer_to(pointer, "maximum");
     if (size.maximum < size.minimum)
         FAULT(k, here, "out_of_range", NULL, "must not be less than minimum (%lld)", (long long)size.minimum);
     else if (size.maximum > 0 && size.maximum < (int64_t)size.zones)
@@ -272,8 +256,7 @@ static void check_pools(struct check *k, const char *pointer, const json_t *valu
         FAULT(k, pointer, "out_of_range", NULL, "at least one pool must have a maximum above 0");
 }
 
-/* ---- spec and body
- * -------------------------------------------------------------------------------------------- */
+/* ---- spec and body ---- */
 
 static const struct member spec_members[] = {
     {"kubernetes_version", MEMBER_STRING, 1, 32, "^[0-9]+([.][0-9]+)*$", spec_check_kubernetes_version},

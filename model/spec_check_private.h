@@ -38,8 +38,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
 /* A fault when `value` is not in `list`; a NULL list lets everything pass. */
 void spec_check_listed(struct check *k, const char *pointer, const json_t *value, json_t *list,
                        const char *what);
-/* The pointer of a member or item below `base`, escaped as RFC 6901 wants; the caller frees it. */
-char *spec_pointer(const char *base, const char *name);
+/* The pointer of an item below `base`; the caller frees it. */
 char *spec_pointer_at(const char *base, size_t index);
 /* Adds `key` to the set; false when it was in it. */
 bool spec_set_add(json_t *set, const char *key);

@@ -73,7 +73,7 @@ static size_t check_map(struct check *k, const char *pointer, const json_t *map,
         total += strlen(key) + json_string_length(value);
         if (kept && json_equal(kept, value))
             continue;
-        char *here CLEANUP_FREE = spec_pointer(pointer, key);
+        char *here CLEANUP_FREE = json_pointer_to(pointer, key);
         const char *fault = spec_label_key_fault(key);
         if (fault)
             FAULT(k, here, "wrong_form", NULL, "the key %s", fault);
@@ -98,8 +98,7 @@ void spec_check_annotations(struct check *k, const char *pointer, const json_t *
               ANNOTATIONS_MAX);
 }
 
-/* ---- taints
- * --------------------------------------------------------------------------------------------------- */
+/* ---- taints ---- */
 
 static void check_taint_key(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {

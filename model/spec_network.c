@@ -127,7 +127,7 @@ static void check_v2_only(struct check *k, const char *pointer, const json_t *va
         const json_t *given = json_object_get(value, v2_only[i]);
         if (!given || json_is_null(given))
             continue;
-        char *here CLEANUP_FREE = spec_pointer(pointer, v2_only[i]);
+        char *here CLEANUP_FREE = json_pointer_to(pointer, v2_only[i]);
         FAULT(k, here, "not_in_v1", NULL, "cannot be set through a v1 account");
     }
 }
@@ -150,7 +150,7 @@ void spec_check_networking(struct check *k, const char *pointer, const json_t *v
     spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
     const char *type = json_str_or(value, "type", json_str_or(there, "type", ""));
     if (json_obj(value, "cilium") && strcmp(type, "cilium") != 0) {
-        char *here CLEANUP_FREE = spec_pointer(pointer, "cilium");
+        char *here CLEANUP_FREE = json_pointer_to(pointer, "cilium");
         FAULT(k, here, "conflict", NULL, "needs networking.type cilium");
     }
     if (k->context->v1)

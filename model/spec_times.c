@@ -38,7 +38,7 @@ static void check_seen_once(struct check *k, const char *pointer, const json_t *
         const char *text = json_str(schedule, ends[i]);
         if (!text || spec_set_add(seen, text))
             continue;
-        char *here CLEANUP_FREE = spec_pointer(pointer, ends[i]);
+        char *here CLEANUP_FREE = json_pointer_to(pointer, ends[i]);
         FAULT(k, here, "duplicate", NULL,
               "'%s' may stand only once among all starts and ends of the schedules", text);
     }
@@ -67,8 +67,7 @@ void spec_check_schedules(struct check *k, const char *pointer, const json_t *va
     }
 }
 
-/* ---- maintenance
- * ---------------------------------------------------------------------------------------------- */
+/* ---- maintenance ---- */
 
 enum { DAY_S = 86400, WINDOW_MIN_S = 30 * 60, WINDOW_MAX_S = 6 * 3600, TIME_LEN = 11, SIGN_AT = 6 };
 
@@ -116,7 +115,7 @@ static void check_window_length(struct check *k, const char *pointer, const char
     int length_s = ((end_s - begin_s) % DAY_S + DAY_S) % DAY_S;
     if (length_s >= WINDOW_MIN_S && length_s <= WINDOW_MAX_S)
         return;
-    char *here CLEANUP_FREE = spec_pointer(pointer, "end");
+    char *here CLEANUP_FREE = json_pointer_to(pointer, "end");
     FAULT(k, here, "out_of_range", NULL,
           "must be 30 minutes to 6 hours after begin (perhaps over midnight), not %d minutes", length_s / 60);
 }

@@ -9,10 +9,10 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/body_private.h"
 #include "reconcile/world_private.h"
 
-/* ---- shown
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- shown ---- */
 
 static json_t *render_second_factor(const struct upstream_account_status *status)
 {
@@ -76,8 +76,7 @@ void account_show(struct account *a)
     view_set(a->r->o.view, VIEW_ACCOUNTS, a->config->name, view_blob_new("", text, 0, NULL, NULL));
 }
 
-/* ---- remembered and told
- * -------------------------------------------------------------------------------------- */
+/* ---- remembered and told ---- */
 
 static struct account_state *state_copy(const struct account_state *state)
 {
@@ -148,8 +147,7 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
         resume_work(a);
 }
 
-/* ---- by hand
- * -------------------------------------------------------------------------------------------------- */
+/* ---- by hand ---- */
 
 static const struct {
     enum problem_code problem;
@@ -280,15 +278,9 @@ static bool read_code(const json_t *value, int64_t *ret_code)
 /* Never quotes the code. */
 static struct problem *check_code(const json_t *body, int64_t *ret_code)
 {
+    static const char *const members[] = {"code"};
     struct problem *faults = NULL;
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)body, name, value) {
-        char *here CLEANUP_FREE = mem_printf("#/%s", name);
-        if (strcmp(name, "code") != 0)
-            problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, here, "unknown_member",
-                              json_pack("[s]", "code"), "is not a member that exists here");
-    }
+    body_check_members(body, members, ARRAY_LEN(members), &faults);
     if (!read_code(json_object_get(body, "code"), ret_code))
         problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/code", "wrong_form", NULL,
                           "is required: the digits of the SMS, as text or as an integer");
@@ -317,8 +309,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
     upstream_verify(a->lane, code, deadline, on_verify_end, a);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
                    const struct account_state *remembered)

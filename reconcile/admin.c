@@ -12,8 +12,7 @@
 #include "reconcile/body_private.h"
 #include "view/render.h"
 
-/* ---- tokens
- * --------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---- */
 
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)

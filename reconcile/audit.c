@@ -148,8 +148,7 @@ void audit_daemon(struct reconcile *r, const char *what)
     command_free(cmd);
 }
 
-/* ---- what was not done: a broken client neither fills the disk nor hides what others do
- * ------------------------------ */
+/* ---- what was not done: a broken client neither fills the disk nor hides what others do ---- */
 
 static void tell_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
@@ -224,8 +223,7 @@ void command_audit_denied(struct reconcile *r, struct command *cmd)
     reply_give_back(cmd);
 }
 
-/* ---- what was answered
- * ----------------------------------------------------------------------------------------- */
+/* ---- what was answered ---- */
 
 static bool gives_a_secret(const struct command *cmd)
 {
@@ -253,8 +251,7 @@ void audit_answered(struct command *cmd)
         tell_not_done(r, cmd);
 }
 
-/* ---- pages
- * --------------------------------------------------------------------------------------------------- */
+/* ---- pages ---- */
 
 struct audit_answer {
     struct loop_task task;

@@ -20,7 +20,7 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
         json_t *valid = json_array();
         for (size_t i = 0; i < count; i++)
             (void)json_array_append_new(valid, json_string(known[i]));
-        char *here CLEANUP_FREE = mem_printf("#/%s", name);
+        char *here CLEANUP_FREE = json_pointer_to("#", name);
         BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here");
     }
 }

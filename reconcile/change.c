@@ -204,8 +204,7 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
     create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
 }
 
-/* ---- patch
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- patch ---- */
 
 void wish_merge(json_t *target, const json_t *patch)
 {

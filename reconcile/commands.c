@@ -136,8 +136,7 @@ json_t *wish_spec(const json_t *body)
     return spec ? json_deep_copy(spec) : json_object();
 }
 
-/* ---- accepting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- accepting ---- */
 
 static void on_accepted(struct save *save)
 {

@@ -94,8 +94,7 @@ static bool is_enabled(struct command *cmd, const struct subscription_entry *ent
     return !entry->subscription->disabled;
 }
 
-/* ---- reading
- * -------------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static void on_list(struct loop_task *task)
 {
@@ -168,8 +167,7 @@ void command_delivery(struct reconcile *r, struct command *cmd)
         ask_for_one(r, cmd, on_one);
 }
 
-/* ---- again
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- again ---- */
 
 static void on_saved(struct save *save)
 {
@@ -246,8 +244,7 @@ void command_redeliver(struct reconcile *r, struct command *cmd)
         ask_for_one(r, cmd, on_redeliver);
 }
 
-/* ---- what was missed
- * ------------------------------------------------------------------------------------------ */
+/* ---- what was missed ---- */
 
 static void end_recovery(struct reconcile *r, const char *webhook)
 {
@@ -349,8 +346,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
     storage_query_events(r->o.storage, &query, on_events_read, answer_new(cmd, on_missed));
 }
 
-/* ---- a test
- * --------------------------------------------------------------------------------------------------- */
+/* ---- a test ---- */
 
 void command_webhook_test(struct reconcile *r, struct command *cmd)
 {

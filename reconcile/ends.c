@@ -119,8 +119,7 @@ void entity_cancel_operation(struct entity *e)
     end_badly(e, OPERATION_CANCELLED, operation_cancelled_problem(e->op));
 }
 
-/* ---- gone
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- gone ---- */
 
 static void on_gone_saved(struct save *save)
 {

@@ -121,8 +121,7 @@ void lookups_forget(struct lookups *all, const char *entity_key)
     }
 }
 
-/* ---- answers
- * -------------------------------------------------------------------------------------------------- */
+/* ---- answers ---- */
 
 static void answer(struct command *cmd, struct lookup *l)
 {
@@ -157,8 +156,7 @@ static void answer_waiters(struct lookup *l)
     }
 }
 
-/* ---- calls
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- calls ---- */
 
 static void next_call(struct lookup *l);
 

@@ -32,8 +32,7 @@ static json_t *compose_ssh_key(const struct project *p, const struct entity *e, 
     return doc;
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- nodes ---- */
 
 static json_t *pool_names(const struct project *p, const struct entity *e)
 {
@@ -65,8 +64,7 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
     return doc;
 }
 
-/* ---- upgrades: catalog, expiry and Cleura's own check
- * -------------------------------------------------------- */
+/* ---- upgrades: catalog, expiry and Cleura's own check ---- */
 
 static const char *present_version(const struct entity *e)
 {
@@ -205,8 +203,7 @@ static json_t *compose_upgrades(const struct project *p, const struct entity *e,
     return doc;
 }
 
-/* ---- quota
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- quota ---- */
 
 static const char *domain_of(const struct project *p, const json_t *own_projects)
 {

@@ -114,8 +114,7 @@ static struct entity *find_in_project(struct project *p, const char *name)
     return entity_find(p->r, p->config->name, name);
 }
 
-/* ---- lists
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 static void discover(struct project *p, struct shoot *shoot)
 {
@@ -218,8 +217,7 @@ static void take_list(struct project *p, struct upstream_result *result)
     p->discovery_due = last_slot(p, r->o.config->polling.discovery_us);
 }
 
-/* ---- results
- * -------------------------------------------------------------------------------------------------- */
+/* ---- results ---- */
 
 static void poll_failed(struct project *p, const struct upstream_result *result)
 {
@@ -303,8 +301,7 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     poll_rearm(p);
 }
 
-/* ---- asking
- * --------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 /* The one cluster to read alone, or NULL when a list is the better question. */
 static struct entity *single_due(struct project *p, mono_us now)

@@ -24,8 +24,7 @@ enum {
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
 
-/* ---- construction
- * --------------------------------------------------------------------------------------------- */
+/* ---- construction ---- */
 
 static void on_subscription_changed(void *ctx, struct subscription *s)
 {
@@ -59,8 +58,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     return r;
 }
 
-/* ---- load
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- load ---- */
 
 static void load_cluster(void *ctx, struct cluster *c)
 {
@@ -149,8 +147,7 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
                                   .ctx = r};
 }
 
-/* ---- start
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 static struct account_state *take_account_state(struct reconcile *r, const char *name)
 {
@@ -354,8 +351,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     view_publish(r->o.view);
 }
 
-/* ---- commands
- * ------------------------------------------------------------------------------------------------- */
+/* ---- commands ---- */
 
 static const struct {
     void (*decide)(struct reconcile *r, struct command *cmd);
@@ -415,8 +411,7 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     }
 }
 
-/* ---- stop
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- stop ---- */
 
 static void refuse_waiters(struct list *waiters)
 {
@@ -511,8 +506,7 @@ void reconcile_free(struct reconcile *r)
     free(r);
 }
 
-/* ---- metrics
- * -------------------------------------------------------------------------------------------------- */
+/* ---- metrics ---- */
 
 static void upstream_metrics(struct buffer *out)
 {

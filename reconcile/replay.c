@@ -68,8 +68,7 @@ void replay_keep(struct save *save, const struct command *cmd)
     change_put_replay(save->set, p);
 }
 
-/* ---- look-up
- * -------------------------------------------------------------------------------------------------- */
+/* ---- look-up ---- */
 
 /* False when the stored answer cannot be opened: the key of the installation was replaced. */
 static bool replay_answer(struct reconcile *r, struct command *cmd, const struct replay *p)

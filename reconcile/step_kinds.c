@@ -9,8 +9,7 @@
 
 enum { MAINTAIN_PATIENCE_S = 180 };
 
-/* ---- bootstrap, create
- * ---------------------------------------------------------------------------------------- */
+/* ---- bootstrap, create ---- */
 
 static void bootstrap_refused(struct entity *e, struct operation_step *step,
                               const struct upstream_result *result)
@@ -99,8 +98,7 @@ static enum finding create_found(const struct entity *e, const struct shoot *sho
     return fresh && same ? FOUND_EFFECT : FOUND_STRANGER;
 }
 
-/* ---- delete
- * --------------------------------------------------------------------------------------------------- */
+/* ---- delete ---- */
 
 static void delete_refused(struct entity *e, struct operation_step *step,
                            const struct upstream_result *result)
@@ -137,8 +135,7 @@ static enum finding delete_found(const struct entity *e, const struct shoot *sho
     return shoot_is_deletion(shoot) && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
-/* ---- changes of the spec
- * -------------------------------------------------------------------------------------- */
+/* ---- changes of the spec ---- */
 
 static const json_t *want_of(const struct entity *e, const struct operation_step *step)
 {
@@ -159,8 +156,7 @@ static json_t *change_body(const struct entity *e, const struct operation_step *
     return spec_step_body(step->type, step->target, want_of(e, step), e->cluster->shoot->observed, &context);
 }
 
-/* ---- actions
- * -------------------------------------------------------------------------------------------------- */
+/* ---- actions ---- */
 
 static bool hibernate_is_met(const struct entity *e, const struct operation_step *step,
                              const struct shoot *shoot)
@@ -247,8 +243,7 @@ static void ca_ended(struct entity *e, const struct operation_step *step)
         kubeconfigs_drop(e->r->kubeconfigs, e->key);
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the table ---- */
 
 static const struct step_kind kinds[] = {
     {.type = "bootstrap",

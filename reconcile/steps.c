@@ -31,8 +31,7 @@ enum {
     CONFLICTS_MAX = 24,         /* so many 409 of an idle cluster are not about being busy */
 };
 
-/* ---- not now
- * -------------------------------------------------------------------------------------------------- */
+/* ---- not now ---- */
 
 static void try_again(struct entity *e, int64_t at_least_us)
 {
@@ -136,8 +135,7 @@ void step_send_again(struct entity *e)
     try_again(e, 0);
 }
 
-/* ---- calls
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- calls ---- */
 
 void step_submit(struct entity *e, enum upstream_op op,
                  void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
@@ -318,8 +316,7 @@ static void begin_call(struct entity *e)
     save_submit(save, false);
 }
 
-/* ---- read back: what became of a call whose answer nobody saw
- * ------------------------------------------------ */
+/* ---- read back: what became of a call whose answer nobody saw ---- */
 
 static enum finding finding_of(const struct entity *e, const struct step_kind *kind,
                                const struct upstream_result *result)
@@ -395,8 +392,7 @@ static void read_back(struct entity *e)
     step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
 }
 
-/* ---- exclusive steps: look, wait until Cleura is idle, send
- * -------------------------------------------------- */
+/* ---- exclusive steps: look, wait until Cleura is idle, send ---- */
 
 static bool is_fresh(const struct entity *e)
 {
@@ -464,8 +460,7 @@ static void begin_exclusive(struct entity *e)
     }
 }
 
-/* ---- driving
- * -------------------------------------------------------------------------------------------------- */
+/* ---- driving ---- */
 
 static void begin_waiting(struct entity *e, struct operation_step *step)
 {

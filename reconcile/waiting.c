@@ -71,8 +71,7 @@ void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry
     }
 }
 
-/* ---- writes that are answered when their operation ended
- * --------------------------------------------------- */
+/* ---- writes that are answered when their operation ended ---- */
 
 static void reply_failed(struct command *cmd, const struct operation *op)
 {

@@ -25,8 +25,7 @@ static void set_list(char ***place, char **list)
     *place = list;
 }
 
-/* ---- where it goes
- * -------------------------------------------------------------------------------------------- */
+/* ---- where it goes ---- */
 
 /* Whoever may change a webhook must not get at the credentials that another put into its headers. */
 static void forget_headers(const struct command *cmd, struct subscription *s, struct problem **faults)
@@ -58,8 +57,7 @@ static void apply_url(struct reconcile *r, const struct command *cmd, struct sub
     set_text(&s->url, json_string_value(value));
 }
 
-/* ---- what it gets
- * --------------------------------------------------------------------------------------------- */
+/* ---- what it gets ---- */
 
 static void apply_lists(const struct command *cmd, struct subscription *s)
 {
@@ -76,7 +74,7 @@ static void apply_lists(const struct command *cmd, struct subscription *s)
 static void apply_header(struct reconcile *r, struct subscription *s, const char *name, const json_t *value,
                          struct problem **faults)
 {
-    char *pointer CLEANUP_FREE = mem_printf("#/headers/%s", name);
+    char *pointer CLEANUP_FREE = json_pointer_to("#/headers", name);
     struct webhook_header header = {0};
     if (json_is_null(value)) {
         subscription_remove_header(s, name);
@@ -156,8 +154,7 @@ void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscr
         s->max_in_flight = (int)json_int(cmd->body, "max_in_flight", 1);
 }
 
-/* ---- keys
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- keys ---- */
 
 static bool key_of_owner(struct reconcile *r, const char *id, const json_t *secret,
                          enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,

@@ -40,8 +40,7 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
     return entry;
 }
 
-/* ---- made
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- made ---- */
 
 static void on_created(struct save *save)
 {
@@ -102,8 +101,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     save_submit(save, true);
 }
 
-/* ---- changed
- * -------------------------------------------------------------------------------------------------- */
+/* ---- changed ---- */
 
 static void on_changed(struct save *save)
 {
@@ -247,8 +245,7 @@ void webhooks_drop_expired_keys(struct reconcile *r)
     }
 }
 
-/* ---- removed
- * -------------------------------------------------------------------------------------------------- */
+/* ---- removed ---- */
 
 static void on_removed(struct save *save)
 {

@@ -33,8 +33,7 @@ enum store_status {
 };
 const char *store_status_name(enum store_status status);
 
-/* ---- change sets
- * -------------------------------------------------------------------------------------------- */
+/* ---- change sets ---- */
 
 enum change_kind {
     CHANGE_CLUSTER_PUT, /* whole row; refused (STORE_CONFLICT) when a row with a higher version is stored */
@@ -122,8 +121,7 @@ void change_purge_events(struct change_set *set, wall_us before, int64_t newest)
 /* kind: one of the other CHANGE_..._PURGE. */
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
 
-/* ---- page queries (reader thread)
- * --------------------------------------------------------------------------- */
+/* ---- page queries (reader thread) ---- */
 
 struct event_query {
     int64_t after;   /* sequence, exclusive */
@@ -157,8 +155,7 @@ struct delivery_query {
     int limit;       /* 1..1000 */
 };
 
-/* ---- everything at start
- * ------------------------------------------------------------------------------------ */
+/* ---- everything at start ---- */
 
 /* Called once per stored struct, which is handed over. */
 struct store_visitor {
@@ -173,8 +170,7 @@ struct store_visitor {
     void *ctx;
 };
 
-/* ---- backend table
- * ------------------------------------------------------------------------------------------ */
+/* ---- backend table ---- */
 
 struct store_lease {
     char name[64];
@@ -220,8 +216,7 @@ extern const struct store_backend store_fake;   /* location: names the shared in
 /* The fake fails the n-th apply or commit from now on, once (1 = the next). 0 switches it off. Tests only. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
 
-/* ---- the running store
- * -------------------------------------------------------------------------------------- */
+/* ---- the running store ---- */
 
 struct storage;
 

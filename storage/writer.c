@@ -22,8 +22,7 @@ enum { BATCH_MAX_SETS = 256, TRIES_PER_CALL = 3, TRIES_AT_CLOSE = 3 };
 #define BACKOFF_MIN_US (100 * US_PER_MS)
 #define BACKOFF_MAX_US (5 * US_PER_S)
 
-/* ---- queues
- * ------------------------------------------------------------------------------------------------- */
+/* ---- queues ---- */
 
 static void queue_append(struct set_queue *q, struct change_set *set)
 {
@@ -54,8 +53,7 @@ static void queue_move(struct set_queue *to, struct set_queue *from)
         queue_append(to, set);
 }
 
-/* ---- reports
- * ------------------------------------------------------------------------------------------------ */
+/* ---- reports ---- */
 
 static void report(struct writer *w, struct change_set *set, enum store_status status)
 {
@@ -94,8 +92,7 @@ static void drop_droppable(struct writer *w)
         report(w, set, STORE_BROKEN);
 }
 
-/* ---- states
- * ------------------------------------------------------------------------------------------------- */
+/* ---- states ---- */
 
 static void publish_broken(struct writer *w)
 {
@@ -134,8 +131,7 @@ static void enter_lost(struct writer *w, const char *holder)
     enter_broken(w, "lease lost");
 }
 
-/* ---- the lease
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the lease ---- */
 
 /* While broken with an empty backlog this is also the probe that finds out when the store is back. */
 static void keep_lease(struct writer *w)
@@ -159,8 +155,7 @@ static void keep_lease(struct writer *w)
     }
 }
 
-/* ---- transactions
- * ------------------------------------------------------------------------------------------- */
+/* ---- transactions ---- */
 
 static void count_commit(struct writer *w, enum store_status status, mono_us began)
 {
@@ -296,8 +291,7 @@ static bool write_batch(struct writer *w)
     return true;
 }
 
-/* ---- the thread
- * --------------------------------------------------------------------------------------------- */
+/* ---- the thread ---- */
 
 /* How long nothing is to be done unless a set arrives. */
 static int64_t idle_us(const struct writer *w)

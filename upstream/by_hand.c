@@ -71,8 +71,7 @@ void by_hand_second_factor(struct upstream_account *a, struct login_answer *answ
     }
 }
 
-/* ---- the code
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the code ---- */
 
 static void send_code_step(struct upstream_account *a, enum auth_phase phase, enum auth_step step,
                            void (*on_done)(void *ctx, const struct http_answer *answer))
@@ -160,8 +159,7 @@ static void on_checked(void *ctx, const struct http_answer *http)
     lane_kick(a);
 }
 
-/* ---- steps
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 /* Ends a login that needs no call, or may not make one. */
 static bool login_ends_here(struct upstream_account *a)

@@ -134,8 +134,7 @@ json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_w
     return theirs;
 }
 
-/* ---- kubeconfigs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- kubeconfigs ---- */
 
 static const struct {
     const char *path, *before, *after;

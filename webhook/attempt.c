@@ -27,8 +27,7 @@ enum {
 
 static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = ""};
 
-/* ---- verdict
- * -------------------------------------------------------------------------------------------------- */
+/* ---- verdict ---- */
 
 static void write_result(const struct parcel *parcel, struct delivery *row, enum attempt_result result,
                          const struct http_answer *answer, wall_us now)
@@ -138,8 +137,7 @@ static void attempt_put_off(struct parcel *parcel)
     parcel_finish(parcel, false, env_mono(parcel->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
 }
 
-/* ---- sending
- * -------------------------------------------------------------------------------------------------- */
+/* ---- sending ---- */
 
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
@@ -227,8 +225,7 @@ static void sign_and_send(struct parcel *parcel)
     parcel->call = transport->start(transport, &request, on_answer, parcel);
 }
 
-/* ---- the body, when only the store has it
- * --------------------------------------------------------------------- */
+/* ---- the body, when only the store has it ---- */
 
 /* Loop -> reader -> loop. `parcel` is only looked at on the loop thread. */
 struct event_fetch {
@@ -300,8 +297,7 @@ static void fetch_start(struct parcel *parcel)
     storage_query_event(e->o.storage, parcel->row.event_id, on_read, fetch);
 }
 
-/* ---- begin and end
- * -------------------------------------------------------------------------------------------- */
+/* ---- begin and end ---- */
 
 void attempt_start(struct parcel *parcel)
 {

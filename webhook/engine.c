@@ -22,8 +22,7 @@
 /* Beyond this many waiting deliveries of one endpoint, bodies stay in the store until they are needed. */
 enum { ENDPOINT_BODIES_KEPT = 256 };
 
-/* ---- parcels
- * -------------------------------------------------------------------------------------------------- */
+/* ---- parcels ---- */
 
 static void note_oldest(const struct webhook_engine *e)
 {
@@ -59,8 +58,7 @@ static void parcel_wait(struct parcel *parcel, mono_us due)
     heap_set(&p->waiting, &parcel->due, due);
 }
 
-/* ---- endpoints
- * ------------------------------------------------------------------------------------------------ */
+/* ---- endpoints ---- */
 
 /* A receiver that failed last is tried one by one: dead ones take one place each, however wide they may be.
  */
@@ -215,8 +213,7 @@ static void endpoint_free(struct endpoint *p)
     engine_wake(e);
 }
 
-/* ---- the engine
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the engine ---- */
 
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options)
 {

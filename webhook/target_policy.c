@@ -29,13 +29,16 @@ static const struct {
     const char *network;
     bool for_hosts;
 } denied[] = {
-    {"0.0.0.0/8", false},      {"10.0.0.0/8", true},      {"100.64.0.0/10", true}, {"127.0.0.0/8", true},
-    {"169.254.0.0/16", false}, {"172.16.0.0/12", true},   {"192.0.0.0/24", false}, {"192.0.2.0/24", false},
-    {"192.88.99.0/24", false}, {"192.168.0.0/16", true},  {"198.18.0.0/15", true}, {"198.51.100.0/24", false},
-    {"203.0.113.0/24", false}, {"224.0.0.0/4", false},    {"240.0.0.0/4", false},  {"::1/128", true},
-    {"::/96", false},          {"64:ff9b:1::/48", false}, {"100::/64", false},     {"2001::/23", false},
-    {"2001:db8::/32", false},  {"2002::/16", false},      {"fc00::/7", true},      {"fe80::/10", false},
-    {"fec0::/10", true},       {"ff00::/8", false},
+    {"0.0.0.0/8", false},      {"10.0.0.0/8", true},      {"100.64.0.0/10", true},
+    {"127.0.0.0/8", true},     {"169.254.0.0/16", false}, {"172.16.0.0/12", true},
+    {"192.0.0.0/24", false},   {"192.0.2.0/24", false},   {"192.88.99.0/24", false},
+    {"192.168.0.0/16", true},  {"198.18.0.0/15", true},   {"198.51.100.0/24", false},
+    {"203.0.113.0/24", false}, {"224.0.0.0/4", false},    {"240.0.0.0/4", false},
+    {"::1/128", true},         {"::/96", false},          {"::ffff:0:0:0/96", false},
+    {"64:ff9b:1::/48", false}, {"100::/64", false},       {"2001::/23", false},
+    {"2001:db8::/32", false},  {"3fff::/20", false},      {"2002::/16", false},
+    {"fc00::/7", true},        {"fe80::/10", false},      {"fec0::/10", true},
+    {"ff00::/8", false},
 };
 
 /* Metadata service of a cloud, in the midst of fc00::/7. */
@@ -62,8 +65,7 @@ static bool is_in_allow_list(const struct config *config, const struct ip *ip)
     return false;
 }
 
-/* ---- host names in `allow`
- * ------------------------------------------------------------------------------------ */
+/* ---- host names in `allow` ---- */
 
 static size_t host_len(const char *host)
 {
@@ -81,8 +83,7 @@ static bool host_is_listed(const struct config *config, const char *host)
     return false;
 }
 
-/* ---- addresses
- * -------------------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
@@ -111,8 +112,7 @@ bool webhook_allow_entry_is_valid(const char *entry)
     return len && len <= 253 && strspn(entry, name_chars) == len && strspn(entry, "0123456789.") != len;
 }
 
-/* ---- URLs
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- URLs ---- */
 
 struct target {
     const struct config *config;

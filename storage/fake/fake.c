@@ -97,8 +97,7 @@ static enum store_status fake_open(const char *location, bool writer, void **ret
     return STORE_OK;
 }
 
-/* ---- transactions
- * ------------------------------------------------------------------------------------------- */
+/* ---- transactions ---- */
 
 static enum store_status fake_begin(void *arg)
 {
@@ -186,8 +185,7 @@ void store_fake_fail_nth(void *arg, int nth, enum store_status status)
     unlock(conn);
 }
 
-/* ---- reads
- * -------------------------------------------------------------------------------------------------- */
+/* ---- reads ---- */
 
 static enum store_status fake_load(void *arg, const struct store_visitor *visitor, char **ret_error)
 {
@@ -249,8 +247,7 @@ static enum store_status fake_audit(void *arg, const struct audit_query *query, 
     return STORE_OK;
 }
 
-/* ---- leases
- * ------------------------------------------------------------------------------------------------- */
+/* ---- leases ---- */
 
 /* Under the lock: the lease of that name, or a free place. */
 static struct store_lease *lease_slot(struct fake_state *state, const char *name)

@@ -29,8 +29,7 @@ struct sqlite_conn {
                    */
 };
 
-/* ---- handle.c: opening, settings, checks
- * -------------------------------------------------------------------- */
+/* ---- handle.c: opening, settings, checks ---- */
 
 /* Opens and verifies; on failure nothing is open and nothing was changed. */
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
@@ -38,15 +37,13 @@ void handle_close(struct sqlite_conn *conn);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
-/* ---- lock.c: one process per database (DB-15)
- * --------------------------------------------------------------- */
+/* ---- lock.c: one process per database (DB-15) ---- */
 
 /* STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
 enum store_status lock_take(const char *database, int *ret_fd, char **ret_error);
 void lock_release(int fd);
 
-/* ---- migrate.c, backup.c
- * ------------------------------------------------------------------------------------ */
+/* ---- migrate.c, backup.c ---- */
 
 /* The version that this binary writes. */
 int migrate_newest(void);
@@ -55,8 +52,7 @@ enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
 /* Copies the database to <path>.v<version>.backup, checked and synced, replacing an older copy. */
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error);
 
-/* ---- statement.c: binding and running
- * ----------------------------------------------------------------------- */
+/* ---- statement.c: binding and running ---- */
 
 /* Values are bound in order; the first failure is kept and reported when the statement runs. */
 struct binder {
@@ -86,8 +82,7 @@ enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what
 char *column_text(sqlite3_stmt *stmt, int column);
 void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
 
-/* ---- transactions, apply.c, rows.c, events.c, lease.c
- * ------------------------------------------------------- */
+/* ---- transactions, apply.c, rows.c, events.c, lease.c ---- */
 
 enum store_status sqlite_begin(void *conn);
 enum store_status sqlite_commit(void *conn, char **ret_error);

@@ -193,7 +193,7 @@ def test_ht24_ht28_age_and_cache_status(http):
         assert "Age" not in refused.headers and "Cache-Status" not in refused.headers, "not on errors"
 
 
-def test_ht25_ht27_ht32_how_answers_may_be_kept(http):
+def test_ht25_ht26_ht27_ht32_how_answers_may_be_kept(http):
     for path in (DEV, "/v1/clusters", "/v1/operations", "/v1/events", "/v1/projects/team-a", DEV + "/node-pools"):
         answer = http.get(path)
         assert answer.headers["Cache-Control"] == "private, no-cache", path

@@ -96,11 +96,11 @@ def test_patch_is_a_merge_patch(sim, make_shootd, receiver):
     assert moved.status_code == 200 and moved.json()["header_names"] == ["X-New"]
 
     wrong = http.patch(path, json={"url": 1, "event_types": ["cluster.exploded"], "projects": ["nowhere"], "max_in_flight": 11, "status": "off",
-                                   "description": "x" * 501, "headers": {"Host": "x", "X-A": "a\nb", "X-B": 1}, "secret": "whsec_x"})
+                                   "description": "x" * 501, "headers": {"Host": "x", "X-A": "a\nb", "X-B": 1, "a/b": "x"}, "secret": "whsec_x"})
     assert wrong.status_code == 422
     faults = {e["pointer"]: e for e in wrong.json()["errors"]}
     assert set(faults) == {"#/url", "#/event_types/0", "#/projects/0", "#/max_in_flight", "#/status", "#/description", "#/headers/Host",
-                           "#/headers/X-A", "#/headers/X-B", "#/secret"}
+                           "#/headers/X-A", "#/headers/X-B", "#/headers/a~1b", "#/secret"}
     assert "cluster.ready" in faults["#/event_types/0"]["valid"] and "team-a" in faults["#/projects/0"]["valid"]
     assert http.get(path).json() == moved.json(), "nothing of it was taken"
     too_many = http.patch(path, json={"headers": {f"X-{i}": "v" for i in range(10)}})
@@ -128,7 +128,7 @@ def test_wh6_rotation_signs_twice_and_then_once(sim, make_shootd, receiver):
     brief = d.http.post(path + "/rotate-secret", json={"grace_seconds": 1}).json()
     wait_until(lambda: signatures(received := send_test(d, hook, receiver)) == [signature(brief["secret"], received)], what="the end of the grace")
     for body, pointer in (({"grace_seconds": 86401}, "#/grace_seconds"), ({"secret": "whsec_c2hvcnQ="}, "#/secret"), ({"signature": "v2"}, "#/signature"),
-                          ({"signature": "v1a", "secret": given}, "#/secret"), ({"colour": 1}, "#/colour")):
+                          ({"signature": "v1a", "secret": given}, "#/secret"), ({"colour": 1}, "#/colour"), ({"a/b~c": 1}, "#/a~1b~0c")):
         refused = d.http.post(path + "/rotate-secret", json=body)
         assert refused.status_code == 422 and refused.json()["errors"][0]["pointer"] == pointer, refused.text
     assert len(d.http.get(path).json()["keys"]) == 2

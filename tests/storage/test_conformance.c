@@ -38,8 +38,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- counting what is stored
- * -------------------------------------------------------------------------------- */
+/* ---- counting what is stored ---- */
 
 struct seen {
     int clusters;
@@ -169,8 +168,7 @@ static void check_page(struct fixture *f, const struct event_query *query, const
     event_page_free(page);
 }
 
-/* ---- the suite
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the suite ---- */
 
 static void every_kind_is_stored_and_loaded(void **state)
 {

@@ -138,8 +138,7 @@ static int64_t newest(struct fixture *f)
     return number;
 }
 
-/* ---- both backends
- * ------------------------------------------------------------------------------------------ */
+/* ---- both backends ---- */
 
 static void what_was_queued_before_the_start_is_one_commit_in_order(void **state)
 {
@@ -310,8 +309,7 @@ static void queries_are_copied_and_answered(void **state)
     assert_int_equal(deliveries.number, 0);
 }
 
-/* ---- failures on order: the fake only
- * ----------------------------------------------------------------------- */
+/* ---- failures on order: the fake only ---- */
 
 static void a_broken_store_refuses_some_and_keeps_the_others_in_order(void **state)
 {

@@ -13,8 +13,7 @@ enum { COMMAND_DEADLINE_S = 600 };
 
 #define LOCATION "running-test"
 
-/* ---- a store that can be cut off
- * ------------------------------------------------------------------------------ */
+/* ---- a store that can be cut off ---- */
 
 static atomic_bool cut_off;
 
@@ -42,8 +41,7 @@ static bool storage_is_busy(void *ctx)
     return metrics.queue_depth > 0 && !atomic_load(&cut_off);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void init_config(struct config *c, size_t projects, const struct polling *polling)
 {
@@ -175,8 +173,7 @@ bool running_kill(struct running *d, bool lose_last_turn)
     return in_flight;
 }
 
-/* ---- commands
- * ------------------------------------------------------------------------------------------------- */
+/* ---- commands ---- */
 
 static void on_reply(struct command *cmd)
 {

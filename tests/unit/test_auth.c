@@ -204,8 +204,7 @@ static void write_token(struct fixture *f, const char *token)
     (void)chmod(f->token_path, 0600);
 }
 
-/* ---- by hand
- * -------------------------------------------------------------------------------------------------- */
+/* ---- by hand ---- */
 
 static void the_automatic_login_stops_at_the_second_factor(void **state)
 {
@@ -375,8 +374,7 @@ static void a_refused_sms_is_told(void **state)
     assert_int_equal(verify(f, 123456), LOGIN_OUTCOME_NO_CODE);
 }
 
-/* ---- files
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static void without_password(struct fixture *f)
 {
@@ -454,8 +452,7 @@ static void a_new_file_ends_the_wait_for_a_person(void **state)
     assert_int_equal(status(f).next_login_at, 0);
 }
 
-/* ---- words
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 static void answers_are_understood(void **state)
 {

@@ -272,8 +272,7 @@ static void sealed_values_open_only_in_their_context(void **state)
     free(sealed);
 }
 
-/* ---- the view under load
- * -------------------------------------------------------------------------------------- */
+/* ---- the view under load ---- */
 
 struct stress {
     struct view *view;

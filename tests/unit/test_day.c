@@ -44,8 +44,7 @@ enum {
     LATE_S = 15, /* a list may stand this long in the queue */
 };
 
-/* ---- Cleura
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Cleura ---- */
 
 struct shoot_model {
     int maximum;
@@ -185,8 +184,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     return answer_with(list_text(day, p), 200, LIST_LATENCY_MS);
 }
 
-/* ---- users
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- users ---- */
 
 static uint64_t draw(struct day *day, uint64_t below)
 {
@@ -227,8 +225,7 @@ static void check_writes(const struct day *day)
     print_message("%u writes by users, at most %d calls before each\n", day->expected_count, most);
 }
 
-/* ---- what must be
- * --------------------------------------------------------------------------------------------- */
+/* ---- what must be ---- */
 
 /*
  * The fewest lists of a project: the interval doubles with every quiet answer from the active to the idle
@@ -313,8 +310,7 @@ static void check_view(struct day *day)
     view_leave(day->d.view);
 }
 
-/* ---- the day
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the day ---- */
 
 /* One hour with its writes; returns how many change sets it cost. */
 static uint64_t live_an_hour(struct day *day, unsigned writes)

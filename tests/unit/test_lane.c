@@ -191,8 +191,7 @@ static unsigned place_of(const struct fixture *f, unsigned from, const char *pro
     return 0;
 }
 
-/* ---- the breaker alone
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the breaker alone ---- */
 
 /* Letters: S success, F failure, each preceded by a start when it is admitted; A abandoned; digits: seconds
  * that pass, tens of them for '0'. */
@@ -288,8 +287,7 @@ static void breaker_pauses_grow_to_a_minute_with_jitter(void **state)
     assert_int_equal(b.until - now, 300 * US_PER_S);
 }
 
-/* ---- the breaker in the lane
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the breaker in the lane ---- */
 
 static void an_hour_without_cleura_costs_few_attempts(void **state)
 {
@@ -511,8 +509,7 @@ static void wrong_passwords_open_nothing_and_stay_guarded(void **state)
     assert_int_equal(f->last, UPSTREAM_LOGIN_FAILED);
 }
 
-/* ---- Retry-After
- * ------------------------------------------------------------------------------------------------- */
+/* ---- Retry-After ---- */
 
 static void retry_after_table(void **state)
 {
@@ -572,8 +569,7 @@ static void retry_after_of_a_failing_cleura_holds_the_breaker(void **state)
     assert_in_range(f->retry_after_s, 117, 120);
 }
 
-/* ---- the retry budget
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the retry budget ---- */
 
 static void budget_table(void **state)
 {
@@ -666,8 +662,7 @@ static void a_delayed_retry_can_be_cancelled_and_expires(void **state)
     assert_int_equal(f->last, UPSTREAM_EXPIRED);
 }
 
-/* ---- fairness
- * ------------------------------------------------------------------------------------------------- */
+/* ---- fairness ---- */
 
 static void a_busy_project_does_not_starve_another(void **state)
 {
@@ -785,8 +780,7 @@ static void expired_calls_cost_their_project_nothing(void **state)
     assert_int_equal(fairness_cost(&fair, 100, 1), LANE_HANDICAP_S * US_PER_S);
 }
 
-/* ---- spacing, cancel, timeouts
- * ------------------------------------------------------------------------------------------------- */
+/* ---- spacing, cancel, timeouts ---- */
 
 static void starts_are_spaced_whatever_happens(void **state)
 {

@@ -24,8 +24,7 @@ static const uint8_t digest[CURSOR_DIGEST_BYTES] = {4, 5, 6};
 #define HOUR_US (3600 * US_PER_S)
 #define NOW     (500000 * HOUR_US + 1234567)
 
-/* ---- cursors
- * --------------------------------------------------------------------------------------------------- */
+/* ---- cursors ---- */
 
 static void cursors_come_back(void **state)
 {
@@ -119,8 +118,7 @@ static void derived_keys(void **state)
     assert_memory_not_equal(a, key.bytes, sizeof(a));
 }
 
-/* ---- orders
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 static struct config_project projects[] = {
     {.name = (char *)(uintptr_t) "team-a", .region = (char *)(uintptr_t) "Sto2"},
@@ -249,8 +247,7 @@ static void places_are_where_rows_are(void **state)
     view_blob_unref(blob);
 }
 
-/* ---- filters
- * --------------------------------------------------------------------------------------------------- */
+/* ---- filters ---- */
 
 static void label_filters(void **state)
 {
@@ -338,8 +335,7 @@ static void moments(void **state)
     }
 }
 
-/* ---- versions in use
- * ------------------------------------------------------------------------------------------- */
+/* ---- versions in use ---- */
 
 static void write_down(void *ctx, const struct version_in_use *v)
 {

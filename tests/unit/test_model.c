@@ -35,8 +35,7 @@ static json_t *parse(const char *text)
     return doc;
 }
 
-/* ---- phases (gardener.md 2.4)
- * --------------------------------------------------------------------------------- */
+/* ---- phases (gardener.md 2.4) ---- */
 
 struct phase_row {
     const char *type, *state;
@@ -133,8 +132,7 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     assert_false(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US));
 }
 
-/* ---- specs
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- specs ---- */
 
 static size_t fault_count(const char *body, bool v1, char *first_pointer, size_t size)
 {

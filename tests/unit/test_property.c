@@ -39,8 +39,7 @@ static const char *const versions[] = {"1.32.11", "1.33.7", "1.34.3"};
 
 #define SHOOTS "/shoots/Sto2/id00"
 
-/* ---- Cleura
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Cleura ---- */
 
 struct shoot_model {
     char name[16];
@@ -520,8 +519,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     return fault == FAULT_NONE ? answer : apply_fault(p, fault, request);
 }
 
-/* ---- users
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- users ---- */
 
 static json_t *draw_pool(struct property *p, unsigned name)
 {
@@ -624,8 +622,7 @@ static void learn(struct property *p, struct tracked *t, const struct command *c
     set_spec(t, json_obj(doc, "spec"));
 }
 
-/* ---- kills
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- kills ---- */
 
 static const struct cluster *shown_cluster(const struct view_snapshot *s, const char *name)
 {
@@ -700,8 +697,7 @@ static void kill_and_start(struct property *p)
     running_start(&p->d);
 }
 
-/* ---- one sequence
- * --------------------------------------------------------------------------------------------- */
+/* ---- one sequence ---- */
 
 static void post(struct property *p)
 {
@@ -789,8 +785,7 @@ static void run_until_quiet(struct property *p)
     running_run(&p->d, SETTLED_S * US_PER_S);
 }
 
-/* ---- the end
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static bool pools_agree(const json_t *wanted, const json_t *workers)
 {

@@ -110,8 +110,7 @@ static void check_rows(const struct row *rows, size_t count, const struct settin
 #define POOL_FORM             "{'name':'dev','spec':{'node_pools':[$]}}"
 #define POOL                  "#/spec/node_pools/0"
 
-/* ---- versions and other values of the catalog
- * ----------------------------------------------------------------- */
+/* ---- versions and other values of the catalog ---- */
 
 static void versions_are_offered(void **state)
 {
@@ -202,8 +201,7 @@ static void valid_values_are_told(void **state)
     }
 }
 
-/* ---- pools
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- pools ---- */
 
 static void sizes_of_pools(void **state)
 {
@@ -260,8 +258,7 @@ static void names_of_pools(void **state)
     CHECK_ROWS(rows, .form = POOL_FORM);
 }
 
-/* ---- labels, annotations, taints
- * -------------------------------------------------------------------------------- */
+/* ---- labels, annotations, taints ---- */
 
 static void labels(void **state)
 {
@@ -341,8 +338,7 @@ static void taints(void **state)
     CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'node_pools':[{'taints':[$]}]}}");
 }
 
-/* ---- networks
- * ------------------------------------------------------------------------------------------------- */
+/* ---- networks ---- */
 
 static void networks(void **state)
 {
@@ -443,8 +439,7 @@ static void networks_overlap(void **state)
     }
 }
 
-/* ---- times
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- times ---- */
 
 static void cron_strings(void **state)
 {
@@ -554,8 +549,7 @@ static void maintenance_windows(void **state)
     CHECK_ROWS(rows, .form = "{'name':'dev','spec':{'maintenance':{$}}}");
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the whole ---- */
 
 static void v1_accounts_have_fewer_members(void **state)
 {
@@ -623,8 +617,7 @@ static void without_a_catalog_its_checks_are_left_out(void **state)
     assert_null(faults);
 }
 
-/* ---- existing clusters
- * ---------------------------------------------------------------------------------------- */
+/* ---- existing clusters ---- */
 
 static const char observed_text[] =
     "{'kubernetes_version':'1.34.2','node_pools':[{'name':'a','machine_type':'old',"

@@ -35,8 +35,7 @@ static void publish(struct feed *f, int64_t sequence, const char *project, size_
     feed_publish(f, &e);
 }
 
-/* ---- the feed
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the feed ---- */
 
 static void ao19_the_text_of_an_event(void **state)
 {
@@ -136,8 +135,7 @@ static void waiting_ends_with_news_or_with_time(void **state)
     feed_free(f);
 }
 
-/* ---- tickets
- * ------------------------------------------------------------------------------------------------- */
+/* ---- tickets ---- */
 
 static void a_ticket_is_good_once_and_for_a_minute(void **state)
 {
@@ -190,8 +188,7 @@ static void tickets_are_bounded(void **state)
     tickets_done(&t);
 }
 
-/* ---- streams: a server with a feed, and a store that holds nothing but numbers
- * ----------------------------------- */
+/* ---- streams: a server with a feed, and a store that holds nothing but numbers ---- */
 
 enum { RING = 64, BACKLOG = 300, ANSWER_BYTES = 4 * 1024 * 1024 };
 

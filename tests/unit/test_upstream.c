@@ -126,8 +126,7 @@ static void submit(struct fixture *f, enum upstream_op op, enum lane_priority pr
     submit_with(f, op, priority, deadline_us, NULL);
 }
 
-/* ---- the lane
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the lane ---- */
 
 static void one_call_at_a_time_with_spacing(void **state)
 {
@@ -262,8 +261,7 @@ static void lost_writes_are_uncertain_and_reads_are_not(void **state)
     }
 }
 
-/* ---- tokens
- * --------------------------------------------------------------------------------------------------- */
+/* ---- tokens ---- */
 
 static void rejected_token_is_renewed_once(void **state)
 {
@@ -384,8 +382,7 @@ static void kubeconfig_falls_back_when_v3_is_unknown(void **state)
         strstr(f->transport->seen[2].url, "/gardener/v2/public/shoots/Sto2/p/dev/admin-kubeconfig"));
 }
 
-/* ---- decoders
- * ------------------------------------------------------------------------------------------------- */
+/* ---- decoders ---- */
 
 static void both_generations_decode_to_the_same_words(void **state)
 {

@@ -26,8 +26,7 @@
 
 enum { REQUESTS_MAX = 256, REAL_WAIT_MS = 5000 };
 
-/* ---- the receiver
- * --------------------------------------------------------------------------------------------- */
+/* ---- the receiver ---- */
 
 struct request {
     mono_us at;
@@ -131,8 +130,7 @@ static void receiver_cancel(struct transport *t, struct http_call *call)
     free(call);
 }
 
-/* ---- the fixture
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the fixture ---- */
 
 struct fixture {
     struct virtual_world world;
@@ -343,8 +341,7 @@ static struct reply status_503(const struct request *request, unsigned number)
     return (struct reply){.status = 503};
 }
 
-/* ---- what is sent
- * --------------------------------------------------------------------------------------------- */
+/* ---- what is sent ---- */
 
 static void wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed(void **state)
 {
@@ -416,8 +413,7 @@ static void stores_every_attempt(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 2, "http_5xx");
 }
 
-/* ---- what answers mean
- * ---------------------------------------------------------------------------------------- */
+/* ---- what answers mean ---- */
 
 static char retry_after[TIME_TEXT_BYTES];
 
@@ -845,8 +841,7 @@ static void wh22_snippets_are_printable(void **state)
     assert_int_equal(strlen(snippet), 255);
 }
 
-/* ---- who waits for whom
- * --------------------------------------------------------------------------------------- */
+/* ---- who waits for whom ---- */
 
 static struct reply slow(const struct request *request, unsigned number)
 {
@@ -967,8 +962,7 @@ static void all_together_have_a_limit(void **state)
     assert_int_equal(f->receiver.max_in_flight, LIMIT);
 }
 
-/* ---- restarts, removals, oddities
- * ----------------------------------------------------------------------------- */
+/* ---- restarts, removals, oddities ---- */
 
 struct reload {
     struct fixture *f;

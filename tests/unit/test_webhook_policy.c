@@ -56,6 +56,8 @@ static void wh20_knows_the_edges_of_denied_networks(void **state)
         {"224.0.0.0", "239.255.255.255", "223.255.255.255", NULL},
         {"240.0.0.0", "255.255.255.255", NULL, NULL},
         {"::", "::1", NULL, NULL},
+        {"::ffff:0:0.0.0.0", "::ffff:0:255.255.255.255", NULL, "::fffe:0:0:1"},
+        {"3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "3ffe:ffff::", "3fff:1000::"},
         {"::ffff:0.0.0.0", "::ffff:10.1.2.3", NULL, "::ffff:8.8.8.8"},
         {"::ffff:127.0.0.1", "::ffff:169.254.169.254", NULL, "::ffff:1.1.1.1"},
         {"64:ff9b::", "64:ff9b::10.0.0.1", NULL, "64:ff9b::8.8.8.8"},
