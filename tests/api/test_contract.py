@@ -677,7 +677,9 @@ def test_what_is_being_stopped(no_answers, checker):
     for raw in idle:
         assert raw.send(request("GET", "/livez")).read().status == 200
     token = d.token()
-    held = Raw(d.port, timeout=60).send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 9", token=token))
+    held = Raw(d.port, timeout=60).send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 9",
+                                                            "Expect: 100-continue", token=token))
+    assert held.socket.recv(100).startswith(b"HTTP/1.1 100 "), "it is under way"
     d.process.popen.terminate()
     wait_until(lambda: "stopping" in d.log(), what="the stop to begin")
     time.sleep(0.2)
