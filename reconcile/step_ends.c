@@ -124,7 +124,6 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
     } else if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
         delete_again(e);
     } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
-        step->status = STEP_DONE;
         operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     } else if (d->operation_failed) {
         operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));

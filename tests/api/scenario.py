@@ -490,8 +490,17 @@ def wait(world, step):
         said.append(f"upstream errors {codes} lack {step['upstream_code']}")
     if "superseded_by" in step and error.get("operation_id") != world.operations[step["superseded_by"]]:
         said.append(f"does not name the operation of '{step['superseded_by']}'")
+    said += wrong_times(operation)
     if said:
         raise Failure(f"{'; '.join(said)}: {json.dumps(operation)}")
+
+
+def wrong_times(operation):
+    """A step that was done or failed has ended, after its beginning; one that was skipped never did."""
+    for s in operation["steps"]:
+        ended, begun = s["finished_at"], s["started_at"]
+        if s["status"] == "skipped" and ended or s["status"] != "skipped" and not (ended and (begun or "") <= ended <= operation["finished_at"]):
+            yield f"times of the step {s['type']}"
 
 
 def passed(operation):
