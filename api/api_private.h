@@ -8,6 +8,7 @@
 
 #include "api/acceptor.h"
 #include "api/api.h"
+#include "api/client.h"
 #include "api/conditional.h"
 #include "api/cursor.h"
 #include "api/metrics.h"
@@ -27,6 +28,7 @@ struct api {
     struct streams streams;
     struct tickets tickets;
     struct metrics metrics;
+    struct trust trust;
     struct quota requests;      /* by token */
     struct quota auth_failures; /* by client address */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];

@@ -36,6 +36,7 @@ static const struct {
     [HEADER_ACR_METHOD] = FIELD("Access-Control-Request-Method", false),
     [HEADER_TRACEPARENT] = FIELD("traceparent", false),
     [HEADER_LAST_EVENT_ID] = FIELD("Last-Event-ID", false),
+    [HEADER_FORWARDED_FOR] = FIELD("X-Forwarded-For", true),
 };
 
 /* A field name is letters, digits and a few signs (RFC 9110 5.6.2). */

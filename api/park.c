@@ -69,8 +69,8 @@ struct command *request_command(struct request *r, enum command_type type)
     cmd->token_projects = string_list_copy(token->projects);
     cmd->request_id = mem_strdup(r->id);
     cmd->action_name = r->route->operation;
-    if (r->peer)
-        memcpy(cmd->address, r->peer->address, sizeof(cmd->address));
+    if (r->client)
+        (void)snprintf(cmd->address, sizeof(cmd->address), "%s", r->client);
     cmd->deadline = env_mono(r->api->options.env) + r->api->limits.command_us;
     cmd->project = mem_strdup(r->project);
     cmd->name = mem_strdup(r->name);

@@ -60,6 +60,14 @@ void connection_expire(struct connection *c)
         ;
 }
 
+void connection_linger(struct connection *c)
+{
+    struct reaper *reaper = c->reaper;
+    (void)pthread_mutex_lock(&reaper->lock);
+    linger_add(&reaper->linger, c->fd, env_mono(reaper->env));
+    (void)pthread_mutex_unlock(&reaper->lock);
+}
+
 bool connection_is_reaped(const struct connection *c)
 {
     return atomic_load(&c->due) == REAPED;
@@ -70,16 +78,12 @@ static void describe_peer(struct connection *c, struct MHD_Connection *mhd)
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *sa = info ? info->client_addr : NULL;
     (void)snprintf(c->address, sizeof(c->address), "%s", "unix");
-    if (sa && sa->sa_family == AF_INET) {
-        const struct in_addr *in = &((const struct sockaddr_in *)(const void *)sa)->sin_addr;
-        (void)inet_ntop(AF_INET, in, c->address, sizeof(c->address));
-        memcpy(&c->network, in, sizeof(*in));
-    } else if (sa && sa->sa_family == AF_INET6) {
-        const struct in6_addr *in6 = &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr;
-        const size_t begin = IN6_IS_ADDR_V4MAPPED(in6) ? 8 : 0;
-        (void)inet_ntop(AF_INET6, in6, c->address, sizeof(c->address));
-        memcpy(&c->network, in6->s6_addr + begin, sizeof(c->network));
-    }
+    if (sa && sa->sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, c->address,
+                        sizeof(c->address));
+    else if (sa && sa->sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr, c->address,
+                        sizeof(c->address));
 }
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd)
@@ -158,6 +162,7 @@ static void *reaper_run(void *arg)
         mono_us now = env_mono(reaper->env);
         LIST_FOR_EACH (it, &reaper->connections)
             look_at(reaper, CONTAINER_OF(it, struct connection, link), now);
+        linger_look(&reaper->linger, now);
         wait_a_while(reaper);
     }
     (void)pthread_mutex_unlock(&reaper->lock);
@@ -198,6 +203,7 @@ void reaper_stop(struct reaper *reaper)
     (void)pthread_cond_signal(&reaper->wake);
     (void)pthread_mutex_unlock(&reaper->lock);
     (void)pthread_join(reaper->thread, NULL);
+    linger_done(&reaper->linger);
     (void)pthread_cond_destroy(&reaper->wake);
     (void)pthread_mutex_destroy(&reaper->lock);
 }

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 
 #include "api/api.h"
+#include "api/client.h"
+#include "api/linger.h"
 #include "base/list.h"
 #include "base/token.h"
 
@@ -41,9 +43,9 @@ struct connection {
     struct list link; /* reaper's lock */
     struct reaper *reaper;
     int fd;
-    char address[48];
-    uint64_t network;  /* the IPv4 address or the first half of the IPv6 address; 0: a local socket */
-    size_t target_len; /* of the current request line */
+    char address[CLIENT_BYTES]; /* of the peer; "unix" of a local one */
+    bool is_proxy;              /* that we trust */
+    size_t target_len;          /* of the current request line */
     struct last_token last_token;
     struct request *spare;      /* memory for the next request, or NULL */
     struct kept_response *kept; /* of the last answer from the view, or NULL */
@@ -55,9 +57,10 @@ struct reaper {
     const struct env *env;
     struct api_limits limits;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards `connections` and `stopping` */
+    pthread_mutex_t lock; /* guards `connections`, `linger` and `stopping` */
     pthread_cond_t wake;
     struct list connections;
+    struct lingering linger;
     bool stopping;
     atomic_uint reaped;
 };
@@ -74,6 +77,9 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
 void connection_close(struct connection *c);
 /* Any thread, as long as the connection is open: it is over its limit now. */
 void connection_expire(struct connection *c);
+/* The connection is about to be closed with a request that was not read to its end: its client still gets the
+ * answer (api/linger.h). The worker's thread. */
+void connection_linger(struct connection *c);
 /* It was shut down for being too slow. */
 bool connection_is_reaped(const struct connection *c);
 /* Enters a phase and starts its clock; false when the connection was shut down meanwhile. The worker's

@@ -70,6 +70,7 @@ struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct 
     r->method_text = method_name(r->method);
     r->problem = PROBLEM_MAX_;
     headers_collect(&r->headers, mhd);
+    client_identify(r);
     choose_id(r);
     return r;
 }

@@ -15,6 +15,7 @@
 
 #include "api/answer.h"
 #include "api/api.h"
+#include "api/client.h"
 #include "api/headers.h"
 #include "api/params.h"
 #include "api/quota.h"
@@ -51,6 +52,8 @@ struct request {
     struct api *api;
     struct MHD_Connection *mhd;
     struct connection *peer;
+    const char *client; /* address of whom it comes from, see api/client.h; NULL: not known */
+    char forwarded_for[CLIENT_BYTES];
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
     struct trace trace; /* see request_trace */

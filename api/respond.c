@@ -184,6 +184,6 @@ void access_log_write(struct request *r, int64_t duration_us, const char *outcom
               LOG_INT(r->answer.status), "duration_us", LOG_INT(duration_us), "bytes_in",
               LOG_INT(r->body_seen), "bytes_out", LOG_INT(r->answer.len), "token",
               r->token ? r->token->id : NULL, "project", r->project, "cluster", r->name, "code",
-              r->problem == PROBLEM_MAX_ ? NULL : problem_kind(r->problem)->code, "client",
-              r->peer ? r->peer->address : NULL, "outcome", outcome, NULL);
+              r->problem == PROBLEM_MAX_ ? NULL : problem_kind(r->problem)->code, "client", r->client,
+              "outcome", outcome, NULL);
 }

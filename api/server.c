@@ -91,7 +91,9 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 {
     struct api *api = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *context = connection_open(&api->reaper, mhd);
+        struct connection *peer = connection_open(&api->reaper, mhd);
+        peer->is_proxy = trust_has(&api->trust, peer);
+        *context = peer;
         acceptor_seen(&api->acceptor);
         return;
     }
@@ -187,6 +189,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     const char *outcome = r->stream ? stream_end_name(streams_completed(r)) : outcome_name(code);
     metrics_count(&api->metrics, r, duration);
     access_log_write(r, duration, outcome);
+    if (r->peer && r->must_close && !r->stream && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        connection_linger(r->peer);
     if (r->peer)
         (void)connection_enter(r->peer, PHASE_CONN_IDLE);
     request_abandon(r);
@@ -224,6 +228,7 @@ static bool start_daemon(struct api *api)
 static void api_free(struct api *api)
 {
     metrics_done(&api->metrics);
+    trust_done(&api->trust);
     quota_done(&api->requests);
     quota_done(&api->auth_failures);
     for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
@@ -249,6 +254,7 @@ static struct api *api_new(const struct api_options *options)
     lot_init(&api->lot);
     tickets_init(&api->tickets);
     metrics_init(&api->metrics);
+    trust_init(&api->trust, options->config->trusted_proxies);
     quota_init(&api->requests, "requests", api->limits.requests_per_minute);
     quota_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
     (void)pthread_mutex_init(&api->flight_lock, NULL);

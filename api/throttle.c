@@ -19,7 +19,7 @@ static uint64_t key_of_token(const struct api_token *token)
 
 static uint64_t key_of_network(const struct request *r)
 {
-    uint64_t network = r->peer ? r->peer->network : 0;
+    uint64_t network = client_network(r);
     uint64_t key;
     (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
                            r->api->print_key);

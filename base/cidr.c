@@ -1,6 +1,6 @@
 /* Addresses and networks: reading and comparing. Pure functions, any thread; decides nothing about what is
  * allowed. */
-#include "webhook/cidr.h"
+#include "base/cidr.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@ static void set_ipv4(struct ip *ip, const void *four_bytes)
     memcpy(ip->bytes + sizeof(mapped_prefix), four_bytes, IPV4_BITS / 8);
 }
 
-static bool is_ipv4(const struct ip *ip)
+bool ip_is_ipv4(const struct ip *ip)
 {
     return !memcmp(ip->bytes, mapped_prefix, sizeof(mapped_prefix));
 }
@@ -99,7 +99,7 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
 bool cidr_contains(const struct cidr *cidr, const struct ip *ip)
 {
     /* ::/0 is all of IPv6; whoever means IPv4 too says so. */
-    if (is_ipv4(&cidr->base) != is_ipv4(ip))
+    if (ip_is_ipv4(&cidr->base) != ip_is_ipv4(ip))
         return false;
     size_t whole = cidr->bits / 8;
     if (memcmp(cidr->base.bytes, ip->bytes, whole) != 0)

@@ -3,8 +3,8 @@
  * families are compared by one function; a network still contains only addresses of its own family. Pure
  * functions, any thread.
  */
-#ifndef WEBHOOK_CIDR_H
-#define WEBHOOK_CIDR_H
+#ifndef BASE_CIDR_H
+#define BASE_CIDR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,8 @@ struct cidr {
 
 /* "10.1.2.3" or "fd00::1"; false for anything else. */
 bool ip_parse(const char *text, struct ip *ret_ip);
+/* Also of mapped addresses. */
+bool ip_is_ipv4(const struct ip *ip);
 /* False for other families than IPv4 and IPv6. */
 bool ip_from_sockaddr(const struct sockaddr *address, struct ip *ret_ip);
 /* The IPv4 address that a NAT64 address (64:ff9b::/96) leads to; false when it is not one. */

@@ -33,6 +33,7 @@ void config_free(struct config *c)
     free(c->listen);
     free(c->state_dir);
     free(c->public_url);
+    string_list_free(c->trusted_proxies);
     string_list_free(c->webhooks.allow);
     free(c->webhooks.ports);
     string_list_free(c->cors.origins);

@@ -39,10 +39,14 @@ struct config_project {
     json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
 };
 
+/* Trusts whoever comes through a Unix socket. */
+#define CONFIG_LOCAL_PROXY "unix"
+
 struct config {
     char *listen; /* "127.0.0.1:8080" or "unix:/path" */
     char *state_dir;
-    char *public_url; /* where clients reach us, without a slash at its end; or NULL */
+    char **trusted_proxies; /* networks, addresses, CONFIG_LOCAL_PROXY; NULL-terminated */
+    char *public_url;       /* where clients reach us, without a slash at its end; or NULL */
     enum log_level log_level;
     struct config_account *accounts;
     size_t account_count;

@@ -135,6 +135,11 @@ static const struct key root_keys[] = {
     {"public_url", KEY_STRING, AT(config, public_url), NULL, NULL, 0, 0, NULL, NULL, false,
      "Where clients reach the API, when that is not http:// and the Host that they name (behind a TLS "
      "proxy)."},
+    {"trusted_proxies", KEY_STRING_LIST, AT(config, trusted_proxies), NULL, "[127.0.0.1, unix]", 0, 0, NULL,
+     NULL, false,
+     "Networks of proxies that are believed about the client's address (X-Forwarded-For); unix: those that "
+     "come "
+     "through a Unix socket."},
     {"state_dir", KEY_STRING, AT(config, state_dir), "/var/lib/shootd", NULL, 0, 0, NULL, NULL, false,
      "Directory of shootd.db, seal.key and admin-token."},
     {"log_level", KEY_WORD, AT(config, log_level), "info", NULL, 0, 0, levels, NULL, false,

@@ -12,6 +12,7 @@
 #include <yaml.h>
 
 #include "base/attrs.h"
+#include "base/cidr.h"
 #include "base/mem.h"
 #include "config/keys_private.h"
 #include "config/origin.h"
@@ -548,6 +549,22 @@ static void check_origins(struct loader *l)
                   origin_fault(*origin));
 }
 
+static void check_networks(struct loader *l)
+{
+    const yaml_node_t *root = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
+    const yaml_node_t *proxies = root ? find_node(l, root, "trusted_proxies") : NULL;
+    const yaml_node_t *webhooks = root ? find_node(l, root, "webhooks") : NULL;
+    const yaml_node_t *allow = webhooks ? find_node(l, webhooks, "allow") : NULL;
+    struct cidr cidr;
+    for (char *const *one = l->config->trusted_proxies; one && *one; one++)
+        if (strcmp(*one, CONFIG_LOCAL_PROXY) != 0 && !cidr_parse(*one, &cidr))
+            fault(l, proxies, "trusted_proxies",
+                  "'%s' must be a network such as 10.0.0.0/8, an address, or %s", *one, CONFIG_LOCAL_PROXY);
+    for (char *const *one = l->config->webhooks.allow; one && *one; one++)
+        if (strchr(*one, '/') && !cidr_parse(*one, &cidr))
+            fault(l, allow, "allow", "'%s' is no network; one is like 10.0.0.0/8", *one);
+}
+
 static struct config *finish(struct loader *l)
 {
     check_accounts(l);
@@ -555,6 +572,7 @@ static struct config *finish(struct loader *l)
     check_listen(l);
     check_public_url(l);
     check_origins(l);
+    check_networks(l);
     if (l->faults) {
         config_free(l->config);
         return NULL;
@@ -569,6 +587,7 @@ static struct config *config_new(struct loader *l)
     l->config = MEM_NEW(struct config);
     apply_presets(&config_root, l->config, l);
     l->config->webhooks.allow = mem_calloc(1, sizeof(char *));
+    l->config->trusted_proxies = mem_calloc(1, sizeof(char *));
     l->config->webhooks.ports = mem_calloc(1, sizeof(int));
     l->config->cors.origins = mem_calloc(1, sizeof(char *));
     const char *state_dir = getenv("STATE_DIRECTORY");

@@ -13,7 +13,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "webhook/cidr.h"
+#include "base/cidr.h"
 #include "webhook/target_policy.h"
 
 enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };

@@ -1,5 +1,6 @@
 """HTTP itself: framing that could smuggle a request (conventions 6.5), methods, negotiation, limits, who may what."""
 
+import os
 import re
 import time
 
@@ -7,7 +8,7 @@ import httpx
 import pytest
 
 import harness
-from harness import PROJECT_ID, wait_until
+from harness import PATIENCE, PROJECT_ID, wait_until
 from raw import Raw, request
 
 OTHER_ID = "ffeeddccbbaa99887766554433221100"
@@ -643,3 +644,34 @@ def test_ht15_slow_clients_are_ended(slow_clients):
 
 def test_the_timeout_is_a_whole_problem(slow_clients):
     assert slow_clients["answer"].json()["advice"] == "Send the whole request within 30 seconds."
+
+
+def descriptors(d):
+    return len(os.listdir(f"/proc/{d.process.pid}/fd"))
+
+
+@pytest.mark.parametrize("token, code", [("", "unauthenticated"), (None, "body_too_large")])
+def test_who_sends_all_of_a_refused_body_first_gets_the_answer_nevertheless(d, token, code):
+    """A plain close would reset the connection and take the answer along (RFC 9112, 9.6)."""
+    size = 3 * 1024 * 1024
+    before = descriptors(d)
+    with Raw(d.port) as raw:
+        raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", f"Content-Length: {size}",
+                         token=d.token() if token is None else token))
+        time.sleep(0.2)  # the answer is there, and nobody reads it
+        for _ in range(0, size, 65536):
+            raw.send(b" " * 65536)
+        assert raw.read().code == code
+        assert raw.is_closed()
+    wait_until(lambda: descriptors(d) <= before, what="the connection to be gone")
+
+
+def test_who_never_stops_to_send_is_cut(d):
+    with Raw(d.port) as raw:
+        raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 1000000000", token=d.token()))
+        assert raw.read().code == "body_too_large"
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            end = time.monotonic() + 10 * PATIENCE
+            while time.monotonic() < end:
+                raw.send(b" " * 1000)
+                time.sleep(0.05)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "webhook/cidr.h"
+#include "base/cidr.h"
 #include "webhook/target_policy.h"
 #include "webhook/webhook.h"
 
