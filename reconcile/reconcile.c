@@ -16,6 +16,7 @@
 enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
+    PURGE_SLICE = 5000, /* some tens of milliseconds */
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
     AUDIT_DAYS = 90
@@ -254,24 +255,37 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     save_submit(save, false);
 }
 
+static void purge_rows(struct reconcile *r);
+
 static void on_purged(struct save *save)
 {
-    event_log_purged(save->r);
+    if (change_set_left_over(save->set) && !save->r->stopping)
+        purge_rows(save->r);
+    else
+        event_log_purged(save->r);
 }
 
-static void purge(struct reconcile *r)
+/* One slice after the other: whatever else is to be written gets its turn between two. */
+static void purge_rows(struct reconcile *r)
 {
     wall_us now = env_wall(r->env);
     const wall_us day = 24 * 3600 * US_PER_S;
     struct save *save = save_new(r, on_purged, NULL);
     /* What was delivered is known as long as it can be asked for again. */
     const wall_us kept_since = now - r->o.config->events.keep_us;
-    change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since);
-    change_purge_events(save->set, kept_since, r->o.config->events.keep_count);
-    change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US);
-    change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day);
-    change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day);
+    change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
+    change_purge_events(save->set, kept_since, r->o.config->events.keep_count, PURGE_SLICE);
+    change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
+    change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day, PURGE_SLICE);
+    change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day, PURGE_SLICE);
     save_submit(save, false);
+}
+
+static void purge(struct reconcile *r)
+{
+    const wall_us now = env_wall(r->env);
+    const wall_us day = 24 * 3600 * US_PER_S;
+    purge_rows(r);
     struct operation_entry *entry, *next;
     HASH_ITER (hh, r->operations, entry, next) {
         if (!entry->op->finished_at || entry->op->finished_at >= now - OPERATION_DAYS * day)

@@ -157,16 +157,31 @@ void change_append_audit(struct change_set *set, struct audit_entry *e)
     change_add(set, CHANGE_AUDIT_APPEND)->audit = e;
 }
 
-void change_purge_events(struct change_set *set, wall_us before, int64_t newest)
+void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit)
 {
-    struct change *change = change_add(set, CHANGE_EVENT_PURGE);
-    change->purged_events.before = before;
-    change->purged_events.newest = newest;
+    change_purge(set, CHANGE_EVENT_PURGE, before, limit);
+    set->changes[set->count - 1].purge.newest = newest;
 }
 
-void change_purge(struct change_set *set, enum change_kind kind, wall_us before)
+void change_purge(struct change_set *set, enum change_kind kind, wall_us before, int64_t limit)
 {
-    change_add(set, kind)->at = before;
+    struct change *change = change_add(set, kind);
+    change->purge.before = before;
+    change->purge.limit = limit;
+}
+
+static bool is_purge(enum change_kind kind)
+{
+    return kind == CHANGE_OPERATION_PURGE || kind == CHANGE_EVENT_PURGE || kind == CHANGE_DELIVERY_PURGE ||
+           kind == CHANGE_REPLAY_PURGE || kind == CHANGE_AUDIT_PURGE;
+}
+
+bool change_set_left_over(const struct change_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (is_purge(set->changes[i].kind) && set->changes[i].purge.more)
+            return true;
+    return false;
 }
 
 void event_page_free(struct event_page *page)

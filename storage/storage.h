@@ -39,20 +39,20 @@ enum change_kind {
     CHANGE_CLUSTER_PUT, /* whole row; refused (STORE_CONFLICT) when a row with a higher version is stored */
     CHANGE_CLUSTER_DELETE,  /* by id */
     CHANGE_OPERATION_PUT,   /* whole row */
-    CHANGE_OPERATION_PURGE, /* finished before `at` */
+    CHANGE_OPERATION_PURGE, /* finished before purge.before */
     CHANGE_EVENT_APPEND,    /* the store gives the sequence and writes it back into the event */
     CHANGE_EVENT_PURGE,     /* see change_purge_events */
     CHANGE_SUBSCRIPTION_PUT,
     CHANGE_SUBSCRIPTION_DELETE, /* by id; its deliveries go with it */
     CHANGE_DELIVERY_PUT,
-    CHANGE_DELIVERY_PURGE, /* final and updated before `at` */
+    CHANGE_DELIVERY_PURGE, /* final and updated before purge.before */
     CHANGE_TOKEN_PUT,
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
     CHANGE_REPLAY_PUT,   /* whole row; an older one of the same key gives way */
-    CHANGE_REPLAY_PURGE, /* made before `at` */
+    CHANGE_REPLAY_PURGE, /* made before purge.before */
     CHANGE_AUDIT_APPEND, /* the store gives the sequence */
-    CHANGE_AUDIT_PURGE,  /* older than `at`, and all but the newest million */
+    CHANGE_AUDIT_PURGE,  /* older than purge.before, and all but the newest million */
     CHANGE_KIND_MAX_,
 };
 
@@ -70,11 +70,12 @@ struct change {
         struct replay *replay;
         struct audit_entry *audit;
         char id[40];
-        wall_us at;
         struct {
             wall_us before;
-            int64_t newest;
-        } purged_events;
+            int64_t newest; /* of events: how many stay */
+            int64_t limit;  /* rows; what is over is left for the next purge */
+            bool more;      /* set by the store: the limit was met */
+        } purge;
     };
 };
 
@@ -115,11 +116,14 @@ void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
 /*
  * Events older than `before`, and all but the `newest` newest. What a pending delivery needs stays, and
- * everything after it: what is kept has no gaps, so that its oldest number tells what is gone.
+ * everything after it: what is kept has no gaps, so that its oldest number tells what is gone. At most
+ * `limit` rows, the oldest first: other transactions wait while a purge is written.
  */
-void change_purge_events(struct change_set *set, wall_us before, int64_t newest);
+void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */
-void change_purge(struct change_set *set, enum change_kind kind, wall_us before);
+void change_purge(struct change_set *set, enum change_kind kind, wall_us before, int64_t limit);
+/* Whether a purge of a committed set left something over. */
+bool change_set_left_over(const struct change_set *set);
 
 /* ---- page queries (reader thread) ---- */
 

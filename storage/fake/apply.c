@@ -54,10 +54,18 @@ static bool finished_before(const struct fake_row *row, const void *before)
     return row->number > 0 && row->number < *(const wall_us *)before;
 }
 
+static enum store_status purge(struct fake_rows *rows,
+                               bool (*drop)(const struct fake_row *row, const void *arg), const void *arg,
+                               struct change *change)
+{
+    size_t limit = (size_t)change->purge.limit;
+    change->purge.more = fake_filter(rows, drop, arg, limit) >= limit;
+    return STORE_OK;
+}
+
 static enum store_status purge_operations(struct fake_tables *t, struct change *change)
 {
-    fake_filter(&t->table[FAKE_OPERATIONS], finished_before, &change->at);
-    return STORE_OK;
+    return purge(&t->table[FAKE_OPERATIONS], finished_before, &change->purge.before, change);
 }
 
 static enum store_status append_event(struct fake_tables *t, struct change *change)
@@ -89,10 +97,10 @@ static bool is_needed(const struct fake_rows *deliveries, const struct event *e)
 static int64_t last_purged(const struct fake_tables *t, const struct change *change)
 {
     const struct fake_rows *rows = &t->table[FAKE_EVENTS];
-    int64_t last = t->sequence - change->purged_events.newest;
+    int64_t last = t->sequence - change->purge.newest;
     for (size_t i = 0; i < rows->count; i++) {
         const struct event *e = rows->rows[i]->event;
-        if (e->at < change->purged_events.before && e->sequence > last)
+        if (e->at < change->purge.before && e->sequence > last)
             last = e->sequence;
     }
     for (size_t i = 0; i < rows->count; i++) {
@@ -111,8 +119,7 @@ static bool event_is_purged(const struct fake_row *row, const void *last)
 static enum store_status purge_events(struct fake_tables *t, struct change *change)
 {
     int64_t last = last_purged(t, change);
-    fake_filter(&t->table[FAKE_EVENTS], event_is_purged, &last);
-    return STORE_OK;
+    return purge(&t->table[FAKE_EVENTS], event_is_purged, &last, change);
 }
 
 static enum store_status put_subscription(struct fake_tables *t, struct change *change)
@@ -129,7 +136,7 @@ static bool belongs_to(const struct fake_row *row, const void *subscription_id)
 static enum store_status delete_subscription(struct fake_tables *t, struct change *change)
 {
     fake_remove(&t->table[FAKE_SUBSCRIPTIONS], change->id);
-    fake_filter(&t->table[FAKE_DELIVERIES], belongs_to, change->id);
+    (void)fake_filter(&t->table[FAKE_DELIVERIES], belongs_to, change->id, SIZE_MAX);
     return STORE_OK;
 }
 
@@ -150,8 +157,7 @@ static bool delivery_is_stale(const struct fake_row *row, const void *before)
 
 static enum store_status purge_deliveries(struct fake_tables *t, struct change *change)
 {
-    fake_filter(&t->table[FAKE_DELIVERIES], delivery_is_stale, &change->at);
-    return STORE_OK;
+    return purge(&t->table[FAKE_DELIVERIES], delivery_is_stale, &change->purge.before, change);
 }
 
 static enum store_status put_token(struct fake_tables *t, struct change *change)
@@ -191,8 +197,7 @@ static bool made_before(const struct fake_row *row, const void *before)
 
 static enum store_status purge_replays(struct fake_tables *t, struct change *change)
 {
-    fake_filter(&t->table[FAKE_REPLAYS], made_before, &change->at);
-    return STORE_OK;
+    return purge(&t->table[FAKE_REPLAYS], made_before, &change->purge.before, change);
 }
 
 static enum store_status append_audit(struct fake_tables *t, struct change *change)
@@ -215,8 +220,7 @@ static enum store_status append_audit(struct fake_tables *t, struct change *chan
 
 static enum store_status purge_audit(struct fake_tables *t, struct change *change)
 {
-    fake_filter(&t->table[FAKE_AUDIT], made_before, &change->at);
-    return STORE_OK;
+    return purge(&t->table[FAKE_AUDIT], made_before, &change->purge.before, change);
 }
 
 typedef enum store_status (*applier)(struct fake_tables *t, struct change *change);

@@ -107,18 +107,21 @@ static bool has_key(const struct fake_row *row, const void *key)
 
 void fake_remove(struct fake_rows *rows, const char *key)
 {
-    fake_filter(rows, has_key, key);
+    (void)fake_filter(rows, has_key, key, 1);
 }
 
-void fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
-                 const void *arg)
+size_t fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
+                   const void *arg, size_t most)
 {
-    size_t kept = 0;
+    size_t kept = 0, dropped = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (drop(rows->rows[i], arg))
+        if (dropped < most && drop(rows->rows[i], arg)) {
             row_unref(rows->rows[i]);
-        else
+            dropped++;
+        } else {
             rows->rows[kept++] = rows->rows[i];
+        }
     }
     rows->count = kept;
+    return dropped;
 }

@@ -51,8 +51,8 @@ struct fake_row *fake_find(const struct fake_rows *rows, const char *key);
 /* Inserts or replaces; takes the row. False, and the row is freed, when `unique` is taken by another. */
 bool fake_put(struct fake_rows *rows, struct fake_row *row);
 void fake_remove(struct fake_rows *rows, const char *key);
-/* Removes every row that `drop` names. */
-void fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
-                 const void *arg);
+/* Removes the rows that `drop` names, in their order and at most `most`; returns how many. */
+size_t fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
+                   const void *arg, size_t most);
 
 #endif

@@ -189,19 +189,28 @@ static const enum statement purges[CHANGE_KIND_MAX_] = {
     [CHANGE_AUDIT_PURGE] = STATEMENT_AUDIT_PURGE,
 };
 
+static enum store_status run_purge(struct binder *b, struct change *change, char **ret_error)
+{
+    enum store_status status = statement_run(b, ret_error);
+    change->purge.more = status == STORE_OK && sqlite3_changes(b->conn->db) >= change->purge.limit;
+    return status;
+}
+
 static enum store_status purge(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     struct binder b = statement_start(conn, purges[change->kind]);
-    bind_int(&b, change->at);
-    return statement_run(&b, ret_error);
+    bind_int(&b, change->purge.before);
+    bind_int(&b, change->purge.limit);
+    return run_purge(&b, change, ret_error);
 }
 
 static enum store_status purge_events(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     struct binder b = statement_start(conn, STATEMENT_EVENT_PURGE);
-    bind_int(&b, change->purged_events.before);
-    bind_int(&b, change->purged_events.newest);
-    return statement_run(&b, ret_error);
+    bind_int(&b, change->purge.before);
+    bind_int(&b, change->purge.newest);
+    bind_int(&b, change->purge.limit);
+    return run_purge(&b, change, ret_error);
 }
 
 typedef enum store_status (*applier)(struct sqlite_conn *conn, struct change *change, char **ret_error);

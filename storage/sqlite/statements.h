@@ -15,22 +15,24 @@ STATEMENT(
     "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (id) DO UPDATE SET cluster_id = excluded.cluster_id, project = excluded.project,"
     " status = excluded.status, finished_at = excluded.finished_at, doc = excluded.doc")
-STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE finished_at > 0 AND finished_at < ?")
+STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE id IN (SELECT id FROM operations WHERE finished_at "
+                           "> 0 AND finished_at < ? LIMIT ?)")
 STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations ORDER BY id")
 
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
 /*
- * ?1 before, ?2 how many are kept. From the oldest on, so that the rest is dense. The unary plus finds the
- * last one by events_at, among those that go, and not by a walk over all that stay.
+ * ?1 before, ?2 how many are kept, ?3 limit. From the oldest on, so that the rest is dense. The unary plus
+ * finds the last one by events_at, among those that go, and not by a walk over all that stay.
  */
 STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE sequence <= max("
                        " ifnull((SELECT max(+sequence) FROM events WHERE at < ?1), 0),"
                        " (SELECT value FROM meta WHERE key = 'event_sequence') - ?2)"
                        " AND sequence < ifnull((SELECT min(needed.sequence) FROM deliveries"
                        " JOIN events AS needed ON needed.id = deliveries.event_id"
-                       " WHERE deliveries.status = 'pending'), 9223372036854775807)")
+                       " WHERE deliveries.status = 'pending'), 9223372036854775807)"
+                       " AND sequence < (SELECT min(sequence) FROM events) + ?3")
 STATEMENT(EVENT_BY_ID, "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE id = ?")
 STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
 STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
@@ -81,7 +83,8 @@ STATEMENT(
     " error = excluded.error, next_attempt_at = excluded.next_attempt_at,"
     " created_at = excluded.created_at, updated_at = excluded.updated_at,"
     " event_type = excluded.event_type, snippet = excluded.snippet")
-STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE status <> 'pending' AND updated_at < ?")
+STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE status <> "
+                          "'pending' AND updated_at < ? LIMIT ?)")
 #define DELIVERY_COLUMNS                                                                         \
     "SELECT id, event_id, subscription_id, status, attempt, response_status, latency_ms, error," \
     " next_attempt_at, created_at, updated_at, event_type, snippet FROM deliveries"
@@ -107,13 +110,14 @@ STATEMENT(PROJECT_LOAD, "SELECT name, doc FROM projects ORDER BY name")
 
 STATEMENT(REPLAY_PUT, "INSERT INTO replays (key, created_at, doc) VALUES (?, ?, ?)"
                       " ON CONFLICT (key) DO UPDATE SET created_at = excluded.created_at, doc = excluded.doc")
-STATEMENT(REPLAY_PURGE, "DELETE FROM replays WHERE created_at < ?")
+STATEMENT(REPLAY_PURGE,
+          "DELETE FROM replays WHERE key IN (SELECT key FROM replays WHERE created_at < ? LIMIT ?)")
 STATEMENT(REPLAY_BY_KEY, "SELECT key, doc FROM replays WHERE key = ?")
 
 STATEMENT(AUDIT_APPEND, "INSERT INTO audit (at, token_id, action, project, cluster, outcome, body)"
                         " VALUES (?, ?, ?, ?, ?, ?, ?)")
-STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE at < ?1"
-                       " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000")
+STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE sequence IN (SELECT sequence FROM audit WHERE at < ?1"
+                       " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000 LIMIT ?2)")
 /* ?1 before; ?2 to ?6 JSON arrays or NULL; ?7 a token whatever ?2 says, or NULL; ?8 limit. */
 STATEMENT(AUDIT_PAGE, "SELECT sequence, body FROM audit WHERE sequence < ?1"
                       " AND (?2 IS NULL OR token_id = ?7 OR project IN (SELECT value FROM json_each(?2)))"

@@ -1,7 +1,9 @@
 """Show 8: what cannot work is refused at start with a clear message and the right exit code; nothing changes."""
 
+import contextlib
 import hashlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -201,3 +203,23 @@ def test_start_from_the_environment(sim, tmp_path):
         process.send_signal(signal.SIGTERM)
         assert process.wait(40) == 0
         log.close()
+
+
+def test_a_long_past_is_purged_slice_by_slice(sim, make_shootd):
+    """More than one slice (5,000 rows) of two kinds, and writes go on meanwhile."""
+    d = make_shootd(sim.url).start()
+    d.create("dev")
+    d.stop()
+    rows = 12000
+    with contextlib.closing(sqlite3.connect(d.state / "shootd.db")) as db, db:
+        first = db.execute("SELECT value FROM meta WHERE key = 'event_sequence'").fetchone()[0]
+        db.execute("UPDATE events SET at = 1")
+        db.executemany("INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, 'cluster.ready', 'team-a', 'dev', 1, '{}')",
+                       [(first + i, f"evt_{i:026}") for i in range(1, rows + 1)])
+        db.execute("UPDATE meta SET value = ? WHERE key = 'event_sequence'", (first + rows,))
+        db.executemany("INSERT INTO audit (at, action, outcome, body) VALUES (1, 'old', 'success', ?)", [(f'{{"n":{i}}}',) for i in range(rows)])
+    d.start()
+    assert d.http.put(d.clusters_path("other"), json={}).status_code == 202
+    wait_until(lambda: re.search(rf"^shootd_events_oldest_sequence ({first + rows + 1})$", d.http.get("/metrics").text, re.M), what="the purge")
+    assert not d.http.get("/v1/audit?action=old&limit=1").json()["items"]
+    assert d.events()

@@ -242,7 +242,7 @@ static void replays_are_found_replaced_and_purged(void **state)
     assert_int_equal(p->created_at, 30);
     replay_free(p);
     set = change_set_new();
-    change_purge(set, CHANGE_REPLAY_PURGE, 30);
+    change_purge(set, CHANGE_REPLAY_PURGE, 30, 1000);
     assert_int_equal(run(f, set), STORE_OK);
     assert_int_equal(find_replay(f, 'b', &p), STORE_NONE);
     assert_int_equal(find_replay(f, 'a', &p), STORE_OK);
@@ -301,7 +301,7 @@ static void audit_entries_are_numbered_filtered_and_purged(void **state)
     assert_audit(f, (struct audit_query){.clusters = dev, .tokens = token}, "4 2 1");
     assert_audit(f, (struct audit_query){.outcomes = 1 << AUDIT_DENIED | 1 << AUDIT_ERROR}, "4 2");
     set = change_set_new();
-    change_purge(set, CHANGE_AUDIT_PURGE, 41);
+    change_purge(set, CHANGE_AUDIT_PURGE, 41, 1000);
     assert_int_equal(run(f, set), STORE_OK);
     assert_audit(f, (struct audit_query){0}, "");
     set = change_set_new();
@@ -423,7 +423,7 @@ static void sequences_are_dense_and_never_reused(void **state)
         change_set_free(set);
     }
     struct change_set *set = change_set_new();
-    change_purge_events(set, 100, 1000);
+    change_purge_events(set, 100, 1000, 1000);
     assert_int_equal(run(f, set), STORE_OK);
     struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
     assert_int_equal(page->count, 0);
@@ -493,9 +493,9 @@ static void purges_keep_what_is_needed(void **state)
     change_put_delivery(set, make_delivery("dlv_1", "evt_1", "wh_1", DELIVERY_PENDING, 10));
     change_put_delivery(set, make_delivery("dlv_2", "evt_2", "wh_1", DELIVERY_DELIVERED, 10));
     change_put_delivery(set, make_delivery("dlv_3", "evt_2", "wh_1", DELIVERY_FAILED, 20));
-    change_purge(set, CHANGE_OPERATION_PURGE, 20);
-    change_purge_events(set, 20, 1000);
-    change_purge(set, CHANGE_DELIVERY_PURGE, 20);
+    change_purge(set, CHANGE_OPERATION_PURGE, 20, 1000);
+    change_purge_events(set, 20, 1000, 1000);
+    change_purge(set, CHANGE_DELIVERY_PURGE, 20, 1000);
     assert_int_equal(run(f, set), STORE_OK);
     assert_int_equal(load(f).operations, 2);
     struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
@@ -540,13 +540,13 @@ static void the_event_log_is_purged_from_its_beginning(void **state)
     assert_int_equal(run(f, set), STORE_OK);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         set = change_set_new();
-        change_purge_events(set, steps[i].before, steps[i].newest);
+        change_purge_events(set, steps[i].before, steps[i].newest, 1000);
         assert_int_equal(run(f, set), STORE_OK);
         check_page(f, &(struct event_query){.limit = 100}, steps[i].kept);
     }
     set = change_set_new();
     change_put_delivery(set, make_delivery("dlv_1", "evt_6", "wh_1", DELIVERY_DELIVERED, 10));
-    change_purge_events(set, 0, 1);
+    change_purge_events(set, 0, 1, 1000);
     assert_int_equal(run(f, set), STORE_OK);
     struct event_page *page = page_of(f, &(struct event_query){.limit = 10});
     assert_int_equal(page->oldest, 8);
@@ -555,6 +555,62 @@ static void the_event_log_is_purged_from_its_beginning(void **state)
     struct seen seen = load(f);
     assert_int_equal(seen.oldest_event, 8);
     assert_int_equal(seen.newest_event, 8);
+}
+
+static struct change_set *old_rows_of_every_kind(int count)
+{
+    struct change_set *set = change_set_new();
+    change_put_subscription(set, make_subscription("wh_1", "hook"));
+    for (int i = 1; i <= count; i++) {
+        char op[40], event[40], delivery[40];
+        (void)snprintf(op, sizeof(op), "op_%d", i);
+        (void)snprintf(event, sizeof(event), "evt_%d", i);
+        (void)snprintf(delivery, sizeof(delivery), "dlv_%d", i);
+        change_put_operation(set, make_operation(op, i));
+        (void)change_append_event(set, make_event(event, EVENT_CLUSTER_READY, "p1", "c1", i));
+        change_put_delivery(set, make_delivery(delivery, event, "wh_1", DELIVERY_DELIVERED, i));
+        change_put_replay(set, make_replay((char)('a' + i), "body", i));
+        append_audit(set, i, "create", "p1", AUDIT_SUCCESS);
+    }
+    return set;
+}
+
+/* Of 10 rows 7 are to go, at most 3 at a time. */
+static void purges_go_in_slices(void **state)
+{
+    struct fixture *f = *state;
+    static const enum change_kind kinds[] = {CHANGE_OPERATION_PURGE, CHANGE_EVENT_PURGE,
+                                             CHANGE_DELIVERY_PURGE, CHANGE_REPLAY_PURGE, CHANGE_AUDIT_PURGE};
+    static const struct {
+        bool left_over;
+        const char *kept;
+    } slices[] = {
+        {true, "4 5 6 7 8 9 10"},
+        {true, "7 8 9 10"},
+        {false, "8 9 10"},
+        {false, "8 9 10"},
+    };
+    assert_int_equal(run(f, old_rows_of_every_kind(10)), STORE_OK);
+    for (size_t i = 0; i < ARRAY_LEN(slices); i++) {
+        for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+            struct change_set *set = change_set_new();
+            if (kinds[k] == CHANGE_EVENT_PURGE)
+                change_purge_events(set, 8, 1000, 3);
+            else
+                change_purge(set, kinds[k], 8, 3);
+            assert_int_equal(store_try(f->backend, f->writer, set), STORE_OK);
+            if (change_set_left_over(set) != slices[i].left_over)
+                fail_msg("kind %d, slice %zu", kinds[k], i);
+            change_set_free(set);
+        }
+        check_page(f, &(struct event_query){.limit = 100}, slices[i].kept);
+    }
+    struct replay *p = NULL;
+    assert_int_equal(load(f).operations, 3);
+    assert_audit(f, (struct audit_query){0}, "10 9 8");
+    assert_int_equal(find_replay(f, 'a' + 7, &p), STORE_NONE);
+    assert_int_equal(find_replay(f, 'a' + 8, &p), STORE_OK);
+    replay_free(p);
 }
 
 static void deliveries_page_newest_first_and_cascade(void **state)
@@ -746,6 +802,7 @@ int main(void)
             SUITE_TEST(event_pages_filter),
             SUITE_TEST(purges_keep_what_is_needed),
             SUITE_TEST(the_event_log_is_purged_from_its_beginning),
+            SUITE_TEST(purges_go_in_slices),
             SUITE_TEST(deliveries_page_newest_first_and_cascade),
             SUITE_TEST(deliveries_are_found_by_status_and_id),
             SUITE_TEST(events_that_a_subscription_missed),

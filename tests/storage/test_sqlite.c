@@ -431,6 +431,11 @@ static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
         {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING COVERING INDEX events_at (at>?)"},
         {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"},
         {STATEMENT_EVENT_PURGE, "SEARCH events USING COVERING INDEX events_at (at<?)"},
+        {STATEMENT_OPERATION_PURGE,
+         "SEARCH operations USING INDEX operations_finished (finished_at>? AND finished_at<?)"},
+        {STATEMENT_DELIVERY_PURGE, "SEARCH deliveries USING INDEX deliveries_final (updated_at<?)"},
+        {STATEMENT_REPLAY_PURGE, "SEARCH replays USING INDEX replays_created (created_at<?)"},
+        {STATEMENT_AUDIT_PURGE, "MULTI-INDEX OR"},
         {STATEMENT_DELIVERY_LOAD, "USING INDEX deliveries_pending"},
         {STATEMENT_DELIVERIES_FAILED, "USING INDEX deliveries_failed (subscription_id=? AND id<?)"},
     };

@@ -285,7 +285,7 @@ static void publish(struct fixture *f, const char *subscription, unsigned number
 static struct delivery stored(struct fixture *f, const char *subscription, unsigned number)
 {
     struct change_set *barrier = change_set_new();
-    change_purge(barrier, CHANGE_DELIVERY_PURGE, 1);
+    change_purge(barrier, CHANGE_DELIVERY_PURGE, 1, 1000);
     commit(f, barrier);
     const struct delivery wanted = make_delivery(f, subscription, number);
     struct delivery_query query = {.status = -1, .limit = 100};
