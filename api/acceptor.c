@@ -9,23 +9,28 @@
 
 #include "base/log.h"
 
-enum { BATCH = 64, PAUSE_MS = 100 };
-static const int64_t COMPLAIN_EVERY_US = 60 * US_PER_S;
+enum { BATCH = 64, PAUSE_MS = 100, COMPLAIN_EVERY_MS = 60 * 1000 };
+static const int64_t COMPLAIN_EVERY_US = COMPLAIN_EVERY_MS * US_PER_MS;
 
 static void wake(struct acceptor *a)
 {
     (void)eventfd_write(a->wake_fd, 1);
 }
 
-static void complain(struct acceptor *a, const char *what, const char *why)
+static void complain(struct acceptor *a, enum acceptor_trouble trouble, const char *what, const char *why)
 {
     int64_t now = env_mono(a->env);
-    if (a->complained && now - a->complained < COMPLAIN_EVERY_US)
+    int64_t *last = &a->complained[trouble];
+    if (*last && now - *last < COMPLAIN_EVERY_US)
         return;
-    a->complained = now;
+    *last = now;
     log_warning(what, "cause", why, "connections", LOG_INT(atomic_load(&a->open)));
 }
 
+/*
+ * A worker that has no memory for a connection closes it and tells nobody: `open` and `unseen` are one too
+ * high from then on. Nothing else works any more by then.
+ */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
     atomic_fetch_add(&a->open, 1);
@@ -35,27 +40,18 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     /* Closed by the library. */
     atomic_fetch_sub(&a->unseen, 1);
     atomic_fetch_sub(&a->open, 1);
-    complain(a, "a connection was dropped", "libmicrohttpd did not take it");
+    complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not take it");
 }
 
-/* True: the socket is to be left alone for a while. accept(2) also tells of errors that a connection already
- * had; those concern nobody. */
-static bool needs_pause(struct acceptor *a, int error)
+/* Errors that the connection had already, see accept(2): they concern nobody, the next one is asked for. */
+static bool is_of_the_connection(int error)
 {
-    switch (error) {
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM:
-    case EBADF:
-    case EINVAL:
-    case ENOTSOCK:
-    case EOPNOTSUPP:
-        complain(a, "cannot accept connections", strerror(error));
-        return true;
-    default:
-        return false;
-    }
+    static const int errors[] = {EINTR,     ECONNABORTED, EPROTO,       ENETDOWN,   ENOPROTOOPT,
+                                 EHOSTDOWN, ENONET,       EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH};
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+        if (errors[i] == error)
+            return true;
+    return false;
 }
 
 static bool is_full(const struct acceptor *a)
@@ -74,8 +70,10 @@ static bool accept_some(struct acceptor *a)
             hand_over(a, fd, (struct sockaddr *)&address, len);
         else if (errno == EAGAIN)
             return false;
-        else if (needs_pause(a, errno))
+        else if (!is_of_the_connection(errno)) {
+            complain(a, TROUBLE_FAILED, "cannot accept connections", strerror(errno));
             return true;
+        }
     }
     return false;
 }
@@ -88,12 +86,12 @@ static void *acceptor_run(void *arg)
     while (!atomic_load(&a->stopping)) {
         bool full = is_full(a);
         if (full)
-            complain(a, "no more connections are accepted", "limits.connections are open");
+            complain(a, TROUBLE_FULL, "no more connections are accepted", "limits.connections are open");
         struct pollfd fds[] = {
             {.fd = a->wake_fd, .events = POLLIN},
             {.fd = full || pause ? -1 : a->listen_fd, .events = POLLIN},
         };
-        (void)poll(fds, ARRAY_LEN(fds), pause ? PAUSE_MS : -1);
+        (void)poll(fds, ARRAY_LEN(fds), pause ? PAUSE_MS : full ? COMPLAIN_EVERY_MS : -1);
         eventfd_t ignored;
         if (fds[0].revents)
             (void)eventfd_read(a->wake_fd, &ignored);
@@ -112,7 +110,7 @@ int acceptor_start(struct acceptor *a, const struct env *env, struct MHD_Daemon 
     int r = pthread_create(&a->thread, NULL, acceptor_run, a);
     a->runs = r == 0;
     if (r)
-        acceptor_done(a);
+        (void)close(a->wake_fd);
     return -r;
 }
 

@@ -15,6 +15,8 @@
 
 #include "base/env.h"
 
+enum acceptor_trouble { TROUBLE_FULL, TROUBLE_FAILED, TROUBLE_DROPPED, TROUBLE_MAX_ };
+
 struct acceptor {
     const struct env *env;
     struct MHD_Daemon *daemon;
@@ -22,9 +24,9 @@ struct acceptor {
     int wake_fd;
     unsigned limit;
     pthread_t thread;
-    int64_t complained; /* mono_us of the last warning; acceptor's thread */
-    atomic_uint open;   /* accepted and not closed yet */
-    atomic_uint unseen; /* accepted, and its worker did not look at it yet */
+    int64_t complained[TROUBLE_MAX_]; /* mono_us of the last warning; acceptor's thread */
+    atomic_uint open;                 /* accepted and not closed yet */
+    atomic_uint unseen;               /* accepted, and its worker did not look at it yet */
     atomic_bool stopping;
     bool runs; /* caller of start and stop */
 };

@@ -6,13 +6,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINGER_S = 5, MOST_AT_ONCE = 1024 * 1024 };
+enum {
+    LINGER_S = 5,
+    PIECE = 16 * 1024,
+    PIECES_AT_ONCE = 32,
+    RECEIVE_BUFFER = 64 * 1024, /* else the kernel lets it grow to megabytes for each that sends fast */
+};
 
 void linger_add(struct lingering *l, int fd, mono_us now)
 {
+    const int size = RECEIVE_BUFFER;
     int own = l->count < LINGER_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (own < 0)
         return;
+    (void)setsockopt(own, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
     l->items[l->count].fd = own;
     l->items[l->count++].until = now + LINGER_S * US_PER_S;
 }
@@ -20,8 +27,10 @@ void linger_add(struct lingering *l, int fd, mono_us now)
 /* True when the other end has closed, too. */
 static bool throw_away(int fd)
 {
-    /* With MSG_TRUNC the bytes of a stream are dropped, not copied. */
-    ssize_t n = recv(fd, NULL, MOST_AT_ONCE, MSG_DONTWAIT | MSG_TRUNC);
+    char piece[PIECE];
+    ssize_t n = 1;
+    for (int i = 0; i < PIECES_AT_ONCE && n > 0; i++)
+        n = recv(fd, piece, sizeof(piece), MSG_DONTWAIT);
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 

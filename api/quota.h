@@ -1,24 +1,27 @@
 /*
  * Request quotas per minute (HT-42 to HT-45): a token bucket in its GCRA form, one timestamp a key, that
- * holds a minute's worth. The table has a fixed size and no lock. When it is full, the key that was quiet for
- * longest is forgotten, which at worst gives it a full bucket again.
+ * holds a minute's worth. The table has a fixed size: a key has its place in one of a few cells that it
+ * shares with others; when they are taken, the one whose bucket is fullest is forgotten, which at worst gives
+ * it a full one.
  */
 #ifndef API_QUOTA_H
 #define API_QUOTA_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/env.h"
 
-enum { QUOTA_WINDOW_S = 60 };
+enum { QUOTA_WINDOW_S = 60, QUOTA_STRIPES = 64 };
 
 struct quota {
     const char *name; /* of the policy, in RateLimit fields and metrics */
     int64_t per_minute;
     int64_t interval_ns; /* what one request costs */
     struct quota_cell *cells;
+    pthread_mutex_t locks[QUOTA_STRIPES]; /* guard cells by key; held for a few instructions */
     _Atomic uint64_t refused;
 };
 
@@ -27,8 +30,8 @@ struct quota_state {
     const struct quota *quota; /* NULL: there is no bound */
     bool is_refused;
     int64_t remaining;
-    int seconds; /* until a refused request would be let in, else until the bucket is full again; rounded up
-                  */
+    /* Until there is more when nothing is left, else until the bucket is full again; rounded up. */
+    int seconds;
 };
 
 /* `per_minute` 0: no bound. `name` is not copied. */

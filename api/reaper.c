@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
+
 /* `due` of a connection that was shut down; no clock shows it. */
 static const int64_t REAPED = -1;
 
@@ -65,6 +67,7 @@ void connection_linger(struct connection *c)
     struct reaper *reaper = c->reaper;
     (void)pthread_mutex_lock(&reaper->lock);
     linger_add(&reaper->linger, c->fd, env_mono(reaper->env));
+    (void)pthread_cond_signal(&reaper->wake);
     (void)pthread_mutex_unlock(&reaper->lock);
 }
 
@@ -145,11 +148,17 @@ static void look_at(struct reaper *reaper, struct connection *c, mono_us now)
     atomic_fetch_add(&reaper->reaped, 1);
 }
 
+/* Who lingers sends as fast as it is read. */
+static int64_t next_look(const struct reaper *reaper)
+{
+    return reaper->linger.count ? LINGER_LOOK_US : reaper->limits.reap_us;
+}
+
 static void wait_a_while(struct reaper *reaper)
 {
     struct timespec until;
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + reaper->limits.reap_us;
+    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + next_look(reaper);
     until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
     (void)pthread_cond_timedwait(&reaper->wake, &reaper->lock, &until);
 }
@@ -167,6 +176,14 @@ static void *reaper_run(void *arg)
     }
     (void)pthread_mutex_unlock(&reaper->lock);
     return NULL;
+}
+
+size_t reaper_lingering(struct reaper *reaper)
+{
+    (void)pthread_mutex_lock(&reaper->lock);
+    size_t count = reaper->linger.count;
+    (void)pthread_mutex_unlock(&reaper->lock);
+    return count;
 }
 
 unsigned reaper_unread(struct reaper *reaper)

@@ -72,6 +72,8 @@ void reaper_stop(struct reaper *reaper);
 
 /* How many connections are open whose request was not read yet. Any thread. */
 unsigned reaper_unread(struct reaper *reaper);
+/* How many are closed but for what their clients still send (api/linger.h). Any thread. */
+size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
 void connection_close(struct connection *c);

@@ -26,6 +26,7 @@ enum {
     CONNECTION_MEMORY = 32 * 1024,
     DEFAULT_CONNECTIONS = 8192,
     UNREAD_MOMENTS = 60,
+    LINGER_MOMENTS = 250, /* half a second */
 };
 
 struct api_limits api_limits_default(void)
@@ -275,9 +276,11 @@ static bool start_server(struct api *api, char **ret_error)
     }
     int r = acceptor_start(&api->acceptor, api->options.env, api->daemon, api->options.listen_fd,
                            connection_limit(api));
-    if (r < 0)
-        abort(); /* the workers' threads before it could be made */
-    return true;
+    if (r < 0) {
+        *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
+        MHD_stop_daemon(api->daemon);
+    }
+    return r == 0;
 }
 
 struct api *api_start(const struct api_options *options, char **ret_error)
@@ -357,6 +360,8 @@ void api_stop(struct api *api)
         (void)nanosleep(&moment, NULL);
     }
     MHD_stop_daemon(api->daemon);
+    for (int i = 0; i < LINGER_MOMENTS && reaper_lingering(&api->reaper); i++)
+        (void)nanosleep(&moment, NULL);
     acceptor_done(&api->acceptor);
     streams_stop(&api->streams);
     reaper_stop(&api->reaper);

@@ -98,8 +98,8 @@ static const struct key event_keys[] = {
 static const struct key_group event_group = {event_keys, ARRAY_LEN(event_keys)};
 
 static const struct key cors_keys[] = {
-    {"origins", KEY_STRING_LIST, AT(config, cors.origins), NULL, "[]", 0, 0, NULL, NULL, false,
-     "Browser frontends that may read answers, each exactly: [\"https://console.example.com\"]. No *."},
+    {"origins", KEY_STRING_LIST, AT(config, cors.origins), NULL, "[https://console.example.com]", 0, 0, NULL,
+     NULL, false, "Browser frontends that may read answers, each exactly. No *."},
 };
 static const struct key_group cors_group = {cors_keys, ARRAY_LEN(cors_keys)};
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/linger.h"
 #include "base/log.h"
 #include "daemon/daemon.h"
 #include "daemon/journal.h"
@@ -114,7 +115,7 @@ static void *force_exit(void *arg)
  */
 static void raise_descriptor_limit(const struct config *config)
 {
-    enum { OTHERS = 128 };
+    enum { OTHERS = 128 + LINGER_MAX };
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return;

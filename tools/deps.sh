@@ -23,7 +23,13 @@ if [ ${#missing[@]} -gt 0 ]; then
     echo "installing: ${missing[*]}"
     "${sudo[@]}" apt-get update -qq
     # A test tool must not start a service on this machine.
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+    policy=/usr/sbin/policy-rc.d
+    if ! [ -e $policy ]; then
+        printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
+        "${sudo[@]}" chmod 755 $policy
+        trap '"${sudo[@]}" rm -f $policy' EXIT
+    fi
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 if [ -f tests/js/package.json ] && ! [ tests/js/node_modules/.stamp -nt tests/js/package.json ]; then

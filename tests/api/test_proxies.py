@@ -20,7 +20,7 @@ def client_of(d, raw, *fields):
     """The address in the log of one request."""
     id = f"asked-{time.monotonic_ns()}"
     assert raw.send(request("GET", "/v1/whoami", f"X-Request-Id: {id}", *fields, token=d.token())).read().status == 200
-    line = wait_until(lambda: re.search(f"request_id={id} .*$", d.log(), re.M), what="the log")[0]
+    line = wait_until(lambda: re.search(f"request_id={id} .*\n", d.log()), what="the log")[0]
     return re.search(r"client=(\S+)", line)[1]
 
 
@@ -113,7 +113,11 @@ class Nginx:
         self.config.write_text(f"daemon off;\nuser root;\nworker_processes 1;\npid {directory}/pid;\nerror_log stderr info;\n"
                                f"events {{}}\nhttp {{\naccess_log {directory}/access.log;\n{temporary}{site}}}\n")
         self.process = harness.Process(["nginx", "-p", directory, "-c", self.config], directory / "nginx.log")
-        wait_until(lambda: self.curl("/version").returncode == 0, what="nginx")
+        try:
+            wait_until(lambda: self.curl("/version").returncode == 0, what="nginx")
+        except AssertionError:
+            self.stop()
+            raise
 
     def argv(self, path, *more):
         return ["curl", "--silent", "--show-error", "--cacert", self.ca, "--resolve", f"{NAME}:{self.port}:127.0.0.1",
