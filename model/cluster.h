@@ -39,6 +39,8 @@ void shoot_free(struct shoot *s);
 struct shoot *shoot_copy(const struct shoot *s);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
+/* NULL while there is none, some backends say "" then; belongs to the shoot. */
+const char *shoot_uid(const struct shoot *s);
 /* The state of that operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);
 

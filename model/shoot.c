@@ -39,6 +39,12 @@ struct shoot *shoot_copy(const struct shoot *s)
     return copy;
 }
 
+const char *shoot_uid(const struct shoot *s)
+{
+    const char *uid = s ? json_str(s->observed, "uid") : NULL;
+    return uid && *uid ? uid : NULL;
+}
+
 bool shoot_is_deletion(const struct shoot *s)
 {
     return s && s->operation_type && !strcmp(s->operation_type, "Delete");

@@ -135,6 +135,7 @@ static void on_gone_saved(struct save *save)
         poll_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }
+    gone_remember(p, e->cluster->shoot);
     entity_remove(e);
     view_publish(save->r->o.view);
     project_show(p);

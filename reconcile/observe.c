@@ -10,7 +10,7 @@
 #include "model/spec.h"
 #include "reconcile/world_private.h"
 
-enum { STALE_GRACE_S = 5, OLDER_S = 60 };
+enum { STALE_GRACE_S = 5 };
 
 static bool same_text(const char *a, const char *b)
 {
@@ -144,32 +144,29 @@ static void become_unmanaged(struct entity *e, struct save *save)
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
 }
 
-/* NULL while there is none: some backends say "" then. */
-static const char *uid_of(const struct shoot *s)
-{
-    const char *uid = s ? json_str(s->observed, "uid") : NULL;
-    return uid && *uid ? uid : NULL;
-}
-
 /* Deleted and made again by others under the same name: not the cluster that the record is about. */
 static bool is_another(const struct cluster *c, const struct shoot *seen)
 {
-    const char *known = uid_of(c->shoot), *now = uid_of(seen);
+    const char *known = shoot_uid(c->shoot), *now = shoot_uid(seen);
     return c->upstream_exists && known && now && strcmp(known, now) != 0;
 }
 
-/* From before what is known; not for long, clocks may be set. */
-static bool is_older(const struct cluster *c, const struct shoot *seen, wall_us now)
+/*
+ * From before what is known. Nodes of Cleura with caches of their own may take turns in answering lists, for
+ * minutes after a change (cleura-api.md 5.3). Not for longer: its clock may have been set.
+ */
+static bool is_older(const struct entity *e, const struct shoot *seen)
 {
-    return c->shoot && seen->operation_at && seen->operation_at < c->shoot->operation_at &&
-           now - c->observed_at < OLDER_S * US_PER_S;
+    return seen->operation_at && seen->operation_at < e->newest_at &&
+           env_mono(e->r->env) - e->newest_since < OBSERVE_LAG_S * US_PER_S;
 }
 
-/* An answer that lags behind an earlier one (cleura-api.md 5.3) must not end the step that waits. */
-static bool is_outdated(const struct entity *e, const struct shoot *seen, wall_us now)
+void observe_note(struct entity *e, const struct shoot *shoot)
 {
-    return entity_has_open_operation(e) && e->op->step_count &&
-           e->op->steps[e->op->step_index].status == STEP_WAITING && is_older(e->cluster, seen, now);
+    if (shoot->operation_at > e->newest_at)
+        e->newest_since = env_mono(e->r->env);
+    if (shoot->operation_at)
+        e->newest_at = shoot->operation_at;
 }
 
 /*
@@ -179,7 +176,7 @@ static bool is_outdated(const struct entity *e, const struct shoot *seen, wall_u
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    if (shoot_is_deletion(seen) || is_older(c, seen, env_wall(e->r->env)) || ++e->other_reads < ABSENT_READS)
+    if (shoot_is_deletion(seen) || is_older(e, seen) || ++e->other_reads < ABSENT_READS)
         return;
     log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
     entity_gone(e);
@@ -198,7 +195,7 @@ void observe(struct entity *e, struct shoot *shoot)
     bool another = is_another(c, shoot);
     if (another)
         observe_another(e, shoot);
-    if (another || is_outdated(e, shoot, now)) {
+    if (another || is_older(e, shoot)) {
         shoot_free(shoot);
         return;
     }
@@ -212,6 +209,7 @@ void observe(struct entity *e, struct shoot *shoot)
     changed |= apply_decision(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
+    observe_note(e, shoot);
     c->observed_at = now;
     c->stale = false;
     c->upstream_exists = true;

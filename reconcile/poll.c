@@ -188,7 +188,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     (void)snprintf(name, sizeof(name), "%s", shoot->name);
     struct entity *e = find_in_project(p, name);
     bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
-    if (!e && leaving)
+    if (!e && (leaving || gone_is_known(p, shoot)))
         shoot_free(shoot); /* a list that lags behind a finished deletion */
     else if (!e)
         discover(p, shoot);

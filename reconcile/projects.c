@@ -241,6 +241,7 @@ void project_done(struct project *p)
 {
     loop_timer_clear(p->r->o.loop, &p->catalog_timer);
     heap_done(&p->due);
+    gone_forget_all(p);
     project_state_free(p->state);
     free(p->last_error);
     free(p->shown);

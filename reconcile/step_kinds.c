@@ -62,6 +62,7 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
     if (result->shoot) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
+        observe_note(e, c->shoot);
         c->observed_at = env_wall(e->r->env);
         c->stale = false;
     }

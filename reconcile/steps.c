@@ -183,6 +183,7 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     if (result->shoot && !e->reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
+        observe_note(e, c->shoot);
         c->observed_at = c->guard_since;
         if (c->shoot->operation_at) /* an answer that tells of no operation is no reason to forget the last */
             c->guard_seen_at = c->shoot->operation_at;

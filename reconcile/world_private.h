@@ -26,8 +26,9 @@
 
 enum {
     ENTITY_KEY_BYTES = 256,
-    ABSENT_READS = 2, /* how often a shoot must be missing before it is believed */
-    LOOK_AGAIN_S = 3, /* between two such reads: an effect may become visible a little late */
+    ABSENT_READS = 2,    /* how often a shoot must be missing before it is believed */
+    LOOK_AGAIN_S = 3,    /* between two such reads: an effect may become visible a little late */
+    OBSERVE_LAG_S = 300, /* how long an answer may show what was before */
 };
 
 struct project;
@@ -50,6 +51,8 @@ struct entity {
     bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
     bool must_look;       /* what is known of the shoot may be old: read it before the next write */
+    wall_us newest_at;    /* newest time of an operation that Cleura told, by its clock */
+    mono_us newest_since; /* when that was told first */
     int other_reads;      /* consecutive reads that found another uid */
     mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
     mono_us lost_at;      /* first read back of the current step; 0: none yet */
@@ -82,6 +85,7 @@ struct project {
     struct upstream_call catalog_call;
     struct loop_timer catalog_timer;
     struct list catalog_waiters; /* struct waiting */
+    struct gone_shoot *gone;     /* see gone.c */
     char *last_error;
     char *shown; /* last published JSON, to publish only changes */
 };
@@ -268,6 +272,12 @@ void entity_gone(struct entity *e);
 
 /* observe.c: takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
+/* Another answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
+void observe_note(struct entity *e, const struct shoot *shoot);
+/* gone.c: for OBSERVE_LAG_S a list may still show it. `shoot` may be NULL. */
+void gone_remember(struct project *p, const struct shoot *shoot);
+bool gone_is_known(struct project *p, const struct shoot *shoot);
+void gone_forget_all(struct project *p);
 /* Nobody could confirm it just now: shown as stale at once. */
 void observe_doubt(struct entity *e);
 /* Decides phase, health and drift anew from what is known, after an operation began or ended. */

@@ -40,14 +40,49 @@ void handle_bootstrap(struct exchange *x)
     }
 }
 
-void handle_list_shoots(struct exchange *x)
+static json_t *render_list(const struct exchange *x)
 {
     json_t *list = json_array();
 
     for (const struct shoot *shoot = x->sim->shoots; shoot != NULL; shoot = shoot->next)
         if (strcmp(shoot->region, x->region) == 0 && strcmp(shoot->project, x->project) == 0)
             json_array_append_new(list, render(x, shoot));
-    answer_json(x, 200, list);
+    return list;
+}
+
+/*
+ * Two nodes take turns. One is up to date, the other answers from a cache of its own: a list of a time at
+ * most `list_cache_seconds` ago.
+ */
+static json_t *list_of_a_node(const struct exchange *x)
+{
+    json_t *caches = x->sim->list_caches;
+    int64_t now_us = clock_now_us(&x->sim->clock);
+    char key[256];
+    json_t *cache;
+    bool cached;
+
+    snprintf(key, sizeof key, "%d/%s/%s", exchange_generation(x), x->region, x->project);
+    cache = json_object_get(caches, key);
+    if (cache == NULL) {
+        cache = json_pack("{s:I, s:b, s:o}", "at", (json_int_t)now_us, "turn", 0, "list", render_list(x));
+        json_object_set_new(caches, key, cache);
+    }
+    cached = json_is_true(json_object_get(cache, "turn"));
+    json_object_set_new(cache, "turn", json_boolean(!cached));
+    if (!cached)
+        return render_list(x);
+    if (now_us - json_integer_value(json_object_get(cache, "at")) >=
+        clock_from_seconds(x->sim->settings.list_cache_seconds)) {
+        json_object_set_new(cache, "at", json_integer((json_int_t)now_us));
+        json_object_set_new(cache, "list", render_list(x));
+    }
+    return json_deep_copy(json_object_get(cache, "list")); /* an answer is used without the lock */
+}
+
+void handle_list_shoots(struct exchange *x)
+{
+    answer_json(x, 200, x->sim->settings.list_cache_seconds > 0 ? list_of_a_node(x) : render_list(x));
 }
 
 static void create(struct exchange *x, const char *name, json_t *spec)

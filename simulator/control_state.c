@@ -279,6 +279,19 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
     return spec;
 }
 
+/* The time of the last operation does not go back; what has changed has done so now. */
+static void carry_on(struct sim *sim, struct shoot *shoot)
+{
+    const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);
+
+    if (before == NULL || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
+        return;
+    if (!json_equal(before->spec, shoot->spec))
+        shoot->run.changed_us = clock_now_us(&sim->clock);
+    else if (shoot->run.changed_us < before->run.changed_us)
+        shoot->run.changed_us = before->run.changed_us;
+}
+
 static struct shoot *load_shoot(struct sim *sim, const json_t *item, json_t *errors)
 {
     const char *name = text_or(json_object_get(item, "name"), "");
@@ -301,8 +314,10 @@ static struct shoot *load_shoot(struct sim *sim, const json_t *item, json_t *err
     shoot->ca_stage = stage;
     if (*uid != '\0')
         snprintf(shoot->uid, sizeof shoot->uid, "%s", uid);
-    return set_condition(sim, shoot, text_or(json_object_get(item, "state"), "ready")) ? shoot
-                                                                                       : shoot_free(shoot);
+    if (!set_condition(sim, shoot, text_or(json_object_get(item, "state"), "ready")))
+        return shoot_free(shoot);
+    carry_on(sim, shoot);
+    return shoot;
 }
 
 static void load_bootstrapped(struct sim *sim, const json_t *list)

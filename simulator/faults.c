@@ -23,6 +23,7 @@ static const char *const kinds[FAULT_KIND_MAX_] = {
     [FAULT_UNKNOWN_ENUM] = "unknown_enum",
     [FAULT_REORDER] = "reorder",
     [FAULT_OMIT_OPTIONAL] = "omit_optional",
+    [FAULT_INVALID_UTF8] = "invalid_utf8",
 };
 
 static enum fault_kind kind_find(const char *name)
@@ -182,6 +183,18 @@ static void answer_garbage(const struct fault *fault, struct exchange *x)
     answer_text(x, success == 204 ? 200 : success, "text/html", sim_strdup(body));
 }
 
+/* The first letter of the first text becomes the beginning of a sequence that does not go on. */
+static void answer_invalid_utf8(struct exchange *x)
+{
+    char *text = x->answer != NULL ? json_dumps(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *value = text != NULL ? strstr(text, "\":\"") : NULL;
+
+    if (value != NULL)
+        value[3] = '\xc3';
+    if (text != NULL)
+        answer_text(x, x->status, "application/json", text);
+}
+
 static const char *status_message(int status)
 {
     static const struct {
@@ -260,6 +273,9 @@ static void apply_kind(const struct fault *fault, struct exchange *x)
         return;
     case FAULT_OMIT_OPTIONAL:
         mangle(x, mangle_omit_optional);
+        return;
+    case FAULT_INVALID_UTF8:
+        answer_invalid_utf8(x);
         return;
     case FAULT_KIND_MAX_:
     case FAULT_KIND_INVALID:

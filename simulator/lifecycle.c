@@ -127,6 +127,8 @@ static void succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
     if (shoot->run.kind != RUN_DELETE)
         shoot->ever_succeeded = true;
     shoot->care_until_us = at_us + clock_from_seconds(sim->settings.care_seconds);
+    if (shoot->run.kind == RUN_HIBERNATE || shoot->run.kind == RUN_WAKE)
+        shoot->flag_turns_us = at_us + clock_from_seconds(sim->settings.hibernated_lag_seconds);
     if (shoot->run.kind == RUN_HIBERNATE)
         shoot->hibernated = true;
     else if (shoot->run.kind == RUN_WAKE)

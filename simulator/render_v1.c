@@ -141,11 +141,12 @@ static json_t *render_status(const struct sim *sim, const struct shoot *shoot, i
 
     if (state == NULL)
         return json_object();
-    status = json_pack("{s:O, s:O, s:o, s:b, s:o, s:o}", "conditions", json_object_get(state, "conditions"),
-                       "constraints", json_object_get(state, "constraints"), "lastErrors",
-                       render_last_errors(json_object_get(state, "last_errors")), "hibernated",
-                       shoot->hibernated, "advertisedAddresses", render_addresses(shoot, now_us),
-                       "lastOperation", render_last_operation(shoot, now_us));
+    status =
+        json_pack("{s:O, s:O, s:o, s:b, s:o, s:o}", "conditions", json_object_get(state, "conditions"),
+                  "constraints", json_object_get(state, "constraints"), "lastErrors",
+                  render_last_errors(json_object_get(state, "last_errors")), "hibernated",
+                  shoot_shows_hibernated(shoot, now_us), "advertisedAddresses",
+                  render_addresses(shoot, now_us), "lastOperation", render_last_operation(shoot, now_us));
     json_decref(state);
     return status;
 }

@@ -16,6 +16,8 @@ static const struct member members[] = {
     {"care_seconds", offsetof(struct settings, care_seconds), MEMBER_SECONDS},
     {"delete_linger_seconds", offsetof(struct settings, delete_linger_seconds), MEMBER_SECONDS},
     {"kubeconfig_cap_seconds", offsetof(struct settings, kubeconfig_cap_seconds), MEMBER_SECONDS},
+    {"list_cache_seconds", offsetof(struct settings, list_cache_seconds), MEMBER_SECONDS},
+    {"hibernated_lag_seconds", offsetof(struct settings, hibernated_lag_seconds), MEMBER_SECONDS},
     {"latency_ms", offsetof(struct settings, latency_ms), MEMBER_MS},
     {"action_status", offsetof(struct settings, action_status), MEMBER_STATUS},
     {"invalid_token_status", offsetof(struct settings, invalid_token_status), MEMBER_STATUS},

@@ -12,6 +12,8 @@ struct settings {
     double care_seconds;
     double delete_linger_seconds;
     double kubeconfig_cap_seconds;
+    double list_cache_seconds;       /* every other list of shoots is up to this old */
+    double hibernated_lag_seconds;   /* the flag turns this long after the end of the run */
     double durations[RUN_KIND_MAX_]; /* seconds per kind of run */
     unsigned latency_ms;
     int action_status;

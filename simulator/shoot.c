@@ -146,6 +146,11 @@ bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us)
     return created_to(shoot, now_us) >= PROGRESS_API_SERVER && !is_torn_down(shoot, now_us, 70);
 }
 
+bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us)
+{
+    return now_us < shoot->flag_turns_us ? !shoot->hibernated : shoot->hibernated;
+}
+
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us)
 {
     json_int_t count = json_integer_value(json_object_get(worker, "minimum"));

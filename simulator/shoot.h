@@ -45,6 +45,7 @@ struct shoot {
     bool has_queued;
     bool ever_succeeded;
     bool hibernated;
+    int64_t flag_turns_us; /* until then the flag shows what was before */
     bool deleting;
     bool gone;
     enum ca_stage ca_stage;
@@ -74,6 +75,8 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name);
 bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us);
 /* An API server address exists: kubeconfigs can be made. */
 bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us);
+/* The flag as answers tell it, which may be late. */
+bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us);
 /* Nodes of a group that are up now; names by index. */
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us);
 void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t index, char *out, size_t size);

@@ -44,6 +44,7 @@ struct sim *sim_new(const struct options *options)
     request_log_init(&sim->log);
     sim->bootstrapped = json_object();
     sim->replay = json_array();
+    sim->list_caches = json_object();
     sim->catalog = catalog_new(options, sim->clock.started_sim_us);
     sim->authority = kubeconfig_authority_new();
     return sim;
@@ -60,6 +61,7 @@ struct sim *sim_free(struct sim *sim)
     request_log_done(&sim->log);
     json_decref(sim->bootstrapped);
     json_decref(sim->replay);
+    json_decref(sim->list_caches);
     json_decref(sim->catalog);
     kubeconfig_authority_free(sim->authority);
     pthread_cond_destroy(&sim->stop_signal);

@@ -33,7 +33,8 @@ struct sim {
     json_t *catalog;      /* the v2 cloud profile */
     struct script *scripts;
     struct faults faults;
-    json_t *replay; /* array of recorded answers not yet used */
+    json_t *replay;      /* array of recorded answers not yet used */
+    json_t *list_caches; /* see clusters.c */
     struct request_log log;
     struct kubeconfig_authority *authority;
 };

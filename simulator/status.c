@@ -199,5 +199,5 @@ json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernatio
                                                          "satisfied.",
                                                          now_us));
     return json_pack("{s:o, s:o, s:o, s:b}", "conditions", list, "constraints", constraints, "last_errors",
-                     render_errors(shoot), "is_hibernated", shoot->hibernated);
+                     render_errors(shoot), "is_hibernated", shoot_shows_hibernated(shoot, now_us));
 }

@@ -750,6 +750,17 @@ def as_it_is(world, step):
     world.sim.http.delete("/_sim/replay")
 
 
+@verb("count", "members")
+def lists(world, step):
+    """Waits until so many more lists of shoots were asked for; what has to hold all the time meanwhile."""
+    def asked():
+        if "members" in step:
+            expect(world, {"members": step["members"]})
+        return world.sim.counters()["by_operation"]["list_shoots"]["requests"]
+    last = asked() + step["count"]
+    world.wait_for(lambda: (asked() >= last, ""), f"{step['count']} lists", PATIENCE_S)
+
+
 # ---- verbs: the daemon ---------------------------------------------------------------------------------------------
 
 def need_own(world):

@@ -181,3 +181,25 @@ def test_settings_are_checked(sim):
     sim.create()
     sim.advance(20)
     assert sim.operation() == ("Create", "Succeeded", 100)
+
+
+def test_invalid_utf8(sim):
+    sim.ready()
+    sim.fault("get_shoot", "invalid_utf8")
+    answer = sim.call("GET", "")
+    assert answer.status_code == 200
+    with pytest.raises(UnicodeDecodeError):
+        answer.content.decode()
+    sim.get()
+
+
+def test_two_nodes_take_turns_in_answering_lists(sim):
+    sim.ready()
+    sim.control("POST", "/settings", {"list_cache_seconds": 300})
+    assert [len(listing(sim).json()) for _ in range(2)] == [1, 1]
+    sim.control("POST", "/shoots", {"count": 1, "prefix": "late"})
+    assert [len(listing(sim).json()) for _ in range(4)] == [2, 1, 2, 1], "one of them has not heard of it"
+    sim.control("POST", "/clock", {"advance_seconds": 299})
+    assert [len(listing(sim).json()) for _ in range(2)] == [2, 1]
+    sim.control("POST", "/clock", {"advance_seconds": 1})
+    assert [len(listing(sim).json()) for _ in range(2)] == [2, 2]

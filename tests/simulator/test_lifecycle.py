@@ -80,6 +80,18 @@ def test_delete_while_creating_and_before_anything_started(sim):
     assert sim.operation("busy")[:2] == ("Delete", "Processing")
 
 
+def test_the_hibernated_flag_may_be_late(sim):
+    sim.ready()
+    sim.control("POST", "/settings", {"hibernated_lag_seconds": 60})
+    for action, seconds, flag in (("/hibernate", 110, True), ("/wakeup", 170, False)):
+        sim.call("PATCH", action)
+        sim.advance(seconds)
+        late = sim.get()["status"]["is_hibernated"]
+        assert sim.operation()[1] == "Succeeded" and late is not flag
+        sim.advance(60)
+        assert sim.get()["status"]["is_hibernated"] is flag
+
+
 def test_hibernate_and_wake(sim):
     sim.ready()
     assert sim.call("PATCH", "/hibernate").status_code == 202
