@@ -335,13 +335,15 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         return;
     }
     entry->recovering = true;
+    /* What is older is about to be purged, the log of what was delivered first. */
+    const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;
     const struct event_query query = {
         .limit = RECOVER_MAX,
         .types = s->event_types && s->event_types[0] ? s->event_types : NULL,
         .projects = project_filter(s),
         .undelivered_to = entry->id,
-        .since = since,
+        .since = since > kept_since ? since : kept_since,
     };
     storage_query_events(r->o.storage, &query, on_events_read, answer_new(cmd, on_missed));
 }

@@ -135,7 +135,8 @@ static void on_gone_saved(struct save *save)
         poll_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }
-    gone_remember(p, e->cluster->shoot);
+    if (save->ctx)
+        gone_remember(p, e->cluster->shoot);
     entity_remove(e);
     view_publish(save->r->o.view);
     project_show(p);
@@ -185,7 +186,9 @@ void entity_gone(struct entity *e)
     bool deleting = was_deleted(e);
     if (may_still_appear(e))
         return;
-    struct save *save = save_new(e->r, on_gone_saved, NULL);
+    /* One that was not seen to be deleted may come back: access to a project can be lost for a while. */
+    bool is_proven = deleting || shoot_is_deletion(c->shoot);
+    struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
     enum phase before = c->phase;
     c->deleted = true;
     e->committing = true; /* nothing more happens to it */

@@ -1,5 +1,5 @@
 /*
- * Shoots that are proven to be gone, remembered for as long as a list may still show them
+ * Shoots that were deleted, remembered for as long as a list may still show them
  * (cleura-api.md 5.3): they are not discovered again. In memory only, a restart forgets them. Loop thread.
  */
 #include <stdio.h>

@@ -153,20 +153,22 @@ static bool is_another(const struct cluster *c, const struct shoot *seen)
 
 /*
  * From before what is known. Nodes of Cleura with caches of their own may take turns in answering lists, for
- * minutes after a change (cleura-api.md 5.3). Not for longer: its clock may have been set.
+ * minutes after a change (cleura-api.md 5.3). Not for longer after the newer was last confirmed: its clock
+ * may have been set. An answer without an operation is from before the first one; times are not told by all.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
 {
-    return seen->operation_at && seen->operation_at < e->newest_at &&
-           env_mono(e->r->env) - e->newest_since < OBSERVE_LAG_S * US_PER_S;
+    bool before =
+        seen->operation_at ? seen->operation_at < e->newest_at : !seen->has_operation && e->newest_at;
+    return before && env_mono(e->r->env) - e->newest_since < OBSERVE_LAG_S * US_PER_S;
 }
 
 void observe_note(struct entity *e, const struct shoot *shoot)
 {
-    if (shoot->operation_at > e->newest_at)
-        e->newest_since = env_mono(e->r->env);
-    if (shoot->operation_at)
-        e->newest_at = shoot->operation_at;
+    if (!shoot->operation_at || shoot->operation_at < e->newest_at)
+        return;
+    e->newest_at = shoot->operation_at;
+    e->newest_since = env_mono(e->r->env);
 }
 
 /*
@@ -182,9 +184,20 @@ static void observe_another(struct entity *e, const struct shoot *seen)
     entity_gone(e);
 }
 
+/* What of an answer counts, though what it shows does not. */
+static void pass_over(struct entity *e, struct shoot *shoot)
+{
+    e->heard_at = env_wall(e->r->env);
+    shoot_free(shoot);
+}
+
 void observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
+    if (gone_is_known(e->project, shoot)) {
+        pass_over(e, shoot); /* one that had this name before */
+        return;
+    }
     bool stranger = plan_is_stranger(e);
     if (!c->upstream_exists && entity_wish(e) == OPERATION_CREATE) {
         /* Not proven to be ours: the create's own answer or read-back decides. */
@@ -196,7 +209,7 @@ void observe(struct entity *e, struct shoot *shoot)
     if (another)
         observe_another(e, shoot);
     if (another || is_older(e, shoot)) {
-        shoot_free(shoot);
+        pass_over(e, shoot);
         return;
     }
     e->other_reads = 0;
@@ -209,6 +222,8 @@ void observe(struct entity *e, struct shoot *shoot)
     changed |= apply_decision(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
+    if (shoot->operation_at < e->newest_at)
+        e->newest_at = shoot->operation_at; /* believed after all */
     observe_note(e, shoot);
     c->observed_at = now;
     c->stale = false;
@@ -249,7 +264,8 @@ void observe(struct entity *e, struct shoot *shoot)
 static void mark_stale(struct entity *e, int64_t older_than_us)
 {
     struct cluster *c = e->cluster;
-    if (c->stale || !c->observed_at || env_wall(e->r->env) - c->observed_at <= older_than_us)
+    wall_us heard_at = c->observed_at > e->heard_at ? c->observed_at : e->heard_at;
+    if (c->stale || !c->observed_at || env_wall(e->r->env) - heard_at <= older_than_us)
         return;
     c->stale = true;
     entity_show(e);

@@ -183,7 +183,7 @@ static bool ha_is_met(const struct entity *e, const struct operation_step *step,
 static bool run_began(const struct entity *e, const struct shoot *shoot)
 {
     return shoot_state_is(shoot, "Processing") || shoot_state_is(shoot, "Pending") ||
-           (shoot->operation_at && shoot->operation_at != e->cluster->guard_seen_at);
+           shoot->operation_at > e->cluster->guard_seen_at;
 }
 
 static enum finding action_found(const struct entity *e, const struct shoot *shoot)

@@ -185,7 +185,8 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
         c->shoot = shoot_copy(result->shoot);
         observe_note(e, c->shoot);
         c->observed_at = c->guard_since;
-        if (c->shoot->operation_at) /* an answer that tells of no operation is no reason to forget the last */
+        if (c->shoot->operation_at >
+            c->guard_seen_at) /* one that tells of none, or of an older one, is no news */
             c->guard_seen_at = c->shoot->operation_at;
     }
     observe_settle(e, save);
@@ -372,7 +373,9 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
     const struct step_kind *kind = step_kind(current_step(e));
-    if (result->class == UPSTREAM_OK) {
+    if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
+        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+    } else if (result->class == UPSTREAM_OK) {
         on_found(e, finding_of(e, kind, result), result);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);

@@ -52,7 +52,8 @@ struct entity {
     bool reading_back;
     bool must_look;       /* what is known of the shoot may be old: read it before the next write */
     wall_us newest_at;    /* newest time of an operation that Cleura told, by its clock */
-    mono_us newest_since; /* when that was told first */
+    mono_us newest_since; /* when that was told last */
+    wall_us heard_at;     /* last answer about it that was passed over; 0: none */
     int other_reads;      /* consecutive reads that found another uid */
     mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
     mono_us lost_at;      /* first read back of the current step; 0: none yet */
@@ -272,7 +273,7 @@ void entity_gone(struct entity *e);
 
 /* observe.c: takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
-/* Another answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
+/* An answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
 void observe_note(struct entity *e, const struct shoot *shoot);
 /* gone.c: for OBSERVE_LAG_S a list may still show it. `shoot` may be NULL. */
 void gone_remember(struct project *p, const struct shoot *shoot);

@@ -100,7 +100,7 @@ static int64_t last_purged(const struct fake_tables *t, const struct change *cha
     int64_t last = t->sequence - change->purge.newest;
     for (size_t i = 0; i < rows->count; i++) {
         const struct event *e = rows->rows[i]->event;
-        if (e->at < change->purge.before && e->sequence > last)
+        if ((int64_t)i < change->purge.limit && e->at < change->purge.before && e->sequence > last)
             last = e->sequence;
     }
     for (size_t i = 0; i < rows->count; i++) {

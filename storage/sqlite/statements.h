@@ -23,11 +23,13 @@ STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_se
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
 /*
- * ?1 before, ?2 how many are kept, ?3 limit. From the oldest on, so that the rest is dense. The unary plus
- * finds the last one by events_at, among those that go, and not by a walk over all that stay.
+ * ?1 before, ?2 how many are kept, ?3 limit. From the oldest on, so that the rest is dense. The last one that
+ * is too old is looked for among the first ?3 only; the unary plus keeps the planner from events_at, which
+ * would find all.
  */
 STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE sequence <= max("
-                       " ifnull((SELECT max(+sequence) FROM events WHERE at < ?1), 0),"
+                       " ifnull((SELECT max(sequence) FROM events"
+                       " WHERE sequence < (SELECT min(sequence) FROM events) + ?3 AND +at < ?1), 0),"
                        " (SELECT value FROM meta WHERE key = 'event_sequence') - ?2)"
                        " AND sequence < ifnull((SELECT min(needed.sequence) FROM deliveries"
                        " JOIN events AS needed ON needed.id = deliveries.event_id"

@@ -182,6 +182,22 @@ class Shootd:
         wait_until(ready, timeout=30, what="shootd to be ready")
         self.open()
 
+    def start_on(self, path):
+        """Listens on a Unix socket in place of its port; `http` stays closed."""
+        self.config.write_text(self.config.read_text().replace(f"listen: 127.0.0.1:{self.port}", f"listen: unix:{path}"))
+        self.start(wait=False)
+
+        def ready():
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+                try:
+                    s.connect(str(path))
+                    s.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    return s.recv(100).startswith(b"HTTP/1.1 200 ")
+                except OSError:
+                    return False
+        wait_until(ready, timeout=30, what="shootd to be ready")
+        return self
+
     def open(self):
         if self.http:
             self.http.close()

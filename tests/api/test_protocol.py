@@ -681,12 +681,10 @@ def test_who_sends_all_of_a_refused_body_first_gets_the_answer_nevertheless(d, k
 
 
 def test_the_same_through_a_unix_socket(its_sim, tmp_path):
-    d = harness.Shootd(tmp_path / "unix", its_sim.url)
     path = tmp_path / "s"
-    d.config.write_text(d.config.read_text().replace(f"listen: 127.0.0.1:{d.port}", f"listen: unix:{path}"))
-    d.start(wait=False)
+    d = harness.Shootd(tmp_path / "unix", its_sim.url)
     try:
-        wait_until(lambda: (d.state / "admin-token").exists() and path.exists(), what="shootd to be ready")
+        d.start_on(path)
         with Raw(path=path) as raw:
             assert send_all_then_read(raw, d.token()) == "body_too_large"
     finally:

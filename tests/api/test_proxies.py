@@ -59,9 +59,7 @@ def test_through_a_unix_socket(sim, make_shootd, tmp_path):
     for name, extra, client in (("u", "trusted_proxies: [unix]\n", "203.0.113.7"), ("v", "trusted_proxies: [127.0.0.1]\n", "unix")):
         d = make_shootd(sim.url, name=name, extra=extra)
         path = tmp_path / f"{name}.socket"
-        d.config.write_text(d.config.read_text().replace(f"listen: 127.0.0.1:{d.port}", f"listen: unix:{path}"))
-        d.start(wait=False)
-        wait_until(lambda: "ready" in d.log() and (d.state / "admin-token").exists(), what="shootd to be ready")
+        d.start_on(path)
         with Raw(path=path) as raw:
             assert client_of(d, raw, "X-Forwarded-For: 203.0.113.7") == client
 

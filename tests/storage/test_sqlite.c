@@ -430,7 +430,7 @@ static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
     } wanted[] = {
         {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING COVERING INDEX events_at (at>?)"},
         {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"},
-        {STATEMENT_EVENT_PURGE, "SEARCH events USING COVERING INDEX events_at (at<?)"},
+        {STATEMENT_EVENT_PURGE, "SEARCH events USING INTEGER PRIMARY KEY (rowid<?)"},
         {STATEMENT_OPERATION_PURGE,
          "SEARCH operations USING INDEX operations_finished (finished_at>? AND finished_at<?)"},
         {STATEMENT_DELIVERY_PURGE, "SEARCH deliveries USING INDEX deliveries_final (updated_at<?)"},

@@ -12,35 +12,56 @@
 
 #define MINUTE (60 * US_PER_S)
 
-/* What Cleura's list shows; no uid: an empty list. */
+/* What Cleura shows; no uid: nothing. */
 struct shown {
     const char *uid;
     const char *version;
-    const char *time;
+    const char *time; /* NULL: no operation */
+    const char *type; /* of the operation; NULL: Reconcile */
 };
+
+struct cleura {
+    struct shown now;
+    const struct shown *cached; /* what every other list shows, or NULL */
+    unsigned lists;
+};
+
+static void write_shoot(const struct shown *shown, char *out, size_t size)
+{
+    char operation[200] = "";
+    if (shown->time)
+        (void)snprintf(operation, sizeof(operation),
+                       "\"last_operation\":{\"type\":\"%s\",\"state\":\"Succeeded\",\"progress\":100,"
+                       "\"description\":\"\",\"last_update_time\":\"%s\"},",
+                       shown->type ? shown->type : "Reconcile", shown->time);
+    (void)snprintf(out, size,
+                   "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"%s\"},%s\"status\":{"
+                   "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
+                   shown->uid, shown->version, operation);
+}
 
 static struct canned_answer respond(void *ctx, const struct seen_request *request)
 {
     static char shoot[1024], list[1100];
-    const struct shown *shown = ctx;
-    int status = 200;
-    const char *body = list;
-    (void)snprintf(
-        shoot, sizeof(shoot),
-        "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"%s\"},\"last_operation\":{\"type\":"
-        "\"Reconcile\",\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\","
-        "\"last_update_time\":\"%s\"},\"status\":{\"is_hibernated\":false,\"conditions\":[],"
-        "\"constraints\":[],\"last_errors\":[]}}",
-        shown->uid, shown->version, shown->time);
+    struct cleura *cleura = ctx;
+    const bool one = strstr(request->url, "/shoots/") && strstr(request->url, "/dev");
+    const bool is_list = !one && strstr(request->url, "/shoots/");
+    const struct shown *shown =
+        is_list && cleura->cached && cleura->lists++ % 2 ? cleura->cached : &cleura->now;
+    struct canned_answer answer = {HTTP_ANSWERED, 200, shoot, NULL, 10 * US_PER_MS};
+    write_shoot(shown, shoot, sizeof(shoot));
     (void)snprintf(list, sizeof(list), "[%s]", shown->uid ? shoot : "");
-    if (strstr(request->url, "/shoots/") && strstr(request->url, "/dev")) {
-        status = shown->uid ? 200 : 404;
-        body = shown->uid ? shoot : "{\"error\":{\"code\":404,\"message\":\"Not Found\"}}";
-    } else if (!strstr(request->url, "/shoots/")) {
-        status = strstr(request->url, "/cloud-profiles") ? 200 : 201;
-        body = status == 200 ? "[]" : "{\"result\":\"login_ok\",\"token\":\"t1\"}";
+    if (one && !shown->uid) {
+        answer.status = 404;
+        answer.body = "{\"error\":{\"code\":404,\"message\":\"Not Found\"}}";
+    } else if (is_list) {
+        answer.body = list;
+    } else if (!one) {
+        bool catalog = strstr(request->url, "/cloud-profiles");
+        answer.status = catalog ? 200 : 201;
+        answer.body = catalog ? "[]" : "{\"result\":\"login_ok\",\"token\":\"t1\"}";
     }
-    return (struct canned_answer){HTTP_ANSWERED, status, body, NULL, 10 * US_PER_MS};
+    return answer;
 }
 
 /* The version that a reader sees, as "" when there is no such cluster. The caller frees it. */
@@ -60,13 +81,13 @@ static void expect(struct running *d, const char *version)
     assert_string_equal(there, version);
 }
 
-static struct running *start(struct shown *shown)
+static struct running *start(struct cleura *cleura)
 {
     static const struct polling polling = {10 * US_PER_S, 10 * US_PER_S, 10 * US_PER_S};
     struct running *d = MEM_NEW(struct running);
     running_init(d, 7, 1, &polling);
     d->respond = respond;
-    d->ctx = shown;
+    d->ctx = cleura;
     running_start(d);
     running_run(d, 2 * MINUTE);
     return d;
@@ -79,60 +100,98 @@ static void end(struct running *d)
     free(d);
 }
 
-static const struct shown older = {"u1", "1.33.7", "2026-03-01T12:00:00Z"};
-static const struct shown newer = {"u1", "1.34.3", "2026-03-01T12:10:00Z"};
+static const struct shown older = {"u1", "1.33.7", "2026-03-01T12:00:00Z", NULL};
+static const struct shown newer = {"u1", "1.34.3", "2026-03-01T12:10:00Z", NULL};
+static const struct shown deleting = {"u1", "1.34.3", "2026-03-01T12:20:00Z", "Delete"};
+static const struct shown unborn = {"u1", "1.33.7", NULL, NULL};
 static const struct shown nothing = {0};
 
 static void an_older_answer_is_not_believed_for_five_minutes(void **state)
 {
     (void)state;
-    struct shown shown = older;
-    struct running *d = start(&shown);
+    struct cleura cleura = {.now = older};
+    struct running *d = start(&cleura);
     expect(d, "1.33.7");
-    shown = newer;
+    cleura.now = newer;
     running_run(d, MINUTE);
     expect(d, "1.34.3");
-    shown = older;
-    running_run(d, 3 * MINUTE);
+    cleura.now = older;
+    running_run(d, 4 * MINUTE);
     expect(d, "1.34.3");
-    running_run(d, 3 * MINUTE); /* it is not a cache, its clock was set */
+    running_run(d, 2 * MINUTE); /* it is not a cache, its clock was set */
     expect(d, "1.33.7");
     end(d);
+}
+
+/* As long as one node confirms what is newer, another that is behind is not believed. */
+static void two_nodes_may_differ_for_an_hour(void **state)
+{
+    (void)state;
+    const struct shown *const caches[] = {&older, &unborn};
+    for (size_t i = 0; i < ARRAY_LEN(caches); i++) {
+        struct cleura cleura = {.now = newer};
+        struct running *d = start(&cleura);
+        cleura.cached = caches[i];
+        for (int minute = 0; minute < 60; minute++) {
+            running_run(d, MINUTE);
+            expect(d, "1.34.3");
+        }
+        assert_true(cleura.lists > 20);
+        end(d);
+    }
 }
 
 static void also_not_after_a_restart(void **state)
 {
     (void)state;
-    struct shown shown = newer;
-    struct running *d = start(&shown);
+    struct cleura cleura = {.now = newer};
+    struct running *d = start(&cleura);
     (void)running_kill(d, false);
-    shown = older;
+    cleura.now = older;
     running_start(d);
     running_run(d, 3 * MINUTE);
     expect(d, "1.34.3");
     end(d);
 }
 
-static void what_is_gone_is_not_found_again_for_five_minutes(void **state)
+static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
 {
     (void)state;
-    struct shown shown = newer;
-    struct running *d = start(&shown);
-    shown = nothing;
+    struct cleura cleura = {.now = newer};
+    struct running *d = start(&cleura);
+    cleura.now = deleting;
+    running_run(d, MINUTE);
+    cleura.now = nothing;
+    running_run(d, MINUTE);
+    expect(d, "");
+    cleura.now = newer;
     running_run(d, 2 * MINUTE);
     expect(d, "");
-    shown = newer;
-    running_run(d, 2 * MINUTE);
-    expect(d, "");
-    shown = (struct shown){"u2", "1.35.0", "2026-03-01T12:30:00Z"}; /* another one of the same name */
+    cleura.now =
+        (struct shown){"u2", "1.35.0", "2026-03-01T12:30:00Z", NULL}; /* another one of the same name */
     running_run(d, MINUTE);
     expect(d, "1.35.0");
-    shown = nothing;
+    cleura.now = nothing;
     running_run(d, 2 * MINUTE);
     expect(d, "");
-    shown = newer;
+    cleura.now = newer;
     running_run(d, 6 * MINUTE);
     expect(d, "1.34.3"); /* whoever shows it for that long has it */
+    end(d);
+}
+
+/* Access that was lost for a while, for example. */
+static void what_only_vanished_is_found_again_at_once(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.now = newer};
+    struct running *d = start(&cleura);
+    cleura.now = nothing;
+    running_run(d, 2 * MINUTE);
+    expect(d, "");
+    cleura.now = newer;
+    running_run(d, MINUTE);
+    expect(d, "1.34.3");
     end(d);
 }
 
@@ -140,8 +199,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_older_answer_is_not_believed_for_five_minutes),
+        cmocka_unit_test(two_nodes_may_differ_for_an_hour),
         cmocka_unit_test(also_not_after_a_restart),
-        cmocka_unit_test(what_is_gone_is_not_found_again_for_five_minutes),
+        cmocka_unit_test(what_was_deleted_is_not_found_again_for_five_minutes),
+        cmocka_unit_test(what_only_vanished_is_found_again_at_once),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
