@@ -1,6 +1,7 @@
 """Cache-Control: no-cache: one read of Cleura for all who ask; the stored answer when Cleura fails (promise 2)."""
 
 import concurrent.futures
+import time
 
 import httpx
 
@@ -16,7 +17,15 @@ def quiet(sim, make_shootd, count=1, **options):
     d = make_shootd(sim.url, polling=SLOW, **options).start()
     wait_until(lambda: len(d.http.get("/v1/clusters", params={"limit": 500}).json()["items"]) == count, what="clusters")
     wait_until(lambda: not d.http.get("/v1/clusters").json()["items"][0]["status"]["settling"], what="settled")
+    # The intervals grow from poll to poll: after a second without one the next is more than a second away.
+    wait_until(lambda: made_none_for_a_second(sim), what="no more polls")
     return d
+
+
+def made_none_for_a_second(sim):
+    before = sim.counters()["requests"]
+    time.sleep(1)
+    return sim.counters()["requests"] == before
 
 
 def test_ht31_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
