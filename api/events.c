@@ -63,10 +63,7 @@ static void read_projects(struct request *r, struct command_events *events)
         events->projects = string_list_copy((char *[]){(char *)(uintptr_t)r->project, NULL});
         return;
     }
-    bool sees_all = false;
-    for (char *const *p = r->token->projects; p && *p; p++)
-        sees_all = sees_all || !strcmp(*p, "*");
-    if (sees_all && !r->params.given[PARAM_PROJECT])
+    if (api_token_sees_project(r->token, "*") && !r->params.given[PARAM_PROJECT])
         return;
     const struct config *config = r->api->options.config;
     size_t count = 0;

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/attrs.h"
+#include "base/http.h"
 #include "base/mem.h"
 
 #define FIELD(name, is_list)            \
@@ -39,19 +40,6 @@ static const struct {
     [HEADER_FORWARDED_FOR] = FIELD("X-Forwarded-For", true),
 };
 
-/* A field name is letters, digits and a few signs (RFC 9110 5.6.2). */
-static bool is_token(const char *name, size_t len)
-{
-    static const char signs[] = "!#$%&'*+-.^_`|~";
-    for (size_t i = 0; i < len; i++) {
-        char c = name[i];
-        bool letter = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
-        if (!letter && (!c || !strchr(signs, c)))
-            return false;
-    }
-    return len > 0;
-}
-
 /* NUL, bare CR and folded lines come through libmicrohttpd (6.5). */
 static bool has_control(const char *value, size_t len)
 {
@@ -84,7 +72,7 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
     (void)kind;
     h->field_count++;
     h->bytes += key_len + value_len + 4;
-    if (!is_token(key, key_len))
+    if (!http_is_token(key, key_len))
         h->fault = "A header field has a malformed name.";
     if (!value)
         value = "";

@@ -14,13 +14,7 @@
 
 static bool webhook_is_visible(struct request *r, const struct view_blob *blob)
 {
-    const struct subscription *s = blob->subject;
-    if (!s->projects || !s->projects[0])
-        return api_token_sees_project(r->token, "*");
-    for (char *const *p = s->projects; *p; p++)
-        if (!api_token_sees_project(r->token, *p))
-            return false;
-    return true;
+    return subscription_is_visible(blob->subject, r->token->projects);
 }
 
 void handle_webhooks(struct request *r)

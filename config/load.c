@@ -516,9 +516,17 @@ static void check_projects(struct loader *l)
     }
 }
 
+/* The node of a key at the top, or in a group there; NULL when the file lacks it. */
+static const yaml_node_t *node_at(struct loader *l, const char *group, const char *key)
+{
+    const yaml_node_t *at = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
+    at = at && group ? find_node(l, at, group) : at;
+    return at ? find_node(l, at, key) : NULL;
+}
+
 static void check_listen(struct loader *l)
 {
-    const yaml_node_t *node = l->doc ? find_node(l, yaml_document_get_root_node(l->doc), "listen") : NULL;
+    const yaml_node_t *node = node_at(l, NULL, "listen");
     const char *listen = l->config->listen;
     if (!matches("^(unix:/.+|\\[[0-9a-fA-F:]+\\]:[0-9]{1,5}|[0-9]{1,3}([.][0-9]{1,3}){3}:[0-9]{1,5})$",
                  listen))
@@ -527,7 +535,7 @@ static void check_listen(struct loader *l)
 
 static void check_public_url(struct loader *l)
 {
-    const yaml_node_t *node = l->doc ? find_node(l, yaml_document_get_root_node(l->doc), "public_url") : NULL;
+    const yaml_node_t *node = node_at(l, NULL, "public_url");
     char *url = l->config->public_url;
     if (!url)
         return;
@@ -540,9 +548,7 @@ static void check_public_url(struct loader *l)
 
 static void check_origins(struct loader *l)
 {
-    const yaml_node_t *root = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
-    const yaml_node_t *cors = root ? find_node(l, root, "cors") : NULL;
-    const yaml_node_t *node = cors ? find_node(l, cors, "origins") : NULL;
+    const yaml_node_t *node = node_at(l, "cors", "origins");
     for (char *const *origin = l->config->cors.origins; origin && *origin; origin++)
         if (origin_fault(*origin))
             fault(l, node, "origins", "'%s' %s; an origin is like https://console.example.com", *origin,
@@ -551,10 +557,8 @@ static void check_origins(struct loader *l)
 
 static void check_networks(struct loader *l)
 {
-    const yaml_node_t *root = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
-    const yaml_node_t *proxies = root ? find_node(l, root, "trusted_proxies") : NULL;
-    const yaml_node_t *webhooks = root ? find_node(l, root, "webhooks") : NULL;
-    const yaml_node_t *allow = webhooks ? find_node(l, webhooks, "allow") : NULL;
+    const yaml_node_t *proxies = node_at(l, NULL, "trusted_proxies");
+    const yaml_node_t *allow = node_at(l, "webhooks", "allow");
     struct cidr cidr;
     for (char *const *one = l->config->trusted_proxies; one && *one; one++)
         if (strcmp(*one, CONFIG_LOCAL_PROXY) != 0 && !cidr_parse(*one, &cidr))

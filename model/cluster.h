@@ -182,6 +182,8 @@ struct api_token *api_token_copy(const struct api_token *t);
 json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
 bool api_token_sees_project(const struct api_token *t, const char *project);
+/* Whether a NULL-terminated list names a project, or "*"; "*" as the project asks for all of them. */
+bool projects_include(char *const *list, const char *project);
 /* Whether who sees `mine` sees everything in `theirs`; "*" is everything. NULL-terminated lists. */
 bool projects_cover(char *const *mine, char *const *theirs);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "model/webhook.h"
 
 static const char *const phases[] = {
     [PHASE_PENDING] = "pending",       [PHASE_CREATING] = "creating", [PHASE_READY] = "ready",
@@ -66,6 +67,11 @@ static const char *const event_types[] = {
     [EVENT_WEBHOOK_TEST] = "webhook.test",
 };
 
+static const char *const delivery_statuses[] = {
+    [DELIVERY_PENDING] = "pending", [DELIVERY_DELIVERED] = "delivered", [DELIVERY_FAILED] = "failed"};
+
+static const char *const signature_schemes[] = {[SIGNATURE_V1] = "v1", [SIGNATURE_V1A] = "v1a"};
+
 static int find(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; name && i < count; i++)
@@ -90,6 +96,8 @@ DEFINE_NAMES(enum operation_type, operation_type, operation_types)
 DEFINE_NAMES(enum operation_status, operation_status, operation_statuses)
 DEFINE_NAMES(enum role, role, roles)
 DEFINE_NAMES(enum event_type, event_type, event_types)
+DEFINE_NAMES(enum delivery_status, delivery_status, delivery_statuses)
+DEFINE_NAMES(enum signature_scheme, signature_scheme, signature_schemes)
 
 bool operation_status_is_final(enum operation_status status)
 {

@@ -64,7 +64,7 @@ struct api_token *api_token_from_json(const json_t *doc)
     return t;
 }
 
-static bool list_sees(char *const *list, const char *project)
+bool projects_include(char *const *list, const char *project)
 {
     for (size_t i = 0; list && list[i]; i++)
         if (!strcmp(list[i], "*") || !strcmp(list[i], project))
@@ -74,13 +74,13 @@ static bool list_sees(char *const *list, const char *project)
 
 bool api_token_sees_project(const struct api_token *t, const char *project)
 {
-    return list_sees(t->projects, project);
+    return projects_include(t->projects, project);
 }
 
 bool projects_cover(char *const *mine, char *const *theirs)
 {
     for (size_t i = 0; theirs && theirs[i]; i++)
-        if (!list_sees(mine, theirs[i]))
+        if (!projects_include(mine, theirs[i]))
             return false;
     return true;
 }

@@ -7,37 +7,6 @@
 #include "base/mem.h"
 #include "model/stored_private.h"
 
-static const char *const delivery_statuses[] = {
-    [DELIVERY_PENDING] = "pending", [DELIVERY_DELIVERED] = "delivered", [DELIVERY_FAILED] = "failed"};
-
-const char *delivery_status_name(enum delivery_status status)
-{
-    return delivery_statuses[status];
-}
-
-int delivery_status_from_name(const char *name)
-{
-    for (int i = 0; name && i < DELIVERY_STATUS_MAX_; i++)
-        if (!strcmp(delivery_statuses[i], name))
-            return i;
-    return -1;
-}
-
-static const char *const schemes[] = {[SIGNATURE_V1] = "v1", [SIGNATURE_V1A] = "v1a"};
-
-const char *signature_scheme_name(enum signature_scheme scheme)
-{
-    return schemes[scheme];
-}
-
-int signature_scheme_from_name(const char *name)
-{
-    for (int i = 0; name && i < SIGNATURE_SCHEME_MAX_; i++)
-        if (!strcmp(schemes[i], name))
-            return i;
-    return -1;
-}
-
 /* ---- parts of a subscription ---- */
 
 void signing_key_done(struct signing_key *key)
@@ -274,13 +243,23 @@ struct subscription *subscription_from_json(const json_t *doc)
     return s;
 }
 
+bool subscription_is_of_all_projects(const struct subscription *s)
+{
+    return !s->projects || !s->projects[0] || projects_include(s->projects, "*");
+}
+
+bool subscription_is_visible(const struct subscription *s, char *const *projects)
+{
+    return subscription_is_of_all_projects(s) ? projects_include(projects, "*")
+                                              : projects_cover(projects, s->projects);
+}
+
 bool subscription_matches(const struct subscription *s, const struct event *e)
 {
     bool type_ok = !s->event_types || !s->event_types[0];
     for (size_t i = 0; !type_ok && s->event_types[i]; i++)
         type_ok = event_type_matches(e->type, s->event_types[i]);
-    bool project_ok = !s->projects || !s->projects[0];
-    for (size_t i = 0; !project_ok && s->projects[i]; i++)
-        project_ok = !strcmp(s->projects[i], "*") || (e->project && !strcmp(s->projects[i], e->project));
+    bool project_ok =
+        subscription_is_of_all_projects(s) || (e->project && projects_include(s->projects, e->project));
     return type_ok && project_ok && !s->disabled;
 }

@@ -58,6 +58,10 @@ struct subscription *subscription_copy(const struct subscription *s);
 json_t *subscription_to_json(const struct subscription *s);
 /* Also of the form with one `sealed_secret` of earlier versions. */
 struct subscription *subscription_from_json(const json_t *doc);
+/* No project is named, or "*". */
+bool subscription_is_of_all_projects(const struct subscription *s);
+/* Whether who sees `projects` sees every project of the subscription. */
+bool subscription_is_visible(const struct subscription *s, char *const *projects);
 /* Whether the subscription wants this event. */
 bool subscription_matches(const struct subscription *s, const struct event *e);
 /*

@@ -49,21 +49,13 @@ static void fault_at_item(const char *member, size_t i, const json_t *item, json
                json_is_string(item) ? json_string_value(item) : "?");
 }
 
-static bool caller_sees(const struct command *cmd, const char *project)
-{
-    for (size_t i = 0; cmd->token_projects && cmd->token_projects[i]; i++)
-        if (!strcmp(cmd->token_projects[i], "*") || !strcmp(cmd->token_projects[i], project))
-            return true;
-    return false;
-}
-
 static json_t *visible_projects(struct reconcile *r, const struct command *cmd)
 {
     json_t *names = json_array();
     for (struct project *p = r->projects; p; p = p->hh.next)
-        if (caller_sees(cmd, p->config->name))
+        if (projects_include(cmd->token_projects, p->config->name))
             (void)json_array_append_new(names, json_string(p->config->name));
-    if (caller_sees(cmd, "*"))
+    if (projects_include(cmd->token_projects, "*"))
         (void)json_array_append_new(names, json_string("*"));
     return names;
 }
@@ -78,7 +70,7 @@ void body_check_projects(struct reconcile *r, const struct command *cmd, const c
     json_array_foreach (json_arr(cmd->body, member), i, item) {
         const char *name = json_string_value(item);
         bool exists = name && (!strcmp(name, "*") || project_find(r, name));
-        if (!exists || !caller_sees(cmd, name))
+        if (!exists || !projects_include(cmd->token_projects, name))
             fault_at_item(member, i, item, visible_projects(r, cmd), faults);
     }
 }

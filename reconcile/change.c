@@ -11,12 +11,8 @@
 
 static void on_put_saved(struct save *save)
 {
-    struct command *cmd = save->ctx;
     (void)command_settled(save);
-    if (save->status != STORE_OK)
-        command_reply_not_stored(cmd);
-    else
-        reply_prepared(save->r, cmd);
+    command_reply_saved(save);
 }
 
 /* The change that makes the spec true, when one is open: the last one accepted. */

@@ -65,6 +65,14 @@ void command_reply_not_stored(struct command *cmd)
     reply_problem(cmd, p);
 }
 
+void command_reply_saved(struct save *save)
+{
+    if (save->status == STORE_OK)
+        reply_prepared(save->r, save->ctx);
+    else
+        command_reply_not_stored(save->ctx);
+}
+
 /* The entity of a caller's change that came back from the store; NULL when it is gone. */
 struct entity *command_settled(struct save *save)
 {

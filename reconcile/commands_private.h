@@ -9,6 +9,8 @@
 /* The entity of a caller's change that came back from the store; NULL when it is gone. */
 struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
+/* A save's on_saved: the command in its ctx gets its prepared answer, or is told that nothing was stored. */
+void command_reply_saved(struct save *save);
 
 /* The wish: what a body says about a cluster (commands.c). Setters copy the text, share the JSON. */
 void wish_set_string(char **target, const char *value);

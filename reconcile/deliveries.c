@@ -169,15 +169,6 @@ void command_delivery(struct reconcile *r, struct command *cmd)
 
 /* ---- again ---- */
 
-static void on_saved(struct save *save)
-{
-    struct command *cmd = save->ctx;
-    if (save->status == STORE_OK)
-        reply_prepared(save->r, cmd);
-    else
-        command_reply_not_stored(cmd);
-}
-
 /* The answer to whoever made a delivery begin. */
 static void prepare(struct command *cmd, const struct delivery *d)
 {
@@ -186,24 +177,12 @@ static void prepare(struct command *cmd, const struct delivery *d)
     reply_prepare(cmd, 202, render(cmd, d));
 }
 
-static struct delivery *delivery_again(struct reconcile *r, const char *webhook, const char *event_id,
-                                       const char *event_type)
-{
-    struct delivery *d = MEM_NEW(struct delivery);
-    (void)id_new(r->env, ID_DELIVERY, d->id);
-    (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event_id);
-    (void)snprintf(d->event_type, sizeof(d->event_type), "%s", event_type);
-    (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", webhook);
-    d->created_at = d->updated_at = d->next_attempt_at = env_wall(r->env);
-    return d;
-}
-
 /* The log keeps what was; the event goes out under its old id. */
 static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
 {
-    struct delivery *d = delivery_again(r, cmd->id, old->event_id, old->event_type);
+    struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
     prepare(cmd, d);
-    struct save *save = save_new(r, on_saved, cmd);
+    struct save *save = save_new(r, command_reply_saved, cmd);
     change_put_delivery(save->set, d);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -217,7 +196,8 @@ static void hasten(struct reconcile *r, struct command *cmd, struct delivery *d)
     }
     d->next_attempt_at = env_wall(r->env);
     prepare(cmd, d);
-    struct save *save = save_new(r, on_saved, cmd); /* of nothing but the answer and the audit log's entry */
+    /* Of nothing but the answer and the audit log's entry. */
+    struct save *save = save_new(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);
 }
@@ -259,7 +239,7 @@ static void on_recovered(struct save *save)
 {
     const struct command *cmd = save->ctx;
     end_recovery(save->r, cmd->id);
-    on_saved(save);
+    command_reply_saved(save);
 }
 
 static void recover_page(struct reconcile *r, struct command *cmd, const struct event_page *page)
@@ -267,7 +247,8 @@ static void recover_page(struct reconcile *r, struct command *cmd, const struct 
     struct save *save = save_new(r, on_recovered, cmd);
     for (size_t i = 0; i < page->count; i++) {
         const struct event *e = &page->events[i];
-        change_put_delivery(save->set, delivery_again(r, cmd->id, e->id, event_type_name(e->type)));
+        change_put_delivery(save->set,
+                            delivery_new(r, cmd->id, e->id, event_type_name(e->type), env_wall(r->env)));
     }
     json_t *doc = json_object();
     json_set_int(doc, "recovered", (int64_t)page->count);
@@ -315,14 +296,6 @@ static bool read_since(const struct reconcile *r, struct command *cmd, wall_us *
     return !faults;
 }
 
-static char **project_filter(const struct subscription *s)
-{
-    for (char **p = s->projects; p && *p; p++)
-        if (!strcmp(*p, "*"))
-            return NULL;
-    return s->projects && s->projects[0] ? s->projects : NULL;
-}
-
 void command_webhook_recover(struct reconcile *r, struct command *cmd)
 {
     struct subscription_entry *entry = webhook_of(r, cmd);
@@ -341,7 +314,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
     const struct event_query query = {
         .limit = RECOVER_MAX,
         .types = s->event_types && s->event_types[0] ? s->event_types : NULL,
-        .projects = project_filter(s),
+        .projects = subscription_is_of_all_projects(s) ? NULL : s->projects,
         .undelivered_to = entry->id,
         .since = since > kept_since ? since : kept_since,
     };
@@ -355,7 +328,7 @@ void command_webhook_test(struct reconcile *r, struct command *cmd)
     const struct subscription_entry *entry = webhook_of(r, cmd);
     if (!entry || !is_enabled(cmd, entry))
         return;
-    struct save *save = save_new(r, on_saved, cmd);
+    struct save *save = save_new(r, command_reply_saved, cmd);
     char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->token_name);
     prepare(cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);

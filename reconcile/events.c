@@ -11,17 +11,22 @@
 #include "reconcile/world_private.h"
 #include "view/render.h"
 
+struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
+                              const char *event_type, wall_us at)
+{
+    struct delivery *d = MEM_NEW(struct delivery);
+    (void)id_new(r->env, ID_DELIVERY, d->id);
+    (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event_id);
+    (void)snprintf(d->event_type, sizeof(d->event_type), "%s", event_type);
+    (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", subscription_id);
+    d->created_at = d->updated_at = d->next_attempt_at = at;
+    return d;
+}
+
 static const struct delivery *deliver(struct save *save, const struct event *event,
                                       const struct subscription *to)
 {
-    struct delivery *d = MEM_NEW(struct delivery);
-    (void)id_new(save->r->env, ID_DELIVERY, d->id);
-    (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event->id);
-    (void)snprintf(d->event_type, sizeof(d->event_type), "%s", event_type_name(event->type));
-    (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", to->id);
-    d->created_at = event->at;
-    d->updated_at = event->at;
-    d->next_attempt_at = event->at;
+    struct delivery *d = delivery_new(save->r, to->id, event->id, event_type_name(event->type), event->at);
     change_put_delivery(save->set, d);
     return d;
 }
@@ -115,25 +120,18 @@ static json_t *webhook_data(const struct subscription *s, const char *message)
     return data;
 }
 
-static bool is_about_projects(const struct subscription *s)
-{
-    bool all = !s->projects || !s->projects[0];
-    for (char **p = s->projects; p && *p; p++)
-        all = all || !strcmp(*p, "*");
-    return !all;
-}
-
 /* One for each of its projects: whoever sees one of them sees what befalls the webhook. */
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message)
 {
-    if (!is_about_projects(s))
+    const bool all = subscription_is_of_all_projects(s);
+    if (all)
         tell(save, type, NULL, NULL, webhook_data(s, message));
-    for (char **p = is_about_projects(s) ? s->projects : NULL; p && *p; p++)
+    for (char **p = all ? NULL : s->projects; p && *p; p++)
         tell(save, type, *p, NULL, webhook_data(s, message));
 }
 
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s, const char *message)
 {
-    const char *project = is_about_projects(s) ? s->projects[0] : NULL;
+    const char *project = subscription_is_of_all_projects(s) ? NULL : s->projects[0];
     return deliver(save, append(save, EVENT_WEBHOOK_TEST, project, NULL, webhook_data(s, message)), s);
 }

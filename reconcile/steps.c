@@ -185,8 +185,8 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
         c->shoot = shoot_copy(result->shoot);
         observe_note(e, c->shoot);
         c->observed_at = c->guard_since;
-        if (c->shoot->operation_at >
-            c->guard_seen_at) /* one that tells of none, or of an older one, is no news */
+        /* One that tells of no operation, or of an older one, is no news. */
+        if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
     observe_settle(e, save);

@@ -17,18 +17,11 @@
 
 enum { WEBHOOKS_MAX = 1000, GRACE_S = 24 * 3600 /* WH-6 */ };
 
-/* An empty list is everything. */
-static bool caller_sees_webhook(const struct command *cmd, const struct subscription *s)
-{
-    char *everything[] = {(char[]){"*"}, NULL};
-    return projects_cover(cmd->token_projects, s->projects && s->projects[0] ? s->projects : everything);
-}
-
 struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, cmd->id, entry);
-    if (!entry || !caller_sees_webhook(cmd, entry->subscription)) {
+    if (!entry || !subscription_is_visible(entry->subscription, cmd->token_projects)) {
         reply_problem(cmd, problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id));
         return NULL;
     }
@@ -103,14 +96,6 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
 
 /* ---- changed ---- */
 
-static void on_changed(struct save *save)
-{
-    if (save->status == STORE_OK)
-        reply_prepared(save->r, save->ctx);
-    else
-        command_reply_not_stored(save->ctx);
-}
-
 /* Takes `s`, the webhook as it is to be, and `secret`, which is told when the answer is to tell one. */
 static void change(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
                    struct subscription *s, bool tells_secret, char *secret)
@@ -126,7 +111,7 @@ static void change(struct reconcile *r, struct command *cmd, struct subscription
         reply_prepare(cmd, 200, render_subscription(s));
     subscription_free(entry->subscription);
     entry->subscription = subscription_copy(s);
-    struct save *save = save_new(r, on_changed, cmd);
+    struct save *save = save_new(r, command_reply_saved, cmd);
     change_put_subscription(save->set, s);
     if (switched_off)
         emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);

@@ -211,6 +211,9 @@ struct expiring {
 };
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
+/* One that is due at once; the caller owns it. */
+struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
+                              const char *event_type, wall_us at);
 void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message);
 /* For this webhook only, whatever it is subscribed to. The delivery is the save's. */
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s,

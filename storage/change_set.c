@@ -170,16 +170,10 @@ void change_purge(struct change_set *set, enum change_kind kind, wall_us before,
     change->purge.limit = limit;
 }
 
-static bool is_purge(enum change_kind kind)
-{
-    return kind == CHANGE_OPERATION_PURGE || kind == CHANGE_EVENT_PURGE || kind == CHANGE_DELIVERY_PURGE ||
-           kind == CHANGE_REPLAY_PURGE || kind == CHANGE_AUDIT_PURGE;
-}
-
 bool change_set_left_over(const struct change_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (is_purge(set->changes[i].kind) && set->changes[i].purge.more)
+        if (set->changes[i].left_over)
             return true;
     return false;
 }

@@ -74,9 +74,9 @@ struct change {
             wall_us before;
             int64_t newest; /* of events: how many stay */
             int64_t limit;  /* rows; what is over is left for the next purge */
-            bool more;      /* set by the store: the limit was met */
         } purge;
     };
+    bool left_over; /* of a purge, set by the store: the limit was met */
 };
 
 /*

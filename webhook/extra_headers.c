@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/attrs.h"
+#include "base/http.h"
 #include "base/mem.h"
 
 enum { NAME_MAX_BYTES = 64, VALUE_MAX_BYTES = 1024 };
@@ -34,13 +35,6 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-static bool is_token(const char *name)
-{
-    static const char chars[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~";
-    return *name && name[strspn(name, chars)] == '\0';
-}
-
 /* Printable ASCII with spaces inside: libcurl sends what it gets (UP-7). */
 static bool is_field_value(const char *value)
 {
@@ -61,7 +55,7 @@ void webhook_check_header(const char *name, const char *value, const char *point
     if (strlen(name) > NAME_MAX_BYTES || strlen(value) > VALUE_MAX_BYTES)
         fault(faults, pointer, "too_long",
               "must have a name of at most 64 bytes and a value of at most 1024");
-    if (!is_token(name))
+    if (!http_is_token(name, strlen(name)))
         fault(faults, pointer, "invalid_header_name",
               "must have a name of letters, digits and !#$%&'*+-.^_`|~ only");
     else if (is_reserved(name))

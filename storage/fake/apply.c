@@ -59,7 +59,7 @@ static enum store_status purge(struct fake_rows *rows,
                                struct change *change)
 {
     size_t limit = (size_t)change->purge.limit;
-    change->purge.more = fake_filter(rows, drop, arg, limit) >= limit;
+    change->left_over = fake_filter(rows, drop, arg, limit) >= limit;
     return STORE_OK;
 }
 

@@ -192,7 +192,7 @@ static const enum statement purges[CHANGE_KIND_MAX_] = {
 static enum store_status run_purge(struct binder *b, struct change *change, char **ret_error)
 {
     enum store_status status = statement_run(b, ret_error);
-    change->purge.more = status == STORE_OK && sqlite3_changes(b->conn->db) >= change->purge.limit;
+    change->left_over = status == STORE_OK && sqlite3_changes(b->conn->db) >= change->purge.limit;
     return status;
 }
 

@@ -32,16 +32,22 @@ def lists_that_show(sim, shoots, times=3):
     wait_until(lambda: asked(sim, "list_shoots") >= last, what="the lists")
 
 
+def deleted(sim, d):
+    """A cluster that was, and how lists showed it."""
+    ready(d)
+    old = shown(sim)
+    assert d.http.delete(d.clusters_path("dev")).status_code == 202
+    d.wait_gone("dev")
+    return old
+
+
 def types_since(d, begin):
     return [e["type"] for e in d.events()][begin:]
 
 
 def test_a_cluster_made_again_is_not_taken_for_the_one_before(sim, make_shootd):
     d = make_shootd(sim.url).start()
-    ready(d)
-    old = shown(sim)
-    assert d.http.delete(d.clusters_path("dev")).status_code == 202
-    d.wait_gone("dev")
+    old = deleted(sim, d)
     sim.post("settings", stale_seconds=7200)  # the new one has no operation yet
     creates = asked(sim, "create_shoot")
     assert d.http.post(d.clusters_path(), json={"name": "dev", **POOLS}).status_code == 202
@@ -56,10 +62,7 @@ def test_a_cluster_made_again_is_not_taken_for_the_one_before(sim, make_shootd):
 
 def test_a_refused_create_keeps_its_record(sim, make_shootd):
     d = make_shootd(sim.url).start()
-    ready(d)
-    old = shown(sim)
-    assert d.http.delete(d.clusters_path("dev")).status_code == 202
-    d.wait_gone("dev")
+    old = deleted(sim, d)
     answers(sim, "create_shoot", {"error": {"code": 400, "message": "quota"}}, 1, status=400)
     assert d.http.post(d.clusters_path(), json={"name": "dev", **POOLS}).status_code == 202
     d.wait_phase("dev", "failed")

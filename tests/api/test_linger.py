@@ -1,0 +1,79 @@
+"""Requests that are refused before their body is read: the client gets the answer, whenever it reads it."""
+
+import pathlib
+import time
+
+import pytest
+
+from harness import PATIENCE, wait_until
+from raw import Raw, request
+
+
+@pytest.fixture
+def d(shootd):
+    return shootd
+
+
+def connected(d):
+    """Sockets of the daemon that a client is or was connected to, and that it did not close."""
+    entries = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return len([e for e in entries if e[1].endswith(f":{d.port:04X}") and e[3] != "0A" and e[9] != "0"])
+
+
+BODY = 3 * 1024 * 1024
+
+
+def send_all_then_read(raw, token):
+    raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", f"Content-Length: {BODY}", token=token))
+    time.sleep(0.2)  # the answer is there, and nobody reads it
+    for _ in range(0, BODY, 65536):
+        raw.send(b" " * 65536)
+    code = raw.read().code
+    assert raw.is_closed()
+    return code
+
+
+@pytest.mark.parametrize("known, code", [(False, "unauthenticated"), (True, "body_too_large")])
+def test_who_sends_all_of_a_refused_body_first_gets_the_answer_nevertheless(d, known, code):
+    """A plain close would reset the connection and take the answer along (RFC 9112, 9.6)."""
+    before = connected(d)
+    with Raw(d.port) as raw:
+        assert send_all_then_read(raw, d.token() if known else "") == code
+        assert connected(d) >= 1
+    wait_until(lambda: connected(d) <= before, what="the connection to be gone")
+
+
+def test_the_same_through_a_unix_socket(sim, make_shootd, tmp_path):
+    path = tmp_path / "s"
+    d = make_shootd(sim.url).start_on(path)
+    with Raw(path=path) as raw:
+        assert send_all_then_read(raw, d.token()) == "body_too_large"
+
+
+def test_a_stop_lets_refused_bodies_end(sim, make_shootd):
+    """503 while it drains; the client sends its body before it reads."""
+    d = make_shootd(sim.url, extra="limits: {drain: 3s}\n").start()
+    idle = Raw(d.port)
+    assert idle.send(request("GET", "/livez")).read().status == 200
+    held = Raw(d.port).send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 9", "Expect: 100-continue", token=d.token()))
+    assert held.socket.recv(100).startswith(b"HTTP/1.1 100 ")
+    d.process.popen.terminate()
+    wait_until(lambda: "stopping" in d.log(), what="the stop to begin")
+    time.sleep(0.2)
+    idle.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 60000", token=d.token()))
+    held.send(b'{"a":1}  ')  # nothing else is waited for
+    time.sleep(0.1)
+    idle.send(b" " * 60000)
+    assert idle.read().code == "shutting_down"
+    assert d.process.popen.wait(20) == 0
+
+
+def test_who_never_stops_to_send_is_cut(d):
+    with Raw(d.port) as raw:
+        raw.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 1000000000", token=d.token()))
+        assert raw.read().code == "body_too_large"
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            end = time.monotonic() + 10 * PATIENCE
+            while time.monotonic() < end:
+                raw.send(b" " * 1000)
+                time.sleep(0.05)
