@@ -62,7 +62,7 @@ SIM_OBJ := $(SIM_SRC:%.c=$(OBJ)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(OUT)/%)
 UNIT_SUPPORT := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/support/*.c))
 
-DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lcrypto -lm
+DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lcrypto -luuid -lm
 SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 
 .PHONY: all help deps run test check check-asan check-tsan bench format lint install clean units FORCE

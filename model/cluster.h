@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <uuid/uuid.h>
 
 #include "base/env.h"
 #include "base/json.h"
@@ -21,6 +22,7 @@
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
+    uuid_t uid;       /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
     json_t *observed; /* our words, complete (design 5, `observed`) */
     bool has_operation;
     char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
@@ -39,8 +41,12 @@ void shoot_free(struct shoot *s);
 struct shoot *shoot_copy(const struct shoot *s);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
-/* NULL while there is none, some backends say "" then; belongs to the shoot. */
-const char *shoot_uid(const struct shoot *s);
+/* Takes `observed`, and decodes the uid in it; a text that is no UUID counts as none. */
+void shoot_set_observed(struct shoot *s, json_t *observed);
+/* Cleura told which one it is. NULL has none. */
+bool shoot_has_uid(const struct shoot *s);
+/* Both tell who they are, and they are two. */
+bool shoot_is_another(const struct shoot *a, const struct shoot *b);
 /* The state of that operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);
 

@@ -39,10 +39,22 @@ struct shoot *shoot_copy(const struct shoot *s)
     return copy;
 }
 
-const char *shoot_uid(const struct shoot *s)
+void shoot_set_observed(struct shoot *s, json_t *observed)
 {
-    const char *uid = s ? json_str(s->observed, "uid") : NULL;
-    return uid && *uid ? uid : NULL;
+    json_decref(s->observed);
+    s->observed = observed;
+    if (uuid_parse(json_str_or(observed, "uid", ""), s->uid) != 0)
+        uuid_clear(s->uid);
+}
+
+bool shoot_has_uid(const struct shoot *s)
+{
+    return s && !uuid_is_null(s->uid);
+}
+
+bool shoot_is_another(const struct shoot *a, const struct shoot *b)
+{
+    return shoot_has_uid(a) && shoot_has_uid(b) && uuid_compare(a->uid, b->uid) != 0;
 }
 
 bool shoot_is_deletion(const struct shoot *s)
@@ -82,7 +94,7 @@ struct shoot *shoot_from_json(const json_t *doc)
         return NULL;
     struct shoot *s = MEM_NEW(struct shoot);
     s->name = mem_strdup(json_str(doc, "name"));
-    s->observed = json_incref(json_object_get(doc, "observed"));
+    shoot_set_observed(s, json_incref(json_object_get(doc, "observed")));
     s->has_operation = json_bool(doc, "has_operation", false);
     s->operation_type = mem_strdup(json_str(doc, "operation_type"));
     s->operation_state = mem_strdup(json_str(doc, "operation_state"));

@@ -173,7 +173,6 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
         save_operation(save, op);
     } else {
         entity_set_operation(e, op);
-        e->must_look = true; /* others may be at work since the last look */
         if (op->type != OPERATION_DELETE && c->shoot)
             observe_settle(e, save);
     }

@@ -71,6 +71,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     e->absent_reads = 0;
     e->unmet_since = 0;
     e->lost_at = 0;
+    e->looked_at = 0;
     e->reading_back = false;
     problem_free(e->refusal);
     e->refusal = NULL;

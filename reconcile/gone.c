@@ -2,15 +2,15 @@
  * Shoots that were deleted, remembered for as long as a list may still show them
  * (cleura-api.md 5.3): they are not discovered again. In memory only, a restart forgets them. Loop thread.
  */
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "reconcile/world_private.h"
 
 struct gone_shoot {
     UT_hash_handle hh;
-    char uid[64];
+    uuid_t uid;
     mono_us until;
 };
 
@@ -25,31 +25,31 @@ static void forget_before(struct project *p, mono_us now)
     }
 }
 
+static struct gone_shoot *find(struct project *p, const struct shoot *shoot)
+{
+    struct gone_shoot *g = NULL;
+    forget_before(p, env_mono(p->r->env));
+    if (shoot_has_uid(shoot))
+        HASH_FIND(hh, p->gone, shoot->uid, sizeof(shoot->uid), g);
+    return g;
+}
+
 void gone_remember(struct project *p, const struct shoot *shoot)
 {
-    const char *uid = shoot_uid(shoot);
-    const mono_us now = env_mono(p->r->env);
-    struct gone_shoot *g;
-    forget_before(p, now);
-    if (!uid || strlen(uid) >= sizeof(g->uid))
+    struct gone_shoot *g = find(p, shoot);
+    if (!shoot_has_uid(shoot))
         return;
-    HASH_FIND_STR(p->gone, uid, g);
     if (!g) {
         g = MEM_NEW(struct gone_shoot);
-        (void)snprintf(g->uid, sizeof(g->uid), "%s", uid);
-        HASH_ADD_STR(p->gone, uid, g);
+        uuid_copy(g->uid, shoot->uid);
+        HASH_ADD(hh, p->gone, uid, sizeof(g->uid), g);
     }
-    g->until = now + OBSERVE_LAG_S * US_PER_S;
+    g->until = env_mono(p->r->env) + OBSERVE_LAG_S * US_PER_S;
 }
 
 bool gone_is_known(struct project *p, const struct shoot *shoot)
 {
-    const char *uid = shoot_uid(shoot);
-    struct gone_shoot *g = NULL;
-    forget_before(p, env_mono(p->r->env));
-    if (uid)
-        HASH_FIND_STR(p->gone, uid, g);
-    return g != NULL;
+    return find(p, shoot) != NULL;
 }
 
 void gone_forget_all(struct project *p)

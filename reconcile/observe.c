@@ -147,8 +147,7 @@ static void become_unmanaged(struct entity *e, struct save *save)
 /* Deleted and made again by others under the same name: not the cluster that the record is about. */
 static bool is_another(const struct cluster *c, const struct shoot *seen)
 {
-    const char *known = shoot_uid(c->shoot), *now = shoot_uid(seen);
-    return c->upstream_exists && known && now && strcmp(known, now) != 0;
+    return c->upstream_exists && shoot_is_another(c->shoot, seen);
 }
 
 /*
@@ -202,6 +201,11 @@ void observe(struct entity *e, struct shoot *shoot)
     if (!c->upstream_exists && entity_wish(e) == OPERATION_CREATE) {
         /* Not proven to be ours: the create's own answer or read-back decides. */
         shoot_free(shoot);
+        return;
+    }
+    bool unproven = !c->upstream_exists && entity_wish(e) == OPERATION_DELETE && !plan_made(e, shoot);
+    if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(shoot))) {
+        pass_over(e, shoot); /* nothing tells that it is about this cluster */
         return;
     }
     wall_us now = env_wall(e->r->env);

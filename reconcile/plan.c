@@ -35,12 +35,51 @@ bool plan_is_stranger(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
+static bool same_pools(const json_t *wanted, const json_t *there)
+{
+    if (json_array_size(wanted) != json_array_size(there))
+        return false;
+    size_t i, j;
+    json_t *pool, *other;
+    json_array_foreach (wanted, i, pool) {
+        bool found = false;
+        json_array_foreach (there, j, other)
+            found |=
+                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
+                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* A stranger's of the same name has a history or another shape. */
+bool plan_made(const struct entity *e, const struct shoot *shoot)
+{
+    const json_t *wanted = e->op->body;
+    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
+    return wanted && fresh &&
+           json_equal(json_object_get(wanted, "kubernetes_version"),
+                      json_object_get(shoot->observed, "kubernetes_version")) &&
+           same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
+}
+
 void plan_delete(struct entity *e, struct operation *op)
 {
-    struct operation_step *step = operation_add_step(op, "delete_shoot", "");
-    if (!e->cluster->upstream_exists && !plan_may_have_been_made(e))
-        step->status = STEP_SKIPPED;
+    (void)operation_add_step(op, "delete_shoot", "");
     (void)operation_add_step(op, "wait_gone", "");
+    plan_delete_after_create(e, op);
+}
+
+/* What the create asked for tells later whether a shoot of this name is ours (plan_made). */
+void plan_delete_after_create(struct entity *e, struct operation *op)
+{
+    if (e->cluster->upstream_exists)
+        return;
+    if (!plan_may_have_been_made(e))
+        op->steps[0].status = STEP_SKIPPED;
+    else if (create_step(e) && !op->body)
+        op->body = json_deep_copy(e->op->body);
 }
 
 /* What there will be when the open operations are through: what Cleura shows is what was asked of it. */

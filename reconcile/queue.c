@@ -101,8 +101,8 @@ void queue_promote(struct entity *e)
     struct save *save = save_new(e->r, NULL, NULL);
     struct operation *op = queue_take(e, 0);
     /* Planned while another one was open; now it is known what there is. */
-    if (op->type == OPERATION_DELETE && !e->cluster->upstream_exists && !plan_may_have_been_made(e))
-        op->steps[0].status = STEP_SKIPPED;
+    if (op->type == OPERATION_DELETE)
+        plan_delete_after_create(e, op);
     if (entity_has_open_operation(e)) {
         operation_supersede(e, save, e->op, op);
         e->op_end_saved = true;

@@ -220,8 +220,6 @@ static void take_up(struct entity *e)
         poll_soon(e, 0);
     if (e->queued > 1)
         qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
-    /* What was seen moments before the end may be from before a write that was sent then. */
-    e->must_look = true;
     steps_advance(e);
 }
 

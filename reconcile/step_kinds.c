@@ -70,33 +70,9 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
     poll_soon(e, poll_interval(e) / 2);
 }
 
-static bool same_pools(const json_t *wanted, const json_t *there)
-{
-    if (json_array_size(wanted) != json_array_size(there))
-        return false;
-    size_t i, j;
-    json_t *pool, *other;
-    json_array_foreach (wanted, i, pool) {
-        bool found = false;
-        json_array_foreach (there, j, other)
-            found |=
-                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
-                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-/* Ours has just been made, as we asked; a stranger's of the same name has a history or another shape. */
 static enum finding create_found(const struct entity *e, const struct shoot *shoot)
 {
-    const json_t *wanted = e->op->body;
-    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
-    bool same = json_equal(json_object_get(wanted, "kubernetes_version"),
-                           json_object_get(shoot->observed, "kubernetes_version")) &&
-                same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
-    return fresh && same ? FOUND_EFFECT : FOUND_STRANGER;
+    return plan_made(e, shoot) ? FOUND_EFFECT : FOUND_STRANGER;
 }
 
 /* ---- delete ---- */
@@ -263,6 +239,7 @@ static const struct step_kind kinds[] = {
      .refused = delete_refused,
      .accepted = delete_accepted,
      .found = delete_found,
+     .destroys = true,
      .absent_means_done = true},
     {.type = "wait_ready", .waits = true},
     {.type = "wait_gone", .waits = true},

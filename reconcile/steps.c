@@ -7,9 +7,13 @@
  *      +--- read back: no effect ---+--- read back: it had effect --> as if it had been answered
  *
  * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition
- * (promise 1). Changes and actions are exclusive: they are sent only after a look that found Cleura idle, and
- * a 409 because it is not sends them back to waiting. Loop thread.
+ * (promise 1). Whatever changes or destroys a shoot is sent only after a look: the shoot is read, and it is
+ * the one that is meant, by its uid. From that answer until the call leaves the lane at most LOOK_WINDOW_S
+ * pass, a few milliseconds as a rule; what takes longer looks again. Changes and actions are exclusive
+ * besides: they are sent only while Cleura is idle, and a 409 because it is not sends them back to waiting.
+ * Loop thread.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +26,8 @@ enum {
     STEP_DEADLINE_S = 120, /* to be sent by the lane */
     STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx, over the budget of time, before the step is given up */
     STEP_BUDGET_S = 600,
-    LOOK_FRESH_S = 5, /* an observation of this age still tells whether Cleura is idle */
+    LOOK_FRESH_S = 5,   /* a look of this age is good enough to begin a call */
+    LOOK_WINDOW_S = 30, /* and of this age for the call to leave the lane */
     BACK_OFF_BASE_MS = 500,
     BACK_OFF_CAP_S = 30,
     BUSY_WAIT_S = 5,
@@ -105,7 +110,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
         mem_printf("Waiting: Cleura is busy with the cluster: %s", result->message ? result->message : "409");
     step->status = STEP_PENDING;
     step->attempts--;
-    e->must_look = true;
+    e->looked_at = 0;
     bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
     if (counts && ++e->conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
@@ -131,16 +136,24 @@ void step_send_again(struct entity *e)
     }
     step->status = STEP_PENDING;
     step->uncertain = false;
-    e->must_look = true;
+    e->looked_at = 0;
     try_again(e, 0);
 }
 
 /* ---- calls ---- */
 
+/* It may reach another shoot of the same name, unless somebody looked just before. */
+static bool needs_look(const struct step_kind *kind)
+{
+    return kind->exclusive || kind->destroys;
+}
+
 void step_submit(struct entity *e, enum upstream_op op,
                  void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
 {
     const struct project *p = e->project;
+    const bool looked = upstream_op_is_write(op) && needs_look(step_kind(current_step(e)));
+    assert(!looked || (e->looked_at && shoot_has_uid(e->cluster->shoot)));
     e->call.op = op;
     e->call.region = p->config->region;
     e->call.project_id = p->config->project_id;
@@ -148,7 +161,11 @@ void step_submit(struct entity *e, enum upstream_op op,
     e->call.item = current_step(e)->target;
     e->call.body = e->call_body ? e->call_body : e->op->body;
     e->call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
-    e->call.deadline = env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
+    e->call.next = looked;
+    e->call.deadline =
+        looked ? e->looked_at + LOOK_WINDOW_S * US_PER_S : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
+    if (looked)
+        e->looked_at = 0; /* one look, one call */
     /* A write that is sent again; what was never sent before is none, nor is a read. */
     e->call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->call.on_done = on_done;
@@ -193,11 +210,20 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     poll_soon(e, poll_interval(e) / 2);
 }
 
+static void operation_begins(struct entity *e, struct save *save)
+{
+    if (e->op->status != OPERATION_PENDING)
+        return;
+    e->op->status = OPERATION_RUNNING;
+    emit_operation(save, EVENT_OPERATION_STARTED, e, e->op);
+}
+
 void step_accepted(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     struct save *save = save_new(e->r, NULL, NULL);
+    operation_begins(e, save);
     step_end(e);
     step->uncertain = false;
     problem_free(e->refusal);
@@ -229,7 +255,7 @@ static void refused(struct entity *e, const struct upstream_result *result)
     } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
         /* Gone already, or a gateway's 404: looking tells, and a second one is believed. */
         step->status = STEP_PENDING;
-        e->must_look = true;
+        e->looked_at = 0;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_ABSENT) {
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: not found: %s",
@@ -310,10 +336,7 @@ static void begin_call(struct entity *e)
     if (step_kind(step)->exclusive) /* it was just seen idle */
         c->guard_seen_at = c->shoot->operation_at;
     e->committing = true;
-    if (e->op->status == OPERATION_PENDING) {
-        e->op->status = OPERATION_RUNNING;
-        emit_operation(save, EVENT_OPERATION_STARTED, e, e->op);
-    }
+    operation_begins(e, save);
     save_entity(save, e);
     save_submit(save, false);
 }
@@ -373,7 +396,10 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
     const struct step_kind *kind = step_kind(current_step(e));
-    if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
+    if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
+        observe(e, shoot_copy(result->shoot)); /* counts how often, until it is believed */
+        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+    } else if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
         loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK) {
         on_found(e, finding_of(e, kind, result), result);
@@ -396,26 +422,40 @@ static void read_back(struct entity *e)
     step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
 }
 
-/* ---- exclusive steps: look, wait until Cleura is idle, send ---- */
+/* ---- before a shoot is changed or destroyed: look, and send ---- */
 
-static bool is_fresh(const struct entity *e)
+/* Taken up when it is about this cluster (observe.c); else nothing is sent, and somebody looks again. */
+static void take_look(struct entity *e, const struct shoot *shoot)
 {
-    const struct cluster *c = e->cluster;
-    return c->shoot && env_wall(e->r->env) - c->observed_at <= LOOK_FRESH_S * US_PER_S;
+    wall_us before = e->cluster->observed_at;
+    e->looked_at = env_mono(e->r->env);
+    observe(e, shoot_copy(shoot));
+    if (e->cluster->observed_at != before) {
+        steps_advance(e);
+        return;
+    }
+    e->looked_at = 0;
+    if (e->cluster->deleted)
+        return;
+    if (!shoot_has_uid(shoot))
+        tell(e, "Waiting: Cleura does not tell the uid of the cluster");
+    try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 
 static void on_looked(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
-    if (result->class == UPSTREAM_OK) {
-        wall_us before = e->cluster->observed_at;
-        e->must_look = false;
-        observe(e, shoot_copy(result->shoot));
-        e->must_look = e->cluster->observed_at == before;
-        if (e->must_look) /* it lagged behind an earlier answer, and was not taken */
-            try_again(e, LOOK_AGAIN_S * US_PER_S);
-        else
-            steps_advance(e);
+    const struct step_kind *kind = step_kind(current_step(e));
+    if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
+        !plan_made(e, result->shoot)) {
+        /* Of ours there is none: somebody else has the name, so the create whose answer was lost had no
+         * effect. */
+        current_step(e)->status = STEP_SKIPPED;
+        steps_advance(e);
+    } else if (result->class == UPSTREAM_OK) {
+        take_look(e, result->shoot);
+    } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
+        step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
         /* Whether it is gone is decided by the poller, which asks in more than one way. */
         e->project->discovery_due = env_mono(e->r->env);
@@ -446,9 +486,7 @@ static void begin_exclusive(struct entity *e)
     const struct cluster *c = e->cluster;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    if (e->must_look || !is_fresh(e)) {
-        step_submit(e, UPSTREAM_GET, on_looked);
-    } else if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
+    if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
         entity_fail_operation(e, cluster_failed_problem(e));
     } else if (cleura_is_busy(e)) {
         tell(e, "Waiting: Cleura is busy with the cluster");
@@ -459,6 +497,22 @@ static void begin_exclusive(struct entity *e)
         if (!step->attempts)
             step->status = STEP_SKIPPED;
         steps_advance(e);
+    } else {
+        begin_call(e);
+    }
+}
+
+static void begin_after_look(struct entity *e)
+{
+    const bool fresh = e->looked_at && env_mono(e->r->env) - e->looked_at <= LOOK_FRESH_S * US_PER_S;
+    if (!fresh) {
+        step_submit(e, UPSTREAM_GET, on_looked);
+    } else if (!shoot_has_uid(e->cluster->shoot)) {
+        tell(e, "Waiting: Cleura does not tell the uid of the cluster");
+        try_again(e, BUSY_WAIT_S * US_PER_S);
+        e->looked_at = 0;
+    } else if (step_kind(current_step(e))->exclusive) {
+        begin_exclusive(e);
     } else {
         begin_call(e);
     }
@@ -544,8 +598,8 @@ void steps_advance(struct entity *e)
         entity_cancel_operation(e);
     else if (step->status == STEP_PENDING && kind->waits)
         begin_waiting(e, step);
-    else if (step->status == STEP_PENDING && kind->exclusive)
-        begin_exclusive(e);
+    else if (step->status == STEP_PENDING && needs_look(kind))
+        begin_after_look(e);
     else if (step->status == STEP_PENDING)
         begin_call(e);
     else if (step->status == STEP_SENDING && kind->idempotent)

@@ -16,6 +16,7 @@ struct step_kind {
      * (the guard): changes and actions.
      */
     bool exclusive;
+    bool destroys; /* the shoot itself; also while Cleura is busy with it */
     bool absent_means_done;
     /* Cleura shows the new spec as soon as it took the change (cleura-api.md 6.5), long before its run ends.
      */

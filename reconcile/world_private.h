@@ -50,7 +50,8 @@ struct entity {
     json_t *call_body;         /* what the running call sends, when it was made for it */
     bool op_end_saved;         /* the final state of op is on its way to the store or there */
     bool reading_back;
-    bool must_look;       /* what is known of the shoot may be old: read it before the next write */
+    mono_us
+        looked_at; /* the shoot was read for the current step, and is the one meant; 0: it is to be read */
     wall_us newest_at;    /* newest time of an operation that Cleura told, by its clock */
     mono_us newest_since; /* when that was told last */
     wall_us heard_at;     /* last answer about it that was passed over; 0: none */
@@ -234,11 +235,16 @@ bool steps_want(const struct entity *e, const struct decision *d);
 /* plan.c: the steps of a new operation. */
 void plan_create(struct entity *e, struct operation *op);
 void plan_delete(struct entity *e, struct operation *op);
+/* Its turn comes: what became of the create before it decides whether anything is to be deleted. */
+void plan_delete_after_create(struct entity *e, struct operation *op);
 /* What leads from what is there to op->body's `spec`; made anew when the operation's turn comes. */
 void plan_update(struct entity *e, struct operation *op);
 void plan_action(struct operation *op);
 /* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */
 bool plan_is_stranger(const struct entity *e);
+/* Whether this shoot can be the one that our create made although its answer was lost: just made, as asked.
+ */
+bool plan_made(const struct entity *e, const struct shoot *shoot);
 /* Whether Cleura may have made the shoot although nobody saw it yet. */
 bool plan_may_have_been_made(const struct entity *e);
 

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(gcc make pkg-config libmicrohttpd-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libsodium-dev
-    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev uthash-dev libcmocka-dev
+    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev uuid-dev uthash-dev libcmocka-dev
     clang-format curl openssl python3 python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema python3-yaml systemd)
 # Programs that other packages than Debian's may also provide: by command, with the package that brings it.
 declare -A commands=([kubectl]=kubernetes-client [promtool]=prometheus [node]=nodejs [npm]=npm [jq]=jq [chromium]=chromium

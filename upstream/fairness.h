@@ -11,7 +11,8 @@
  * turn of a call that is submitted at t behind k others of its flow: K - t <= k * S + 4 * LANE_HANDICAP_S.
  * What is submitted after K has a later turn, and at K at most Q calls are ahead, so while the lane works the
  * call is sent by t + 32 s + k * S + Q * D. (A call that is repeated with a new token or at another endpoint
- * goes first, once each. A call marked as a retry waits for its budget besides: upstream/budget.h.)
+ * goes first, once each; so does a write right after the read that it is based on. A call marked as a retry
+ * waits for its budget besides: upstream/budget.h.)
  *
  * Times are monotonic microseconds. Owner: the loop thread. Nothing here fails.
  */

@@ -389,7 +389,7 @@ static void take_turn(struct upstream_account *a, struct upstream_call *call)
     int64_t cost = fairness_cost(&a->fairness, a->config->min_spacing_us, a->config->max_in_flight);
     mono_us turn = fairness_join(&a->fairness, &call->ticket, call->region, call->project_id,
                                  (int)call->priority, cost, now);
-    enqueue(call, call->retry ? &a->retries : &a->queue, turn);
+    enqueue(call, call->retry ? &a->retries : &a->queue, call->next ? INT64_MIN : turn);
     if (call->retry && !budget_covers(&a->budget, a->retries.count, now))
         atomic_fetch_add(&retries_delayed, 1);
     /* Not from here: on_done must never run inside submit. */

@@ -114,7 +114,7 @@ struct shoot *decode_shoot_v1(const json_t *doc)
         return NULL;
     struct shoot *s = MEM_NEW(struct shoot);
     s->name = mem_strdup(json_str(metadata, "name"));
-    s->observed = decode_observed(metadata, json_obj(doc, "spec"));
+    shoot_set_observed(s, decode_observed(metadata, json_obj(doc, "spec")));
     if (operation) {
         const char *description = json_str_or(operation, "description", "");
         s->has_operation = true;

@@ -141,7 +141,7 @@ struct shoot *decode_shoot_v2(const json_t *doc)
     struct shoot *s = MEM_NEW(struct shoot);
     const json_t *status = json_obj(doc, "status");
     s->name = mem_strdup(json_str(doc, "name"));
-    s->observed = decode_observed(doc);
+    shoot_set_observed(s, decode_observed(doc));
     decode_last_operation(s, json_obj(doc, "last_operation"));
     s->hibernated = json_bool(status, "is_hibernated", false);
     s->conditions = decode_sorted(decode_array(json_arr(status, "conditions")));

@@ -121,6 +121,7 @@ struct upstream_call {
     struct trace trace; /* the call is part of; none: nobody asked for it (HT-51) */
     char request_id[UPSTREAM_REQUEST_ID_BYTES]; /* of whoever asked, or "" (HT-50) */
     bool retry; /* repeats a call that failed before: it needs a token of the budget (UP-12) */
+    bool next;  /* what it is based on was read just now: it goes before all that wait */
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
 

@@ -84,7 +84,8 @@ static const char catalog[] =
     "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
 
 static const char shoot_form[] =
-    "{\"name\":\"c%03u\",\"uid\":\"uid-%u-%u\",\"technical_id\":\"shoot--p--c%u\",\"purpose\":\"evaluation\","
+    "{\"name\":\"c%03u\",\"uid\":\"00000000-0000-4000-8000-%06u%06u\",\"technical_id\":\"shoot--p--c%u\","
+    "\"purpose\":\"evaluation\","
     "\"kubernetes\":{\"version\":\"1.33.7\"},\"networking\":{\"type\":\"calico\",\"nodes\":\"10.250.0.0/"
     "16\"},"
     "\"maintenance\":{\"auto_update\":{\"kubernetes_version\":true,\"machine_image_version\":true},"

@@ -11,6 +11,8 @@
 #include "tests/support/running.h"
 
 #define MINUTE (60 * US_PER_S)
+#define UID_1  "11111111-8888-4777-8666-555555555555"
+#define UID_2  "22222222-8888-4777-8666-555555555555"
 
 /* What Cleura shows; no uid: nothing. */
 struct shown {
@@ -100,10 +102,10 @@ static void end(struct running *d)
     free(d);
 }
 
-static const struct shown older = {"u1", "1.33.7", "2026-03-01T12:00:00Z", NULL};
-static const struct shown newer = {"u1", "1.34.3", "2026-03-01T12:10:00Z", NULL};
-static const struct shown deleting = {"u1", "1.34.3", "2026-03-01T12:20:00Z", "Delete"};
-static const struct shown unborn = {"u1", "1.33.7", NULL, NULL};
+static const struct shown older = {UID_1, "1.33.7", "2026-03-01T12:00:00Z", NULL};
+static const struct shown newer = {UID_1, "1.34.3", "2026-03-01T12:10:00Z", NULL};
+static const struct shown deleting = {UID_1, "1.34.3", "2026-03-01T12:20:00Z", "Delete"};
+static const struct shown unborn = {UID_1, "1.33.7", NULL, NULL};
 static const struct shown nothing = {0};
 
 static void an_older_answer_is_not_believed_for_five_minutes(void **state)
@@ -168,7 +170,7 @@ static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
     running_run(d, 2 * MINUTE);
     expect(d, "");
     cleura.now =
-        (struct shown){"u2", "1.35.0", "2026-03-01T12:30:00Z", NULL}; /* another one of the same name */
+        (struct shown){UID_2, "1.35.0", "2026-03-01T12:30:00Z", NULL}; /* another one of the same name */
     running_run(d, MINUTE);
     expect(d, "1.35.0");
     cleura.now = nothing;

@@ -44,6 +44,7 @@ static const char *const versions[] = {"1.32.11", "1.33.7", "1.34.3"};
 struct shoot_model {
     char name[16];
     bool there;
+    unsigned life; /* grows with each shoot of this name */
     char version[16];
     json_t *workers; /* as they are rendered */
     bool wants_sleep, asleep;
@@ -217,10 +218,11 @@ static json_t *render_worker(const json_t *body)
 
 static json_t *render_shoot(const struct property *p, const struct shoot_model *s)
 {
-    char time[TIME_TEXT_BYTES];
+    char time[TIME_TEXT_BYTES], uid[UUID_STR_LEN];
+    (void)snprintf(uid, sizeof(uid), "00000000-0000-4000-8000-%06u%06u", (unsigned)(s - p->shoots), s->life);
     json_t *doc = json_pack(
         "{s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:{s:O}, s:{s:{s:b, s:b}, s:{s:s, s:s}}, s:{s:b, s:[{s:s, s:s}]}}",
-        "name", s->name, "uid", s->name, "kubernetes", "version", s->version, "networking", "type", "calico",
+        "name", s->name, "uid", uid, "kubernetes", "version", s->version, "networking", "type", "calico",
         "nodes", "10.250.0.0/16", "shoot_provider", "workers", s->workers, "maintenance", "auto_update",
         "kubernetes_version", 1, "machine_image_version", 1, "time_window", "begin", "020000+0000", "end",
         "030000+0000", "status", "is_hibernated", s->asleep, "conditions", "type", "APIServerAvailable",
@@ -281,6 +283,7 @@ static struct canned_answer create_shoot(struct property *p, const json_t *body)
     if (s->there)
         return answer_error(p, 409, "A shoot with this name exists already");
     s->there = true;
+    s->life++;
     s->lost = s->wants_sleep = s->asleep = false;
     s->last_at = 0;
     (void)snprintf(s->version, sizeof(s->version), "%s", json_str_or(body, "kubernetes_version", ""));

@@ -388,7 +388,8 @@ static void both_generations_decode_to_the_same_words(void **state)
 {
     (void)state;
     static const char v2[] =
-        "{\"name\":\"example\",\"uid\":\"u\",\"kubernetes\":{\"version\":\"1.33.7\"},\"purpose\":"
+        "{\"name\":\"example\",\"uid\":\"99999999-8888-7777-6666-555555555555\",\"kubernetes\":{\"version\":"
+        "\"1.33.7\"},\"purpose\":"
         "\"evaluation\","
         "\"networking\":{\"type\":\"calico\",\"nodes\":\"10.250.0.0/16\"},\"maintenance\":{\"auto_update\":{"
         "\"kubernetes_version\":true,\"machine_image_version\":false},\"time_window\":{\"begin\":\"020000+"
@@ -402,7 +403,8 @@ static void both_generations_decode_to_the_same_words(void **state)
         "\"state\":\"Processing\",\"progress\":43,\"description\":\"x\",\"last_update_time\":\"2026-03-01T12:"
         "05:00Z\"},"
         "\"status\":{\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}";
-    static const char v1[] = "{\"metadata\":{\"name\":\"example\",\"uid\":\"u\"},\"spec\":{\"purpose\":"
+    static const char v1[] = "{\"metadata\":{\"name\":\"example\",\"uid\":\"99999999-8888-7777-6666-"
+                             "555555555555\"},\"spec\":{\"purpose\":"
                              "\"evaluation\",\"kubernetes\":{\"version\":"
                              "\"1.33.7\"},\"maintenance\":{\"autoUpdate\":{\"kubernetesVersion\":true,"
                              "\"machineImageVersion\":false},\"timeWindow\":{"

@@ -1,0 +1,245 @@
+/* A call that changes or destroys reaches the shoot that was meant, or it is not sent: on a virtual clock. */
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "tests/support/running.h"
+
+#define MINUTE (60 * US_PER_S)
+
+#define UID_OURS     "11111111-8888-4777-8666-555555555555"
+#define UID_STRANGER "99999999-8888-4777-8666-555555555555"
+
+struct cleura {
+    const char *uid; /* of the shoot "dev"; NULL: there is none, "": Cleura does not tell it */
+    const char *state;
+    const char *type;
+    bool away;
+    unsigned reads;  /* of "dev" alone */
+    unsigned writes; /* PUT, PATCH, POST, DELETE of "dev" */
+    char last_write[300];
+};
+
+static struct canned_answer answer_shoot(struct cleura *cleura, bool list)
+{
+    static char shoot[1024], text[1100];
+    struct canned_answer answer = {HTTP_ANSWERED, 200, text, NULL, 10 * US_PER_MS};
+    (void)snprintf(
+        shoot, sizeof(shoot),
+        "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{"
+        "\"workers\":[]},\"last_operation\":{\"type\":\"%s\",\"state\":\"%s\",\"progress\":100,"
+        "\"description\":\"\",\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{"
+        "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
+        cleura->uid ? cleura->uid : "", cleura->type ? cleura->type : "Reconcile",
+        cleura->state ? cleura->state : "Succeeded");
+    if (list) {
+        (void)snprintf(text, sizeof(text), "[%s]", cleura->uid ? shoot : "");
+    } else if (cleura->uid) {
+        (void)snprintf(text, sizeof(text), "%s", shoot);
+    } else {
+        answer.status = 404;
+        answer.body = "{\"error\":{\"code\":404,\"message\":\"Not Found\"}}";
+    }
+    return answer;
+}
+
+static const char catalog[] = "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33."
+                              "7\"},{\"version\":\"1.34.3\"}]},"
+                              "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
+                              "\"machine_images\":[{\"name\":"
+                              "\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],\"regions\":[{"
+                              "\"name\":\"Sto2\",\"zones\":[{\"name\":"
+                              "\"nova\"}]}]}]";
+
+static struct canned_answer respond(void *ctx, const struct seen_request *request)
+{
+    struct cleura *cleura = ctx;
+    const bool one = strstr(request->url, "/shoots/") && strstr(request->url, "/dev");
+    struct canned_answer answer = {HTTP_ANSWERED, 200, "[]", NULL, 10 * US_PER_MS};
+    if (cleura->away)
+        return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
+    if (one && strcmp(request->method, "GET") != 0) {
+        cleura->writes++;
+        (void)snprintf(cleura->last_write, sizeof(cleura->last_write), "%s %s", request->method,
+                       request->url);
+        answer.body = "{}";
+        answer.status = 202;
+    } else if (one) {
+        cleura->reads++;
+        answer = answer_shoot(cleura, false);
+    } else if (strstr(request->url, "/shoots/")) {
+        answer = answer_shoot(cleura, true);
+    } else if (strstr(request->url, "/cloud-profiles")) {
+        answer.body = catalog;
+    } else {
+        answer.status = 201;
+        answer.body = "{\"result\":\"login_ok\",\"token\":\"t1\"}";
+    }
+    return answer;
+}
+
+/* ---- the daemon ---- */
+
+static const struct polling polling = {10 * US_PER_S, 3600 * US_PER_S, 3600 * US_PER_S};
+
+/* With a managed cluster "dev", adopted as it is. */
+static struct running *start(struct cleura *cleura)
+{
+    struct running *d = MEM_NEW(struct running);
+    running_init(d, 7, 1, &polling);
+    d->respond = respond;
+    d->ctx = cleura;
+    running_start(d);
+    running_run(d, MINUTE);
+    struct command *put = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev", json_pack("{s{}}", "spec"));
+    running_post(d, put);
+    running_run(d, MINUTE);
+    assert_true(running_answered(put));
+    if (put->problem)
+        print_message("%s\n", put->problem->detail);
+    assert_int_equal(put->status, 200);
+    command_free(put);
+    assert_int_equal(cleura->writes, 0);
+    return d;
+}
+
+static void end(struct running *d)
+{
+    (void)running_kill(d, false);
+    running_done(d);
+    free(d);
+}
+
+static struct command *post(struct running *d, enum command_type type)
+{
+    struct command *cmd = running_command(d, type, "p00", "dev", NULL);
+    running_post(d, cmd);
+    return cmd;
+}
+
+/* Of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
+static char *seen_uid(struct running *d, bool *ret_managed)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    const struct cluster *c = blob ? blob->subject : NULL;
+    char *uid = mem_strdup(c && c->shoot ? json_str_or(c->shoot->observed, "uid", "?") : "");
+    *ret_managed = c && c->managed;
+    view_leave(d->view);
+    return uid;
+}
+
+static void expect_seen(struct running *d, const char *uid, bool managed)
+{
+    bool is_managed;
+    char *there CLEANUP_FREE = seen_uid(d, &is_managed);
+    assert_string_equal(there, uid);
+    assert_int_equal(is_managed, managed);
+}
+
+/* ---- destroying ---- */
+
+static void a_delete_looks_first_and_is_sent(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    unsigned reads = cleura.reads;
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 5 * US_PER_S);
+    assert_int_equal(cleura.writes, 1);
+    assert_memory_equal(cleura.last_write, "DELETE ", 7);
+    assert_true(cleura.reads > reads);
+    cleura.uid = NULL;
+    running_run(d, MINUTE);
+    expect_seen(d, "", false);
+    command_free(cmd);
+    end(d);
+}
+
+/* It was replaced between two polls, an hour apart. */
+static void a_delete_never_reaches_what_replaced_the_shoot(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    cleura.uid = UID_STRANGER;
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_seen(d, UID_STRANGER, false);
+    command_free(cmd);
+    end(d);
+}
+
+static void nor_after_an_outage_and_a_kill(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    cleura.away = true;
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 20 * MINUTE);
+    (void)running_kill(d, false);
+    command_free(cmd);
+    cleura.uid = UID_STRANGER;
+    cleura.away = false;
+    running_start(d);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_seen(d, UID_STRANGER, false);
+    end(d);
+}
+
+/* Without a uid nobody knows whose it is. */
+static void a_delete_waits_until_cleura_tells_the_uid(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    cleura.uid = "";
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 2 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    cleura.uid = UID_OURS;
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    command_free(cmd);
+    end(d);
+}
+
+/* ---- changing ---- */
+
+static void actions_never_reach_it_either(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    cleura.uid = UID_STRANGER;
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
+    cmd->action = OPERATION_HIBERNATE;
+    running_post(d, cmd);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_seen(d, UID_STRANGER, false);
+    command_free(cmd);
+    end(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_delete_looks_first_and_is_sent),
+        cmocka_unit_test(a_delete_never_reaches_what_replaced_the_shoot),
+        cmocka_unit_test(nor_after_an_outage_and_a_kill),
+        cmocka_unit_test(a_delete_waits_until_cleura_tells_the_uid),
+        cmocka_unit_test(actions_never_reach_it_either),
+    };
+    log_set_level(LOG_LEVEL_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
