@@ -56,6 +56,7 @@ struct config {
         int64_t active_us;
         int64_t idle_us;
         int64_t discovery_us;
+        int64_t absent_for_us;
     } polling;
     struct {
         char **allow; /* CIDRs or host names that may be private; NULL-terminated */

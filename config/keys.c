@@ -75,6 +75,9 @@ static const struct key polling_keys[] = {
      "The longest time between two reads of a settled project; right after a change it is read more often."},
     {"discovery", KEY_DURATION, AT(config, polling.discovery_us), "5m", NULL, 50 * MS, 86400 * S, NULL, NULL,
      false, "At least this often a project is listed to find clusters made elsewhere."},
+    {"absent_for", KEY_DURATION, AT(config, polling.absent_for_us), "5m", NULL, 0, 86400 * S, NULL, NULL,
+     false,
+     "A cluster that Cleura does not show counts as gone after this time, unless a deletion was seen."},
 };
 static const struct key_group polling_group = {polling_keys, ARRAY_LEN(polling_keys)};
 

@@ -27,6 +27,7 @@ void cluster_free(struct cluster *c)
     json_decref(c->expiry_told);
     shoot_free(c->shoot);
     free(c->message);
+    free(c->retrying_told);
     free(c);
 }
 
@@ -43,6 +44,7 @@ struct cluster *cluster_copy(const struct cluster *c)
     copy->expiry_told = json_deep_copy(c->expiry_told);
     copy->shoot = shoot_copy(c->shoot);
     copy->message = mem_strdup(c->message);
+    copy->retrying_told = mem_strdup(c->retrying_told);
     return copy;
 }
 
@@ -76,6 +78,9 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_int(doc, "created_at", c->created_at);
     json_set_int(doc, "updated_at", c->updated_at);
     json_set_bool(doc, "upstream_exists", c->upstream_exists);
+    json_set_int(doc, "absent_since", c->absent_since);
+    json_set_int(doc, "departed_at", c->departed_at);
+    json_set_str(doc, "retrying_told", c->retrying_told);
     return doc;
 }
 
@@ -121,6 +126,9 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->created_at = json_int(doc, "created_at", 0);
     c->updated_at = json_int(doc, "updated_at", 0);
     c->upstream_exists = json_bool(doc, "upstream_exists", false);
+    c->absent_since = json_int(doc, "absent_since", 0);
+    c->departed_at = json_int(doc, "departed_at", 0);
+    c->retrying_told = mem_strdup(json_str(doc, "retrying_told"));
     return c;
 }
 

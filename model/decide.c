@@ -101,6 +101,10 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
 struct decision decide(const struct cluster *c, const struct shoot *s, int wish, wall_us now)
 {
     struct decision d;
+    if (c->absent_since)
+        return (struct decision){.phase = wish == OPERATION_DELETE ? PHASE_DELETING : PHASE_UNKNOWN,
+                                 .health = HEALTH_UNKNOWN,
+                                 .message = c->message};
     if (!s || !s->has_operation) {
         d = (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
         if (wish == OPERATION_DELETE)

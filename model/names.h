@@ -64,6 +64,8 @@ enum event_type {
     EVENT_CLUSTER_DELETED,
     EVENT_CLUSTER_DISCOVERED,
     EVENT_CLUSTER_DRIFTED,
+    EVENT_CLUSTER_RETRYING,    /* Gardener failed and tries again by itself */
+    EVENT_CLUSTER_UNREACHABLE, /* Cleura does not show it, or not in what state it is */
     EVENT_OPERATION_STARTED,
     EVENT_OPERATION_SUCCEEDED,
     EVENT_OPERATION_FAILED,

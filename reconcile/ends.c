@@ -131,12 +131,15 @@ static void on_gone_saved(struct save *save)
     if (save->status != STORE_OK) {
         /* Not recorded: it is found to be gone once more. */
         e->cluster->deleted = false;
+        e->cluster->departed_at = 0;
         e->committing = false;
         poll_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }
     if (save->ctx)
         gone_remember(p, e->cluster->shoot);
+    if (e->cluster->departed_at)
+        departed_add(p, cluster_copy(e->cluster));
     entity_remove(e);
     view_publish(save->r->o.view);
     project_show(p);
@@ -186,7 +189,6 @@ void entity_gone(struct entity *e)
     bool deleting = was_deleted(e);
     if (may_still_appear(e))
         return;
-    /* One that was not seen to be deleted may come back: access to a project can be lost for a while. */
     bool is_proven = deleting || shoot_is_deletion(c->shoot);
     struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
     enum phase before = c->phase;
@@ -196,10 +198,17 @@ void entity_gone(struct entity *e)
     end_operations(e, save, deleting);
     emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, deleting ? "Deleted" : "Vanished at Cleura");
     save_entity(save, e);
-    /* The row goes; its operation and events stay. */
+    /*
+     * The row goes; its operation and events stay. One that was not seen to be deleted may come back: access
+     * to a project can be lost for a while.
+     */
     struct change *last = &save->set->changes[save->set->count - 1];
-    cluster_free(last->cluster);
-    last->kind = CHANGE_CLUSTER_DELETE;
-    memcpy(last->id, c->id, sizeof(last->id));
+    if (is_proven || !shoot_has_uid(c->shoot)) {
+        cluster_free(last->cluster);
+        last->kind = CHANGE_CLUSTER_DELETE;
+        memcpy(last->id, c->id, sizeof(last->id));
+    } else {
+        last->cluster->departed_at = c->departed_at = env_wall(e->r->env);
+    }
     save_submit(save, false);
 }

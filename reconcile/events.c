@@ -8,8 +8,11 @@
 
 #include "base/ids.h"
 #include "base/mem.h"
+#include "model/errors.h"
 #include "reconcile/world_private.h"
 #include "view/render.h"
+
+enum { EVENT_ERRORS_MAX = 10 };
 
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
                               const char *event_type, wall_us at)
@@ -72,10 +75,25 @@ static json_t *cluster_data(const struct entity *e, enum phase previous, const s
     return data;
 }
 
+/* Cleura's codes, and what to do about each. */
+static json_t *cluster_errors(const struct cluster *c)
+{
+    json_t *errors = json_array();
+    size_t i;
+    json_t *error;
+    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
+        if (json_array_size(errors) < EVENT_ERRORS_MAX)
+            model_append_errors(errors, error);
+    return errors;
+}
+
 void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
                   const char *message)
 {
-    tell(save, type, e->cluster->project, e->cluster->name, cluster_data(e, previous, e->op, message));
+    json_t *data = cluster_data(e, previous, e->op, message);
+    if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
+        json_set_take(data, "errors", cluster_errors(e->cluster));
+    tell(save, type, e->cluster->project, e->cluster->name, data);
 }
 
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,

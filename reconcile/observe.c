@@ -218,9 +218,11 @@ void observe(struct entity *e, struct shoot *shoot)
     }
     e->other_reads = 0;
     enum phase before = c->phase;
+    bool was_absent = c->absent_since != 0;
+    c->absent_since = 0;
     struct decision d = decide(c, shoot, entity_wish(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
-    bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over;
+    bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
 
     /* The message is borrowed from the new shoot, which replaces the old one right after. */
     changed |= apply_decision(c, &d);

@@ -43,7 +43,8 @@ static void show_cluster(struct reconcile *r, const struct cluster *c)
 static void committed_cluster(struct reconcile *r, const struct change_set *set, const struct change *change)
 {
     (void)set;
-    show_cluster(r, change->cluster);
+    if (!change->cluster->deleted)
+        show_cluster(r, change->cluster);
 }
 
 static void committed_operation(struct reconcile *r, const struct change_set *set,

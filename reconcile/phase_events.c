@@ -1,7 +1,9 @@
 /* The events that tell of a change of phase: by where it ends, where it came from, and what was asked for.
  * Loop thread. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "reconcile/world_private.h"
 
 /* By the phase before; + 1, so that 0 is none. */
@@ -40,9 +42,9 @@ static bool is_first_success(const struct entity *e)
 static int event_of(const struct entity *e, enum phase from)
 {
     static const int by_phase[PHASE_MAX_] = {
-        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED + 1,
-        [PHASE_FAILED] = EVENT_CLUSTER_FAILED + 1,
-        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1,
+        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED + 1,     [PHASE_FAILED] = EVENT_CLUSTER_FAILED + 1,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1, [PHASE_RETRYING] = EVENT_CLUSTER_RETRYING + 1,
+        [PHASE_UNKNOWN] = EVENT_CLUSTER_UNREACHABLE + 1,
     };
     const struct cluster *c = e->cluster;
     const struct operation *op = operation_of(e);
@@ -59,15 +61,35 @@ static int event_of(const struct entity *e, enum phase from)
     return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? 0 : event;
 }
 
+/* Gardener goes to and fro between an error and the next try: told once for each set of error codes. */
+static bool retrying_is_news(struct cluster *c)
+{
+    char *codes = mem_strdup("");
+    size_t i, j;
+    json_t *error, *code;
+    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
+        json_array_foreach (json_arr(error, "codes"), j, code) {
+            char *longer = mem_printf("%s%s ", codes, json_string_value(code));
+            free(codes);
+            codes = longer;
+        }
+    bool news = !c->retrying_told || strcmp(c->retrying_told, codes) != 0;
+    free(c->retrying_told);
+    c->retrying_told = codes;
+    return news;
+}
+
 static void tell(struct entity *e, struct save *save, enum phase from)
 {
-    const struct cluster *c = e->cluster;
+    struct cluster *c = e->cluster;
     bool works = c->phase == PHASE_READY || c->phase == PHASE_DEGRADED;
     int event = event_of(e, from), first = 0;
     if (works && is_first_success(e))
         first = EVENT_CLUSTER_READY + 1;
     else if (works && c->slept) /* schedules and other people wake it, too */
         first = EVENT_CLUSTER_WOKEN + 1;
+    if (c->phase == PHASE_RETRYING && !retrying_is_news(c))
+        event = 0;
     if (first)
         emit_cluster(save, (enum event_type)(first - 1), e, from, c->message);
     if (event && !(first && c->phase == PHASE_READY))
@@ -77,8 +99,14 @@ static void tell(struct entity *e, struct save *save, enum phase from)
 void phase_told(struct entity *e, struct save *save, enum phase *before)
 {
     struct cluster *c = e->cluster;
+    static const bool run_is_over[PHASE_MAX_] = {
+        [PHASE_READY] = true, [PHASE_DEGRADED] = true, [PHASE_HIBERNATED] = true, [PHASE_FAILED] = true};
     if (c->phase != *before)
         tell(e, save, *before);
+    if (run_is_over[c->phase]) {
+        free(c->retrying_told);
+        c->retrying_told = NULL;
+    }
     if (c->phase == PHASE_HIBERNATED || c->phase == PHASE_READY || c->phase == PHASE_DEGRADED)
         c->slept = c->phase == PHASE_HIBERNATED;
     *before = c->phase;

@@ -119,26 +119,33 @@ static struct entity *find_in_project(struct project *p, const char *name)
 static void discover(struct project *p, struct shoot *shoot)
 {
     struct reconcile *r = p->r;
-    struct cluster *c = cluster_new();
-    (void)id_new(r->env, ID_CLUSTER, c->id);
-    c->project = mem_strdup(p->config->name);
-    c->name = mem_strdup(shoot->name);
-    c->created_at = env_wall(r->env);
-    c->generation = 1;
+    struct cluster *c = departed_take(p, shoot);
+    const char *message =
+        c ? "Back at Cleura: the same cluster as before" : "Found at Cleura; not managed by shootd";
+    if (!c) {
+        c = cluster_new();
+        (void)id_new(r->env, ID_CLUSTER, c->id);
+        c->project = mem_strdup(p->config->name);
+        c->name = mem_strdup(shoot->name);
+        c->created_at = env_wall(r->env);
+        c->generation = 1;
+    }
     c->upstream_exists = true;
+    shoot_free(c->shoot);
     c->shoot = shoot;
-    c->observed_at = c->created_at;
+    c->observed_at = env_wall(r->env);
     struct entity *e = entity_add(r, p, c);
-    struct decision d = decide(c, shoot, -1, c->created_at);
+    struct decision d = decide(c, shoot, -1, c->observed_at);
     c->phase = d.phase;
     c->slept = shoot->hibernated;
     c->wants_hibernated = shoot->hibernated;
     c->health = d.health;
     c->settling = d.settling;
+    free(c->message);
     c->message = mem_strdup(d.message);
-    log_info("cluster discovered", "project", p->config->name, "cluster", c->name);
+    log_info("cluster discovered", "project", p->config->name, "cluster", c->name, "message", message);
     struct save *save = save_new(r, NULL, NULL);
-    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, "Found at Cleura; not managed by shootd");
+    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, message);
     save_entity(save, e);
     save_submit(save, false);
 }
@@ -244,35 +251,14 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         p->discovery_due = env_mono(r->env) + wait;
 }
 
-/*
- * Nobody asked for a deletion: one 404 may be a gateway's. Believed when a list lacks the shoot and two reads
- * of it found nothing.
- */
-static bool is_surely_absent(struct entity *e)
-{
-    if (!e->cluster->upstream_exists)
-        return false;
-    if (!e->missing_in_list) {
-        e->project->discovery_due = env_mono(e->r->env);
-        return false;
-    }
-    return ++e->absent_reads >= ABSENT_READS;
-}
-
 static void single_result(struct project *p, struct upstream_result *result)
 {
     struct entity *e = find_in_project(p, p->poll_name);
     if (!e)
         return;
     bool idle = !e->call.active && !e->committing;
-    bool deleting = entity_wish(e) == OPERATION_DELETE;
-    if (result->class == UPSTREAM_ABSENT && idle && (deleting || is_surely_absent(e))) {
-        entity_gone(e);
-        return;
-    }
-    if (result->class == UPSTREAM_ABSENT && idle && e->cluster->upstream_exists) {
-        e->confirm_absent = e->missing_in_list;
-        heap_set(&p->due, &e->due, env_mono(p->r->env) + LOOK_AGAIN_S * US_PER_S);
+    if (result->class == UPSTREAM_ABSENT && idle && (e->cluster->upstream_exists || waits_to_be_gone(e))) {
+        absence_noted(e);
         return;
     }
     if (result->class == UPSTREAM_OK && idle)

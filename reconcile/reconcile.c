@@ -65,10 +65,12 @@ static void load_cluster(void *ctx, struct cluster *c)
 {
     struct reconcile *r = ctx;
     struct project *p = project_find(r, c->project);
-    if (p) {
+    if (p && c->departed_at)
+        departed_add(p, c);
+    else if (p)
         (void)entity_add(r, p, c);
+    if (p)
         return;
-    }
     log_warning("cluster of a project that is no longer configured is not shown", "project", c->project,
                 "cluster", c->name);
     cluster_free(c);
@@ -315,6 +317,7 @@ static void on_housekeeping(struct loop_timer *timer)
     if (r->ticks % PURGE_EVERY_TICKS == 0) {
         purge(r);
         webhooks_drop_expired_keys(r);
+        departed_purge(r);
     }
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
@@ -491,6 +494,7 @@ void reconcile_free(struct reconcile *r)
         entity_remove(e);
     kubeconfigs_free(r->kubeconfigs);
     lookups_free(r->lookups);
+    departed_free(r);
     replays_free(r);
     audit_free(r);
     for (size_t i = 0; i < r->account_count; i++)

@@ -458,7 +458,8 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT) {
         /* Whether it is gone is decided by the poller, which asks in more than one way. */
-        e->project->discovery_due = env_mono(e->r->env);
+        if (!e->cluster->absent_since)
+            e->project->discovery_due = env_mono(e->r->env);
         poll_rearm(e->project);
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else {

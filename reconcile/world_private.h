@@ -135,6 +135,7 @@ struct held_key;
 struct kubeconfigs;
 
 struct audit_limit;
+struct departed;
 
 struct reconcile {
     struct reconcile_options o;
@@ -150,6 +151,7 @@ struct reconcile {
     struct kubeconfigs *kubeconfigs;
     struct lookups *lookups;
     struct list name_checks;
+    struct departed *departed;              /* absence.c */
     struct audit_limit *audit_limits;       /* hash by token id */
     struct held_key *held_keys;             /* of requests that are being decided */
     struct account_state **loaded_accounts; /* until accounts exist */
@@ -284,6 +286,14 @@ void entity_gone(struct entity *e);
 void observe(struct entity *e, struct shoot *shoot);
 /* An answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
 void observe_note(struct entity *e, const struct shoot *shoot);
+/* absence.c: a read of the cluster alone found nothing. The entity may be on its way out then. */
+void absence_noted(struct entity *e);
+/* A record whose shoot vanished, taken; it comes back when the same uid does. */
+void departed_add(struct project *p, struct cluster *c);
+/* The record of this shoot, or NULL; the caller owns it. Its row is still in the store. */
+struct cluster *departed_take(struct project *p, const struct shoot *shoot);
+void departed_purge(struct reconcile *r);
+void departed_free(struct reconcile *r);
 /* gone.c: for OBSERVE_LAG_S a list may still show it. `shoot` may be NULL. */
 void gone_remember(struct project *p, const struct shoot *shoot);
 bool gone_is_known(struct project *p, const struct shoot *shoot);

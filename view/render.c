@@ -65,6 +65,7 @@ static json_t *render_status(const struct cluster *c)
     json_set_take(doc, "constraints", or_empty_array(s ? s->constraints : NULL));
     json_set_take(doc, "errors", render_errors(s));
     json_set_take(doc, "last_operation", render_last_operation(s));
+    set_time(doc, "absent_since", c->absent_since);
     set_time(doc, "observed_at", c->observed_at);
     json_set_bool(doc, "stale", c->stale);
     return doc;

@@ -158,6 +158,8 @@ class Shootd:
         lines = "".join(
             f"  - {{name: {n}, account: main, region: {r}, project_id: {i}}}\n" for n, r, i in projects)
         polling = polling or "{active: 200ms, idle: 1s, discovery: 2s}"
+        if "absent_for" not in polling:
+            polling = polling.replace("}", ", absent_for: 1s}")
         self.config.write_text(
             f"listen: 127.0.0.1:{self.port}\nstate_dir: {self.state}\nlog_level: debug\n"
             f"accounts:\n  - name: main\n    url: {sim_url}\n    api: {api}\n    login: demo\n"

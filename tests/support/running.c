@@ -66,6 +66,7 @@ static void init_config(struct config *c, size_t projects, const struct polling 
     c->polling.active_us = polling->active_us;
     c->polling.idle_us = polling->idle_us;
     c->polling.discovery_us = polling->discovery_us;
+    c->polling.absent_for_us = 300 * US_PER_S;
     c->limits.queue_length = 256;
     c->events.keep_us = INT64_C(30) * 86400 * US_PER_S;
     c->events.keep_count = 1000000;

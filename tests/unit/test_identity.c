@@ -69,6 +69,10 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
                        request->url);
         answer.body = "{}";
         answer.status = 202;
+        if (!strcmp(request->method, "DELETE")) {
+            cleura->type = "Delete";
+            cleura->state = "Processing";
+        }
     } else if (one) {
         cleura->reads++;
         answer = answer_shoot(cleura, false);
@@ -213,6 +217,118 @@ static void a_delete_waits_until_cleura_tells_the_uid(void **state)
     end(d);
 }
 
+/* ---- absence ---- */
+
+static char *seen_phase(struct running *d)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    const struct cluster *c = blob ? blob->subject : NULL;
+    char *text = mem_printf("%s%s%s", c ? phase_name(c->phase) : "none", c && c->spec ? " managed" : "",
+                            c && c->absent_since ? " absent" : "");
+    view_leave(d->view);
+    return text;
+}
+
+static void expect_phase(struct running *d, const char *text)
+{
+    char *there CLEANUP_FREE = seen_phase(d);
+    assert_string_equal(there, text);
+}
+
+static void look_soon(struct running *d)
+{
+    struct command *fresh = post(d, COMMAND_FRESH);
+    running_run(d, MINUTE);
+    command_free(fresh);
+}
+
+static char *seen_id(struct running *d)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    const struct cluster *c = blob ? blob->subject : NULL;
+    char *id = mem_strdup(c ? c->id : "");
+    view_leave(d->view);
+    return id;
+}
+
+static void a_moment_of_blindness_changes_nothing(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    char *before CLEANUP_FREE = seen_id(d);
+    cleura.uid = NULL;
+    look_soon(d);
+    expect_phase(d, "unknown managed absent");
+    cleura.uid = UID_OURS;
+    running_run(d, 2 * MINUTE);
+    expect_phase(d, "ready managed");
+    char *after CLEANUP_FREE = seen_id(d);
+    assert_string_equal(before, after);
+    end(d);
+}
+
+/* Also over a restart. */
+static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    char *before CLEANUP_FREE = seen_id(d);
+    cleura.uid = NULL;
+    look_soon(d);
+    expect_phase(d, "unknown managed absent");
+    running_run(d, 6 * MINUTE);
+    expect_phase(d, "none");
+    (void)running_kill(d, false);
+    running_start(d);
+    running_run(d, MINUTE);
+    expect_phase(d, "none");
+    cleura.uid = UID_OURS;
+    running_run(d, 61 * MINUTE);
+    expect_phase(d, "ready managed");
+    char *after CLEANUP_FREE = seen_id(d);
+    assert_string_equal(before, after);
+    end(d);
+}
+
+static void another_uid_gets_a_record_of_its_own(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    cleura.uid = NULL;
+    look_soon(d);
+    running_run(d, 6 * MINUTE);
+    cleura.uid = UID_STRANGER;
+    running_run(d, 61 * MINUTE);
+    expect_phase(d, "ready");
+    end(d);
+}
+
+/* The delete was not sent, for there was nothing to be seen: that is no proof. */
+static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start(&cleura);
+    cleura.uid = NULL;
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 2 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_phase(d, "deleting managed absent");
+    cleura.uid = UID_OURS;
+    running_run(d, 2 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    cleura.uid = NULL;
+    running_run(d, MINUTE);
+    expect_phase(d, "none");
+    command_free(cmd);
+    end(d);
+}
+
 /* ---- changing ---- */
 
 static void actions_never_reach_it_either(void **state)
@@ -239,6 +355,10 @@ int main(void)
         cmocka_unit_test(nor_after_an_outage_and_a_kill),
         cmocka_unit_test(a_delete_waits_until_cleura_tells_the_uid),
         cmocka_unit_test(actions_never_reach_it_either),
+        cmocka_unit_test(a_moment_of_blindness_changes_nothing),
+        cmocka_unit_test(what_is_absent_for_long_is_gone_and_comes_back_whole),
+        cmocka_unit_test(another_uid_gets_a_record_of_its_own),
+        cmocka_unit_test(a_delete_in_a_moment_of_blindness_is_sent_later),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

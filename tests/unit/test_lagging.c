@@ -174,7 +174,7 @@ static void what_was_deleted_is_not_found_again_for_five_minutes(void **state)
     running_run(d, MINUTE);
     expect(d, "1.35.0");
     cleura.now = nothing;
-    running_run(d, 2 * MINUTE);
+    running_run(d, 7 * MINUTE);
     expect(d, "");
     cleura.now = newer;
     running_run(d, 6 * MINUTE);
@@ -189,7 +189,7 @@ static void what_only_vanished_is_found_again_at_once(void **state)
     struct cleura cleura = {.now = newer};
     struct running *d = start(&cleura);
     cleura.now = nothing;
-    running_run(d, 2 * MINUTE);
+    running_run(d, 7 * MINUTE);
     expect(d, "");
     cleura.now = newer;
     running_run(d, MINUTE);
