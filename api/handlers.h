@@ -19,6 +19,7 @@ void handle_whoami(struct request *r);
 /* projects.c */
 void handle_projects(struct request *r);
 void handle_project(struct request *r);
+void handle_location_confirm(struct request *r);
 void handle_catalog(struct request *r);
 /* cluster_list.c */
 void handle_clusters(struct request *r);

@@ -27,6 +27,11 @@ void handle_project(struct request *r)
                      "There is no project of this name that the token may see.");
 }
 
+void handle_location_confirm(struct request *r)
+{
+    request_park(r, request_command(r, COMMAND_LOCATION_CONFIRM));
+}
+
 void handle_catalog(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);

@@ -35,6 +35,8 @@ const struct route routes[] = {
     {"whoami", METHOD_GET, "/v1/whoami", handle_whoami, ROLE_VIEWER, 0, 0, 0},
     {"listProjects", METHOD_GET, "/v1/projects", handle_projects, ROLE_VIEWER, 0, 0, PAGE},
     {"getProject", METHOD_GET, PROJECT, handle_project, ROLE_VIEWER, 0, 0, 0},
+    {"confirmLocation", METHOD_POST, PROJECT "/confirm-location", handle_location_confirm, ROLE_ADMIN,
+     ROUTE_BODY, SMALL_BODY, 0},
     {"getCatalog", METHOD_GET, PROJECT "/catalog", handle_catalog, ROLE_VIEWER, 0, 0, 0},
     {"getQuota", METHOD_GET, PROJECT "/quota", handle_quota, ROLE_VIEWER, 0, 0, 0},
 

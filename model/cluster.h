@@ -218,7 +218,8 @@ struct account_state *account_state_from_json(const json_t *doc);
 struct project_state {
     char *name;
     wall_us bootstrapped_at; /* 0: not known to be */
-    json_t *catalog;         /* last catalog in our words, or NULL */
+    json_t *location; /* the place at Cleura that the clusters are known from, of strings; NULL: not told */
+    json_t *catalog;  /* last catalog in our words, or NULL */
     wall_us catalog_at;
     wall_us discovered_at; /* last complete list */
 };

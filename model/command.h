@@ -57,6 +57,7 @@ enum command_type {
     COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
     COMMAND_TOKEN_CREATE,     /* body {name, role, projects, expires_in_days?} */
     COMMAND_TOKEN_DELETE,     /* id */
+    COMMAND_LOCATION_CONFIRM, /* project, body {clusters} */
     COMMAND_ACCOUNT_LOGIN,    /* name: of the account */
     COMMAND_ACCOUNT_VERIFY,   /* name, body {code} */
     COMMAND_TYPE_MAX_,

@@ -66,6 +66,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "See detail for what must hold first.")                                                               \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
+    X(PROJECT_SET_ASIDE, "project_set_aside", 409, "Project set aside", FAULT_SERVICE,                      \
+      "An admin says what its clusters belong to: POST /v1/projects/{project}/confirm-location.")           \
     X(DELETION_PROTECTED, "deletion_protected", 409, "Deletion protection is on", FAULT_CALLER,             \
       "Set deletion_protection to false with PUT, then repeat.")                                            \
     X(IDEMPOTENCY_KEY_IN_USE, "idempotency_key_in_use", 409, "Idempotency key in use", FAULT_CALLER,        \

@@ -116,6 +116,8 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd)
         cmd->project = mem_strdup(entry->op->project);
         cmd->name = mem_strdup(entry->op->cluster);
     }
+    if (e && location_refuses(e->project, cmd))
+        return;
     if (command_wait_until_settled(e, cmd))
         return;
     if (entry->op->status == OPERATION_CANCELLED) {

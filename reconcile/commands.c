@@ -16,7 +16,7 @@ struct project *command_project(struct reconcile *r, struct command *cmd)
     struct project *p = project_find(r, cmd->project);
     if (!p)
         reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
-    return p;
+    return p && !location_refuses(p, cmd) ? p : NULL;
 }
 
 struct entity *command_cluster(struct reconcile *r, struct command *cmd)

@@ -163,45 +163,35 @@ static bool was_deleted(const struct entity *e)
     return retried || entity_wish(e) == OPERATION_DELETE;
 }
 
-static void end_operations(struct entity *e, struct save *save, bool deleting)
+static void end_operations(struct entity *e, struct save *save, bool deleting, const char *why)
 {
     if (entity_has_open_operation(e))
         operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
-                         deleting ? NULL
-                                  : problem_new(PROBLEM_CLUSTER_FAILED, "the cluster vanished at Cleura"));
+                         deleting ? NULL : problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
     while (e->queued) {
         struct operation *op = queue_take(e, 0);
-        operation_finish(e, save, op, OPERATION_FAILED,
-                         problem_new(PROBLEM_CLUSTER_FAILED, "the cluster is gone"));
+        operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
         save_operation(save, op);
         operation_free(op);
     }
 }
 
-void entity_gone(struct entity *e)
+/*
+ * The row goes; its operation and events stay. One that was not seen to be deleted may come back: access to a
+ * project can be lost for a while.
+ */
+static void end_record(struct entity *e, bool deleting, const char *message)
 {
     struct cluster *c = e->cluster;
-    if (e->committing || c->deleted)
-        return;
-    /* A delete was accepted while something else was under way: that is what happened. */
-    if (e->queued && e->queue[0]->type == OPERATION_DELETE)
-        queue_promote(e);
-    bool deleting = was_deleted(e);
-    if (may_still_appear(e))
-        return;
     bool is_proven = deleting || shoot_is_deletion(c->shoot);
     struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
     enum phase before = c->phase;
     c->deleted = true;
     e->committing = true; /* nothing more happens to it */
     poll_forget(e);
-    end_operations(e, save, deleting);
-    emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, deleting ? "Deleted" : "Vanished at Cleura");
+    end_operations(e, save, deleting, message);
+    emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, message);
     save_entity(save, e);
-    /*
-     * The row goes; its operation and events stay. One that was not seen to be deleted may come back: access
-     * to a project can be lost for a while.
-     */
     struct change *last = &save->set->changes[save->set->count - 1];
     if (is_proven || !shoot_has_uid(c->shoot)) {
         cluster_free(last->cluster);
@@ -211,4 +201,21 @@ void entity_gone(struct entity *e)
         last->cluster->departed_at = c->departed_at = env_wall(e->r->env);
     }
     save_submit(save, false);
+}
+
+void entity_forget(struct entity *e)
+{
+    end_record(e, false, "Its project is at another place at Cleura now");
+}
+
+void entity_gone(struct entity *e)
+{
+    if (e->committing || e->cluster->deleted)
+        return;
+    /* A delete was accepted while something else was under way: that is what happened. */
+    if (e->queued && e->queue[0]->type == OPERATION_DELETE)
+        queue_promote(e);
+    bool deleting = was_deleted(e);
+    if (!may_still_appear(e))
+        end_record(e, deleting, deleting ? "Deleted" : "Vanished at Cleura");
 }

@@ -108,5 +108,6 @@ void project_spec_context(const struct project *p, struct spec_context *ret)
 
 struct upstream_account *project_lane(const struct project *p)
 {
+    assert(!p->set_aside);
     return p->account->lane;
 }

@@ -133,6 +133,11 @@ void command_fresh(struct reconcile *r, struct command *cmd)
         split(r, cmd);
         return;
     }
+    struct project *known = project_find(r, cmd->project);
+    if (known && known->set_aside) {
+        answer(cmd, false); /* what is stored is all that may be told */
+        return;
+    }
     struct project *p = command_project(r, cmd);
     if (!p)
         return;

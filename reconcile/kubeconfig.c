@@ -209,8 +209,10 @@ void kubeconfig_command(struct reconcile *r, struct command *cmd)
         [PHASE_HIBERNATING] = true, [PHASE_HIBERNATED] = true, [PHASE_WAKING] = true,
         [PHASE_RETRYING] = true,    [PHASE_FAILED] = true,     [PHASE_UNKNOWN] = true,
     };
-    struct entity *e = entity_find(r, cmd->project, cmd->name);
-    if (!e || e->cluster->deleted) {
+    struct entity *e = command_cluster(r, cmd);
+    if (!e)
+        return;
+    if (e->cluster->deleted) {
         reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'",
                                        cmd->name, cmd->project));
         return;

@@ -325,14 +325,12 @@ static bool is_possible(struct project *p, const struct entity *e, struct comman
 void command_lookup(struct reconcile *r, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(cmd->lookup);
-    struct project *p = project_find(r, cmd->project);
-    struct entity *e = NULL;
-    if (cmd->name && !(e = command_cluster(r, cmd)))
+    struct entity *e = cmd->name ? command_cluster(r, cmd) : NULL;
+    if (cmd->name && !e)
         return;
-    if (!p) {
-        (void)command_project(r, cmd);
+    struct project *p = e ? e->project : command_project(r, cmd);
+    if (!p)
         return;
-    }
     if (cmd->lookup == LOOKUP_UPGRADES && catalog_wait(p, cmd))
         return;
     if (!is_possible(p, e, cmd, rule))

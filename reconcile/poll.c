@@ -49,7 +49,7 @@ static int64_t backed_off(int64_t interval, unsigned failures)
 
 void poll_rearm(struct project *p)
 {
-    if (p->r->stopping || p->poll_call.active)
+    if (p->r->stopping || p->poll_call.active || p->set_aside)
         return;
     struct heap_item *first = heap_peek(&p->due);
     mono_us at = p->discovery_due;

@@ -36,7 +36,7 @@ json_t *time_or_null(wall_us at)
 static json_t *render_upstream(const struct project *p)
 {
     struct upstream_account_status status;
-    upstream_account_status(project_lane(p), &status);
+    upstream_account_status(p->account->lane, &status);
     json_t *doc = json_object();
     json_set_str(doc, "login", login_state_name(status.login));
     json_set_str(doc, "login_message", status.login_message);
@@ -50,7 +50,7 @@ static json_t *render_upstream(const struct project *p)
     return doc;
 }
 
-static json_t *render_project(const struct project *p)
+json_t *project_document(const struct project *p)
 {
     json_t *doc = json_object();
     json_set_str(doc, "name", p->config->name);
@@ -59,13 +59,14 @@ static json_t *render_project(const struct project *p)
     json_set_str(doc, "api", p->config->account->api == API_V1 ? "v1" : "v2");
     json_set_str(doc, "region", p->config->region);
     json_set_str(doc, "project_id", p->config->project_id);
+    json_set_take(doc, "location_change", location_change(p));
     json_set_take(doc, "upstream", render_upstream(p));
     return doc;
 }
 
 void project_show(struct project *p)
 {
-    json_t *doc CLEANUP_JSON = render_project(p);
+    json_t *doc CLEANUP_JSON = project_document(p);
     char *text = json_text(doc);
     if (p->shown && !strcmp(p->shown, text)) {
         free(text);
@@ -146,7 +147,8 @@ static void share_catalog(struct project *from, json_t *catalog)
 {
     struct project *p, *next;
     HASH_ITER (hh, from->r->projects, p, next) {
-        if (p->account != from->account || strcmp(p->config->region, from->config->region) != 0)
+        if (p->set_aside || p->account != from->account ||
+            strcmp(p->config->region, from->config->region) != 0)
             continue;
         upstream_cancel(&p->catalog_call);
         take_catalog(p, catalog);
@@ -171,7 +173,7 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
 
 void catalog_fetch(struct project *p)
 {
-    if (p->catalog_call.active || p->r->stopping)
+    if (p->catalog_call.active || p->r->stopping || p->set_aside)
         return;
     loop_timer_clear(p->r->o.loop, &p->catalog_timer);
     p->catalog_call.op = UPSTREAM_CATALOG;
@@ -206,12 +208,10 @@ bool catalog_wait(struct project *p, struct command *cmd)
 
 void command_catalog(struct reconcile *r, struct command *cmd)
 {
-    struct project *p = project_find(r, cmd->project);
+    struct project *p = command_project(r, cmd);
     struct spec_context context;
-    if (!p) {
-        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+    if (!p)
         return;
-    }
     if (catalog_wait(p, cmd))
         return;
     project_spec_context(p, &context);

@@ -215,7 +215,8 @@ static int by_turn(const void *left, const void *right)
 static void take_up(struct entity *e)
 {
     struct cluster *c = e->cluster;
-    c->stale = c->observed_at && env_wall(e->r->env) - c->observed_at > poll_interval(e);
+    c->stale =
+        e->project->set_aside || (c->observed_at && env_wall(e->r->env) - c->observed_at > poll_interval(e));
     expiry_note(e);
     view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op));
     if (c->upstream_exists || entity_wish(e) == OPERATION_DELETE)
@@ -347,9 +348,12 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     HASH_ITER (hh, r->projects, p, next_project) {
         p->account = account_of(r, p->config);
         project_init(p, r, p->config, p->state);
-        project_show(p);
     }
     attach_operations(r);
+    HASH_ITER (hh, r->projects, p, next_project) {
+        location_check(p);
+        project_show(p);
+    }
     show_tokens(r);
     make_first_token(r, ret_first_token);
     HASH_ITER (hh, r->entities, e, next_entity)
@@ -382,6 +386,7 @@ static const struct {
     [COMMAND_LOOKUP] = {command_lookup, false},
     [COMMAND_FRESH] = {command_fresh, false},
     [COMMAND_CATALOG_REFRESH] = {command_catalog, false},
+    [COMMAND_LOCATION_CONFIRM] = {command_location_confirm, true},
     [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
     [COMMAND_OPERATION_CANCEL] = {command_operation_cancel, true},
     [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},

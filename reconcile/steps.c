@@ -582,7 +582,7 @@ bool step_is_unsent(const struct operation_step *step)
 
 void steps_advance(struct entity *e)
 {
-    if (e->r->stopping || e->committing || e->call.active || (!e->op && !e->queued))
+    if (e->r->stopping || e->project->set_aside || e->committing || e->call.active || (!e->op && !e->queued))
         return;
     while (queue_is_due(e))
         queue_promote(e);

@@ -80,6 +80,7 @@ struct project {
     struct loop_timer poll_timer;
     struct upstream_call poll_call;
     char poll_name[64]; /* shoot of a single read, "" for a list */
+    bool set_aside; /* the configuration names another place than the clusters are known from (location.c) */
     unsigned poll_failures;
     unsigned poll_phase, poll_phases; /* its place among the projects of its account */
     struct list fresh_next;           /* struct waiting: for a read that has not begun */
@@ -281,6 +282,8 @@ struct problem *operation_cancelled_problem(const struct operation *op);
 struct problem *cluster_failed_problem(const struct entity *e);
 /* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
 void entity_gone(struct entity *e);
+/* The record ends without a word about the shoot. The entity is freed. */
+void entity_forget(struct entity *e);
 
 /* observe.c: takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
@@ -294,6 +297,13 @@ void departed_add(struct project *p, struct cluster *c);
 struct cluster *departed_take(struct project *p, const struct shoot *shoot);
 void departed_purge(struct reconcile *r);
 void departed_free(struct reconcile *r);
+/* location.c: notices at the start that the project is at another place than before. */
+void location_check(struct project *p);
+/* Answers what would need Cleura while the project is set aside; false: it is not. */
+bool location_refuses(const struct project *p, struct command *cmd);
+/* For readers: null, or what was there before. The caller owns it. */
+json_t *location_change(const struct project *p);
+void command_location_confirm(struct reconcile *r, struct command *cmd);
 /* gone.c: for OBSERVE_LAG_S a list may still show it. `shoot` may be NULL. */
 void gone_remember(struct project *p, const struct shoot *shoot);
 bool gone_is_known(struct project *p, const struct shoot *shoot);
@@ -329,6 +339,8 @@ void fresh_answer(struct project *p, bool ok);
 void project_init(struct project *p, struct reconcile *r, const struct config_project *config,
                   struct project_state *state);
 void project_done(struct project *p);
+/* As readers see it; the caller owns it. */
+json_t *project_document(const struct project *p);
 void project_show(struct project *p);
 void project_store(struct project *p);
 void catalog_fetch(struct project *p);

@@ -116,6 +116,7 @@ static void answer_command(struct command *cmd)
     case COMMAND_REDELIVER:
     case COMMAND_TOKEN_CREATE:
     case COMMAND_TOKEN_DELETE:
+    case COMMAND_LOCATION_CONFIRM:
     case COMMAND_ACCOUNT_LOGIN:
     case COMMAND_ACCOUNT_VERIFY:
     case COMMAND_AUDIT:

@@ -20,6 +20,7 @@ struct cleura {
     const char *state;
     const char *type;
     bool away;
+    unsigned calls;  /* about shoots */
     unsigned reads;  /* of "dev" alone */
     unsigned writes; /* PUT, PATCH, POST, DELETE of "dev" */
     char last_write[300];
@@ -59,6 +60,7 @@ static const char catalog[] = "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"vers
 static struct canned_answer respond(void *ctx, const struct seen_request *request)
 {
     struct cleura *cleura = ctx;
+    cleura->calls += strstr(request->url, "/shoots/") != NULL;
     const bool one = strstr(request->url, "/shoots/") && strstr(request->url, "/dev");
     struct canned_answer answer = {HTTP_ANSWERED, 200, "[]", NULL, 10 * US_PER_MS};
     if (cleura->away)
@@ -217,6 +219,87 @@ static void a_delete_waits_until_cleura_tells_the_uid(void **state)
     end(d);
 }
 
+/* ---- another place ---- */
+
+static void move_project(struct running *d, const char *project_id)
+{
+    free(d->config.projects[0].project_id);
+    d->config.projects[0].project_id = mem_strdup(project_id);
+}
+
+static int confirm(struct running *d, const char *clusters)
+{
+    struct command *cmd =
+        running_command(d, COMMAND_LOCATION_CONFIRM, "p00", NULL, json_pack("{ss}", "clusters", clusters));
+    running_post(d, cmd);
+    running_run(d, MINUTE);
+    assert_true(running_answered(cmd));
+    int status = cmd->problem ? problem_kind(cmd->problem->code)->status : cmd->status;
+    command_free(cmd);
+    return status;
+}
+
+/* A delete is open; the new place has a cluster of the same name. */
+static struct running *start_elsewhere(struct cleura *cleura)
+{
+    struct running *d = start(cleura);
+    cleura->away = true;
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, MINUTE);
+    (void)running_kill(d, false);
+    command_free(cmd);
+    *cleura = (struct cleura){.uid = UID_STRANGER};
+    move_project(d, "id77");
+    running_start(d);
+    running_run(d, 20 * MINUTE);
+    return d;
+}
+
+static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start_elsewhere(&cleura);
+    assert_int_equal(cleura.calls, 0);
+    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    assert_int_equal(cmd->problem->code, PROBLEM_PROJECT_SET_ASIDE);
+    command_free(cmd);
+    /* The old configuration is back: the delete goes on. */
+    (void)running_kill(d, false);
+    cleura.uid = UID_OURS;
+    move_project(d, "id00");
+    running_start(d);
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    end(d);
+}
+
+static void an_admin_says_that_they_are_not_there(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start_elsewhere(&cleura);
+    assert_int_equal(confirm(d, "perhaps"), 422);
+    assert_int_equal(confirm(d, "forget"), 200);
+    assert_int_equal(cleura.writes, 0);
+    expect_seen(d, UID_STRANGER, false);
+    assert_int_equal(confirm(d, "forget"), 409);
+    end(d);
+}
+
+/* Even then the uid decides. */
+static void an_admin_says_that_they_are(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.uid = UID_OURS};
+    struct running *d = start_elsewhere(&cleura);
+    assert_int_equal(confirm(d, "keep"), 200);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_seen(d, UID_STRANGER, false);
+    end(d);
+}
+
 /* ---- absence ---- */
 
 static char *seen_phase(struct running *d)
@@ -355,6 +438,9 @@ int main(void)
         cmocka_unit_test(nor_after_an_outage_and_a_kill),
         cmocka_unit_test(a_delete_waits_until_cleura_tells_the_uid),
         cmocka_unit_test(actions_never_reach_it_either),
+        cmocka_unit_test(a_moved_project_is_set_aside_with_its_open_operations),
+        cmocka_unit_test(an_admin_says_that_they_are_not_there),
+        cmocka_unit_test(an_admin_says_that_they_are),
         cmocka_unit_test(a_moment_of_blindness_changes_nothing),
         cmocka_unit_test(what_is_absent_for_long_is_gone_and_comes_back_whole),
         cmocka_unit_test(another_uid_gets_a_record_of_its_own),

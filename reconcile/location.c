@@ -1,0 +1,184 @@
+/*
+ * Where at Cleura a project is: account, base URL, region and project id, remembered in the store. A start
+ * that finds another place in the configuration does not know what the stored clusters are about: one of the
+ * same name there is a stranger's. They are set aside, with their open operations, and nothing is read or
+ * sent for the project until an admin says what they belong to. Loop thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/body_private.h"
+#include "reconcile/commands_private.h"
+
+static json_t *configured_location(const struct project *p)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "account", p->config->account->name);
+    json_set_str(doc, "url", p->config->account->url);
+    json_set_str(doc, "region", p->config->region);
+    json_set_str(doc, "project_id", p->config->project_id);
+    return doc;
+}
+
+/* What was read at the old place says nothing about the new one. */
+static void settle_here(struct project *p)
+{
+    struct project_state *state = p->state;
+    json_decref(state->location);
+    state->location = configured_location(p);
+    json_decref(state->catalog);
+    state->catalog = NULL;
+    state->catalog_at = state->bootstrapped_at = state->discovered_at = 0;
+    p->set_aside = false;
+}
+
+static void count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open)
+{
+    *ret_clusters = *ret_open = 0;
+    for (const struct entity *e = p->r->entities; e; e = e->hh.next) {
+        if (e->project != p)
+            continue;
+        (*ret_clusters)++;
+        *ret_open += (int64_t)e->queued + entity_has_open_operation(e);
+    }
+}
+
+json_t *location_change(const struct project *p)
+{
+    int64_t clusters, open;
+    if (!p->set_aside)
+        return json_null();
+    count(p, &clusters, &open);
+    json_t *doc = json_object();
+    json_set_take(doc, "from", json_incref(p->state->location));
+    json_set_int(doc, "clusters", clusters);
+    json_set_int(doc, "open_operations", open);
+    return doc;
+}
+
+static void set_aside(struct project *p, const json_t *now)
+{
+    char *before CLEANUP_FREE = json_text(p->state->location);
+    char *configured CLEANUP_FREE = json_text(now);
+    int64_t clusters, open;
+    count(p, &clusters, &open);
+    p->set_aside = true;
+    log_error(
+        "the configuration names another place at Cleura for a project: its clusters are set aside, and "
+        "nothing is sent, until an admin says what they belong to "
+        "(POST /v1/projects/{project}/confirm-location)",
+        "project", p->config->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
+        "open_operations", LOG_INT(open));
+    for (struct entity *e = p->r->entities; e; e = e->hh.next) {
+        if (e->project != p)
+            continue;
+        e->cluster->stale = true;
+        wish_set_string(&e->cluster->message,
+                        "Set aside: the configuration names another place at Cleura for the project");
+    }
+}
+
+void location_check(struct project *p)
+{
+    json_t *now CLEANUP_JSON = configured_location(p);
+    int64_t clusters, open;
+    if (!p->state->location) {
+        p->state->location = json_incref(now);
+        project_store(p);
+        return;
+    }
+    if (json_equal(p->state->location, now))
+        return;
+    count(p, &clusters, &open);
+    if (clusters) {
+        set_aside(p, now);
+        return;
+    }
+    log_warning("a project without clusters is at another place at Cleura now", "project", p->config->name);
+    settle_here(p);
+    project_store(p);
+}
+
+bool location_refuses(const struct project *p, struct command *cmd)
+{
+    if (!p->set_aside)
+        return false;
+    reply_problem(cmd,
+                  problem_new(PROBLEM_PROJECT_SET_ASIDE,
+                              "the configuration names another place at Cleura for project '%s' than the "
+                              "one where its clusters are known from",
+                              p->config->name));
+    return true;
+}
+
+/* ---- an admin says what they belong to ---- */
+
+static void on_confirmed(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct project *p = project_find(save->r, cmd->project);
+    struct entity *e, *next;
+    if (save->status != STORE_OK) {
+        command_reply_not_stored(cmd);
+        return;
+    }
+    project_show(p);
+    view_publish(save->r->o.view);
+    catalog_fetch(p);
+    HASH_ITER (hh, save->r->entities, e, next) {
+        if (e->project != p || e->cluster->deleted)
+            continue;
+        poll_soon(e, 0);
+        steps_advance(e);
+    }
+    p->discovery_due = env_mono(save->r->env);
+    poll_rearm(p);
+    reply_prepared(save->r, cmd);
+}
+
+static const char *const answers[] = {"keep", "forget"};
+
+static bool is_answer(const char *word)
+{
+    return word && (!strcmp(word, answers[0]) || !strcmp(word, answers[1]));
+}
+
+void command_location_confirm(struct reconcile *r, struct command *cmd)
+{
+    static const char *const members[] = {"clusters"};
+    struct project *p = project_find(r, cmd->project);
+    struct problem *faults = NULL;
+    struct entity *e, *next;
+    const char *what = json_str(cmd->body, "clusters");
+    if (!p) {
+        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+        return;
+    }
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    if (!is_answer(what))
+        BODY_FAULT(&faults, "#/clusters", what ? "unknown_value" : "missing_member",
+                   json_pack("[ss]", answers[0], answers[1]), "must be one of the valid values");
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    if (!p->set_aside) {
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                       "project '%s' is where it was: nothing is set aside", cmd->project));
+        return;
+    }
+    log_warning("the clusters of a project that were set aside are taken up", "project", cmd->project,
+                "clusters", what, "by", cmd->token_name);
+    settle_here(p);
+    HASH_ITER (hh, r->entities, e, next)
+        if (e->project == p && !strcmp(what, "forget"))
+            entity_forget(e);
+    struct save *save = save_new(r, on_confirmed, cmd);
+    change_put_project(save->set, project_state_copy(p->state));
+    reply_prepare(cmd, 200, project_document(p));
+    command_keep(save, cmd);
+    save_submit(save, false);
+}

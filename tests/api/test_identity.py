@@ -1,0 +1,109 @@
+"""What a call that changes or destroys is about: the same shoot, at the same place, or nothing is sent."""
+
+import re
+
+from harness import PROJECT_ID, wait_until
+
+ELSEWHERE = "ffeeddccbbaa99887766554433221100"
+
+
+def test_a_delete_spares_what_replaced_the_shoot_between_two_polls(sim, make_shootd):
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    sim.post("clock", advance_seconds=7200)
+    sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [{"name": "dev", "state": "ready", "spec": {}}]})
+    deleted = d.http.delete(d.clusters_path("dev"))
+    assert deleted.status_code == 202
+    assert d.wait_operation(deleted.json()["operation"]["id"])["status"] == "succeeded"
+    other = wait_until(lambda: (c := d.cluster("dev")).status_code == 200 and not c.json()["managed"] and c.json(), what="the other one")
+    assert other["spec"] is None
+    assert sim.counters()["deletes"] == {}
+
+
+def test_an_empty_list_is_no_end(sim, make_shootd):
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 300ms, discovery: 300ms, absent_for: 1h}").start()
+    d.create("dev", labels={"team": "web"}, deletion_protection=True)
+    before = d.wait_phase("dev", "ready")
+    sim.fault("list_shoots", "status", status=200, body="[]", count=0)
+    sim.fault("get_shoot", "status", status=404, count=0)
+    unknown = d.wait_phase("dev", "unknown")
+    since = unknown["status"]["absent_since"]
+    assert since and "does not show the cluster since" in unknown["status"]["message"]
+    sim.clear_faults()
+    after = d.wait_phase("dev", "ready")
+    assert [after[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")] == [
+        before[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")]
+    assert after["status"]["absent_since"] is None
+    types = [e["type"] for e in d.events(cluster="dev")]
+    assert types[-2:] == ["cluster.unreachable", "cluster.recovered"] and "cluster.deleted" not in types
+
+
+def test_what_was_gone_comes_back_whole_with_the_same_uid(sim, shootd):
+    shootd.create("dev", labels={"team": "web"}, deletion_protection=True)
+    before = shootd.wait_phase("dev", "ready")
+    sim.fault("list_shoots", "status", status=200, body="[]", count=0)
+    sim.fault("get_shoot", "status", status=404, count=0)
+    shootd.wait_gone("dev")
+    shootd.kill()
+    shootd.start()
+    assert shootd.cluster("dev").status_code == 404
+    sim.clear_faults()
+    after = shootd.wait_phase("dev", "ready")
+    assert [after[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")] == [
+        before[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")]
+    assert [e["type"] for e in shootd.events(cluster="dev")][-2:] == ["cluster.deleted", "cluster.discovered"]
+
+
+def test_another_project_id_sets_clusters_aside_until_an_admin_speaks(sim, make_shootd):
+    """A delete is open when the project's id changes at a restart; the new project has a cluster of this name."""
+    d = make_shootd(sim.url).start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    sim.fault("get_shoot", "status", status=503, count=0)
+    open_delete = d.http.delete(d.clusters_path("dev")).json()["operation"]["id"]
+    d.stop()
+    sim.clear_faults()
+    sim.forget()
+    d.config.write_text(d.config.read_text().replace(PROJECT_ID, ELSEWHERE))
+    d.start()
+    project = d.http.get("/v1/projects/team-a").json()
+    assert project["project_id"] == ELSEWHERE
+    assert project["location_change"]["from"]["project_id"] == PROJECT_ID
+    assert project["location_change"]["clusters"] == 1 and project["location_change"]["open_operations"] == 1
+    kept = d.cluster("dev").json()
+    assert kept["status"]["stale"] is True and "Set aside" in kept["status"]["message"]
+    for answer in (d.http.delete(d.clusters_path("dev")), d.http.put(d.clusters_path("dev"), json={}),
+                   d.http.post(d.clusters_path(), json={"name": "new"}), d.http.get(d.clusters_path("dev") + "/kubeconfig"),
+                   d.http.get(d.clusters_path("dev") + "/nodes"), d.http.post(f"/v1/operations/{open_delete}/cancel")):
+        assert answer.status_code == 409 and answer.json()["code"] == "project_set_aside", answer.text
+    assert d.http.get(d.clusters_path("dev"), headers={"Cache-Control": "no-cache"}).json()["status"]["stale"] is True
+    assert not [r for r in sim.requests() if ELSEWHERE in r["path"] or PROJECT_ID in r["path"]]
+    assert re.search("project.*set aside", d.log(), re.S)
+
+    faulty = d.http.post("/v1/projects/team-a/confirm-location", json={"clusters": "perhaps"})
+    assert faulty.status_code == 422 and faulty.json()["errors"][0]["valid"] == ["keep", "forget"]
+    done = d.http.post("/v1/projects/team-a/confirm-location", json={"clusters": "forget"})
+    assert done.status_code == 200 and done.json()["location_change"] is None
+    assert d.cluster("dev").status_code == 404
+    assert d.operation(open_delete)["status"] == "failed"
+    assert sim.counters()["deletes"] == {}
+    again = d.http.post("/v1/projects/team-a/confirm-location", json={"clusters": "forget"})
+    assert again.status_code == 409 and again.json()["code"] == "action_not_possible"
+
+
+def test_the_same_place_again_goes_on(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    sim.fault("get_shoot", "status", status=503, count=0)
+    open_delete = d.http.delete(d.clusters_path("dev")).json()["operation"]["id"]
+    d.stop()
+    sim.clear_faults()
+    d.config.write_text(d.config.read_text().replace(PROJECT_ID, ELSEWHERE))
+    d.start()
+    d.stop()
+    d.config.write_text(d.config.read_text().replace(ELSEWHERE, PROJECT_ID))
+    d.start()
+    assert d.wait_operation(open_delete)["status"] == "succeeded"
+    assert sim.counters()["deletes"] == {"dev": 1}
