@@ -170,6 +170,7 @@ struct store_visitor {
     void (*token)(void *ctx, struct api_token *t);
     void (*account)(void *ctx, struct account_state *a);
     void (*project)(void *ctx, struct project_state *p);
+    void (*quarantined)(void *ctx, int64_t rows); /* rows that could not be read and were put aside, ever */
     void (*event_numbers)(void *ctx, int64_t oldest, int64_t newest); /* as in struct event_page */
     void *ctx;
 };
@@ -195,7 +196,14 @@ struct store_backend {
     void (*close)(void *conn);
     enum store_status (*begin)(void *conn);
     enum store_status (*apply)(void *conn, struct change *change, char **ret_error); /* inside begin/commit */
+    /* Gives the transaction its number, inside begin/commit. */
+    enum store_status (*mark)(void *conn, int64_t number, char **ret_error);
     enum store_status (*commit)(void *conn, char **ret_error);
+    /*
+     * The number of the last marked transaction that was committed, durably; 0: none. Outside a transaction.
+     * After a commit that failed this tells whether it had effect.
+     */
+    enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
     enum store_status (*load)(void *conn, const struct store_visitor *visitor, char **ret_error);
     enum store_status (*events)(void *conn, const struct event_query *query, struct event_page *ret_page);
@@ -219,6 +227,10 @@ extern const struct store_backend store_fake;   /* location: names the shared in
 
 /* The fake fails the n-th apply or commit from now on, once (1 = the next). 0 switches it off. Tests only. */
 void store_fake_fail_nth(void *conn, int nth, enum store_status status);
+/* A commit that is made to fail so has effect all the same. Tests only. */
+void store_fake_failed_commits_have_effect(void *conn, bool have);
+/* last_marked fails so often from now on. Tests only. */
+void store_fake_fail_last_marked(void *conn, int times);
 
 /* ---- the running store ---- */
 

@@ -53,7 +53,8 @@ struct writer {
 
     /* The writer thread's own. */
     struct set_queue backlog;
-    size_t unsure; /* so many sets at the head may be stored although their commit failed */
+    int64_t transaction; /* number of the last one that was begun; the store has that of the last committed */
+    size_t unsure;       /* so many sets at the head may be stored although their commit failed */
     bool broken;
     bool lost; /* the lease went to another holder: broken for good */
     int64_t backoff_us;

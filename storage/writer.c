@@ -7,7 +7,9 @@
  *      |                        |
  *      +--another holds the lease--> lost (until close)
  *
- * While broken, droppable sets fail at once; the others keep their order at the head of the backlog.
+ * While broken, droppable sets fail at once; the others keep their order at the head of the backlog. A commit
+ * that failed may have had effect all the same (an I/O error at the last fsync, a lost connection): its sets
+ * are neither dropped nor repeated nor reported until the store tells, by the number of its last transaction.
  */
 #include "storage/storage_private.h"
 
@@ -74,10 +76,7 @@ static void report(struct writer *w, struct change_set *set, enum store_status s
 
 static void report_head(struct writer *w, enum store_status status)
 {
-    struct change_set *set = queue_pop(&w->backlog);
-    if (w->unsure)
-        w->unsure--;
-    report(w, set, status);
+    report(w, queue_pop(&w->backlog), status);
 }
 
 static void drop_droppable(struct writer *w)
@@ -86,8 +85,8 @@ static void drop_droppable(struct writer *w)
     struct set_queue dropped = {0};
     w->backlog = (struct set_queue){0};
     struct change_set *set;
-    while ((set = queue_pop(&all)))
-        queue_append(set->droppable ? &dropped : &w->backlog, set);
+    for (size_t n = 0; (set = queue_pop(&all)); n++)
+        queue_append(set->droppable && n >= w->unsure ? &dropped : &w->backlog, set);
     while ((set = queue_pop(&dropped)))
         report(w, set, STORE_BROKEN);
 }
@@ -187,11 +186,13 @@ static enum store_status transact(struct writer *w, size_t count, char **ret_err
     mono_us began = env_mono(w->env);
     enum store_status status = w->backend->begin(w->conn);
     if (status == STORE_OK) {
-        status = apply_sets(w, count, ret_error);
+        status = w->backend->mark(w->conn, ++w->transaction, ret_error);
+        if (status == STORE_OK)
+            status = apply_sets(w, count, ret_error);
         if (status == STORE_OK) {
             status = w->backend->commit(w->conn, ret_error);
             if (status == STORE_UNCERTAIN || status == STORE_BROKEN)
-                w->unsure = w->unsure > count ? w->unsure : count;
+                w->unsure = count;
         }
         if (status != STORE_OK)
             w->backend->rollback(w->conn);
@@ -200,54 +201,57 @@ static enum store_status transact(struct writer *w, size_t count, char **ret_err
     return status;
 }
 
-/*
- * After a commit whose outcome is unknown: every change but an append may simply be repeated, and an append
- * is found by its id. STORE_OK: the sets are stored; STORE_NONE: they are not, or it makes no difference.
+/* Asks what became of the commit that failed with `failed`. STORE_BROKEN with `unsure` left: not known yet.
  */
-static enum store_status read_back(struct writer *w, size_t count)
+static enum store_status outcome(struct writer *w, enum store_status failed)
 {
-    enum store_status found = STORE_NONE;
-    struct change_set *set = w->backlog.head;
-    for (size_t n = 0; n < count && set; n++, set = set->next) {
-        for (size_t i = 0; i < set->count; i++) {
-            if (set->changes[i].kind != CHANGE_EVENT_APPEND)
-                continue;
-            struct event *stored = NULL;
-            enum store_status status = w->backend->event_by_id(w->conn, set->changes[i].event->id, &stored);
-            if (status != STORE_OK)
-                return status;
-            set->changes[i].event->sequence = stored->sequence;
-            event_free(stored);
-            found = STORE_OK;
-        }
-    }
-    return found;
+    int64_t last = 0;
+    if (w->backend->last_marked(w->conn, &last) != STORE_OK)
+        return STORE_BROKEN;
+    w->unsure = 0;
+    if (last == w->transaction)
+        return STORE_OK;
+    return failed == STORE_UNCERTAIN ? STORE_RETRY : failed;
 }
 
 /* Stores the first `count` sets of the backlog in one transaction. Never STORE_RETRY or STORE_UNCERTAIN. */
 static enum store_status store_sets(struct writer *w, size_t count, char **ret_error)
 {
-    enum store_status status = STORE_BROKEN;
     for (int i = 0; i < TRIES_PER_CALL; i++) {
         free(*ret_error);
         *ret_error = NULL;
-        if (w->unsure) {
-            status = read_back(w, count);
-            if (status == STORE_OK)
-                return STORE_OK;
-        }
-        if (!w->unsure || status == STORE_NONE)
-            status = transact(w, count, ret_error);
-        if (status != STORE_RETRY && status != STORE_UNCERTAIN)
+        enum store_status status = transact(w, count, ret_error);
+        if (w->unsure)
+            status = outcome(w, status);
+        if (status != STORE_RETRY)
             return status;
     }
     return STORE_BROKEN;
 }
 
+/* Reports the sets of an earlier commit as what they are. False: that is still not known. */
+static bool settle(struct writer *w)
+{
+    size_t count = w->unsure;
+    if (!count)
+        return true;
+    enum store_status status = outcome(w, STORE_BROKEN);
+    if (w->unsure)
+        return false;
+    if (status != STORE_OK) {
+        drop_droppable(w); /* refused, as others were meanwhile */
+        return true;
+    }
+    leave_broken(w);
+    for (; count; count--)
+        report_head(w, STORE_OK);
+    return true;
+}
+
 static size_t batch_size(const struct writer *w)
 {
-    if (w->broken || w->unsure)
-        return 1;
+    if (w->broken)
+        return w->backlog.head ? 1 : 0;
     size_t n = 0;
     for (const struct change_set *set = w->backlog.head; set && n < BATCH_MAX_SETS; set = set->next)
         n++;
@@ -273,7 +277,13 @@ static bool write_one(struct writer *w)
 /* The next batch. False when the store is broken. */
 static bool write_batch(struct writer *w)
 {
+    if (!settle(w)) {
+        enter_broken(w, "what became of a commit cannot be read");
+        return false;
+    }
     size_t count = batch_size(w);
+    if (!count)
+        return true;
     if (count == 1)
         return write_one(w);
     char *CLEANUP_FREE error = NULL;
@@ -360,6 +370,7 @@ void writer_init(struct writer *w, const struct store_backend *backend, const st
     w->conn = conn;
     w->fence = fence;
     w->renew_at = env_mono(env) + LEASE_RENEW_US;
+    (void)backend->last_marked(conn, &w->transaction);
     (void)snprintf(w->holder, sizeof(w->holder), "%s", holder);
     signal_init(&w->lock);
 }

@@ -30,6 +30,8 @@ struct fake_state {
     struct store_lease leases[FAKE_LEASES];
     int fail_in;
     enum store_status fail_status;
+    bool failed_commits_have_effect;
+    int last_marked_fails;
 };
 
 struct fake_conn {
@@ -141,13 +143,32 @@ static enum store_status fake_apply(void *arg, struct change *change, char **ret
     return status;
 }
 
+static enum store_status fake_mark(void *arg, int64_t number, char **ret_error)
+{
+    struct fake_conn *conn = arg;
+    (void)ret_error;
+    conn->working.marked = number;
+    return STORE_OK;
+}
+
+static enum store_status fake_last_marked(void *arg, int64_t *ret_number)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    bool fails = conn->state->last_marked_fails > 0;
+    conn->state->last_marked_fails -= fails;
+    *ret_number = conn->state->committed.marked;
+    unlock(conn);
+    return fails ? STORE_BROKEN : STORE_OK;
+}
+
 static enum store_status fake_commit(void *arg, char **ret_error)
 {
     struct fake_conn *conn = arg;
     lock(conn);
     enum store_status status = ordered_failure(conn->state);
     /* An uncertain commit is one that had effect, but whose answer was lost. */
-    if (status == STORE_OK || status == STORE_UNCERTAIN) {
+    if (status == STORE_OK || status == STORE_UNCERTAIN || conn->state->failed_commits_have_effect) {
         struct fake_tables old = conn->state->committed;
         conn->state->committed = conn->working;
         conn->working = old;
@@ -182,6 +203,22 @@ void store_fake_fail_nth(void *arg, int nth, enum store_status status)
     lock(conn);
     conn->state->fail_in = nth;
     conn->state->fail_status = status;
+    unlock(conn);
+}
+
+void store_fake_failed_commits_have_effect(void *arg, bool have)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    conn->state->failed_commits_have_effect = have;
+    unlock(conn);
+}
+
+void store_fake_fail_last_marked(void *arg, int times)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    conn->state->last_marked_fails = times;
     unlock(conn);
 }
 
@@ -291,6 +328,8 @@ const struct store_backend store_fake = {
     .close = fake_close,
     .begin = fake_begin,
     .apply = fake_apply,
+    .mark = fake_mark,
+    .last_marked = fake_last_marked,
     .commit = fake_commit,
     .rollback = fake_rollback,
     .load = fake_load,

@@ -42,6 +42,7 @@ struct fake_tables {
     struct fake_rows table[FAKE_TABLE_MAX_];
     int64_t sequence; /* the last one given */
     int64_t audit_sequence;
+    int64_t marked;
 };
 
 void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);

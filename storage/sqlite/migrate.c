@@ -109,7 +109,21 @@ static const char delivery_log[] =
     "CREATE INDEX deliveries_made ON deliveries (subscription_id, updated_at) WHERE status = 'delivered';"
     "CREATE INDEX deliveries_failed ON deliveries (subscription_id, id) WHERE status = 'failed';";
 
-static const char *const migrations[] = {tables, page_indexes, replays, audit, delivery_log};
+/*
+ * The number of the last transaction tells whether one whose COMMIT failed had effect. Rows that cannot be
+ * read are put aside as they are.
+ */
+static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transaction', 0);"
+                                "CREATE TABLE quarantine ("
+                                " number INTEGER PRIMARY KEY AUTOINCREMENT,"
+                                " kind TEXT NOT NULL,"
+                                " id ANY NOT NULL,"
+                                " doc ANY,"
+                                " reason TEXT NOT NULL,"
+                                " at INTEGER NOT NULL"
+                                ") STRICT;";
+
+static const char *const migrations[] = {tables, page_indexes, replays, audit, delivery_log, certainty};
 
 int migrate_newest(void)
 {

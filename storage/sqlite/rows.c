@@ -1,9 +1,10 @@
 /*
  * Owns reading stored structs back at start, and pages of deliveries. Runs on the connection's thread. A row
- * that cannot be understood is an error, never skipped: silence would lose something that was promised.
+ * that cannot be understood is neither an error nor skipped: it goes to the quarantine, and that is told.
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
@@ -28,32 +29,31 @@ DEFINE_VISIT(token, struct api_token, api_token_from_json)
 DEFINE_VISIT(account, struct account_state, account_state_from_json)
 DEFINE_VISIT(project, struct project_state, project_state_from_json)
 
-static enum store_status row_is_bad(struct binder *b, const char *what, char **ret_error)
-{
-    if (ret_error)
-        *ret_error =
-            mem_printf("stored %s %s cannot be read", what, (const char *)sqlite3_column_text(b->stmt, 0));
-    statement_end(b);
-    return STORE_BROKEN;
-}
-
-/* Column 1, or NULL when it is no document. */
-static json_t *row_doc(sqlite3_stmt *stmt)
+/* Column 1, or NULL when it is no document; `fault` says why. */
+static json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault)
 {
     const unsigned char *text = sqlite3_column_text(stmt, 1);
     size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
-    return text ? json_parse_strict((const char *)text, len, NULL) : NULL;
+    *fault = (struct json_fault){.text = "the document lacks what it must have"};
+    return text ? json_parse_strict((const char *)text, len, fault) : NULL;
 }
 
-static enum store_status load_docs(struct sqlite_conn *conn, enum statement which, const char *what,
-                                   doc_visit visit, const struct store_visitor *visitor, char **ret_error)
+struct load {
+    struct sqlite_conn *conn;
+    const struct store_visitor *visitor;
+    struct quarantine bad;
+};
+
+static enum store_status load_docs(struct load *l, enum statement which, enum row_kind kind, doc_visit visit,
+                                   char **ret_error)
 {
-    struct binder b = statement_start(conn, which);
+    struct binder b = statement_start(l->conn, which);
     enum store_status status;
     while ((status = statement_step(&b, ret_error)) == STORE_OK) {
-        json_t *CLEANUP_JSON doc = row_doc(b.stmt);
-        if (!doc || !visit(visitor, doc))
-            return row_is_bad(&b, what, ret_error);
+        struct json_fault fault;
+        json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
+        if (!doc || !visit(l->visitor, doc))
+            quarantine_note(&l->bad, kind, sqlite3_column_value(b.stmt, 0), fault.text);
     }
     return status == STORE_NONE ? STORE_OK : status;
 }
@@ -81,18 +81,18 @@ static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
     return true;
 }
 
-static enum store_status load_deliveries(struct sqlite_conn *conn, const struct store_visitor *visitor,
-                                         char **ret_error)
+static enum store_status load_deliveries(struct load *l, char **ret_error)
 {
-    struct binder b = statement_start(conn, STATEMENT_DELIVERY_LOAD);
+    struct binder b = statement_start(l->conn, STATEMENT_DELIVERY_LOAD);
     enum store_status status;
     while ((status = statement_step(&b, ret_error)) == STORE_OK) {
         struct delivery *d = MEM_NEW(struct delivery);
-        if (!read_delivery(b.stmt, d)) {
-            free(d);
-            return row_is_bad(&b, "delivery", ret_error);
+        if (read_delivery(b.stmt, d)) {
+            l->visitor->delivery(l->visitor->ctx, d);
+            continue;
         }
-        visitor->delivery(visitor->ctx, d);
+        free(d);
+        quarantine_note(&l->bad, ROW_DELIVERY, sqlite3_column_value(b.stmt, 0), "unknown status");
     }
     return status == STORE_NONE ? STORE_OK : status;
 }
@@ -106,41 +106,70 @@ static enum store_status load_event_numbers(struct sqlite_conn *conn, const stru
     return status;
 }
 
-static enum store_status load_all(struct sqlite_conn *conn, const struct store_visitor *v, char **ret_error)
+static enum store_status load_all(struct load *l, char **ret_error)
 {
+    const struct store_visitor *v = l->visitor;
     const struct {
         bool wanted;
         enum statement which;
-        const char *what;
+        enum row_kind kind;
         doc_visit visit;
     } kinds[] = {
-        {v->cluster, STATEMENT_CLUSTER_LOAD, "cluster", visit_cluster},
-        {v->operation, STATEMENT_OPERATION_LOAD, "operation", visit_operation},
-        {v->subscription, STATEMENT_SUBSCRIPTION_LOAD, "subscription", visit_subscription},
-        {v->token, STATEMENT_TOKEN_LOAD, "token", visit_token},
-        {v->account, STATEMENT_ACCOUNT_LOAD, "account", visit_account},
-        {v->project, STATEMENT_PROJECT_LOAD, "project", visit_project},
+        {v->cluster, STATEMENT_CLUSTER_LOAD, ROW_CLUSTER, visit_cluster},
+        {v->operation, STATEMENT_OPERATION_LOAD, ROW_OPERATION, visit_operation},
+        {v->subscription, STATEMENT_SUBSCRIPTION_LOAD, ROW_SUBSCRIPTION, visit_subscription},
+        {v->token, STATEMENT_TOKEN_LOAD, ROW_TOKEN, visit_token},
+        {v->account, STATEMENT_ACCOUNT_LOAD, ROW_ACCOUNT, visit_account},
+        {v->project, STATEMENT_PROJECT_LOAD, ROW_PROJECT, visit_project},
     };
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (!kinds[i].wanted)
             continue;
-        enum store_status status =
-            load_docs(conn, kinds[i].which, kinds[i].what, kinds[i].visit, v, ret_error);
+        enum store_status status = load_docs(l, kinds[i].which, kinds[i].kind, kinds[i].visit, ret_error);
         if (status != STORE_OK)
             return status;
     }
-    enum store_status status = v->delivery ? load_deliveries(conn, v, ret_error) : STORE_OK;
-    return status == STORE_OK && v->event_numbers ? load_event_numbers(conn, v) : status;
+    enum store_status status = v->delivery ? load_deliveries(l, ret_error) : STORE_OK;
+    return status == STORE_OK && v->event_numbers ? load_event_numbers(l->conn, v) : status;
+}
+
+static int64_t count_quarantine(struct sqlite_conn *conn)
+{
+    struct binder b = statement_start(conn, STATEMENT_QUARANTINE_COUNT);
+    int64_t count = 0;
+    if (statement_step(&b, NULL) == STORE_OK) {
+        count = sqlite3_column_int64(b.stmt, 0);
+        statement_end(&b);
+    }
+    return count;
+}
+
+/* A full disk keeps the rows where they are: the next start finds them again. */
+static void put_aside(struct load *l)
+{
+    bool moved = l->bad.count && l->conn->writer && quarantine_move(l->conn, &l->bad) == STORE_OK &&
+                 sqlite_commit(l->conn, NULL) == STORE_OK;
+    if (l->bad.count && !moved)
+        log_error("stored rows cannot be read, and cannot be put aside either", "rows",
+                  LOG_INT(l->bad.count));
+    sqlite_rollback(l->conn);
+    if (l->visitor->quarantined)
+        l->visitor->quarantined(l->visitor->ctx,
+                                count_quarantine(l->conn) + (moved ? 0 : (int64_t)l->bad.count));
 }
 
 enum store_status sqlite_load(void *arg, const struct store_visitor *visitor, char **ret_error)
 {
-    struct sqlite_conn *conn = arg;
-    enum store_status status = sqlite_begin(conn);
+    struct load l = {.conn = arg, .visitor = visitor};
+    enum store_status status = sqlite_begin(l.conn);
     if (status != STORE_OK)
         return status;
-    status = load_all(conn, visitor, ret_error);
-    sqlite_rollback(conn);
+    status = load_all(&l, ret_error);
+    if (status == STORE_OK)
+        put_aside(&l);
+    else
+        sqlite_rollback(l.conn);
+    quarantine_done(&l.bad);
     return status;
 }
 
@@ -166,8 +195,7 @@ static enum store_status read_deliveries(struct sqlite_conn *conn, const struct 
     struct binder b = start_deliveries(conn, query, max);
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK)
-        if (!read_delivery(b.stmt, &array[(*count)++]))
-            return row_is_bad(&b, "delivery", NULL);
+        *count += read_delivery(b.stmt, &array[*count]);
     return status == STORE_NONE ? STORE_OK : status;
 }
 
@@ -198,12 +226,11 @@ static enum store_status read_replay(struct sqlite_conn *conn, const char *key, 
     enum store_status status = statement_step(&b, NULL);
     if (status != STORE_OK)
         return status;
-    json_t *CLEANUP_JSON doc = row_doc(b.stmt);
+    struct json_fault fault;
+    json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
     *ret_replay = doc ? replay_from_json(doc) : NULL;
-    if (!*ret_replay)
-        return row_is_bad(&b, "replay", NULL);
     statement_end(&b);
-    return STORE_OK;
+    return *ret_replay ? STORE_OK : STORE_BROKEN; /* whether it was answered before is not known */
 }
 
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay)

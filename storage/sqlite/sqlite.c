@@ -70,6 +70,35 @@ enum store_status sqlite_commit(void *arg, char **ret_error)
     return handle_exec(arg, "COMMIT", "commit", ret_error);
 }
 
+static enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error)
+{
+    struct binder b = statement_start(arg, STATEMENT_MARK);
+    bind_int(&b, number);
+    return statement_run(&b, ret_error);
+}
+
+/*
+ * After an I/O error the answer is in the write-ahead log as it was found again, but perhaps not on the disk:
+ * a failed fsync is not repeated. The checkpoint writes it to the database file, with an fsync of its own.
+ */
+static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
+{
+    struct sqlite_conn *conn = arg;
+    bool suspect = conn->suspect;
+    enum store_status status = reopen_suspect(conn);
+    if (status == STORE_OK && suspect)
+        status = handle_exec(conn, "PRAGMA wal_checkpoint(TRUNCATE)", "checkpoint", NULL);
+    if (status != STORE_OK)
+        return STORE_BROKEN;
+    struct binder b = statement_start(conn, STATEMENT_LAST_MARKED);
+    status = statement_step(&b, NULL);
+    if (status == STORE_OK) {
+        *ret_number = sqlite3_column_int64(b.stmt, 0);
+        statement_end(&b);
+    }
+    return status == STORE_OK ? STORE_OK : STORE_BROKEN;
+}
+
 void sqlite_rollback(void *arg)
 {
     struct sqlite_conn *conn = arg;
@@ -85,6 +114,8 @@ const struct store_backend store_sqlite = {
     .close = sqlite_close,
     .begin = sqlite_begin,
     .apply = sqlite_apply,
+    .mark = sqlite_mark,
+    .last_marked = sqlite_last_marked,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .load = sqlite_load,

@@ -52,6 +52,36 @@ enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
 /* Copies the database to <path>.v<version>.backup, checked and synced, replacing an older copy. */
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error);
 
+/* ---- quarantine.c: rows that cannot be read ---- */
+
+enum row_kind {
+    ROW_CLUSTER,
+    ROW_OPERATION,
+    ROW_SUBSCRIPTION,
+    ROW_TOKEN,
+    ROW_ACCOUNT,
+    ROW_PROJECT,
+    ROW_DELIVERY,
+    ROW_KIND_MAX_,
+};
+const char *row_kind_name(enum row_kind kind);
+
+struct bad_row {
+    enum row_kind kind;
+    sqlite3_value *key;
+    char *reason;
+};
+/* Zeroed: empty. */
+struct quarantine {
+    struct bad_row *rows;
+    size_t count;
+};
+/* Copies. */
+void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *key, const char *reason);
+/* Moves the rows that were noted, inside the caller's transaction. */
+enum store_status quarantine_move(struct sqlite_conn *conn, const struct quarantine *q);
+void quarantine_done(struct quarantine *q);
+
 /* ---- statement.c: binding and running ---- */
 
 /* Values are bound in order; the first failure is kept and reported when the statement runs. */

@@ -10,6 +10,12 @@ STATEMENT(CLUSTER_PUT,
 STATEMENT(CLUSTER_DELETE, "DELETE FROM clusters WHERE id = ?")
 STATEMENT(CLUSTER_LOAD, "SELECT id, doc FROM clusters ORDER BY id")
 
+STATEMENT(MARK, "UPDATE meta SET value = ? WHERE key = 'transaction'")
+STATEMENT(LAST_MARKED, "SELECT value FROM meta WHERE key = 'transaction'")
+
+/* kind, reason, time; the row is in the table that the next statement names. */
+STATEMENT(QUARANTINE_COUNT, "SELECT count(*) FROM quarantine")
+
 STATEMENT(
     OPERATION_PUT,
     "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES (?, ?, ?, ?, ?, ?)"

@@ -364,6 +364,61 @@ static void an_uncertain_commit_is_read_back(void **state)
     assert_int_equal(newest(f), 2);
 }
 
+/* An I/O error at the last fsync: what was refused must not begin after a restart, what is stored was told.
+ */
+static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
+{
+    struct fixture *f = *state;
+    store_fake_failed_commits_have_effect(f->keeper, true);
+    store_fake_fail_nth(f->keeper, 3, STORE_BROKEN); /* two applies, then the commit */
+    submit(f, 0, true);
+    submit(f, 1, false);
+    storage_start(f->store);
+    await(f, 2);
+    assert_int_equal(f->status[0], STORE_OK);
+    assert_int_equal(f->status[1], STORE_OK);
+    assert_int_equal(f->sequence[0], 1);
+    assert_int_equal(f->sequence[1], 2);
+    assert_int_equal(newest(f), 2); /* and nothing was stored twice */
+}
+
+/* Nobody is told anything until the store tells; then each hears what is true. */
+static void settle_later(struct fixture *f, bool had_effect)
+{
+    struct storage_metrics metrics;
+    store_fake_failed_commits_have_effect(f->keeper, had_effect);
+    store_fake_fail_nth(f->keeper, 3, STORE_BROKEN);
+    store_fake_fail_last_marked(f->keeper, 1);
+    submit(f, 0, true);
+    submit(f, 1, false);
+    storage_start(f->store);
+    do
+        storage_metrics(f->store, &metrics);
+    while (!metrics.broken);
+    submit(f, 2, true);
+    await(f, 1);
+    assert_int_equal(f->order[0], 2); /* nothing is open about this one: it is refused */
+    assert_int_equal(f->status[2], STORE_BROKEN);
+    atomic_fetch_add(&f->now, 100 * US_PER_MS);
+    submit(f, 3, false); /* wakes the writer */
+    await(f, 4);
+    assert_int_equal(f->status[0], had_effect ? STORE_OK : STORE_BROKEN);
+    assert_int_equal(f->status[1], STORE_OK);
+    assert_int_equal(f->status[3], STORE_OK);
+    assert_int_equal(f->sequence[0], had_effect ? 1 : 0);
+    assert_int_equal(newest(f), had_effect ? 3 : 2);
+}
+
+static void what_is_not_known_is_told_when_it_is_stored(void **state)
+{
+    settle_later(*state, true);
+}
+
+static void what_is_not_known_is_told_when_it_is_not(void **state)
+{
+    settle_later(*state, false);
+}
+
 static void a_busy_store_is_tried_again_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -446,6 +501,9 @@ int main(void)
         ON_BOTH(queries_are_copied_and_answered),
         RUN_TEST_WITH(a_broken_store_refuses_some_and_keeps_the_others_in_order, fake),
         RUN_TEST_WITH(an_uncertain_commit_is_read_back, fake),
+        RUN_TEST_WITH(a_failed_commit_that_had_effect_is_no_refusal, fake),
+        RUN_TEST_WITH(what_is_not_known_is_told_when_it_is_stored, fake),
+        RUN_TEST_WITH(what_is_not_known_is_told_when_it_is_not, fake),
         RUN_TEST_WITH(a_busy_store_is_tried_again_at_once, fake),
         RUN_TEST_WITH(a_lost_lease_breaks_for_good_and_close_gives_up, fake),
         RUN_TEST_WITH(a_lease_is_renewed_and_respected, fake),
