@@ -26,7 +26,8 @@ struct api_limits {
     int64_t idle_us;    /* between two requests of a connection */
     int64_t send_us;    /* for the client to take the answer */
     int64_t reap_us;    /* how often connections are looked at */
-    int64_t command_us; /* deadline given to commands */
+    int64_t command_us; /* deadline given to commands, by which the deciding side answers */
+    int64_t overdue_us; /* so long after it the request is answered without the command's answer */
     int wait_max_s;     /* longest ?wait and Prefer: wait (AO-15) */
     unsigned waiters;   /* parked long polls in all; above it the current state is answered at once (AO-16) */
     unsigned waiters_per_token;

@@ -16,6 +16,7 @@ struct parking {
     struct request *request;  /* NULL once it was resumed */
     struct command *answered; /* the command after its reply */
     struct list link;         /* lot's lock */
+    mono_us due;              /* it waits no longer than this */
     char token_id[40];
 };
 
@@ -109,6 +110,7 @@ void request_park(struct request *r, struct command *cmd)
     atomic_init(&p->refs, 2);
     p->request = r;
     memcpy(p->token_id, cmd->token_id, sizeof(p->token_id));
+    p->due = (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
     r->parking = p;
     r->stage = STAGE_PARKED;
     cmd->reply = on_reply;
@@ -194,14 +196,25 @@ static struct command *leave_lot(struct request *r)
     return cmd;
 }
 
+static void reply_overdue(struct request *r)
+{
+    struct problem *p = problem_new(PROBLEM_OUTCOME_UNKNOWN,
+                                    "The server could not finish the request in time; what became of "
+                                    "it is not known yet.");
+    p->retry_after_s = 5;
+    respond_problem(r, p);
+}
+
 void request_unpark(struct request *r)
 {
     struct command *cmd = leave_lot(r);
     if (cmd) {
         answer_command(r, cmd);
         command_free(cmd);
-    } else {
+    } else if (atomic_load(&r->api->stopping)) {
         reply_stopping(r);
+    } else {
+        reply_overdue(r);
     }
 }
 
@@ -227,6 +240,20 @@ bool request_may_wait(struct request *r)
     const struct api_limits *limits = &r->api->limits;
     return api_parked(r->api) < limits->waiters &&
            lot_count_of(&r->api->lot, r->token->id) < limits->waiters_per_token;
+}
+
+void lot_expire(struct lot *lot, mono_us now)
+{
+    (void)pthread_mutex_lock(&lot->lock);
+    LIST_FOR_EACH (it, &lot->parked) {
+        struct parking *p = CONTAINER_OF(it, struct parking, link);
+        if (p->due > now)
+            continue;
+        (void)pthread_mutex_lock(&p->lock);
+        resume(p);
+        (void)pthread_mutex_unlock(&p->lock);
+    }
+    (void)pthread_mutex_unlock(&lot->lock);
 }
 
 void lot_evict(struct lot *lot)

@@ -40,6 +40,12 @@ void request_unpark(struct request *r);
 void request_abandon(struct request *r);
 /* Over the caps nobody else may wait long: the current state is answered at once (AO-16). */
 bool request_may_wait(struct request *r);
+/*
+ * Resumes what waits although its command's deadline is over: the store does not answer, or the loop is held
+ * up. The command goes on; what becomes of it can be read. The one place where waiting ends. The reaper's
+ * thread.
+ */
+void lot_expire(struct lot *lot, mono_us now);
 /* Resumes everything; what has no answer yet gets 503 shutting_down. */
 void lot_evict(struct lot *lot);
 

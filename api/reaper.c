@@ -173,6 +173,9 @@ static void *reaper_run(void *arg)
             look_at(reaper, CONTAINER_OF(it, struct connection, link), now);
         linger_look(&reaper->linger, now);
         wait_a_while(reaper);
+        (void)pthread_mutex_unlock(&reaper->lock);
+        reaper->tick(reaper->tick_ctx, env_mono(reaper->env));
+        (void)pthread_mutex_lock(&reaper->lock);
     }
     (void)pthread_mutex_unlock(&reaper->lock);
     return NULL;

@@ -56,6 +56,8 @@ struct connection {
 struct reaper {
     const struct env *env;
     struct api_limits limits;
+    void (*tick)(void *ctx, mono_us now); /* every limits.reap_us, on the reaper's thread, without its lock */
+    void *tick_ctx;
     pthread_t thread;
     pthread_mutex_t lock; /* guards `connections`, `linger` and `stopping` */
     pthread_cond_t wake;

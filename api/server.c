@@ -38,6 +38,7 @@ struct api_limits api_limits_default(void)
         .send_us = 120 * US_PER_S,
         .reap_us = 500 * US_PER_MS,
         .command_us = 30 * US_PER_S,
+        .overdue_us = 2 * US_PER_S,
         .wait_max_s = 55,
         .waiters = 2000,
         .waiters_per_token = 200,
@@ -283,9 +284,17 @@ static bool start_server(struct api *api, char **ret_error)
     return r == 0;
 }
 
+static void expire_parked(void *ctx, mono_us now)
+{
+    struct api *api = ctx;
+    lot_expire(&api->lot, now);
+}
+
 struct api *api_start(const struct api_options *options, char **ret_error)
 {
     struct api *api = api_new(options);
+    api->reaper.tick = expire_parked;
+    api->reaper.tick_ctx = api;
     int r = reaper_start(&api->reaper, options->env, &api->limits);
     if (r < 0) {
         *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));

@@ -157,7 +157,9 @@ static void run_command(struct loop_task *task)
 
 static void drop_command(struct loop_task *task)
 {
-    free(CONTAINER_OF(task, struct posted_command, task));
+    struct posted_command *posted = CONTAINER_OF(task, struct posted_command, task);
+    command_drop(posted->cmd);
+    free(posted);
 }
 
 static void post_command(void *ctx, struct command *cmd)

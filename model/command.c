@@ -37,3 +37,11 @@ void command_free(struct command *cmd)
     free(cmd->location);
     free(cmd);
 }
+
+void command_drop(struct command *cmd)
+{
+    problem_free(cmd->problem);
+    cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    cmd->problem->retry_after_s = 5;
+    cmd->reply(cmd);
+}

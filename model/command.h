@@ -148,6 +148,11 @@ struct command {
 };
 
 struct command *command_new(enum command_type type);
+/*
+ * Answers a command whose decider has ended (`shutting_down`): each command is answered exactly once, also
+ * when the process stops. Any thread; the command is its sender's again.
+ */
+void command_drop(struct command *cmd);
 /* NULL is allowed. */
 void command_free(struct command *cmd);
 

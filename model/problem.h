@@ -129,6 +129,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Repeat after the seconds in Retry-After.")                                                           \
     X(STORE_UNAVAILABLE, "store_unavailable", 503, "Storage unavailable", FAULT_SERVICE,                    \
       "Nothing was accepted; repeat later. The operator of shootd should check the disk.")                  \
+    X(OUTCOME_UNKNOWN, "outcome_unknown", 503, "Outcome not known yet", FAULT_SERVICE,                      \
+      "Read the resource, or repeat with the same Idempotency-Key; a PUT or DELETE may be repeated.")       \
     X(SHUTTING_DOWN, "shutting_down", 503, "Shutting down", FAULT_SERVICE,                                  \
       "Repeat after the seconds in Retry-After.")
 

@@ -10,6 +10,7 @@
 #include "base/timefmt.h"
 #include "base/token.h"
 #include "reconcile/body_private.h"
+#include "reconcile/commands_private.h"
 #include "view/render.h"
 
 /* ---- tokens ---- */
@@ -95,16 +96,11 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     t->expires_at = days ? t->created_at + days * 24 * 3600 * US_PER_S : 0;
     log_info("token created", "token", t->id, "name", t->name, "by", cmd->token_name);
     body_prepare_secret(cmd, 201, render_api_token(t), "token", secret);
-    struct save *save = save_new(r, on_token_saved, cmd);
+    struct save *save = save_answer(r, on_token_saved, cmd);
     change_put_token(save->set, api_token_copy(t));
     memcpy(cmd->id, t->id, sizeof(cmd->id));
     command_keep(save, cmd);
     save_submit(save, true);
-}
-
-static void on_revoked(struct save *save)
-{
-    reply_json(save->ctx, 204, NULL);
 }
 
 void command_token_delete(struct reconcile *r, struct command *cmd)
@@ -118,7 +114,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     }
     entry->token->revoked_at = env_wall(r->env);
     log_info("token revoked", "token", cmd->id, "by", cmd->token_name);
-    struct save *save = save_new(r, on_revoked, cmd);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_token(save->set, api_token_copy(entry->token));
     cmd->status = 204;
     audit_accepted(save, cmd);

@@ -270,8 +270,7 @@ static void answer_free(struct audit_answer *a)
 static void answer_drop(struct loop_task *task)
 {
     struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
-    a->cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-    a->cmd->reply(a->cmd);
+    command_drop(a->cmd);
     answer_free(a);
 }
 

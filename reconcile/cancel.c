@@ -57,7 +57,7 @@ static bool can_be_stopped(const struct operation *op)
 static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
     struct operation *op = queue_take(e, index);
-    struct save *save = save_new(e->r, on_saved, cmd);
+    struct save *save = save_answer(e->r, on_saved, cmd);
     wish_set_string(&op->cancelled_by, cmd->token_name);
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
@@ -74,7 +74,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 /* The one under way ends at its next safe point, which may be now. */
 static void cancel_current(struct entity *e, struct command *cmd)
 {
-    struct save *save = save_new(e->r, on_saved, cmd);
+    struct save *save = save_answer(e->r, on_saved, cmd);
     wish_set_string(&e->op->cancelled_by, cmd->token_name);
     operation_set_message(e->op, "Cancelling");
     e->unsettled++;

@@ -64,7 +64,7 @@ static void settle_wish(struct entity *e, struct command *cmd, const json_t *bod
     take_wish(e, cmd, body);
     c->generation++;
     e->unsettled++;
-    struct save *save = save_new(e->r, on_put_saved, cmd);
+    struct save *save = save_answer(e->r, on_put_saved, cmd);
     if (c->shoot)
         observe_settle(e, save);
     save_entity(save, e);

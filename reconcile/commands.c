@@ -97,7 +97,7 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
     if (!e || !e->unsettled)
         return false;
-    save_submit(save_new(e->r, on_barrier_passed, cmd), false);
+    save_submit(save_answer(e->r, on_barrier_passed, cmd), false);
     return true;
 }
 
@@ -162,7 +162,7 @@ static void on_accepted(struct save *save)
 void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 {
     struct cluster *c = e->cluster;
-    struct save *save = save_new(e->r, on_accepted, cmd);
+    struct save *save = save_answer(e->r, on_accepted, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
              "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
     e->unsettled++;

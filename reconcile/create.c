@@ -56,7 +56,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
              cmd->request_id, "by", cmd->token_name);
     e->committing = true; /* nothing is sent before the answer's promise is durable */
     e->unsettled++;
-    struct save *save = save_new(r, on_create_saved, cmd);
+    struct save *save = save_answer(r, on_create_saved, cmd);
     save_entity(save, e);
     reply_prepare_cluster(cmd, 202, e, op);
     command_keep(save, cmd);

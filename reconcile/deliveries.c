@@ -38,8 +38,7 @@ static void answer_free(struct answer *a)
 static void answer_drop(struct loop_task *task)
 {
     struct answer *a = CONTAINER_OF(task, struct answer, task);
-    a->cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-    a->cmd->reply(a->cmd);
+    command_drop(a->cmd);
     answer_free(a);
 }
 
@@ -182,7 +181,7 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 {
     struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
     prepare(cmd, d);
-    struct save *save = save_new(r, command_reply_saved, cmd);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_delivery(save->set, d);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -197,7 +196,7 @@ static void hasten(struct reconcile *r, struct command *cmd, struct delivery *d)
     d->next_attempt_at = env_wall(r->env);
     prepare(cmd, d);
     /* Of nothing but the answer and the audit log's entry. */
-    struct save *save = save_new(r, command_reply_saved, cmd);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);
 }
@@ -244,7 +243,7 @@ static void on_recovered(struct save *save)
 
 static void recover_page(struct reconcile *r, struct command *cmd, const struct event_page *page)
 {
-    struct save *save = save_new(r, on_recovered, cmd);
+    struct save *save = save_answer(r, on_recovered, cmd);
     for (size_t i = 0; i < page->count; i++) {
         const struct event *e = &page->events[i];
         change_put_delivery(save->set,
@@ -328,7 +327,7 @@ void command_webhook_test(struct reconcile *r, struct command *cmd)
     const struct subscription_entry *entry = webhook_of(r, cmd);
     if (!entry || !is_enabled(cmd, entry))
         return;
-    struct save *save = save_new(r, command_reply_saved, cmd);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
     char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->token_name);
     prepare(cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);

@@ -70,7 +70,7 @@ void fresh_answer(struct project *p, bool ok)
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
         if (ok && !was_passed_over(p, cmd->name)) {
             /* Behind whatever the read changed: the store keeps the order. */
-            save_submit(save_new(p->r, on_passed, cmd), false);
+            save_submit(save_answer(p->r, on_passed, cmd), false);
             continue;
         }
         doubt(p, cmd->name);
@@ -89,11 +89,15 @@ struct group {
 static void on_part(struct command *part)
 {
     struct group *g = part->ctx;
+    bool dropped = part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN;
     g->failed |= part->fresh_failed || part->problem;
     command_free(part);
     if (--g->left)
         return;
-    answer(g->cmd, !g->failed);
+    if (dropped) /* nobody is left to decide */
+        command_drop(g->cmd);
+    else
+        answer(g->cmd, !g->failed);
     free(g);
 }
 

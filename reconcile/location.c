@@ -176,7 +176,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     HASH_ITER (hh, r->entities, e, next)
         if (e->project == p && !strcmp(what, "forget"))
             entity_forget(e);
-    struct save *save = save_new(r, on_confirmed, cmd);
+    struct save *save = save_answer(r, on_confirmed, cmd);
     change_put_project(save->set, project_state_copy(p->state));
     reply_prepare(cmd, 200, project_document(p));
     command_keep(save, cmd);

@@ -21,7 +21,10 @@ static void save_free(struct save *save)
 
 static void save_drop(struct loop_task *task)
 {
-    save_free(CONTAINER_OF(task, struct save, task));
+    struct save *save = CONTAINER_OF(task, struct save, task);
+    if (save->answers)
+        command_drop(save->ctx);
+    save_free(save);
 }
 
 static const struct event *event_in_set(const struct change_set *set, const char *id)
@@ -168,6 +171,13 @@ struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), 
     save->set = change_set_new();
     save->on_saved = on_saved;
     save->ctx = ctx;
+    return save;
+}
+
+struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd)
+{
+    struct save *save = save_new(r, on_saved, cmd);
+    save->answers = true;
     return save;
 }
 

@@ -119,6 +119,7 @@ static void on_found(struct loop_task *task)
 static void drop(struct loop_task *task)
 {
     struct search *s = CONTAINER_OF(task, struct search, task);
+    command_drop(s->cmd);
     replay_free(s->found);
     free(s);
 }

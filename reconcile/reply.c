@@ -102,7 +102,7 @@ void reply_unchanged(struct reconcile *r, struct command *cmd)
         reply_prepared(r, cmd);
         return;
     }
-    struct save *save = save_new(r, on_kept, cmd);
+    struct save *save = save_answer(r, on_kept, cmd);
     replay_keep(save, cmd);
     save_submit(save, true);
 }

@@ -88,7 +88,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     body_prepare_secret(cmd, 201, render_subscription(s), "secret", secret);
     cmd->location = mem_printf("/v1/webhooks/%s", s->id);
     memcpy(cmd->id, s->id, sizeof(cmd->id));
-    struct save *save = save_new(r, on_created, cmd);
+    struct save *save = save_answer(r, on_created, cmd);
     change_put_subscription(save->set, s);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -111,7 +111,7 @@ static void change(struct reconcile *r, struct command *cmd, struct subscription
         reply_prepare(cmd, 200, render_subscription(s));
     subscription_free(entry->subscription);
     entry->subscription = subscription_copy(s);
-    struct save *save = save_new(r, command_reply_saved, cmd);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_subscription(save->set, s);
     if (switched_off)
         emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
@@ -246,7 +246,7 @@ void command_webhook_delete(struct reconcile *r, struct command *cmd)
     if (!entry)
         return;
     log_info("webhook deleted", "webhook", cmd->id, "by", cmd->token_name);
-    struct save *save = save_new(r, on_removed, cmd);
+    struct save *save = save_answer(r, on_removed, cmd);
     change_delete_subscription(save->set, cmd->id);
     cmd->status = 204;
     audit_accepted(save, cmd);

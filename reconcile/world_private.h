@@ -189,9 +189,12 @@ struct save {
     /* Loop thread, after the view was updated; status is STORE_OK unless the save was droppable. */
     void (*on_saved)(struct save *save);
     void *ctx;
+    bool answers;               /* ctx is a command, which on_saved answers */
     char key[ENTITY_KEY_BYTES]; /* of the entity it is about: looked up again, it may be gone */
 };
 struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
+/* One whose on_saved answers `cmd`, its ctx. */
+struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd);
 /* Adds copies of the cluster (its version raised) and of its operation, when there is one. */
 void save_entity(struct save *save, struct entity *e);
 void save_operation(struct save *save, struct operation *op);

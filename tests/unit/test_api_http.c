@@ -260,6 +260,7 @@ static int start(void **state)
     limits.idle_us = 2 * US_PER_S;
     limits.send_us = 500 * US_PER_MS;
     limits.reap_us = 20 * US_PER_MS;
+    limits.overdue_us = 300 * US_PER_MS;
     limits.waiters_per_token = WAITERS;
     projects[0] = (struct config_project){
         .name = (char *)(uintptr_t) "team-a", .account = &account, .region = (char *)(uintptr_t) "Sto2"};
@@ -969,6 +970,26 @@ static void ht15_parked_requests_survive_the_reaper(void **state)
     (void)close(fd);
 }
 
+/* The store hangs, or the loop: nobody waits for ever, and the command's end later hurts nobody. */
+static void an_overdue_request_hears_that_its_outcome_is_unknown(void **state)
+{
+    (void)state;
+    loop_hold(true);
+    char *text CLEANUP_FREE = mem_printf("GET /v1/operations/op_00000000000001?wait=1 HTTP/1.1\r\nHost: h\r\n"
+                                         "Authorization: Bearer %s\r\n\r\n",
+                                         admin);
+    int fd = dial();
+    send_text(fd, text, strlen(text));
+    (void)read_answer(fd, 5000);
+    has("HTTP/1.1 503");
+    has("\"code\":\"outcome_unknown\"");
+    has("Retry-After: 5");
+    assert_int_equal(api_parked(api), 0);
+    loop_hold(false);
+    (void)close(fd);
+    assert_int_equal(ask("GET", "/v1/whoami", admin, "", ""), 200);
+}
+
 /* Reads, waits and writes from many connections while the view is replaced under them. */
 static void *run_client(void *arg)
 {
@@ -1088,6 +1109,7 @@ int main(void)
         HTTP_TEST(mh9_idle_connections_are_closed),
         HTTP_TEST(mh9_readers_that_do_not_read),
         HTTP_TEST(ht15_parked_requests_survive_the_reaper),
+        HTTP_TEST(an_overdue_request_hears_that_its_outcome_is_unknown),
         HTTP_TEST(many_clients_at_once),
         HTTP_TEST(draining),
         HTTP_TEST(drained_when_nothing_is_in_flight),
