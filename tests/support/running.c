@@ -176,9 +176,11 @@ bool running_kill(struct running *d, bool lose_last_turn)
 
 /* ---- commands ---- */
 
+/* What is dropped at a kill was told to nobody. */
 static void on_reply(struct command *cmd)
 {
-    cmd->ctx = cmd;
+    if (!cmd->problem || cmd->problem->code != PROBLEM_SHUTTING_DOWN)
+        cmd->ctx = cmd;
 }
 
 struct command *running_command(struct running *d, enum command_type type, const char *project,
