@@ -68,6 +68,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     /* What was remembered of the old one's step. */
     e->retries = 0;
     e->conflicts = 0;
+    e->unexplained = 0;
     e->absent_reads = 0;
     e->unmet_since = 0;
     e->lost_at = 0;

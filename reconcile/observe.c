@@ -83,8 +83,10 @@ static bool follow_progress(struct entity *e)
         return false;
     bool waits_for_turn = op->steps[op->step_index].status == STEP_PENDING && op->type != OPERATION_CREATE &&
                           op->type != OPERATION_DELETE;
-    const char *message = waits_for_turn ? op->message : c->message;
-    int progress = overall_progress(op, c->shoot->has_operation && !c->guard_since ? c->shoot->progress : 0);
+    char *missing CLEANUP_FREE = steps_missing_effect(e);
+    const char *message = missing ? missing : waits_for_turn ? op->message : c->message;
+    bool is_run = c->shoot->has_operation && !c->guard_since && !missing;
+    int progress = overall_progress(op, is_run ? c->shoot->progress : 0);
     /* 100 is for the end: a stale success must not look like one. */
     if (progress > 99)
         progress = 99;

@@ -4,6 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
 #include "reconcile/steps_private.h"
 
 enum {
@@ -43,10 +45,35 @@ static bool change_is_missing(const struct entity *e)
     return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
 }
 
+static char *describe_missing(const struct entity *e, const char *then)
+{
+    const struct operation_step *step = current_step(e);
+    char since[TIME_TEXT_BYTES], *first CLEANUP_FREE = NULL;
+    if (step->attempts > 1)
+        first = mem_printf(", the first of %d times at %s", step->attempts,
+                           time_rfc3339(step->started_at, false, since));
+    return mem_printf("Accepted by Cleura at %s%s, but nothing of it shows yet%s",
+                      time_rfc3339(step->accepted_at, false, since), first ? first : "", then);
+}
+
+char *steps_missing_effect(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    if (!entity_has_open_operation(e) || !e->op->step_count || !s)
+        return NULL;
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    bool runs = shoot_state_is(s, "Processing") || shoot_state_is(s, "Pending");
+    bool missing = step->status == STEP_WAITING && kind->shows_at_once && !runs && !kind->is_met(e, step, s);
+    return missing ? describe_missing(e, "") : NULL;
+}
+
 static void ask_again(struct entity *e)
 {
+    char *message CLEANUP_FREE = describe_missing(e, "; asking again");
     log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
                 current_step(e)->type);
+    operation_set_message(e->op, message);
     e->cluster->guard_since = 0;
     e->unmet_since = 0;
     step_send_again(e);

@@ -20,6 +20,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "reconcile/steps_private.h"
 
 enum {
@@ -64,7 +65,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
     char *message CLEANUP_FREE = mem_printf("Waiting: %s", problem->detail);
-    if (result->unexplained && ++e->conflicts > UNEXPLAINED_MAX) {
+    if (result->unexplained && ++e->unexplained > UNEXPLAINED_MAX) {
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_FORBIDDEN, "%s", problem->detail));
         return;
     }
@@ -129,13 +130,15 @@ void step_send_again(struct entity *e)
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
-        entity_fail_operation(e,
-                              problem_new(PROBLEM_UPSTREAM_ERROR, "%d attempts of %s had no effect at Cleura",
-                                          step->attempts, step->type));
+        char since[TIME_TEXT_BYTES];
+        entity_fail_operation(
+            e, problem_new(PROBLEM_UPSTREAM_NO_EFFECT, "%d attempts of %s since %s had no effect at Cleura",
+                           step->attempts, step->type, time_rfc3339(step->started_at, false, since)));
         return;
     }
     step->status = STEP_PENDING;
     step->uncertain = false;
+    step->accepted_at = 0;
     e->looked_at = 0;
     try_again(e, 0);
 }
@@ -184,6 +187,7 @@ void step_end(struct entity *e)
     e->lost_at = 0;
     e->retries = 0;
     e->conflicts = 0;
+    e->unexplained = 0;
     e->absent_reads = 0;
 }
 

@@ -58,7 +58,8 @@ struct entity {
     int other_reads;      /* consecutive reads that found another uid */
     mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
     mono_us lost_at;      /* first read back of the current step; 0: none yet */
-    int conflicts;        /* 409 answers in a row to the current step */
+    int conflicts;        /* 409 answers in a row to the current step, of a cluster that seems idle */
+    int unexplained;      /* refusals in a row of its calls without Cleura's words */
     unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
     int absent_reads;     /* consecutive reads that found nothing */
     bool missing_in_list; /* the last list did not hold it */
@@ -234,6 +235,10 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
 
 /* The step sends something to Cleura, and has not: the operation can still end without it. */
 bool step_is_unsent(const struct operation_step *step);
+
+/* Cleura took the step's call, and nothing of it shows: what is told meanwhile, or NULL. The caller owns it.
+ */
+char *steps_missing_effect(const struct entity *e);
 
 /* Whether an observation that changed nothing is to be handed to steps_observed all the same. */
 bool steps_want(const struct entity *e, const struct decision *d);

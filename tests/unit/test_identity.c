@@ -8,125 +8,10 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "tests/support/running.h"
-
-#define MINUTE (60 * US_PER_S)
+#include "tests/support/one_shoot.h"
 
 #define UID_OURS     "11111111-8888-4777-8666-555555555555"
 #define UID_STRANGER "99999999-8888-4777-8666-555555555555"
-
-struct cleura {
-    const char *uid; /* of the shoot "dev"; NULL: there is none, "": Cleura does not tell it */
-    const char *state;
-    const char *type;
-    bool away;
-    unsigned calls;  /* about shoots */
-    unsigned reads;  /* of "dev" alone */
-    unsigned writes; /* PUT, PATCH, POST, DELETE of "dev" */
-    char last_write[300];
-};
-
-static struct canned_answer answer_shoot(struct cleura *cleura, bool list)
-{
-    static char shoot[1024], text[1100];
-    struct canned_answer answer = {HTTP_ANSWERED, 200, text, NULL, 10 * US_PER_MS};
-    (void)snprintf(
-        shoot, sizeof(shoot),
-        "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{"
-        "\"workers\":[]},\"last_operation\":{\"type\":\"%s\",\"state\":\"%s\",\"progress\":100,"
-        "\"description\":\"\",\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{"
-        "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
-        cleura->uid ? cleura->uid : "", cleura->type ? cleura->type : "Reconcile",
-        cleura->state ? cleura->state : "Succeeded");
-    if (list) {
-        (void)snprintf(text, sizeof(text), "[%s]", cleura->uid ? shoot : "");
-    } else if (cleura->uid) {
-        (void)snprintf(text, sizeof(text), "%s", shoot);
-    } else {
-        answer.status = 404;
-        answer.body = "{\"error\":{\"code\":404,\"message\":\"Not Found\"}}";
-    }
-    return answer;
-}
-
-static const char catalog[] = "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33."
-                              "7\"},{\"version\":\"1.34.3\"}]},"
-                              "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
-                              "\"machine_images\":[{\"name\":"
-                              "\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],\"regions\":[{"
-                              "\"name\":\"Sto2\",\"zones\":[{\"name\":"
-                              "\"nova\"}]}]}]";
-
-static struct canned_answer respond(void *ctx, const struct seen_request *request)
-{
-    struct cleura *cleura = ctx;
-    cleura->calls += strstr(request->url, "/shoots/") != NULL;
-    const bool one = strstr(request->url, "/shoots/") && strstr(request->url, "/dev");
-    struct canned_answer answer = {HTTP_ANSWERED, 200, "[]", NULL, 10 * US_PER_MS};
-    if (cleura->away)
-        return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
-    if (one && strcmp(request->method, "GET") != 0) {
-        cleura->writes++;
-        (void)snprintf(cleura->last_write, sizeof(cleura->last_write), "%s %s", request->method,
-                       request->url);
-        answer.body = "{}";
-        answer.status = 202;
-        if (!strcmp(request->method, "DELETE")) {
-            cleura->type = "Delete";
-            cleura->state = "Processing";
-        }
-    } else if (one) {
-        cleura->reads++;
-        answer = answer_shoot(cleura, false);
-    } else if (strstr(request->url, "/shoots/")) {
-        answer = answer_shoot(cleura, true);
-    } else if (strstr(request->url, "/cloud-profiles")) {
-        answer.body = catalog;
-    } else {
-        answer.status = 201;
-        answer.body = "{\"result\":\"login_ok\",\"token\":\"t1\"}";
-    }
-    return answer;
-}
-
-/* ---- the daemon ---- */
-
-static const struct polling polling = {10 * US_PER_S, 3600 * US_PER_S, 3600 * US_PER_S};
-
-/* With a managed cluster "dev", adopted as it is. */
-static struct running *start(struct cleura *cleura)
-{
-    struct running *d = MEM_NEW(struct running);
-    running_init(d, 7, 1, &polling);
-    d->respond = respond;
-    d->ctx = cleura;
-    running_start(d);
-    running_run(d, MINUTE);
-    struct command *put = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev", json_pack("{s{}}", "spec"));
-    running_post(d, put);
-    running_run(d, MINUTE);
-    assert_true(running_answered(put));
-    if (put->problem)
-        print_message("%s\n", put->problem->detail);
-    assert_int_equal(put->status, 200);
-    command_free(put);
-    assert_int_equal(cleura->writes, 0);
-    return d;
-}
-
-static void end(struct running *d)
-{
-    (void)running_kill(d, false);
-    running_done(d);
-    free(d);
-}
-
-static struct command *post(struct running *d, enum command_type type)
-{
-    struct command *cmd = running_command(d, type, "p00", "dev", NULL);
-    running_post(d, cmd);
-    return cmd;
-}
 
 /* Of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
 static char *seen_uid(struct running *d, bool *ret_managed)
@@ -153,10 +38,10 @@ static void expect_seen(struct running *d, const char *uid, bool managed)
 static void a_delete_looks_first_and_is_sent(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     unsigned reads = cleura.reads;
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, 5 * US_PER_S);
     assert_int_equal(cleura.writes, 1);
     assert_memory_equal(cleura.last_write, "DELETE ", 7);
@@ -165,31 +50,31 @@ static void a_delete_looks_first_and_is_sent(void **state)
     running_run(d, MINUTE);
     expect_seen(d, "", false);
     command_free(cmd);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* It was replaced between two polls, an hour apart. */
 static void a_delete_never_reaches_what_replaced_the_shoot(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     cleura.uid = UID_STRANGER;
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, 10 * MINUTE);
     assert_int_equal(cleura.writes, 0);
     expect_seen(d, UID_STRANGER, false);
     command_free(cmd);
-    end(d);
+    one_shoot_end(d);
 }
 
 static void nor_after_an_outage_and_a_kill(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     cleura.away = true;
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, 20 * MINUTE);
     (void)running_kill(d, false);
     command_free(cmd);
@@ -199,24 +84,24 @@ static void nor_after_an_outage_and_a_kill(void **state)
     running_run(d, 10 * MINUTE);
     assert_int_equal(cleura.writes, 0);
     expect_seen(d, UID_STRANGER, false);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* Without a uid nobody knows whose it is. */
 static void a_delete_waits_until_cleura_tells_the_uid(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     cleura.uid = "";
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, 2 * MINUTE);
     assert_int_equal(cleura.writes, 0);
     cleura.uid = UID_OURS;
     running_run(d, MINUTE);
     assert_int_equal(cleura.writes, 1);
     command_free(cmd);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* ---- another place ---- */
@@ -240,15 +125,15 @@ static int confirm(struct running *d, const char *clusters)
 }
 
 /* A delete is open; the new place has a cluster of the same name. */
-static struct running *start_elsewhere(struct cleura *cleura)
+static struct running *start_elsewhere(struct one_shoot *cleura)
 {
-    struct running *d = start(cleura);
+    struct running *d = one_shoot_start(cleura);
     cleura->away = true;
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, MINUTE);
     (void)running_kill(d, false);
     command_free(cmd);
-    *cleura = (struct cleura){.uid = UID_STRANGER};
+    *cleura = (struct one_shoot){.uid = UID_STRANGER};
     move_project(d, "id77");
     running_start(d);
     running_run(d, 20 * MINUTE);
@@ -258,10 +143,10 @@ static struct running *start_elsewhere(struct cleura *cleura)
 static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
+    struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = start_elsewhere(&cleura);
     assert_int_equal(cleura.calls, 0);
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     assert_int_equal(cmd->problem->code, PROBLEM_PROJECT_SET_ASIDE);
     command_free(cmd);
     /* The old configuration is back: the delete goes on. */
@@ -271,33 +156,33 @@ static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
     running_start(d);
     running_run(d, MINUTE);
     assert_int_equal(cleura.writes, 1);
-    end(d);
+    one_shoot_end(d);
 }
 
 static void an_admin_says_that_they_are_not_there(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
+    struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = start_elsewhere(&cleura);
     assert_int_equal(confirm(d, "perhaps"), 422);
     assert_int_equal(confirm(d, "forget"), 200);
     assert_int_equal(cleura.writes, 0);
     expect_seen(d, UID_STRANGER, false);
     assert_int_equal(confirm(d, "forget"), 409);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* Even then the uid decides. */
 static void an_admin_says_that_they_are(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
+    struct one_shoot cleura = {.uid = UID_OURS};
     struct running *d = start_elsewhere(&cleura);
     assert_int_equal(confirm(d, "keep"), 200);
     running_run(d, 10 * MINUTE);
     assert_int_equal(cleura.writes, 0);
     expect_seen(d, UID_STRANGER, false);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* ---- absence ---- */
@@ -321,7 +206,7 @@ static void expect_phase(struct running *d, const char *text)
 
 static void look_soon(struct running *d)
 {
-    struct command *fresh = post(d, COMMAND_FRESH);
+    struct command *fresh = one_shoot_post(d, COMMAND_FRESH);
     running_run(d, MINUTE);
     command_free(fresh);
 }
@@ -339,8 +224,8 @@ static char *seen_id(struct running *d)
 static void a_moment_of_blindness_changes_nothing(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     char *before CLEANUP_FREE = seen_id(d);
     cleura.uid = NULL;
     look_soon(d);
@@ -350,15 +235,15 @@ static void a_moment_of_blindness_changes_nothing(void **state)
     expect_phase(d, "ready managed");
     char *after CLEANUP_FREE = seen_id(d);
     assert_string_equal(before, after);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* Also over a restart. */
 static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     char *before CLEANUP_FREE = seen_id(d);
     cleura.uid = NULL;
     look_soon(d);
@@ -374,31 +259,31 @@ static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
     expect_phase(d, "ready managed");
     char *after CLEANUP_FREE = seen_id(d);
     assert_string_equal(before, after);
-    end(d);
+    one_shoot_end(d);
 }
 
 static void another_uid_gets_a_record_of_its_own(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     cleura.uid = NULL;
     look_soon(d);
     running_run(d, 6 * MINUTE);
     cleura.uid = UID_STRANGER;
     running_run(d, 61 * MINUTE);
     expect_phase(d, "ready");
-    end(d);
+    one_shoot_end(d);
 }
 
 /* The delete was not sent, for there was nothing to be seen: that is no proof. */
 static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     cleura.uid = NULL;
-    struct command *cmd = post(d, COMMAND_CLUSTER_DELETE);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
     running_run(d, 2 * MINUTE);
     assert_int_equal(cleura.writes, 0);
     expect_phase(d, "deleting managed absent");
@@ -409,7 +294,7 @@ static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
     running_run(d, MINUTE);
     expect_phase(d, "none");
     command_free(cmd);
-    end(d);
+    one_shoot_end(d);
 }
 
 /* ---- changing ---- */
@@ -417,8 +302,8 @@ static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
 static void actions_never_reach_it_either(void **state)
 {
     (void)state;
-    struct cleura cleura = {.uid = UID_OURS};
-    struct running *d = start(&cleura);
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
     cleura.uid = UID_STRANGER;
     struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
     cmd->action = OPERATION_HIBERNATE;
@@ -427,7 +312,7 @@ static void actions_never_reach_it_either(void **state)
     assert_int_equal(cleura.writes, 0);
     expect_seen(d, UID_STRANGER, false);
     command_free(cmd);
-    end(d);
+    one_shoot_end(d);
 }
 
 int main(void)

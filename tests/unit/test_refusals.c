@@ -1,0 +1,77 @@
+/* What Cleura's refusals and empty promises do to an operation, on a virtual clock. */
+#include "tests/support/check.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "tests/support/one_shoot.h"
+
+#define UID "11111111-8888-4777-8666-555555555555"
+
+/* "status progress code: message" of the one operation; the caller frees it. */
+static char *seen_operation(struct running *d)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    assert_int_equal(s->sections[VIEW_OPERATIONS].count, 1);
+    const struct operation *op = s->sections[VIEW_OPERATIONS].entries[0].blob->subject;
+    char *text = mem_printf("%s %d %s: %s", operation_status_name(op->status), op->progress,
+                            json_str_or(op->error, "code", "-"), op->message);
+    view_leave(d->view);
+    return text;
+}
+
+static void expect_operation(struct running *d, const char *begin, const char *part)
+{
+    char *there CLEANUP_FREE = seen_operation(d);
+    if (strncmp(there, begin, strlen(begin)) != 0 || !strstr(there, part))
+        fail_msg("'%s' is not '%s ... %s'", there, begin, part);
+}
+
+/* Nine times busy, then one refusal that nobody explains: two kinds of bad luck, and neither is enough. */
+static void busy_answers_and_refusals_are_counted_apart(void **state)
+{
+    (void)state;
+    static const int refusals[] = {409, 409, 409, 409, 409, 409, 409, 409, 409, 403, 403, 0};
+    struct one_shoot cleura = {.uid = UID, .refusals = refusals};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
+    cmd->action = OPERATION_HIBERNATE;
+    running_post(d, cmd);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(*cleura.refusals, 0);
+    assert_true(cleura.writes > 11);
+    expect_operation(d, "running", "Accepted");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+/* A 2xx that does nothing is called that while it lasts, and at the end. */
+static void a_promise_without_effect_is_told(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID, .ineffective = true};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
+                                          json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
+    running_post(d, cmd);
+    running_run(d, 30 * US_PER_S);
+    expect_operation(d, "running 0 -: Accepted by Cleura at ", ", but nothing of it shows yet");
+    running_run(d, 3 * MINUTE);
+    expect_operation(d, "running 0 -: Accepted by Cleura at ", "times at ");
+    running_run(d, 30 * MINUTE);
+    expect_operation(d, "failed 0 upstream_no_effect: ", "attempts of patch_cluster since ");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(busy_answers_and_refusals_are_counted_apart),
+        cmocka_unit_test(a_promise_without_effect_is_told),
+    };
+    log_set_level(LOG_LEVEL_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
