@@ -38,6 +38,7 @@ struct api_limits {
     int64_t stream_backlog;           /* events that a stream that was live may fall behind */
     int64_t requests_per_minute;      /* of a token; 0: any number (HT-45) */
     int64_t auth_failures_per_minute; /* of a client's address; 0: any number */
+    int64_t fresh_reads_per_minute;   /* of a token: reads that ask Cleura; 0: any number */
 };
 
 struct api_limits api_limits_default(void);

@@ -31,6 +31,7 @@ struct api {
     struct trust trust;
     struct quota requests;      /* by token */
     struct quota auth_failures; /* by client address */
+    struct quota fresh_reads;   /* by token */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];

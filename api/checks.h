@@ -20,6 +20,8 @@ bool check_framing(struct request *r);
 bool check_token(struct request *r);
 /* throttle.c: the requests that a token may make (appendix B, 7) */
 bool check_quota(struct request *r);
+/* The token has asked Cleura often enough within a minute. */
+bool throttle_fresh(struct request *r);
 /* throttle.c: answers wrong or missing credentials: 401, or 429 when the address sent too many of them. */
 void refuse_credentials(struct request *r, enum problem_code code, const char *detail);
 /* auth.c: role and project */

@@ -1,6 +1,7 @@
 #include "api/fresh.h"
 
 #include "api/api_private.h"
+#include "api/checks.h"
 #include "api/headers.h"
 #include "api/prefer.h"
 #include "api/request.h"
@@ -20,9 +21,12 @@ static bool says_no_cache(const struct request *r)
 
 static bool finish(struct request *r, struct command *cmd)
 {
-    answer_header(&r->answer, "Cache-Status", "%s",
-                  cmd->fresh_failed ? "shootd; hit; detail=\"Cleura could not be read\""
-                                    : "shootd; fwd=request; stored");
+    const char *source = "shootd; fwd=request; stored";
+    if (cmd->fresh_failed)
+        source = "shootd; hit; detail=\"Cleura could not be read\"";
+    else if (cmd->fresh_recent)
+        source = "shootd; hit; detail=\"Cleura was read moments ago\"";
+    answer_header(&r->answer, "Cache-Status", "%s", source);
     r->serve(r);
     return true;
 }
@@ -31,6 +35,13 @@ bool fresh_wanted(struct request *r, void (*serve)(struct request *r))
 {
     if (!says_no_cache(r))
         return false;
+    if (throttle_fresh(r)) {
+        answer_header(&r->answer, "Cache-Status", "%s",
+                      "shootd; hit; detail=\"the token has asked for too many fresh reads\"");
+        r->serve = serve; /* says where the answer comes from */
+        serve(r);
+        return true;
+    }
     struct command *cmd = request_command(r, COMMAND_FRESH);
     int64_t wait = prefer_read(r).wait_s;
     int64_t most = r->api->limits.wait_max_s;

@@ -49,6 +49,7 @@ struct api_limits api_limits_default(void)
         .stream_backlog = 10000,
         .requests_per_minute = 60000,
         .auth_failures_per_minute = 600,
+        .fresh_reads_per_minute = 120,
     };
 }
 
@@ -233,6 +234,7 @@ static void api_free(struct api *api)
     trust_done(&api->trust);
     quota_done(&api->requests);
     quota_done(&api->auth_failures);
+    quota_done(&api->fresh_reads);
     for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
         free(atomic_load(&api->openapi_coded[i]));
     lot_done(&api->lot);
@@ -259,6 +261,7 @@ static struct api *api_new(const struct api_options *options)
     trust_init(&api->trust, options->config->trusted_proxies);
     quota_init(&api->requests, "requests", api->limits.requests_per_minute);
     quota_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
+    quota_init(&api->fresh_reads, "fresh_reads", api->limits.fresh_reads_per_minute);
     (void)pthread_mutex_init(&api->flight_lock, NULL);
     pthread_condattr_t attr;
     (void)pthread_condattr_init(&attr);

@@ -54,6 +54,11 @@ bool check_quota(struct request *r)
     return !r->quota.is_refused;
 }
 
+bool throttle_fresh(struct request *r)
+{
+    return quota_take(&r->api->fresh_reads, key_of_token(r->token), r->started).is_refused;
+}
+
 void refuse_credentials(struct request *r, enum problem_code code, const char *detail)
 {
     r->quota = quota_take(&r->api->auth_failures, key_of_network(r), r->started);

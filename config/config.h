@@ -57,6 +57,7 @@ struct config {
         int64_t idle_us;
         int64_t discovery_us;
         int64_t absent_for_us;
+        int64_t fresh_floor_us;
     } polling;
     struct {
         char **allow; /* CIDRs or host names that may be private; NULL-terminated */
@@ -76,6 +77,7 @@ struct config {
         int64_t drain_us;
         int queue_length;             /* lane: waiting calls per account */
         int requests_per_minute;      /* of a token; 0: any number */
+        int fresh_reads_per_minute;   /* that a token may ask Cleura for; 0: any number */
         int auth_failures_per_minute; /* of a client's address; 0: any number */
         int streams;                  /* server-sent events: at the same time */
         int streams_per_token;

@@ -78,6 +78,8 @@ static const struct key polling_keys[] = {
     {"absent_for", KEY_DURATION, AT(config, polling.absent_for_us), "5m", NULL, 0, 86400 * S, NULL, NULL,
      false,
      "A cluster that Cleura does not show counts as gone after this time, unless a deletion was seen."},
+    {"fresh_floor", KEY_DURATION, AT(config, polling.fresh_floor_us), "5s", NULL, 0, 3600 * S, NULL, NULL,
+     false, "A read with Cache-Control: no-cache is answered by one of Cleura that is younger than this."},
 };
 static const struct key_group polling_group = {polling_keys, ARRAY_LEN(polling_keys)};
 
@@ -117,6 +119,9 @@ static const struct key limit_keys[] = {
      "Calls that may wait per account."},
     {"requests_per_minute", KEY_INTEGER, AT(config, limits.requests_per_minute), "60000", NULL, 0, 1000000000,
      NULL, NULL, false, "Requests that a token may make; 0: any number."},
+    {"fresh_reads_per_minute", KEY_INTEGER, AT(config, limits.fresh_reads_per_minute), "120", NULL, 0,
+     1000000000, NULL, NULL, false,
+     "Reads of Cleura that a token may ask for with Cache-Control: no-cache; 0: any number."},
     {"auth_failures_per_minute", KEY_INTEGER, AT(config, limits.auth_failures_per_minute), "600", NULL, 0,
      1000000000, NULL, NULL, false,
      "Requests with wrong or missing credentials that are told so, of a client's address; 0: any number."},

@@ -280,6 +280,7 @@ static bool start_api(struct daemon *d)
     limits.streams_per_token = (unsigned)d->config->limits.streams_per_token;
     limits.stream_lifetime_us = d->config->limits.stream_lifetime_us;
     limits.requests_per_minute = d->config->limits.requests_per_minute;
+    limits.fresh_reads_per_minute = d->config->limits.fresh_reads_per_minute;
     limits.auth_failures_per_minute = d->config->limits.auth_failures_per_minute;
     limits.heartbeat_us = d->config->limits.heartbeat_us;
     const struct api_options options = {.config = d->config,

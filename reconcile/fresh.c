@@ -82,6 +82,7 @@ void fresh_answer(struct project *p, bool ok)
 /* A reader of several projects: one command for each, answered together. */
 struct group {
     struct command *cmd;
+    bool read; /* for one of them at least Cleura was asked */
     size_t left;
     bool failed;
 };
@@ -91,9 +92,11 @@ static void on_part(struct command *part)
     struct group *g = part->ctx;
     bool dropped = part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN;
     g->failed |= part->fresh_failed || part->problem;
+    g->read |= part->project && !part->fresh_recent;
     command_free(part);
     if (--g->left)
         return;
+    g->cmd->fresh_recent = !g->read;
     if (dropped) /* nobody is left to decide */
         command_drop(g->cmd);
     else
@@ -131,6 +134,16 @@ static void split(struct reconcile *r, struct command *cmd)
     on_part(last);
 }
 
+/* Browsers ask for this by themselves, and often: what was read moments ago is new enough. */
+static bool was_read_moments_ago(struct project *p, const struct command *cmd)
+{
+    const struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
+    wall_us read_at = p->state->discovered_at;
+    if (e && e->cluster->observed_at > read_at && !e->cluster->stale)
+        read_at = e->cluster->observed_at;
+    return env_wall(p->r->env) - read_at < p->r->o.config->polling.fresh_floor_us && !p->poll_failures;
+}
+
 void command_fresh(struct reconcile *r, struct command *cmd)
 {
     if (!cmd->project) {
@@ -145,6 +158,11 @@ void command_fresh(struct reconcile *r, struct command *cmd)
     struct project *p = command_project(r, cmd);
     if (!p)
         return;
+    if (was_read_moments_ago(p, cmd)) {
+        cmd->fresh_recent = true;
+        answer(cmd, true);
+        return;
+    }
     (void)wait_new(r, cmd, &p->fresh_next, on_deadline);
     poll_rearm(p);
 }

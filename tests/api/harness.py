@@ -160,6 +160,8 @@ class Shootd:
         polling = polling or "{active: 200ms, idle: 1s, discovery: 2s}"
         if "absent_for" not in polling:
             polling = polling.replace("}", ", absent_for: 1s}")
+        if "fresh_floor" not in polling:
+            polling = polling.replace("}", ", fresh_floor: 0s}")
         self.config.write_text(
             f"listen: 127.0.0.1:{self.port}\nstate_dir: {self.state}\nlog_level: debug\n"
             f"accounts:\n  - name: main\n    url: {sim_url}\n    api: {api}\n    login: demo\n"

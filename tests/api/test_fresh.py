@@ -85,3 +85,28 @@ def test_the_deadline_is_the_clients(sim, make_shootd):
     late = d.http.get(d.clusters_path("c-0000"), headers={**FRESH, "Prefer": "wait=1"})
     assert late.status_code == 200 and late.json()["status"]["stale"] is True
     assert late.elapsed.total_seconds() < 10
+
+
+def test_what_was_read_moments_ago_answers(sim, make_shootd):
+    """Browsers send no-cache by themselves: many of them cost Cleura nothing."""
+    d = quiet(sim, make_shootd, count=3)
+    d.stop()
+    d.config.write_text(d.config.read_text().replace("fresh_floor: 0s", "fresh_floor: 1h"))
+    d.start()
+    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
+    wait_until(lambda: made_none_for_a_second(sim), what="no more polls")
+    sim.forget()
+    for path in ("/v1/clusters", d.clusters_path(), d.clusters_path("c-0001")):
+        answer = d.http.get(path, headers=FRESH)
+        assert answer.status_code == 200
+        assert answer.headers["Cache-Status"] == 'shootd; hit; detail="Cleura was read moments ago"'
+    assert sim.requests() == []
+
+
+def test_a_token_has_a_budget_of_fresh_reads(sim, make_shootd):
+    d = quiet(sim, make_shootd, extra="limits: {fresh_reads_per_minute: 3}\n")
+    sim.forget()
+    sources = [d.http.get(d.clusters_path("c-0000"), headers=FRESH).headers["Cache-Status"] for _ in range(6)]
+    assert sources == ["shootd; fwd=request; stored"] * 3 + ['shootd; hit; detail="the token has asked for too many fresh reads"'] * 3
+    assert len(sim.requests()) == 3
+    assert 'shootd_http_quota_refused_total{policy="fresh_reads"} 3' in d.http.get("/metrics").text

@@ -164,7 +164,7 @@ def test_sample_configuration_is_the_code(tmp_path):
     assert printed.stdout == (ROOT / "config/shootd.sample.yaml").read_text()
     import yaml
     sample = yaml.safe_load(printed.stdout)
-    assert sample["polling"] == {"active": "15s", "idle": "2m", "discovery": "5m", "absent_for": "5m"}
+    assert sample["polling"] == {"active": "15s", "idle": "2m", "discovery": "5m", "absent_for": "5m", "fresh_floor": "5s"}
     assert sample["accounts"][0]["max_in_flight"] == 1
     password = tmp_path / "password"
     password.write_text("x\n")
