@@ -608,6 +608,7 @@ static struct config *load_environment(FILE *errors)
     const char *login = getenv("CLEURA_LOGIN"), *password = getenv("CLEURA_PASSWORD");
     const char *cloud = getenv("CLEURA_CLOUD"), *region = getenv("CLEURA_REGION");
     const char *project_id = getenv("CLEURA_PROJECT_ID"), *url = getenv("CLEURA_URL");
+    const char *listen = getenv("SHOOTD_LISTEN");
     const char *state_home = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     const struct {
         const char *name, *value;
@@ -626,6 +627,10 @@ static struct config *load_environment(FILE *errors)
         free(c->state_dir);
         c->state_dir = state_home && *state_home ? mem_printf("%s/shootd", state_home)
                                                  : mem_printf("%s/.local/state/shootd", home ? home : "");
+    }
+    if (listen && *listen) {
+        free(c->listen);
+        c->listen = mem_strdup(listen);
     }
     c->accounts = MEM_NEW(struct config_account);
     c->account_count = 1;

@@ -136,7 +136,7 @@ def test_document_passes_the_linter(tmp_path, old, new, rule):
     """And one that is wrong does not."""
     js = ROOT / "tests/js"
     if not (js / "node_modules").is_dir():
-        pytest.skip("tests/js/node_modules is absent; `make deps` installs it")
+        pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
     document = tmp_path / "openapi.yaml"
     document.write_text((ROOT / "openapi.yaml").read_text().replace(old, new))
     run = subprocess.run(["node", "lint_openapi.mjs", document], cwd=js, capture_output=True, text=True, timeout=120)

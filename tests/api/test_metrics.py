@@ -64,7 +64,7 @@ def used(pair):
 
 def test_promtool(used):
     if not shutil.which("promtool"):
-        pytest.skip("promtool is absent; `make deps` installs it")
+        pytest.skip("promtool is absent; `make deps-test` installs it")
     for text in used[:2]:
         run = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True, timeout=60)
         assert run.returncode == 0 and not run.stdout.strip() and not run.stderr.strip(), run.stdout + run.stderr

@@ -131,7 +131,7 @@ class Nginx:
 @pytest.fixture
 def behind(sim, make_shootd, tmp_path):
     if not shutil.which("nginx"):
-        pytest.skip("nginx is absent; `make deps` installs it")
+        pytest.skip("nginx is absent; `make deps-test` installs it")
     d = make_shootd(sim.url, extra="trusted_proxies: [127.0.0.1]\nlimits: {heartbeat: 500ms}\n")
     d.start()
     nginx = Nginx(tmp_path / "nginx", d)

@@ -117,7 +117,7 @@ def test_ao19_another_parser_reads_the_same(d):
     """The npm package eventsource-parser, with the bytes cut at every place."""
     js = ROOT / "tests/js"
     if not (js / "node_modules/eventsource-parser").is_dir():
-        pytest.skip("tests/js/node_modules/eventsource-parser is absent; `make deps` installs it")
+        pytest.skip("tests/js/node_modules/eventsource-parser is absent; `make deps-test` installs it")
     with Stream(d, last=newest(d) + 9) as reset, Stream(d, f"/v1/events?after={newest(d) - 3}") as s:
         s.wait(lambda s: len(s.events) == 3 and "" in s.parser.comments)
         reset.wait(lambda s: s.events)
