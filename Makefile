@@ -67,7 +67,7 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps deps-test run test check check-asan check-tsan bench format lint install clean units FORCE
+.PHONY: all help deps deps-test run test fresh check check-asan check-tsan bench format lint install clean units FORCE
 all: $(OUT)/shootd $(OUT)/cleura-sim
 
 help:
@@ -141,6 +141,9 @@ run: deps
 test: deps-test
 	@$(MAKE) --no-print-directory all units
 	@tools/test.sh $(OUT)
+
+fresh:
+	@tools/fresh.sh
 
 check: test
 check-asan: deps-test
