@@ -35,6 +35,7 @@ enter() { # USER COMMAND...
         [ -z "${!name:-}" ] || keep+=("$name=${!name}")
     done
     [ -e "$root/etc/fresh-ca.pem" ] && keep+=(NODE_EXTRA_CA_CERTS=/etc/fresh-ca.pem)
+    # shellcheck disable=SC2016 # for the inner shell
     chroot --userspec="$user" "$root" env -i "${keep[@]}" HOME="$home" USER="$user" LOGNAME="$user" LANG=C.UTF-8 TERM=dumb \
         PATH=$path bash -c 'cd "$HOME" && { [ ! -d shootd ] || cd shootd; } && exec "$@"' bash "$@"
 }
@@ -57,7 +58,7 @@ inside() { unshare --mount --propagation private --pid --fork --kill-child "$PWD
 sources() {
     # shellcheck disable=SC2016 # apt's own placeholders
     apt-get indextargets --format '$(ORIGIN) $(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-        sed -n "s/^Debian $suite[a-z-]* \(deb .* main\)\$/\1/p" | sort -u
+        sed -n "s/^Debian ${suite}[a-z-]* \(deb .* main\)\$/\1/p" | sort -u
 }
 
 make_base() {
