@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -263,6 +264,10 @@ class Shootd:
             answer = self.cluster(name)
             return answer.json() if answer.status_code == 200 and answer.json()["status"]["phase"] in phases else None
         return wait_until(there, timeout=timeout, what=f"{name} to be {phases}")
+
+    def parked(self):
+        """How many requests wait, for a decision or an operation."""
+        return int(re.search(r"^shootd_http_parked (\d+)", self.http.get("/metrics").text, re.M)[1])
 
     def wait_gone(self, name, timeout=60):
         wait_until(lambda: self.cluster(name).status_code == 404, timeout=timeout, what=f"{name} to be gone")

@@ -661,6 +661,13 @@ def settings(world, step):
     world.sim.post("settings", **step["set"])
 
 
+@verb("speed")
+def clock(world, step):
+    """Simulated seconds that pass in one; 0 while steps have to come before something ends. Own pairs only."""
+    need_own(world)
+    world.sim.post("clock", speed=step["speed"])
+
+
 @verb(optional="spec workers state ca_stage cluster")
 def outside(world, step):
     """Somebody else changes the cluster at Cleura, or makes it: members of the state's spec, of its workers by name."""
