@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SUFFIXES:
 
 VERSION  := 0.1.0
-REVISION := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+REVISION := $(shell git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
 
 # VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/)
 VARIANT ?= release
@@ -171,7 +171,11 @@ bench: all $(OUT)/bench/bare_mhd
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
 	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
-	install -D -m 0644 config/shootd.sample.yaml $(DESTDIR)$(PREFIX)/share/doc/shootd/shootd.sample.yaml
+	install -d $(DESTDIR)$(PREFIX)/share/doc/shootd/docs $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
+	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md $(DESTDIR)$(PREFIX)/share/doc/shootd
+	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs
+	install -m 0644 contrib/nginx.conf $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
+	install -m 0755 contrib/*.sh contrib/*.py $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	for unit in systemd/*.service systemd/*.socket; do \
 	  sed 's|@PREFIX@|$(PREFIX)|g' $$unit | install -D -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$$(basename $$unit); done
 

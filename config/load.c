@@ -25,6 +25,7 @@ struct loader {
     const char *file;
     FILE *errors;
     unsigned faults;
+    bool check; /* nothing is to be served: what only the unit has may be missing */
     yaml_document_t *doc;
     struct config *config;
 };
@@ -435,6 +436,20 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
     }
 }
 
+/*
+ * A credential that systemd makes for the unit (LoadCredential=) is no fault of a configuration that is
+ * checked outside of it: it is there only while the unit runs, and for it alone.
+ */
+static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
+{
+    if (!l->check || getenv("CREDENTIALS_DIRECTORY") ||
+        !matches("^/run/(user/[0-9]+/)?credentials/[^/]+/[^/]+$", path))
+        return false;
+    (void)fprintf(l->errors, "%s:%zu: %s: note: not read: %s exists only inside the unit (LoadCredential=)\n",
+                  l->file, at->start_mark.line + 1, key, path);
+    return true;
+}
+
 static void load_password(struct loader *l, const yaml_node_t *node, struct config_account *a)
 {
     char *error CLEANUP_FREE = NULL;
@@ -444,6 +459,8 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         fault(l, node, "password_file", "give either password_file or password_env, not both");
     } else if (a->password_file) {
         const yaml_node_t *at = find_node(l, node, "password_file");
+        if (passes_unread(l, at ? at : node, "password_file", a->password_file))
+            return;
         (void)secret_file_read(a->password_file, PASSWORD_MAX, false, &a->password, &error);
         if (error)
             fault(l, at ? at : node, "password_file", "%s", error);
@@ -463,7 +480,9 @@ static void check_token_file(struct loader *l, const yaml_node_t *node, const st
 {
     char *token CLEANUP_SECRET = NULL;
     char *error CLEANUP_FREE = NULL;
-    if (a->token_file && secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
+    if (!a->token_file || passes_unread(l, find_node(l, node, "token_file"), "token_file", a->token_file))
+        return;
+    if (secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
         fault(l, find_node(l, node, "token_file"), "token_file", "%s", error);
 }
 
@@ -652,9 +671,9 @@ static struct config *load_environment(FILE *errors)
     return finish(&l);
 }
 
-static struct config *load_file(const char *path, FILE *file, FILE *errors)
+static struct config *load_file(const char *path, FILE *file, bool check, FILE *errors)
 {
-    struct loader l = {.file = path, .errors = errors};
+    struct loader l = {.file = path, .errors = errors, .check = check};
     yaml_parser_t parser;
     yaml_document_t doc;
     struct config *config = NULL;
@@ -679,7 +698,7 @@ static struct config *load_file(const char *path, FILE *file, FILE *errors)
     return config;
 }
 
-struct config *config_load(const char *path, FILE *errors)
+struct config *config_load(const char *path, bool check, FILE *errors)
 {
     if (!path)
         return load_environment(errors);
@@ -688,7 +707,7 @@ struct config *config_load(const char *path, FILE *errors)
         (void)fprintf(errors, "%s: %s\n", path, strerror(errno));
         return NULL;
     }
-    struct config *config = load_file(path, file, errors);
+    struct config *config = load_file(path, file, check, errors);
     (void)fclose(file);
     return config;
 }

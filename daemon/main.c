@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     /* No core dumps with secrets (AU-22); under systemd the unit says so, and this call may be filtered. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     journal_setup();
-    struct config *config = config_load(args.config, stderr);
+    struct config *config = config_load(args.config, args.check, stderr);
     if (!config)
         return EXIT_CONFIG;
     if (args.check) {

@@ -42,7 +42,8 @@ struct sim {
 
 struct sim *sim_new(const struct options *options);
 struct sim *sim_free(struct sim *sim);
-/* Sleeps in real time; returns early at sim_release, and with true when the simulator stops. Call without the lock. */
+/* Sleeps in real time; returns early at sim_release, and with true when the simulator stops. Call without the
+ * lock. */
 bool sim_sleep_ms(struct sim *sim, unsigned ms);
 /* Ends every sleep. Call with the lock. */
 void sim_release(struct sim *sim);
