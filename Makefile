@@ -67,7 +67,7 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps deps-test run test fresh check check-asan check-tsan bench format lint install clean units FORCE
+.PHONY: all help deps deps-test run test test-loaded fresh check check-asan check-tsan bench format lint install clean units FORCE
 all: $(OUT)/shootd $(OUT)/cleura-sim
 
 help:
@@ -77,6 +77,7 @@ help:
 	@echo "make check-asan  the same tests under address+undefined sanitizers"
 	@echo "make check-tsan  the same tests under the thread sanitizer"
 	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=)"
+	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=)"
 	@echo "make deps        install what building and running need; deps-test: what the tests need, too"
 	@echo "make bench | format | lint | clean | install DESTDIR= PREFIX="
 
@@ -144,6 +145,11 @@ test: deps-test
 
 fresh:
 	@tools/fresh.sh
+
+# LOAD=8 TIMES=3 TESTS="tests/api/test_x.py -k y"
+test-loaded: deps-test
+	@$(MAKE) --no-print-directory all units
+	@tools/loaded.sh
 
 check: test
 check-asan: deps-test

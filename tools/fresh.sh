@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes a bare Debian 12 (debootstrap, minbase) and tries the checkout that is committed in it: `make run` with README's
-# commands, then `make test`, as root and as an ordinary user, who has no sudo at first, then has it, then has it no longer.
+# commands and, by the user, its "Deploy", then `make test`, as root and as an ordinary user, who has no sudo at first, then has it, then has it no longer.
 #   STAGE=run|test     only this stage (default: both)
 #   AS=root|user       only as this one (default: both)
 #   KEEP=1             leaves build/fresh/root to look at
@@ -138,7 +138,13 @@ for person in "${people[@]}"; do
         echo 'user ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/user"
         chmod 440 "$root/etc/sudoers.d/user"
     fi
-    for stage in "${stages[@]}"; do try "$person" "$stage"; done
+    for stage in "${stages[@]}"; do
+        try "$person" "$stage"
+        if [ "$person $stage" = "user run" ]; then
+            inside root apt-get -qq install -y --no-install-recommends systemd >/dev/null
+            try user deploy
+        fi
+    done
     if [ "$person" = user ]; then
         rm "$root/usr/bin/sudo"
         for stage in "${stages[@]}"; do try user "nothing-$stage"; done

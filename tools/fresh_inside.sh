@@ -1,6 +1,7 @@
 #!/bin/bash
 # What tools/fresh.sh does inside a bare Debian 12, in the checkout: one stage.
 #   run             `make run`, the commands that it prints, README's commands, Ctrl-C
+#   deploy          README's "Deploy", up to the start of the unit, which needs a running systemd
 #   test            `make test`
 #   refused         without sudo and packages `make run` names what is missing
 #   nothing-run     everything that `make run` needs is there: nothing is installed, and it runs
@@ -57,8 +58,23 @@ run() {
     ! readlink /proc/[0-9]*/exe | grep -E '/(shootd|cleura-sim)$' || fail "a process goes on after Ctrl-C"
 }
 
+# A chroot has no systemd that could start the unit: systemctl says so and does the rest.
+deploy() {
+    local script
+    script=$(awk '/^## / { inside = $0 == "## Deploy"; next } inside && /^    / { print substr($0, 5) }' README.md)
+    grep -q 'make install' <<<"$script" && grep -q 'systemctl enable' <<<"$script" || fail "README's Deploy has changed"
+    echo "---- commands of Deploy"
+    bash -e -x -c "$script" >"$log" 2>&1 <<<"a password" || fail "commands of Deploy"
+    grep -qx 'configuration is valid' "$log" || fail "--check-config of the sample"
+    [ "$(systemctl is-enabled shootd.socket shootd.service | sort -u)" = enabled ] || fail "the units are not enabled"
+    sudo grep -qx 'a password' /etc/shootd/cleura-main || fail "the password is not where the unit reads it"
+    sudo grep -h '^ExecStart' /usr/lib/systemd/system/shootd.service | grep -q '=/usr/bin/shootd --config /etc/shootd/shootd.yaml' || fail "the unit"
+    grep -e '^+' -e 'note:' -e valid "$log"
+}
+
 case "$1" in
 run) run ;;
+deploy) deploy ;;
 test)
     began=$SECONDS
     make test || fail "make test"
