@@ -62,7 +62,7 @@ run() {
 deploy() {
     local script
     script=$(awk '/^## / { inside = $0 == "## Deploy"; next } inside && /^    / { print substr($0, 5) }' README.md)
-    grep -q 'make install' <<<"$script" && grep -q 'systemctl enable' <<<"$script" || fail "README's Deploy has changed"
+    [[ $script == *'make install'*'--check-config'*'systemctl enable'* ]] || fail "README's Deploy has changed"
     echo "---- commands of Deploy"
     bash -e -x -c "$script" >"$log" 2>&1 <<<"a password" || fail "commands of Deploy"
     grep -qx 'configuration is valid' "$log" || fail "--check-config of the sample"

@@ -7,6 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 load=${LOAD:-8} times=${TIMES:-3}
 busy=()
+eval "tests=(${TESTS:-})" # quoted as in a shell
 stop() { [ ${#busy[@]} = 0 ] || kill "${busy[@]}" 2>/dev/null; }
 trap stop EXIT
 trap 'exit 130' INT TERM
@@ -17,9 +18,8 @@ done
 failed=0
 for i in $(seq "$times"); do
     echo "== run $i of $times beside a load of $load"
-    if [ -n "${TESTS:-}" ]; then
-        # shellcheck disable=SC2086 # several arguments
-        BUILD_DIR=$PWD/build /usr/bin/python3 -m pytest -q -p no:cacheprovider -n "${TEST_WORKERS:-3}" --dist loadfile $TESTS
+    if [ ${#tests[@]} -gt 0 ]; then
+        BUILD_DIR=$PWD/build /usr/bin/python3 -m pytest -q -p no:cacheprovider -n "${TEST_WORKERS:-3}" --dist loadfile "${tests[@]}"
     else
         tools/test.sh build
     fi || failed=$((failed + 1))
