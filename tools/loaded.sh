@@ -7,7 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 load=${LOAD:-8} times=${TIMES:-3}
 busy=()
-eval "tests=(${TESTS:-})" # quoted as in a shell
+tests=()
+eval "tests+=(${TESTS:-})" # quoted as in a shell
 stop() { [ ${#busy[@]} = 0 ] || kill "${busy[@]}" 2>/dev/null; }
 trap stop EXIT
 trap 'exit 130' INT TERM
