@@ -17,6 +17,7 @@
 #include "config/keys_private.h"
 #include "config/origin.h"
 #include "config/secret_file.h"
+#include "config/values.h"
 #include "model/cluster.h"
 
 enum { PASSWORD_MAX = 1024 };
@@ -64,51 +65,11 @@ static const char *scalar(const yaml_node_t *node)
     return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
 }
 
-static bool parse_integer(const char *text, int64_t low, int64_t high, int64_t *ret)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno || end == text || *end || value < low || value > high)
-        return false;
-    *ret = value;
-    return true;
-}
-
-static bool parse_duration(const char *text, int64_t *ret_us)
-{
-    static const struct {
-        const char *suffix;
-        int64_t us;
-    } units[] = {{"ms", US_PER_MS},
-                 {"s", US_PER_S},
-                 {"m", 60 * US_PER_S},
-                 {"h", 3600 * US_PER_S},
-                 {"d", 86400 * US_PER_S}};
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (errno || end == text || number < 0 || number > 1000000)
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (!strcmp(end, units[i].suffix)) {
-            *ret_us = number * units[i].us;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_bool(const char *text, bool *ret)
-{
-    *ret = !strcmp(text, "true");
-    return *ret || !strcmp(text, "false");
-}
-
 static void set_integer(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
                         void *at)
 {
     int64_t value;
-    if (parse_integer(text, k->low, k->high, &value))
+    if (value_integer(text, k->low, k->high, &value))
         *(int *)at = (int)value;
     else
         fault(l, n, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low, k->high);
@@ -118,7 +79,7 @@ static void set_duration(struct loader *l, const struct key *k, const yaml_node_
                          void *at)
 {
     int64_t us;
-    if (!parse_duration(text, &us))
+    if (!value_duration(text, &us))
         fault(l, n, k->name, "'%s' is not a duration such as 250ms, 15s, 5m, 2h, 30d", text);
     else if (us < k->low || us > k->high)
         fault(l, n, k->name, "'%s' is not between %" PRId64 "ms and %" PRId64 "s", text, k->low / US_PER_MS,
@@ -156,7 +117,7 @@ static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t 
         set_integer(l, k, n, text, at);
         break;
     case KEY_BOOL:
-        if (!parse_bool(text, at))
+        if (!value_bool(text, at))
             fault(l, n, k->name, "'%s' is neither true nor false", text);
         break;
     case KEY_DURATION:
@@ -206,7 +167,7 @@ static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n
         strings[i] = mem_strdup(text ? text : "");
         if (!text)
             fault(l, item, k->name, "must be a list of plain values");
-        else if (k->type == KEY_INTEGER_LIST && !parse_integer(text, k->low, k->high, &number))
+        else if (k->type == KEY_INTEGER_LIST && !value_integer(text, k->low, k->high, &number))
             fault(l, item, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low,
                   k->high);
         numbers[i] = (int)number;
