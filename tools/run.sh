@@ -13,13 +13,14 @@ stop() {
     echo "stopped"
 }
 trap stop EXIT
+: >"$dir/cleura-sim.log" >"$dir/shootd.log" # looked at before the programs have begun
 trap 'exit 130' INT TERM
 build=${BUILD_DIR:-build}
 
 # Both say on which address they listen; what another process answers there is not taken for theirs.
 wait_for() { # PID NAME PATTERN PATH; sets url
     for _ in $(seq 300); do
-        url=$(sed -n "s,$3,\\1,p" "$dir/$2.log" | head -1)
+        url=$(sed -n "s,$3,\\1,;T;p;q" "$dir/$2.log")
         [ -n "$url" ] && curl -fsS -o /dev/null "$url$4" 2>/dev/null && return
         kill -0 "$1" 2>/dev/null || break
         sleep 0.1
