@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SUFFIXES:
 
 VERSION  := 0.1.0
-REVISION := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+REVISION := $(shell git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
 
 # VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/)
 VARIANT ?= release
@@ -64,8 +64,10 @@ UNIT_SUPPORT := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/support/*.c))
 
 DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lcrypto -luuid -lm
 SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
+# One of each library.
+HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps run test check check-asan check-tsan bench format lint install clean units FORCE
+.PHONY: all help deps deps-test run test test-loaded fresh check check-asan check-tsan bench format lint install clean units FORCE
 all: $(OUT)/shootd $(OUT)/cleura-sim
 
 help:
@@ -74,14 +76,20 @@ help:
 	@echo "make test        install what is missing, build, run every test"
 	@echo "make check-asan  the same tests under address+undefined sanitizers"
 	@echo "make check-tsan  the same tests under the thread sanitizer"
-	@echo "make bench | format | lint | deps | clean | install DESTDIR= PREFIX="
+	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=)"
+	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=)"
+	@echo "make deps        install what building and running need; deps-test: what the tests need, too"
+	@echo "make bench | format | lint | clean | install DESTDIR= PREFIX="
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$@')
 
-# A change of compiler or flags rebuilds everything.
+# A change of compiler or flags rebuilds everything. What is missing is named before the first file is compiled.
 build/obj/$(VARIANT)/.flags: FORCE
+	@command -v $(firstword $(CC)) >/dev/null || { echo "make: no compiler '$(firstword $(CC))': 'make deps' installs what building needs" >&2; exit 1; }
+	@[ -e $@ ] || printf '#include <%s>\n' $(HEADERS) | $(CC) -E -x c - >/dev/null || \
+	  { echo "make: libraries are missing: 'make deps' installs what building needs" >&2; exit 1; }
 	@mkdir -p $(@D)
 	@echo '$(CC) $(BASE_CFLAGS) $(BASE_LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(BASE_CFLAGS) $(BASE_LDFLAGS)' > $@
 
@@ -123,21 +131,31 @@ $(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_d
 units: $(UNIT_BIN)
 
 deps:
-	@tools/deps.sh
+	@tools/deps.sh run
+deps-test:
+	@tools/deps.sh test
 
 run: deps
 	@$(MAKE) --no-print-directory all
 	@tools/run.sh
 
-test: deps
+test: deps-test
 	@$(MAKE) --no-print-directory all units
 	@tools/test.sh $(OUT)
 
+fresh:
+	@tools/fresh.sh
+
+# LOAD=8 TIMES=3 TESTS="tests/api/test_x.py -k y"
+test-loaded: deps-test
+	@$(MAKE) --no-print-directory all units
+	@tools/loaded.sh
+
 check: test
-check-asan: deps
+check-asan: deps-test
 	@$(MAKE) --no-print-directory VARIANT=asan all units
 	@tools/test.sh build/asan
-check-tsan: deps
+check-tsan: deps-test
 	@$(MAKE) --no-print-directory VARIANT=tsan all units
 	@tools/test.sh build/tsan
 
@@ -159,7 +177,11 @@ bench: all $(OUT)/bench/bare_mhd
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
 	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
-	install -D -m 0644 config/shootd.sample.yaml $(DESTDIR)$(PREFIX)/share/doc/shootd/shootd.sample.yaml
+	install -d $(DESTDIR)$(PREFIX)/share/doc/shootd/docs $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
+	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md $(DESTDIR)$(PREFIX)/share/doc/shootd
+	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs
+	install -m 0644 contrib/nginx.conf $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
+	install -m 0755 contrib/*.sh contrib/*.py $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	for unit in systemd/*.service systemd/*.socket; do \
 	  sed 's|@PREFIX@|$(PREFIX)|g' $$unit | install -D -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$$(basename $$unit); done
 

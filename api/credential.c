@@ -1,7 +1,10 @@
 #include "api/credential.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "api/api_private.h"
 #include "api/handlers.h"
@@ -11,11 +14,22 @@
 #include "base/mem.h"
 #include "model/kubeconfig_file.h"
 
-#define CREDENTIAL_API "client.authentication.k8s.io/v1"
+/*
+ * Debian 12's kubectl (1.20) knows v1beta1 only; those from 1.22 on know v1, too, and have kept v1beta1.
+ * The answer has to be of the version that the kubeconfig names.
+ */
+#define CREDENTIAL_API "client.authentication.k8s.io/"
 /* curl reads the field that holds the token from a file: plugins get no shell that would expand anything. */
 #define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
 
 enum { LONGEST = 64 * 1024 };
+
+static const char *credential_api(const struct request *r)
+{
+    bool v1 =
+        r->params.given[PARAM_API_VERSION] && r->params.numbers[PARAM_API_VERSION] == 1 << API_VERSION_V1;
+    return v1 ? CREDENTIAL_API "v1" : CREDENTIAL_API "v1beta1";
+}
 
 /* ---- ExecCredential ---- */
 
@@ -28,7 +42,7 @@ static void set_pem(json_t *status, const char *key, const char *data)
 }
 
 /* NULL when the kubeconfig holds no credential. */
-static json_t *make_credential(const struct kubeconfig_parts *parts, const char *expires_at)
+static json_t *make_credential(const char *api, const struct kubeconfig_parts *parts, const char *expires_at)
 {
     json_t *status = json_object();
     if (expires_at)
@@ -44,7 +58,7 @@ static json_t *make_credential(const struct kubeconfig_parts *parts, const char 
         return NULL;
     }
     json_t *doc = json_object();
-    json_set_str(doc, "apiVersion", CREDENTIAL_API);
+    json_set_str(doc, "apiVersion", api);
     json_set_str(doc, "kind", "ExecCredential");
     json_set_take(doc, "status", status);
     return doc;
@@ -55,7 +69,7 @@ static bool finish_credential(struct request *r, struct command *cmd)
     char *expires_at CLEANUP_FREE = NULL;
     char *text = kubeconfig_take_file(cmd, &expires_at);
     struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = text ? kubeconfig_parse(text) : NULL;
-    json_t *doc = parts ? make_credential(parts, expires_at) : NULL;
+    json_t *doc = parts ? make_credential(credential_api(r), parts, expires_at) : NULL;
     mem_free_secret(text);
     if (!doc) {
         respond_with(r, PROBLEM_UPSTREAM_ERROR,
@@ -79,27 +93,68 @@ void handle_credential(struct request *r)
 
 /* ---- the kubeconfig that calls it ---- */
 
+/* The address of this server may only come from the client when that is on this machine. */
+static bool listens_on_loopback(int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+        struct sockaddr_storage room;
+    } bound = {0};
+    socklen_t len = sizeof(bound);
+    if (getsockname(fd, &bound.any, &len) < 0)
+        return false;
+    if (bound.any.sa_family == AF_INET)
+        return ntohl(bound.in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return bound.any.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&bound.in6.sin6_addr);
+}
+
+static void add_query_fault(struct problem **faults, const char *name, const char *code, const char *detail)
+{
+    problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, name, code, NULL, "%s", detail);
+}
+
+/*
+ * The kubeconfig makes curl send the token of shootd to an address: the configured one. What a client calls
+ * the server (Host) may be what somebody else made it believe.
+ */
+static void check_address(const struct request *r, struct problem **faults)
+{
+    const struct api_options *options = &r->api->options;
+    if (options->config->public_url)
+        return;
+    if (!listens_on_loopback(options->listen_fd))
+        problem_add_fault(
+            faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "format", "not_configured",
+            json_pack("[s, s]", "json", "yaml"),
+            "exec needs the address of this server: its operator has to set `public_url` in the "
+            "configuration of shootd");
+    /* HTTP/1.0 may come without; what is there, api/framing.c found good. */
+    else if (!r->headers.values[HEADER_HOST])
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
+                          "is needed: the kubeconfig is to hold the address that you reach this server at");
+}
+
 static void check_header_file(const struct request *r, bool is_exec, struct problem **faults)
 {
     const char *file = r->params.texts[PARAM_HEADER_FILE];
-    if (file && !is_exec)
-        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "conflict", NULL,
-                          "has a meaning with format=exec only");
-    else if (file && *file != '/')
-        problem_add_fault(
-            faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "header_file", "wrong_form", NULL,
-            "has to be an absolute path: nothing expands ~ or variables when kubectl runs curl");
+    if (file && is_exec && *file != '/')
+        add_query_fault(faults, "header_file", "wrong_form",
+                        "has to be an absolute path: nothing expands ~ or variables when kubectl runs curl");
 }
 
 bool credential_check_params(struct request *r)
 {
     bool is_exec = r->params.given[PARAM_FORMAT] && r->params.numbers[PARAM_FORMAT] == 1 << FORMAT_EXEC;
+    static const enum param_id of_exec[] = {PARAM_HEADER_FILE, PARAM_API_VERSION};
     struct problem *p = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(of_exec); i++)
+        if (r->params.given[of_exec[i]] && !is_exec)
+            add_query_fault(&p, param_name(of_exec[i]), "conflict", "has a meaning with format=exec only");
     check_header_file(r, is_exec, &p);
-    /* HTTP/1.0 may come without; what is there, api/framing.c found good. */
-    if (is_exec && !r->api->options.config->public_url && !r->headers.values[HEADER_HOST])
-        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
-                          "is needed: the kubeconfig is to hold the address that you reach this server at");
+    if (is_exec)
+        check_address(r, &p);
     if (!p)
         return true;
     respond_problem(r, p);
@@ -123,6 +178,7 @@ static char *credential_url(const struct request *r)
                         base ? base : r->headers.values[HEADER_HOST], r->project, r->name);
     add_argument(&url, r, PARAM_TTL_SECONDS);
     add_argument(&url, r, PARAM_MIN_REMAINING_SECONDS);
+    add_argument(&url, r, PARAM_API_VERSION);
     return buffer_take(&url, NULL);
 }
 
@@ -141,8 +197,8 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
     char *url CLEANUP_FREE = credential_url(r);
     const char *const arguments[] = {"--silent", "--show-error", "--fail", "--header", field, url};
     add_scalar(out, "users:\n- name: ", name, "\n");
-    (void)buffer_add_str(out, "  user:\n    exec:\n      apiVersion: " CREDENTIAL_API
-                              "\n      command: curl\n      args:\n");
+    (void)buffer_printf(out, "  user:\n    exec:\n      apiVersion: %s\n      command: curl\n      args:\n",
+                        credential_api(r));
     for (size_t i = 0; i < ARRAY_LEN(arguments); i++)
         add_scalar(out, "      - ", arguments[i], "\n");
     add_scalar(out, "      installHint: ",

@@ -59,6 +59,20 @@ static const char *format_to_name(int value)
     return format_names[value];
 }
 
+/* As the `client.authentication.k8s.io/` API of Kubernetes names them. */
+static const char *const api_version_names[API_VERSION_MAX_] = {
+    [API_VERSION_V1BETA1] = "v1beta1", [API_VERSION_V1] = "v1"};
+
+static int api_version_from_name(const char *name)
+{
+    return index_of(name, api_version_names, API_VERSION_MAX_);
+}
+
+static const char *api_version_to_name(int value)
+{
+    return api_version_names[value];
+}
+
 static const char *const fields_names[FIELDS_MAX_] = {[FIELDS_FULL] = "full", [FIELDS_SUMMARY] = "summary"};
 
 static int fields_from_name(const char *name)
@@ -152,6 +166,12 @@ static const struct rule rules[PARAM_MAX_] = {
     [PARAM_VERBOSE] = {.name = "verbose", .kind = KIND_FLAG},
     [PARAM_EXCLUDE] = {.name = "exclude"},
     [PARAM_HEADER_FILE] = {.name = "header_file"},
+    [PARAM_API_VERSION] = {.name = "api_version",
+                           .kind = KIND_ENUM,
+                           .max = API_VERSION_MAX_,
+                           .from_name = api_version_from_name,
+                           .to_name = api_version_to_name,
+                           .single = true},
     [PARAM_DRY_RUN] = {.name = "dry_run", .kind = KIND_BOOL},
     [PARAM_LABEL] = {.name = "label", .max = LABEL_FILTER_MAX_BYTES, .check = check_label, .repeats = true},
     [PARAM_EXPIRING_BEFORE] = {.name = "expiring_before", .kind = KIND_TIME},

@@ -30,6 +30,7 @@ enum param_id {
     PARAM_MIN_REMAINING_SECONDS,
     PARAM_FORMAT,
     PARAM_HEADER_FILE,
+    PARAM_API_VERSION,
     PARAM_VERBOSE,
     PARAM_EXCLUDE,
     PARAM_DRY_RUN,
@@ -46,6 +47,9 @@ enum param_id {
 
 /* Values of `format`. */
 enum param_format { FORMAT_JSON, FORMAT_YAML, FORMAT_EXEC, FORMAT_MAX_ };
+
+/* Values of `api_version`: the versions of client.authentication.k8s.io. */
+enum param_api_version { API_VERSION_V1BETA1, API_VERSION_V1, API_VERSION_MAX_ };
 
 #define PARAM_BIT(id) (1U << (id))
 

@@ -89,9 +89,10 @@ struct config {
 /*
  * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ... design 4). Faults are printed to
  * `errors`, one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there
- * was any. The caller owns the result.
+ * was any. The caller owns the result. With `check` nothing is to be served: credentials of systemd, which
+ * exist only inside the unit, are told as a note and not read.
  */
-struct config *config_load(const char *path, FILE *errors);
+struct config *config_load(const char *path, bool check, FILE *errors);
 void config_free(struct config *c);
 
 /* Writes the annotated sample configuration, every key with its default and its meaning. */

@@ -141,8 +141,8 @@ static const struct key root_keys[] = {
     {"listen", KEY_STRING, AT(config, listen), "127.0.0.1:8080", NULL, 0, 0, NULL, NULL, false,
      "Address and port, or unix:/path; a socket passed by systemd wins."},
     {"public_url", KEY_STRING, AT(config, public_url), NULL, NULL, 0, 0, NULL, NULL, false,
-     "Where clients reach the API, when that is not http:// and the Host that they name (behind a TLS "
-     "proxy)."},
+     "Where clients reach the API, behind a TLS proxy for example. Kubeconfigs of format=exec send the token "
+     "there; without it they are given only where shootd listens on loopback."},
     {"trusted_proxies", KEY_STRING_LIST, AT(config, trusted_proxies), NULL, "[127.0.0.1, unix]", 0, 0, NULL,
      NULL, false,
      "Networks of proxies that are believed about the client's address (X-Forwarded-For); unix: those that "

@@ -17,6 +17,7 @@
 #include "config/keys_private.h"
 #include "config/origin.h"
 #include "config/secret_file.h"
+#include "config/values.h"
 #include "model/cluster.h"
 
 enum { PASSWORD_MAX = 1024 };
@@ -25,6 +26,7 @@ struct loader {
     const char *file;
     FILE *errors;
     unsigned faults;
+    bool check; /* nothing is to be served: what only the unit has may be missing */
     yaml_document_t *doc;
     struct config *config;
 };
@@ -63,51 +65,11 @@ static const char *scalar(const yaml_node_t *node)
     return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
 }
 
-static bool parse_integer(const char *text, int64_t low, int64_t high, int64_t *ret)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno || end == text || *end || value < low || value > high)
-        return false;
-    *ret = value;
-    return true;
-}
-
-static bool parse_duration(const char *text, int64_t *ret_us)
-{
-    static const struct {
-        const char *suffix;
-        int64_t us;
-    } units[] = {{"ms", US_PER_MS},
-                 {"s", US_PER_S},
-                 {"m", 60 * US_PER_S},
-                 {"h", 3600 * US_PER_S},
-                 {"d", 86400 * US_PER_S}};
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (errno || end == text || number < 0 || number > 1000000)
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (!strcmp(end, units[i].suffix)) {
-            *ret_us = number * units[i].us;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_bool(const char *text, bool *ret)
-{
-    *ret = !strcmp(text, "true");
-    return *ret || !strcmp(text, "false");
-}
-
 static void set_integer(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
                         void *at)
 {
     int64_t value;
-    if (parse_integer(text, k->low, k->high, &value))
+    if (value_integer(text, k->low, k->high, &value))
         *(int *)at = (int)value;
     else
         fault(l, n, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low, k->high);
@@ -117,7 +79,7 @@ static void set_duration(struct loader *l, const struct key *k, const yaml_node_
                          void *at)
 {
     int64_t us;
-    if (!parse_duration(text, &us))
+    if (!value_duration(text, &us))
         fault(l, n, k->name, "'%s' is not a duration such as 250ms, 15s, 5m, 2h, 30d", text);
     else if (us < k->low || us > k->high)
         fault(l, n, k->name, "'%s' is not between %" PRId64 "ms and %" PRId64 "s", text, k->low / US_PER_MS,
@@ -155,7 +117,7 @@ static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t 
         set_integer(l, k, n, text, at);
         break;
     case KEY_BOOL:
-        if (!parse_bool(text, at))
+        if (!value_bool(text, at))
             fault(l, n, k->name, "'%s' is neither true nor false", text);
         break;
     case KEY_DURATION:
@@ -205,7 +167,7 @@ static void set_list(struct loader *l, const struct key *k, const yaml_node_t *n
         strings[i] = mem_strdup(text ? text : "");
         if (!text)
             fault(l, item, k->name, "must be a list of plain values");
-        else if (k->type == KEY_INTEGER_LIST && !parse_integer(text, k->low, k->high, &number))
+        else if (k->type == KEY_INTEGER_LIST && !value_integer(text, k->low, k->high, &number))
             fault(l, item, k->name, "'%s' is not an integer from %" PRId64 " to %" PRId64, text, k->low,
                   k->high);
         numbers[i] = (int)number;
@@ -435,6 +397,20 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
     }
 }
 
+/*
+ * A credential that systemd makes for the unit (LoadCredential=) is no fault of a configuration that is
+ * checked outside of it: it is there only while the unit runs, and for it alone.
+ */
+static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
+{
+    if (!l->check || getenv("CREDENTIALS_DIRECTORY") ||
+        !matches("^/run/(user/[0-9]+/)?credentials/[^/]+/[^/]+$", path))
+        return false;
+    (void)fprintf(l->errors, "%s:%zu: %s: note: not read: %s exists only inside the unit (LoadCredential=)\n",
+                  l->file, at->start_mark.line + 1, key, path);
+    return true;
+}
+
 static void load_password(struct loader *l, const yaml_node_t *node, struct config_account *a)
 {
     char *error CLEANUP_FREE = NULL;
@@ -444,6 +420,8 @@ static void load_password(struct loader *l, const yaml_node_t *node, struct conf
         fault(l, node, "password_file", "give either password_file or password_env, not both");
     } else if (a->password_file) {
         const yaml_node_t *at = find_node(l, node, "password_file");
+        if (passes_unread(l, at ? at : node, "password_file", a->password_file))
+            return;
         (void)secret_file_read(a->password_file, PASSWORD_MAX, false, &a->password, &error);
         if (error)
             fault(l, at ? at : node, "password_file", "%s", error);
@@ -463,7 +441,9 @@ static void check_token_file(struct loader *l, const yaml_node_t *node, const st
 {
     char *token CLEANUP_SECRET = NULL;
     char *error CLEANUP_FREE = NULL;
-    if (a->token_file && secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
+    if (!a->token_file || passes_unread(l, find_node(l, node, "token_file"), "token_file", a->token_file))
+        return;
+    if (secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
         fault(l, find_node(l, node, "token_file"), "token_file", "%s", error);
 }
 
@@ -608,6 +588,7 @@ static struct config *load_environment(FILE *errors)
     const char *login = getenv("CLEURA_LOGIN"), *password = getenv("CLEURA_PASSWORD");
     const char *cloud = getenv("CLEURA_CLOUD"), *region = getenv("CLEURA_REGION");
     const char *project_id = getenv("CLEURA_PROJECT_ID"), *url = getenv("CLEURA_URL");
+    const char *listen = getenv("SHOOTD_LISTEN");
     const char *state_home = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     const struct {
         const char *name, *value;
@@ -626,6 +607,10 @@ static struct config *load_environment(FILE *errors)
         free(c->state_dir);
         c->state_dir = state_home && *state_home ? mem_printf("%s/shootd", state_home)
                                                  : mem_printf("%s/.local/state/shootd", home ? home : "");
+    }
+    if (listen && *listen) {
+        free(c->listen);
+        c->listen = mem_strdup(listen);
     }
     c->accounts = MEM_NEW(struct config_account);
     c->account_count = 1;
@@ -647,9 +632,9 @@ static struct config *load_environment(FILE *errors)
     return finish(&l);
 }
 
-static struct config *load_file(const char *path, FILE *file, FILE *errors)
+static struct config *load_file(const char *path, FILE *file, bool check, FILE *errors)
 {
-    struct loader l = {.file = path, .errors = errors};
+    struct loader l = {.file = path, .errors = errors, .check = check};
     yaml_parser_t parser;
     yaml_document_t doc;
     struct config *config = NULL;
@@ -674,7 +659,7 @@ static struct config *load_file(const char *path, FILE *file, FILE *errors)
     return config;
 }
 
-struct config *config_load(const char *path, FILE *errors)
+struct config *config_load(const char *path, bool check, FILE *errors)
 {
     if (!path)
         return load_environment(errors);
@@ -683,7 +668,7 @@ struct config *config_load(const char *path, FILE *errors)
         (void)fprintf(errors, "%s: %s\n", path, strerror(errno));
         return NULL;
     }
-    struct config *config = load_file(path, file, errors);
+    struct config *config = load_file(path, file, check, errors);
     (void)fclose(file);
     return config;
 }

@@ -127,7 +127,10 @@ bool listener_open(const char *where, struct listener *ret_listener, char **ret_
     }
     l.fd = strncmp(where, "unix:", 5) ? open_inet(where, &l) : open_unix(where + 5, &l);
     if (l.fd < 0) {
-        *ret_error = mem_printf("cannot listen on %s: %s", where, strerror(-l.fd));
+        *ret_error =
+            mem_printf("cannot listen on %s: %s; another address goes into `listen` of the configuration, "
+                       "or SHOOTD_LISTEN when there is none",
+                       where, strerror(-l.fd));
         return false;
     }
     *ret_listener = l;

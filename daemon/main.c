@@ -20,7 +20,8 @@
 static const char usage[] =
     "usage: shootd [--config FILE] [--check-config]\n"
     "  --config FILE     configuration (YAML); without it CLEURA_LOGIN, CLEURA_PASSWORD, CLEURA_CLOUD,\n"
-    "                    CLEURA_URL, CLEURA_REGION and CLEURA_PROJECT_ID say what to serve\n"
+    "                    CLEURA_URL, CLEURA_REGION and CLEURA_PROJECT_ID say what to serve, SHOOTD_LISTEN "
+    "where\n"
     "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
     "  --sample-config   print the annotated sample configuration\n"
     "  --version, --help\n";
@@ -166,7 +167,7 @@ int main(int argc, char **argv)
     /* No core dumps with secrets (AU-22); under systemd the unit says so, and this call may be filtered. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     journal_setup();
-    struct config *config = config_load(args.config, stderr);
+    struct config *config = config_load(args.config, args.check, stderr);
     if (!config)
         return EXIT_CONFIG;
     if (args.check) {

@@ -87,6 +87,7 @@ void control_faults_add(struct exchange *x)
 void control_faults_clear(struct exchange *x)
 {
     faults_clear(&x->sim->faults);
+    sim_release(x->sim);
     answer_empty(x, 204);
 }
 

@@ -78,11 +78,18 @@ bool sim_sleep_ms(struct sim *sim, unsigned ms)
     bool stopping;
 
     pthread_mutex_lock(&sim->lock);
-    while (!sim->stopping && clock_monotonic_us() < until_us)
+    unsigned releases = sim->releases;
+    while (!sim->stopping && sim->releases == releases && clock_monotonic_us() < until_us)
         (void)pthread_cond_timedwait(&sim->stop_signal, &sim->lock, &until);
     stopping = sim->stopping;
     pthread_mutex_unlock(&sim->lock);
     return stopping;
+}
+
+void sim_release(struct sim *sim)
+{
+    sim->releases++;
+    pthread_cond_broadcast(&sim->stop_signal);
 }
 
 void sim_stop(struct sim *sim)

@@ -23,6 +23,7 @@ struct sim {
     pthread_mutex_t lock;
     pthread_cond_t stop_signal;
     bool stopping;
+    unsigned releases; /* grows when those that sleep are to go on */
     bool down;
     struct sim_clock clock;
     struct random_source random;
@@ -41,8 +42,11 @@ struct sim {
 
 struct sim *sim_new(const struct options *options);
 struct sim *sim_free(struct sim *sim);
-/* Sleeps in real time; returns early and true when the simulator stops. Call without the lock. */
+/* Sleeps in real time; returns early at sim_release, and with true when the simulator stops. Call without the
+ * lock. */
 bool sim_sleep_ms(struct sim *sim, unsigned ms);
+/* Ends every sleep. Call with the lock. */
+void sim_release(struct sim *sim);
 void sim_stop(struct sim *sim);
 
 /* The tag as configured, or NULL. */

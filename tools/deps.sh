@@ -1,37 +1,70 @@
 #!/bin/bash
-# Installs the packages that building and testing need; does nothing when all are there.
+# Installs what is missing, nothing when all is there. `deps.sh run`: what building and running need;
+# `deps.sh test`: also what the tests need. `deps.sh missing run|test` only prints the packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user has no nginx on his
 
-packages=(gcc make pkg-config libmicrohttpd-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libsodium-dev
-    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev uuid-dev uthash-dev libcmocka-dev
-    clang-format curl openssl python3 python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema python3-yaml systemd)
+run_packages=(gcc libc6-dev make libmicrohttpd-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libsodium-dev uuid-dev
+    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev uthash-dev python3 python3-yaml ca-certificates)
+test_packages=(libcmocka-dev openssl python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema systemd)
 # Programs that other packages than Debian's may also provide: by command, with the package that brings it.
-declare -A commands=([kubectl]=kubernetes-client [promtool]=prometheus [node]=nodejs [npm]=npm [jq]=jq [chromium]=chromium
-    [shellcheck]=shellcheck [nginx]=nginx-light)
+run_commands=(curl:curl jq:jq)
+test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
+    chromium:chromium shellcheck:shellcheck nginx:nginx-light)
 
-missing=()
-for p in "${packages[@]}"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
-done
-for c in "${!commands[@]}"; do
-    command -v "$c" >/dev/null || missing+=("${commands[$c]}")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-    sudo=()
-    [ "$(id -u)" = 0 ] || sudo=(sudo)
-    echo "installing: ${missing[*]}"
-    "${sudo[@]}" apt-get update -qq
+missing() { # run|test
+    local packages=("${run_packages[@]}") commands=("${run_commands[@]}") one
+    [ "$1" = run ] || packages+=("${test_packages[@]}") commands+=("${test_commands[@]}")
+    for one in "${packages[@]}"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$one" 2>/dev/null)" = installed ] || echo "$one"
+    done
+    for one in "${commands[@]}"; do
+        command -v "${one%%:*}" >/dev/null || echo "${one#*:}"
+    done
+}
+
+install_packages() {
+    local sudo=()
+    if [ "$(id -u)" != 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            echo "These packages are missing, and there is no sudo to install them with. As root:" >&2
+            echo "    apt-get update && apt-get install -y --no-install-recommends $*" >&2
+            return 1
+        fi
+        sudo=(sudo)
+    fi
+    echo "installing: $*"
+    # Another apt may be at work: `make run` and `make test` side by side on a new machine.
+    local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
     # A test tool must not start a service on this machine.
-    policy=/usr/sbin/policy-rc.d
+    local policy=/usr/sbin/policy-rc.d
     if ! [ -e $policy ]; then
         printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
         "${sudo[@]}" chmod 755 $policy
-        trap '"${sudo[@]}" rm -f $policy' EXIT
+        # shellcheck disable=SC2064 # as they are now
+        trap "${sudo[*]} rm -f $policy" EXIT
     fi
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
-if [ -f tests/js/package.json ] && ! [ tests/js/node_modules/.stamp -nt tests/js/package.json ]; then
-    (cd tests/js && npm install --no-audit --no-fund --silent && touch node_modules/.stamp)
-fi
+    "${apt[@]}" update
+    "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null
+}
+
+install_npm() {
+    [ tests/js/node_modules/.stamp -nt tests/js/package-lock.json ] && return
+    echo "installing: what tests/js/package-lock.json lists, with npm"
+    (cd tests/js && npm ci --no-audit --no-fund --silent && touch node_modules/.stamp)
+}
+
+what=${1:-}
+case "$*" in
+run | test)
+    mapfile -t packages < <(missing "$what")
+    [ ${#packages[@]} = 0 ] || install_packages "${packages[@]}"
+    [ "$what" = run ] || install_npm
+    ;;
+"missing run" | "missing test") missing "$2" ;;
+*)
+    echo "usage: tools/deps.sh [missing] run|test" >&2
+    exit 64
+    ;;
+esac

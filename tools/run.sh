@@ -13,34 +13,39 @@ stop() {
     echo "stopped"
 }
 trap stop EXIT
+: >"$dir/cleura-sim.log" >"$dir/shootd.log" # looked at before the programs have begun
 trap 'exit 130' INT TERM
+build=${BUILD_DIR:-build}
 
-wait_for() { # URL PID NAME
-    for _ in $(seq 100); do
-        curl -fsS -o /dev/null "$1" 2>/dev/null && return
-        kill -0 "$2" 2>/dev/null || break
+# Both say on which address they listen; what another process answers there is not taken for theirs.
+wait_for() { # PID NAME PATTERN PATH; sets url
+    for _ in $(seq 300); do
+        url=$(sed -n "s,$3,\\1,;T;p;q" "$dir/$2.log")
+        [ -n "$url" ] && curl -fsS -o /dev/null "$url$4" 2>/dev/null && return
+        kill -0 "$1" 2>/dev/null || break
         sleep 0.1
     done
-    echo "$3 did not start; its last lines:" >&2
-    tail -20 "$dir/$3.log" >&2
+    url=''
+}
+ready() { # NAME
+    [ -n "$url" ] && return
+    echo "$1 did not start; its last lines:" >&2
+    tail -20 "$dir/$1.log" >&2
     exit 1
 }
 
 # 12 simulated minutes of a create pass in about 20 seconds.
-build/cleura-sim --listen 127.0.0.1:0 --speed 36 >"$dir/cleura-sim.log" 2>&1 &
+"$build/cleura-sim" --listen 127.0.0.1:0 --speed 36 >"$dir/cleura-sim.log" 2>&1 &
 sim_pid=$!
-for _ in $(seq 50); do
-    sim_url=$(sed -n 's/^cleura-sim listening on //p' "$dir/cleura-sim.log")
-    [ -n "$sim_url" ] && break
-    sleep 0.1
-done
-wait_for "$sim_url/_sim/healthz" "$sim_pid" cleura-sim
+wait_for "$sim_pid" cleura-sim '^cleura-sim listening on \(http.*\)' /_sim/healthz
+ready cleura-sim
+sim_url=$url
 
-listen=${SHOOTD_LISTEN:-127.0.0.1:8080}
 install -m 0600 /dev/null "$dir/password"
 echo demo >"$dir/password"
-cat >"$dir/shootd.yaml" <<YAML
-listen: $listen
+start_shootd() { # ADDRESS; sets url, empty when it ended
+    cat >"$dir/shootd.yaml" <<YAML
+listen: "$1"
 state_dir: $dir/state
 accounts:
   - name: main
@@ -56,15 +61,26 @@ projects:
 polling: {active: 1s, idle: 5s, discovery: 10s}
 webhooks: {allow: [127.0.0.0/8, "::1/128"], allow_http: true}
 YAML
-build/shootd --config "$dir/shootd.yaml" >"$dir/shootd.log" 2>&1 &
-shootd_pid=$!
-url=http://$listen
-wait_for "$url/readyz" "$shootd_pid" shootd
+    "$build/shootd" --config "$dir/shootd.yaml" >"$dir/shootd.log" 2>&1 &
+    shootd_pid=$!
+    wait_for "$shootd_pid" shootd '.* shootd is ready .*listen=\(http[^ ]*\).*' /readyz
+}
+start_shootd "${SHOOTD_LISTEN:-127.0.0.1:8080}"
+note=''
+if [ -z "$url" ] && grep -q 'Address already in use' "$dir/shootd.log"; then
+    if [ -n "${SHOOTD_LISTEN:-}" ]; then
+        echo "SHOOTD_LISTEN: $SHOOTD_LISTEN is taken by another process; name another address, or none for a free port" >&2
+        exit 1
+    fi
+    note=' (8080 is taken; SHOOTD_LISTEN=ADDRESS:PORT names another one)'
+    start_shootd 127.0.0.1:0
+fi
+ready shootd
 token=$(cat "$dir/state/admin-token")
 
 cat <<TEXT
 
-shootd is running:    $url
+shootd is running:    $url$note
 simulated Cleura:     $sim_url
 log:                  $dir/shootd.log
 token:                $token
@@ -77,8 +93,8 @@ Try it (in another terminal):
   curl -sS -H "Authorization: Bearer \$SHOOTD_TOKEN" -H 'Content-Type: application/json' \\
        -d '{"name":"dev"}' \$SHOOTD_URL/v1/projects/team-a/clusters
 
-  # watch it get ready (about 20 seconds)
-  watch -n1 "curl -sS -H 'Authorization: Bearer \$SHOOTD_TOKEN' \$SHOOTD_URL/v1/projects/team-a/clusters/dev | grep -oE '\"(phase|progress|message)\":[^,]*' | head -3"
+  # how far it is (ready in about 20 seconds)
+  curl -sS -H "Authorization: Bearer \$SHOOTD_TOKEN" \$SHOOTD_URL/v1/projects/team-a/clusters/dev | jq -c '.status | {phase, progress, message}'
 
   # fetch its kubeconfig
   curl -sS -H "Authorization: Bearer \$SHOOTD_TOKEN" \\

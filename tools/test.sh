@@ -14,7 +14,7 @@ logs=$(mktemp -d)
 units=$(find "$out/tests" -type f -name 'test_*' -perm -u+x 2>/dev/null | sort)
 [ "$out" = build ] && units=$(grep -v '^build/[at]san/' <<<"$units")
 run_unit() {
-    timeout 300 "$1" >"$2/$(basename "$1").log" 2>&1
+    timeout 1500 "$1" >"$2/$(basename "$1").log" 2>&1
     echo $? >"$2/$(basename "$1").rc"
 }
 export -f run_unit
@@ -39,7 +39,7 @@ for suite in tests/simulator tests/api; do
     ls $suite/test_*.py >/dev/null 2>&1 || continue
     log=$(mktemp)
     # Most tests wait for processes: several files at a time, each file in one worker.
-    timeout 1500 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-3}" \
+    timeout 3600 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-3}" \
         --dist loadfile "$suite" 2>&1 | tee "$log"
     rc=${PIPESTATUS[0]}
     line=$(tail -3 "$log" | grep -E '(passed|failed|skipped|error)' | tail -1)

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool copy_pages(sqlite3 *from, sqlite3 *to)
@@ -59,10 +59,11 @@ static bool sync_path(const char *path, int flags)
 
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error)
 {
-    char *CLEANUP_FREE target = mem_printf("%s.v%d.backup", path, version);
+    const char *slash = strrchr(path, '/');
+    char *CLEANUP_FREE folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
+    /* Not with the name of the database in front: who removes shootd.db* to begin anew keeps the copies. */
+    char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);
     char *CLEANUP_FREE temporary = mem_printf("%s.tmp", target);
-    char *CLEANUP_FREE folder_text = mem_strdup(path);
-    const char *folder = dirname(folder_text);
     if (!write_copy(db, temporary) || !sync_path(temporary, 0) || rename(temporary, target) != 0 ||
         !sync_path(folder, O_DIRECTORY)) {
         (void)unlink(temporary);

@@ -49,7 +49,8 @@ void lock_release(int fd);
 int migrate_newest(void);
 /* Brings a verified database from `from` to `to`, one transaction per step. */
 enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
-/* Copies the database to <path>.v<version>.backup, checked and synced, replacing an older copy. */
+/* Copies the database to backup-v<version>-<its name> beside it, checked and synced, replacing an older copy.
+ */
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error);
 
 /* ---- quarantine.c: rows that cannot be read ---- */

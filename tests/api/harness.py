@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -22,8 +23,9 @@ PATIENCE = 4 if SANITIZED else 1
 
 
 def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
-    """Calls condition() until it is true and returns its value."""
-    end = time.monotonic() + timeout * PATIENCE
+    """Calls condition() until it is true and returns its value. The limit is there to end a test that fails, on a machine that has
+    ten other things to do, too."""
+    end = time.monotonic() + timeout * max(PATIENCE, 4)
     while True:
         value = condition()
         if value:
@@ -34,13 +36,28 @@ def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
 
 
 _ports = itertools.count()
+_range = None  # of this process: first port, and the socket whose name says that it is taken
+PORTS = 500
+
+
+def own_range():
+    """Ports that no other process of these tests uses, below those that the kernel gives to clients. A name in the abstract space
+    belongs to the same network namespace as the ports do, and goes with the process."""
+    for first in range(16000, 32000, PORTS):
+        holder = socket.socket(socket.AF_UNIX)
+        try:
+            holder.bind(f"\0shootd-tests-ports-{first}")
+            return first, holder
+        except OSError:
+            holder.close()
+    raise AssertionError("every range of ports is taken by another run of the tests")
 
 
 def free_port():
-    """Each test worker has a range of its own, below the ports that the kernel gives to clients."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 8
+    global _range
+    _range = _range or own_range()
     while True:
-        port = 16000 + worker * 2000 + next(_ports) % 2000
+        port = _range[0] + next(_ports) % PORTS
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -252,6 +269,10 @@ class Shootd:
             answer = self.cluster(name)
             return answer.json() if answer.status_code == 200 and answer.json()["status"]["phase"] in phases else None
         return wait_until(there, timeout=timeout, what=f"{name} to be {phases}")
+
+    def parked(self):
+        """How many requests wait, for a decision or an operation."""
+        return int(re.search(r"^shootd_http_parked (\d+)", self.http.get("/metrics").text, re.M)[1])
 
     def wait_gone(self, name, timeout=60):
         wait_until(lambda: self.cluster(name).status_code == 404, timeout=timeout, what=f"{name} to be gone")

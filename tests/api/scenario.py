@@ -193,7 +193,8 @@ class Pair:
     def __init__(self, directory, generation, simulator=None, daemon=None):
         directory.mkdir(parents=True)
         self.generation = generation
-        self.sim = harness.Sim(directory, **{"speed": 720, **(simulator or {})})
+        self.speed = (simulator or {}).get("speed", 720)
+        self.sim = harness.Sim(directory, **{"speed": self.speed, **(simulator or {})})
         self.d = harness.Shootd(directory / "shootd", self.sim.url, api=generation,
                                 **{"polling": POLLING, **(daemon or {})}).start()
 
@@ -293,6 +294,7 @@ def perform(run, pair):
             if step.get("only", run.generation) != run.generation:
                 continue
             label = step["label"]
+            hold_time(world, step)
             VERBS[step["do"]][0](world, world.substitute(step))
         label = "what holds for every scenario"
         hold_always(world)
@@ -301,10 +303,20 @@ def perform(run, pair):
     except Mistake as error:
         raise Mistake(f"{world.file}, step '{label}': {error}") from None
     finally:
+        pair.sim.post("clock", speed=pair.speed)
         world.sim.clear_faults()
         world.sim.http.delete("/_sim/lifecycle")
         world.sim.http.delete("/_sim/replay")
         TOOK[run.id] = time.monotonic() - began
+
+
+def hold_time(world, step):
+    """Cleura's time stands from an operation that is named (`as`) until a step that waits for its end or its effect: what has to
+    come while it is under way does, on the slowest machine."""
+    if "ends" in step or "gone" in step or step["do"] in ("wait", "await", "absent") or step.keys() & {"passed", "met"}:
+        world.sim.post("clock", speed=world.pair.speed)
+    elif "as" in step:
+        world.sim.post("clock", speed=0)
 
 
 def report(world, label, error):

@@ -143,7 +143,7 @@ def test_the_token_is_not_among_the_arguments(shoot, pair, tmp_path):
 
 def test_shellcheck_finds_nothing():
     if not shutil.which("shellcheck"):
-        pytest.skip("shellcheck is not installed; `make deps` installs it")
+        pytest.skip("shellcheck is not installed; `make deps-test` installs it")
     run = subprocess.run(["shellcheck", SCRIPT, *sorted((ROOT / "tools").glob("*.sh"))], capture_output=True, text=True,
                          timeout=60)
     assert run.returncode == 0, run.stdout

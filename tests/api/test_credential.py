@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -29,7 +30,7 @@ def test_a_credential_is_that_of_the_kubeconfig(cluster):
     assert answer.status_code == 200, answer.text
     assert answer.headers["Cache-Control"] == "no-store"
     credential = answer.json()
-    assert (credential["apiVersion"], credential["kind"]) == ("client.authentication.k8s.io/v1", "ExecCredential")
+    assert (credential["apiVersion"], credential["kind"]) == ("client.authentication.k8s.io/v1beta1", "ExecCredential")
     status, user = credential["status"], file["users"][0]["user"]
     assert status["clientCertificateData"] == base64.b64decode(user["client-certificate-data"]).decode()
     assert status["clientKeyData"] == base64.b64decode(user["client-key-data"]).decode()
@@ -53,7 +54,7 @@ def test_an_exec_kubeconfig_holds_no_secret_and_curl_gets_the_credential(cluster
     user = file["users"][0]["user"]
     assert list(user) == ["exec"] and "key" not in answer.text.replace("apiKey", "") and BEGIN not in answer.text
     exec_ = user["exec"]
-    assert exec_["command"] == "curl" and exec_["apiVersion"] == "client.authentication.k8s.io/v1"
+    assert exec_["command"] == "curl" and exec_["apiVersion"] == "client.authentication.k8s.io/v1beta1"
     run = subprocess.run([exec_["command"], *exec_["args"]], capture_output=True, text=True, timeout=30)
     assert run.returncode == 0, run.stderr
     got = json.loads(run.stdout)
@@ -64,18 +65,28 @@ def test_an_exec_kubeconfig_holds_no_secret_and_curl_gets_the_credential(cluster
     assert refused.returncode != 0 and not refused.stdout and "401" in refused.stderr
 
 
-def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path):
+def kubectl_version():
+    said = subprocess.run(["kubectl", "version", "--client", "-o", "json"], capture_output=True, text=True, timeout=60, check=True)
+    return tuple(int(re.match(r"\d+", json.loads(said.stdout)["clientVersion"][part])[0]) for part in ("major", "minor"))
+
+
+@pytest.mark.parametrize("version", [None, "v1beta1", "v1"])
+def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path, version):
     """kubectl reads it, runs the command, and goes on to the server, which is not there."""
+    if version == "v1" and kubectl_version() < (1, 22):
+        version = "v1beta1"  # Debian 12's: knows no other
     header, file = tmp_path / "header", tmp_path / "config"
     header.write_text(f"Authorization: Bearer {cluster.token()}\n")
     file.write_text(cluster.http.get(cluster.clusters_path("dev") + "/kubeconfig",
-                                     params={"format": "exec", "header_file": str(header)}).text)
+                                     params={"format": "exec", "header_file": str(header),
+                                             **({"api_version": version} if version else {})}).text)
     kubectl = shutil.which("kubectl")
     view = subprocess.run([kubectl, "--kubeconfig", file, "config", "view", "-o", "json"], capture_output=True,
                           text=True, timeout=60, check=True)
     view = json.loads(view.stdout)
     assert view["current-context"] == "team-a--dev"
     assert view["users"][0]["user"]["exec"]["command"] == "curl"
+    assert view["users"][0]["user"]["exec"]["apiVersion"] == "client.authentication.k8s.io/" + (version or "v1beta1")
     # The server of the simulator does not exist: kubectl is pointed at a closed port of this machine.
     before = cluster.log().count("/credential")
     run = subprocess.run([kubectl, "--kubeconfig", file, "--server", "https://127.0.0.1:9", "--request-timeout", "2s",
@@ -123,21 +134,51 @@ def test_the_address_is_a_whole_one_or_the_answer_is_400(cluster):
         assert refused.status == 400, (host, refused)
 
 
+@pytest.mark.parametrize("listen", ["0.0.0.0", "[::]"])
+def test_without_public_url_a_server_for_others_gives_no_address(sim, make_shootd, listen):
+    """The token would go to whatever the request calls this server."""
+    d = make_shootd(sim.url, name="open")
+    d.config.write_text(d.config.read_text().replace(f"listen: 127.0.0.1:{d.port}", f"listen: '{listen}:{d.port}'"))
+    d.start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    path = d.clusters_path("dev") + "/kubeconfig"
+    for host in (f"127.0.0.1:{d.port}", "shootd.attacker.example"):
+        refused = d.http.get(path, params={"format": "exec"}, headers={"Host": host})
+        assert refused.status_code == 400 and refused.json()["code"] == "invalid_parameter", refused.text
+        fault = refused.json()["errors"][0]
+        assert (fault["parameter"], fault["code"], fault["valid"]) == ("format", "not_configured", ["json", "yaml"])
+        assert "public_url" in fault["detail"] and "attacker" not in refused.text
+    assert d.http.get(path, params={"format": "yaml"}).status_code == 200
+    d.stop()
+    d.config.write_text(d.config.read_text() + "public_url: https://shootd.example.com\n")
+    d.start()
+    answer = d.http.get(path, params={"format": "exec"}, headers={"Host": "shootd.attacker.example"})
+    assert answer.status_code == 200 and "attacker" not in answer.text and "https://shootd.example.com/v1/" in answer.text
+
+
 def test_what_was_asked_of_the_credential_goes_into_its_address(cluster):
     path = cluster.clusters_path("dev") + "/kubeconfig"
     for params, wanted in (({}, ""), ({"ttl_seconds": 900}, "?ttl_seconds=900"),
                            ({"min_remaining_seconds": 0}, "?min_remaining_seconds=0"),
-                           ({"min_remaining_seconds": 60, "ttl_seconds": 900}, "?ttl_seconds=900&min_remaining_seconds=60")):
+                           ({"min_remaining_seconds": 60, "ttl_seconds": 900}, "?ttl_seconds=900&min_remaining_seconds=60"),
+                           ({"api_version": "v1"}, "?api_version=v1"),
+                           ({"api_version": "v1beta1", "ttl_seconds": 900}, "?ttl_seconds=900&api_version=v1beta1")):
         answer = cluster.http.get(path, params={"format": "exec", **params})
-        url = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]["args"][-1]
+        exec_ = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]
+        url = exec_["args"][-1]
         assert url.partition("/credential")[2] == wanted, params
-        assert cluster.http.get(url).status_code == 200
+        credential = cluster.http.get(url)
+        assert credential.status_code == 200 and credential.json()["apiVersion"] == exec_["apiVersion"], "one version for both"
+        assert exec_["apiVersion"] == "client.authentication.k8s.io/" + params.get("api_version", "v1beta1")
 
 
 def test_faults_of_the_parameters_are_named(shootd):
     path = shootd.clusters_path("dev") + "/kubeconfig"
     for params, code in (({"format": "exec", "header_file": "~/x"}, "wrong_form"),
                          ({"header_file": "/x"}, "conflict"),
+                         ({"api_version": "v1"}, "conflict"),
+                         ({"format": "exec", "api_version": "v1alpha1"}, "unknown_value"),
                          ({"format": "toml"}, "unknown_value")):
         answer = shootd.http.get(path, params=params)
         assert answer.status_code == 400 and answer.json()["errors"][0]["code"] == code, answer.text

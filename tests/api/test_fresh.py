@@ -17,14 +17,14 @@ def quiet(sim, make_shootd, count=1, **options):
     d = make_shootd(sim.url, polling=SLOW, **options).start()
     wait_until(lambda: len(d.http.get("/v1/clusters", params={"limit": 500}).json()["items"]) == count, what="clusters")
     wait_until(lambda: not d.http.get("/v1/clusters").json()["items"][0]["status"]["settling"], what="settled")
-    # The intervals grow from poll to poll: after a second without one the next is more than a second away.
-    wait_until(lambda: made_none_for_a_second(sim), what="no more polls")
+    # The intervals grow from poll to poll: after a while without one the next is further away than that.
+    wait_until(lambda: made_none_for(sim, 2), timeout=60, what="no more polls")
     return d
 
 
-def made_none_for_a_second(sim):
+def made_none_for(sim, seconds):
     before = sim.counters()["requests"]
-    time.sleep(1)
+    time.sleep(seconds)
     return sim.counters()["requests"] == before
 
 
@@ -35,20 +35,23 @@ def test_ht31_a_fresh_read_sees_what_changed(sim, make_shootd, generation):
         {"name": "c-0000", "uid": uid, "state": "ready", "spec": {"kubernetes_version": "1.33.6"}}]})
     fresh = d.http.get(d.clusters_path("c-0000"), headers=FRESH)
     assert fresh.json()["observed"]["kubernetes_version"] == "1.33.6"
-    assert fresh.headers["Cache-Status"] == "shootd; fwd=request; stored" and int(fresh.headers["Age"]) <= 1
+    assert fresh.headers["Cache-Status"] == "shootd; fwd=request; stored" and int(fresh.headers["Age"]) <= fresh.elapsed.total_seconds() + 1
     assert d.cluster("c-0000").headers["Cache-Status"] == "shootd; hit"
 
 
 def test_ht31_many_fresh_reads_share_a_call(sim, make_shootd):
     d = quiet(sim, make_shootd, count=3)
     sim.forget()
-    sim.fault("list_shoots", "delay", delay_ms=300, count=0)
+    sim.fault("list_shoots", "delay", delay_ms=600000, count=0)
     def read(i):
         with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()}) as client:
             path = "/v1/clusters" if i % 2 else d.clusters_path()
             return client.get(path, headers=FRESH)
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
-        answers = list(pool.map(read, range(40)))
+        asked = [pool.submit(read, i) for i in range(40)]
+        wait_until(lambda: d.parked() == 40, timeout=60, what="everybody to ask")
+        sim.clear_faults()
+        answers = [one.result() for one in asked]
     assert all(a.status_code == 200 and "fwd=request; stored" in a.headers["Cache-Status"] for a in answers)
     assert len(sim.requests("list_shoots")) <= 4, "asked together, read together"
 
@@ -84,7 +87,7 @@ def test_the_deadline_is_the_clients(sim, make_shootd):
     sim.fault("get_shoot", "hang", count=0)
     late = d.http.get(d.clusters_path("c-0000"), headers={**FRESH, "Prefer": "wait=1"})
     assert late.status_code == 200 and late.json()["status"]["stale"] is True
-    assert late.elapsed.total_seconds() < 10
+    assert late.elapsed.total_seconds() < 30, "not the minute that Cleura is given"
 
 
 def test_what_was_read_moments_ago_answers(sim, make_shootd):

@@ -52,20 +52,20 @@ def test_the_same_through_a_unix_socket(sim, make_shootd, tmp_path):
 
 def test_a_stop_lets_refused_bodies_end(sim, make_shootd):
     """503 while it drains; the client sends its body before it reads."""
-    d = make_shootd(sim.url, extra="limits: {drain: 3s}\n").start()
-    idle = Raw(d.port)
+    d = make_shootd(sim.url, extra="limits: {drain: 8s}\n").start()
+    idle, other = Raw(d.port), Raw(d.port)
+    assert other.send(request("GET", "/livez")).read().status == 200
     assert idle.send(request("GET", "/livez")).read().status == 200
     held = Raw(d.port).send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 9", "Expect: 100-continue", token=d.token()))
     assert held.socket.recv(100).startswith(b"HTTP/1.1 100 ")
     d.process.popen.terminate()
-    wait_until(lambda: "stopping" in d.log(), what="the stop to begin")
-    time.sleep(0.2)
+    wait_until(lambda: other.send(request("GET", "/readyz")).read().status == 503, what="the stop to begin")
     idle.send(request("POST", "/v1/tokens", "Content-Type: application/json", "Content-Length: 60000", token=d.token()))
     held.send(b'{"a":1}  ')  # nothing else is waited for
     time.sleep(0.1)
     idle.send(b" " * 60000)
     assert idle.read().code == "shutting_down"
-    assert d.process.popen.wait(20) == 0
+    assert d.process.popen.wait(40) == 0
 
 
 def test_who_never_stops_to_send_is_cut(d):

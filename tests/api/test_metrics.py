@@ -64,7 +64,7 @@ def used(pair):
 
 def test_promtool(used):
     if not shutil.which("promtool"):
-        pytest.skip("promtool is absent; `make deps` installs it")
+        pytest.skip("promtool is absent; `make deps-test` installs it")
     for text in used[:2]:
         run = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True, timeout=60)
         assert run.returncode == 0 and not run.stdout.strip() and not run.stderr.strip(), run.stdout + run.stderr
@@ -161,9 +161,10 @@ def test_counters_move(used):
 def test_a_scrape_costs_cleura_nothing(pair):
     sim, d = pair
     sim.forget()
-    for _ in range(50):
-        assert httpx.get(d.url + "/metrics").status_code == 200
-    assert sim.counters()["requests"] <= 5
+    with httpx.Client(base_url=d.url) as client:
+        for _ in range(500):
+            assert client.get("/metrics").status_code == 200
+    assert sim.counters()["requests"] < 250, "polls go on meanwhile, on a slow machine many of them"
 
 
 def test_the_documents_name_every_metric(used):

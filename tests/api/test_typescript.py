@@ -24,7 +24,7 @@ def run(*argv, **more):
 def client():
     """The compiled program; it and the types are made anew from the contract of this checkout."""
     if not (PROGRAMS / "openapi-typescript").exists():
-        pytest.skip("tests/js/node_modules is absent; `make deps` installs it")
+        pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
     types = JS / "build/shootd.ts"
     run(PROGRAMS / "openapi-typescript", ROOT / "openapi.yaml", "-o", types)
     run(PROGRAMS / "tsc", "--project", JS)

@@ -45,7 +45,7 @@ def test_ao11_after_the_time_it_is_202_with_the_state_of_then(make_sim, make_sho
     began = time.monotonic()
     answer = d.http.post(d.clusters_path(), json={"name": "dev"}, headers=prefer("respond-async, wait=2"))
     took = time.monotonic() - began
-    assert answer.status_code == 202 and 1.9 < took < 10
+    assert answer.status_code == 202 and 1.9 < took < 30
     assert answer.headers["Preference-Applied"] == "respond-async, wait=2"
     assert answer.headers["Location"] == "/v1/operations/" + answer.json()["operation"]["id"]
     assert answer.headers["Retry-After"]
@@ -53,7 +53,7 @@ def test_ao11_after_the_time_it_is_202_with_the_state_of_then(make_sim, make_sho
     # The same write again joins the wait; the parameter counts before the preference.
     began = time.monotonic()
     again = d.http.put(d.clusters_path("dev"), json={}, params={"wait": 1}, headers=prefer("wait=50"))
-    assert again.status_code == 202 and time.monotonic() - began < 10
+    assert again.status_code == 202 and time.monotonic() - began < 30
     assert "Preference-Applied" not in again.headers
 
 

@@ -162,7 +162,7 @@ def test_the_key_is_no_argument_of_a_program(here, tmp_path):
 
 def test_shellcheck_finds_nothing(here):
     if not shutil.which("shellcheck"):
-        pytest.skip("shellcheck is not installed; `make deps` installs it")
+        pytest.skip("shellcheck is not installed; `make deps-test` installs it")
     run = subprocess.run(["shellcheck", here / "verify.sh"], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stdout
 

@@ -8,7 +8,7 @@ from harness import ROOT, verify_delivery, wait_until
 @pytest.fixture(autouse=True)
 def libraries():
     if not (ROOT / "tests/js/node_modules/svix").is_dir():
-        pytest.skip("tests/js/node_modules is absent; `make deps` installs it")
+        pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
 
 
 def delivered(d, hook, receiver):

@@ -110,6 +110,12 @@ static void check_refused(struct fixture *f, enum store_status want, const char 
     free(after);
 }
 
+static void backup_path(const struct fixture *f, int version, char *path, size_t size)
+{
+    const char *name = strrchr(f->location, '/') + 1;
+    (void)snprintf(path, size, "%.*sbackup-v%d-%s", (int)(name - f->location), f->location, version, name);
+}
+
 static void an_empty_file_is_migrated(void **state)
 {
     struct fixture *f = *state;
@@ -117,7 +123,7 @@ static void an_empty_file_is_migrated(void **state)
     assert_int_equal(query_int(f->location, "PRAGMA user_version"), migrate_newest());
     assert_int_equal(query_int(f->location, "PRAGMA application_id"), SQLITE_STORE_APPLICATION_ID);
     char path[320];
-    (void)snprintf(path, sizeof(path), "%s.v0.backup", f->location);
+    backup_path(f, 0, path, sizeof(path));
     assert_int_equal(access(path, F_OK), -1);
     backend->close(open_writer(f)); /* and is found as it was left */
 }
@@ -138,8 +144,9 @@ static void an_old_version_is_copied_and_migrated(void **state)
     assert_int_equal(query_int(f->location, "SELECT count(*) FROM accounts"), 1);
     char path[320];
     struct stat st;
-    (void)snprintf(path, sizeof(path), "%s.v1.backup", f->location);
+    backup_path(f, 1, path, sizeof(path));
     assert_int_equal(stat(path, &st), 0);
+    assert_int_not_equal(strncmp(path, f->location, strlen(f->location)), 0); /* rm shootd.db* leaves it */
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(query_int(path, "PRAGMA user_version"), 1);
     assert_int_equal(query_int(path, "SELECT count(*) FROM accounts"), 1);

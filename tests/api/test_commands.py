@@ -1,0 +1,127 @@
+"""`make run`, `make deps` and `make` as people meet them: beside each other, with a port that is taken, on a machine that lacks things."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+
+import httpx
+import pytest
+
+from harness import BUILD, PATIENCE, ROOT, free_port, wait_until
+
+DEPS = ROOT / "tools/deps.sh"
+
+
+class Run:
+    """One tools/run.sh, what `make run` starts."""
+
+    def __init__(self, directory, **environment):
+        directory.mkdir()
+        self.path = directory / "output"
+        env = {k: v for k, v in os.environ.items() if k != "SHOOTD_LISTEN"}
+        with self.path.open("wb") as log:
+            self.process = subprocess.Popen([ROOT / "tools/run.sh"], stdout=log, stderr=log,
+                                            env={**env, "BUILD_DIR": str(BUILD), "TMPDIR": str(directory), **environment})
+
+    def text(self):
+        return self.path.read_text()
+
+    def said(self, what):
+        found = re.search(rf"^{what}: +(\S+)(.*)$", self.text(), re.M)
+        return found.groups() if found else None
+
+    def wait(self):
+        wait_until(lambda: "Ctrl-C stops both" in self.text() or self.process.poll() is not None, timeout=40, what="make run")
+        assert self.process.poll() is None, self.text()
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60 * PATIENCE)
+
+
+@pytest.fixture
+def start(tmp_path):
+    with contextlib.ExitStack() as stack:
+        def started(name, **environment):
+            run = Run(tmp_path / name, **environment)
+            stack.callback(run.stop)
+            return run
+        yield started
+
+
+def test_two_side_by_side(start):
+    """Each answers at the address that it prints, to its own token only."""
+    runs = [start("first"), start("second")]
+    told = [{"url": run.wait().said("shootd is running"), "token": run.said("token")} for run in runs]
+    assert told[0]["url"][0] != told[1]["url"][0]
+    assert any("SHOOTD_LISTEN" in one["url"][1] for one in told), "who did not get the usual port says so"
+    for one, other in (told, reversed(told)):
+        for token, status in ((one["token"][0], 200), (other["token"][0], 401)):
+            answer = httpx.get(one["url"][0] + "/v1/whoami", headers={"Authorization": "Bearer " + token}, timeout=30)
+            assert answer.status_code == status
+
+
+def test_an_address_that_was_asked_for_and_is_taken_is_a_fault(start):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        address = f"127.0.0.1:{s.getsockname()[1]}"
+        run = start("refused", SHOOTD_LISTEN=address)
+        assert run.process.wait(40 * PATIENCE) == 1
+        assert f"SHOOTD_LISTEN: {address} is taken" in run.text()
+        assert "shootd is running" not in run.text()
+
+
+def test_an_address_that_was_asked_for_is_used(start):
+    address = f"127.0.0.1:{free_port()}"
+    assert start("asked", SHOOTD_LISTEN=address).wait().said("shootd is running") == ("http://" + address, "")
+
+
+# ---- a machine that lacks things ---------------------------------------------------------------------------------------
+
+@pytest.fixture
+def bare(tmp_path):
+    """PATH of an ordinary user on a machine where no package is installed, and sudo is not either."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    for name in ("bash", "dirname", "env"):
+        (path / name).symlink_to(shutil.which(name))
+    for name, body in (("id", "echo 1000"), ("dpkg-query", "exit 1")):
+        (path / name).write_text(f"#!/bin/bash\n{body}\n")
+        (path / name).chmod(0o755)
+    return {"PATH": str(path)}
+
+
+@pytest.mark.parametrize("what, there, not_there", [
+    ("run", {"gcc", "libmicrohttpd-dev"}, {"chromium", "kubernetes-client", "nodejs", "libcmocka-dev", "python3-pytest"}),
+    ("test", {"gcc", "libcmocka-dev", "python3-pytest"}, set())])
+def test_without_sudo_the_packages_are_named(bare, what, there, not_there):
+    done = subprocess.run(["bash", DEPS, what], env=bare, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "no sudo" in done.stderr, done
+    command = re.search(r"^ +apt-get update && apt-get install (.*)$", done.stderr, re.M)[1].split()
+    assert there <= set(command) and not not_there & set(command)
+
+
+def test_an_ordinary_user_with_everything_lacks_nothing():
+    """nginx is in /usr/sbin, which is not on the PATH of a user."""
+    done = subprocess.run([DEPS, "missing", "test"], env={"PATH": "/usr/local/bin:/usr/bin:/bin"}, capture_output=True, text=True,
+                          timeout=60, check=True)
+    assert done.stdout == ""
+
+
+def test_make_without_a_compiler_says_what_to_do():
+    done = subprocess.run(["make", "CC=no-such-compiler", "all"], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          env={k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"})
+    assert done.returncode == 2 and "no compiler 'no-such-compiler': 'make deps'" in done.stderr, done
+
+
+def test_deps_of_a_server_bring_no_test_tool():
+    """`make run` and `make deps` want what building and running need."""
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.search(r"^deps:\n\t@tools/deps.sh run$", makefile, re.M) and re.search(r"^run: deps\n", makefile, re.M)
+    assert re.search(r"^test: deps-test\n", makefile, re.M)

@@ -1,0 +1,153 @@
+#!/bin/bash
+# Makes a bare Debian 12 (debootstrap, minbase) and tries the checkout that is committed in it: `make run` with README's
+# commands and, by the user, its "Deploy", then `make test`, as root and as an ordinary user, who has no sudo at first, then has it, then has it no longer.
+#   STAGE=run|test     only this stage (default: both)
+#   AS=root|user       only as this one (default: both)
+#   KEEP=1             leaves build/fresh/root to look at
+# The base system and the packages stay in build/fresh for the next time; `make clean` removes them.
+# All that is mounted is mounted in a namespace of its own, and goes with the last process in it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cache=$PWD/build/fresh
+root=$cache/root
+suite=bookworm
+read -ra stages <<<"${STAGE:-run test}"
+read -ra people <<<"${AS:-root user}"
+
+say() { printf '\n== fresh: %s (%d s)\n' "$*" $SECONDS; }
+refuse() {
+    echo "make fresh: $*" >&2
+    exit 64
+}
+
+[ "$(id -u)" = 0 ] || refuse "needs root: it makes the root file system of a Debian 12 and enters it (sudo make fresh)"
+for one in "${stages[@]}"; do [[ $one =~ ^(run|test)$ ]] || refuse "STAGE is run or test, not '$one'"; done
+for one in "${people[@]}"; do [[ $one =~ ^(root|user)$ ]] || refuse "AS is root or user, not '$one'"; done
+
+# ---- inside the namespace: enters the root; $2 is who, $3 what to run in the checkout --------------------------------
+
+enter() { # USER COMMAND...
+    local user=$1 home=/home/$1 path=/usr/local/bin:/usr/bin:/bin
+    shift
+    [ "$user" != root ] || home=/root path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    local keep=() name
+    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY npm_config_registry TEST_WORKERS; do
+        [ -z "${!name:-}" ] || keep+=("$name=${!name}")
+    done
+    [ -e "$root/etc/fresh-ca.pem" ] && keep+=(NODE_EXTRA_CA_CERTS=/etc/fresh-ca.pem)
+    # shellcheck disable=SC2016 # for the inner shell
+    chroot --userspec="$user" "$root" env -i "${keep[@]}" HOME="$home" USER="$user" LOGNAME="$user" LANG=C.UTF-8 TERM=dumb \
+        PATH=$path bash -c 'cd "$HOME" && { [ ! -d shootd ] || cd shootd; } && exec "$@"' bash "$@"
+}
+
+if [ "${1:-}" = --entered ]; then
+    mount -t proc proc "$root/proc"
+    mount -t sysfs -o ro sysfs "$root/sys"
+    mkdir -p "$root/dev/pts" "$root/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$root/dev/pts"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+    shift
+    enter "$@"
+    exit
+fi
+inside() { unshare --mount --propagation private --pid --fork --kill-child "$PWD/tools/fresh.sh" --entered "$@"; }
+
+# ---- the root --------------------------------------------------------------------------------------------------------
+
+# Lines for sources.list: what this machine's own apt has of Debian 12.
+sources() {
+    # shellcheck disable=SC2016 # apt's own placeholders
+    apt-get indextargets --format '$(ORIGIN) $(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+        sed -n "s/^Debian ${suite}[a-z-]* \(deb .* main\)\$/\1/p" | sort -u
+}
+
+make_base() {
+    local mirror
+    mirror=$(sources | awk -v suite=$suite '$3 == suite { print $2; exit }')
+    [ -n "$mirror" ] || refuse "this machine's apt has no Debian $suite to take packages from"
+    if ! command -v debootstrap >/dev/null; then
+        apt-get update -qq
+        apt-get install -y -qq --no-install-recommends debootstrap >/dev/null
+    fi
+    say "debootstrap"
+    debootstrap --variant=minbase $suite "$root" "$mirror" >"$cache/debootstrap.log" 2>&1 || {
+        tail -20 "$cache/debootstrap.log" >&2
+        exit 1
+    }
+    tar -C "$root" --one-file-system -cf "$cache/base.tar.new" .
+    mv "$cache/base.tar.new" "$cache/base.tar"
+    remove_root
+}
+
+remove_root() {
+    ! grep -qF " $root/" /proc/self/mounts || refuse "something is mounted below $root; it is not touched"
+    rm -rf --one-file-system "$root"
+}
+
+settings() {
+    sources >"$root/etc/apt/sources.list"
+    apt-config dump | grep '^Acquire::' >"$root/etc/apt/apt.conf.d/90machine" || true
+    cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+    mkdir -p "$root/usr/local/share/ca-certificates"
+    cp -rL /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/"
+    [ ! -r "${NODE_EXTRA_CA_CERTS:-}" ] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/etc/fresh-ca.pem"
+}
+
+keep_packages() { cp -lf "$root"/var/cache/apt/archives/*.deb "$cache/archives/" 2>/dev/null || true; }
+
+make_root() { # USER
+    remove_root
+    mkdir -p "$cache/archives"
+    [ -e "$cache/base.tar" ] || make_base
+    mkdir "$root"
+    tar -C "$root" -xpf "$cache/base.tar"
+    settings
+    cp -lf "$cache"/archives/*.deb "$root/var/cache/apt/archives/" 2>/dev/null || true
+    local home=$root/root
+    if [ "$1" != root ]; then
+        chroot "$root" useradd -m -s /bin/bash "$1"
+        home=$root/home/$1
+    fi
+    git clone -q . "$home/shootd"
+    [ "$1" = root ] || chroot "$root" chown -R "$1:$1" "/home/$1/shootd"
+    # What README asks for before its first command.
+    inside root apt-get -qq update
+    inside root apt-get -qq install -y --no-install-recommends make >/dev/null
+}
+
+# ---- the stages ------------------------------------------------------------------------------------------------------
+
+try() { # USER STAGE
+    say "$2 as $1"
+    inside "$1" tools/fresh_inside.sh "$2" || {
+        keep_packages
+        say "FAILED: $2 as $1"
+        exit 1
+    }
+    keep_packages
+    say "passed: $2 as $1"
+}
+
+mkdir -p "$cache"
+[ -n "${KEEP:-}" ] || trap remove_root EXIT
+for person in "${people[@]}"; do
+    make_root "$person"
+    if [ "$person" = user ]; then
+        try user refused
+        inside root apt-get -qq install -y --no-install-recommends sudo >/dev/null
+        echo 'user ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/user"
+        chmod 440 "$root/etc/sudoers.d/user"
+    fi
+    for stage in "${stages[@]}"; do
+        try "$person" "$stage"
+        if [ "$person $stage" = "user run" ]; then
+            inside root apt-get -qq install -y --no-install-recommends systemd >/dev/null
+            try user deploy
+        fi
+    done
+    if [ "$person" = user ]; then
+        rm "$root/usr/bin/sudo"
+        for stage in "${stages[@]}"; do try user "nothing-$stage"; done
+    fi
+done
+say "all passed: ${stages[*]} as ${people[*]}"
