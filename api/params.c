@@ -340,14 +340,33 @@ static int find_rule(uint32_t known, const char *name)
     return -1;
 }
 
+enum { MAX_PARAMETERS = 50, PARAMETERS_IN_MEMORY = 128 };
+
+static void too_many(struct problem **problem)
+{
+    problem_add_fault(problem, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "query", "too_many", NULL,
+                      "holds more than %d parameters", MAX_PARAMETERS);
+}
+
+struct problem *params_refuse_target(const char *target)
+{
+    struct problem *problem = NULL;
+    const char *p = strchr(target, '?');
+    int count = 0;
+    for (; p && count <= PARAMETERS_IN_MEMORY; p = strchr(p + 1, '&'))
+        count++;
+    if (count > PARAMETERS_IN_MEMORY)
+        too_many(&problem);
+    return problem;
+}
+
 static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                      const char *value, size_t value_len)
 {
-    enum { MAX_PARAMETERS = 50 };
     struct reading *in = cls;
     (void)kind;
     if (++in->count > MAX_PARAMETERS) {
-        fault(in, "query", "too_many", NULL, "holds more than 50 parameters");
+        too_many(&in->problem);
         return MHD_NO;
     }
     char *name CLEANUP_FREE = mem_strndup(key, key_len);

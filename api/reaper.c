@@ -115,24 +115,49 @@ void connection_close(struct connection *c)
     free(c);
 }
 
-/*
- * A client that began a request is told (408). Nothing else writes to the socket in these phases: a worker
- * that comes later finds `due` REAPED and gives up.
- */
-static void tell_timeout(const struct reaper *reaper, const struct connection *c)
+/* Writes an answer without the library. Nothing else writes to the socket in these phases: a worker that
+ * comes later finds `due` REAPED and gives up. */
+static void tell(const struct reaper *reaper, const struct connection *c, const struct problem *problem)
 {
     char id[ID_BYTES];
-    struct problem *problem CLEANUP_PROBLEM =
-        problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
+    const struct problem_kind *kind = problem_kind(problem->code);
     json_t *doc CLEANUP_JSON = problem_to_json(problem, id_new(reaper->env, ID_REQUEST, id));
     char *content CLEANUP_FREE = json_text(doc);
-    char *message CLEANUP_FREE =
-        mem_printf("HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
-                   "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
-                   "X-Request-Id: %s\r\n\r\n%s",
-                   strlen(content), id, content);
+    char *message CLEANUP_FREE = mem_printf(
+        "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
+        "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
+        "X-Request-Id: %s\r\n\r\n%s",
+        kind->status, MHD_get_reason_phrase_for((unsigned)kind->status), strlen(content), id, content);
     (void)send(c->fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-    log_info("request timed out", "request_id", id, "client", c->address);
+    log_info("request refused unread", "request_id", id, "client", c->address, "status",
+             LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
+}
+
+/* A client that began a request is told (408). */
+static void tell_timeout(const struct reaper *reaper, const struct connection *c)
+{
+    struct problem *problem CLEANUP_PROBLEM =
+        problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
+    tell(reaper, c, problem);
+}
+
+static bool reap(struct connection *c)
+{
+    int64_t due = atomic_load(&c->due);
+    while (due != REAPED)
+        if (atomic_compare_exchange_weak(&c->due, &due, REAPED))
+            return true;
+    return false;
+}
+
+void connection_refuse(struct connection *c, struct problem *problem)
+{
+    struct problem *owned CLEANUP_PROBLEM = problem;
+    if (!reap(c))
+        return;
+    tell(c->reaper, c, owned);
+    connection_linger(c);
+    (void)shutdown(c->fd, SHUT_RDWR);
 }
 
 /* The reaper's lock is held: the connection cannot be closed meanwhile, so its descriptor is its own. */

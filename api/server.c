@@ -80,9 +80,13 @@ static void *on_request_line(void *cls, const char *target, struct MHD_Connectio
 {
     struct connection *peer = peer_of(mhd);
     (void)cls;
+    headers_refuse_cookies(mhd);
     if (peer) {
         peer->target_len = strlen(target);
         (void)connection_enter(peer, PHASE_CONN_HEADER);
+        struct problem *problem = params_refuse_target(target);
+        if (problem)
+            connection_refuse(peer, problem);
     }
     return NULL; /* the request is made at the first handler call: only then it is sure to be completed */
 }
@@ -107,8 +111,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 static enum MHD_Result on_headers(struct api *api, struct MHD_Connection *mhd, const char *target,
                                   const char *method, const char *version, void **context)
 {
-    struct request *r = request_new(api, mhd, peer_of(mhd), method);
-    r->is_http_1_0 = !strcmp(version, MHD_HTTP_VERSION_1_0);
+    struct request *r = request_new(api, mhd, peer_of(mhd), method, version);
     *context = r;
     atomic_fetch_add(&api->in_flight, 1);
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY))
