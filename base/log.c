@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/timefmt.h"
 
 enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024 };
@@ -98,11 +99,7 @@ static void clean_value(struct cleaned *c, const char *value)
     size_t len = strnlen(value, LOG_MAX_VALUE);
     bool fits = len < sizeof(c->room) - c->used;
     char *copy = fits ? c->room + c->used : mem_calloc(len + 1, 1);
-    memcpy(copy, value, len);
-    copy[len] = '\0';
-    for (char *p = copy; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    len = printable_write(copy, len + 1, value, len);
     log_mask_secrets(copy);
     c->used += fits ? len + 1 : 0;
     c->allocated[c->count] = fits ? NULL : copy;

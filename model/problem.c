@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/printable.h"
 
 static const struct problem_kind kinds[] = {
 #define X(id, code, status, title, fault, advice) [PROBLEM_##id] = {code, status, title, fault, advice},
@@ -46,6 +47,8 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     if (vasprintf(&p->detail, detail, args) < 0)
         abort();
     va_end(args);
+    size_t len = strlen(p->detail); /* it may quote Cleura, or the caller */
+    (void)printable_write(p->detail, len + 1, p->detail, len);
     p->code = code;
     return p;
 }
