@@ -28,8 +28,8 @@ static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405,
 enum {
     BUCKETS = ARRAY_LEN(buckets),
     STATUSES = ARRAY_LEN(statuses),
-    MAX_ROUTES = 64, /* the last one is "none": no route matched */
-    NO_ROUTE = MAX_ROUTES - 1,
+    NO_ROUTE = ROUTE_COUNT, /* "none": no route matched */
+    MAX_ROUTES,
     METHODS = METHOD_MAX_ + 1,
 };
 
@@ -163,7 +163,7 @@ static void write_duration_of(struct buffer *out, struct shard *first, size_t ro
     uint64_t counts[BUCKETS + 1] = {0};
     uint64_t sum_us = 0;
     for (size_t other = route; first && other < MAX_ROUTES; other++) {
-        bool same = other == route || (route != NO_ROUTE && other < route_count &&
+        bool same = other == route || (route != NO_ROUTE && other < ROUTE_COUNT &&
                                        !strcmp(routes[other].template, routes[route].template));
         if (!same)
             continue;
@@ -224,12 +224,12 @@ void metrics_write(struct api *api, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
     family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
-    for (size_t i = 0; i < route_count; i++)
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
         write_requests_of(out, first, i);
     write_requests_of(out, first, NO_ROUTE);
     family(out, "shootd_http_request_duration_seconds", "histogram",
            "Time from the end of the header section to the end of the answer.");
-    for (size_t i = 0; i < route_count; i++)
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
         if (is_first_of_template(i))
             write_duration_of(out, first, i);
     write_duration_of(out, first, NO_ROUTE);

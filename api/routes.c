@@ -3,6 +3,7 @@
 #include "api/routes.h"
 
 #include "api/handlers.h"
+#include "base/attrs.h"
 
 #define P(id) PARAM_BIT(PARAM_##id)
 #define PAGE  (P(LIMIT) | P(CURSOR))
@@ -120,4 +121,4 @@ const struct route routes[] = {
      ROUTE_BODY, SMALL_BODY, 0},
 };
 
-const size_t route_count = sizeof(routes) / sizeof(routes[0]);
+_Static_assert(ARRAY_LEN(routes) == ROUTE_COUNT, "ROUTE_COUNT in routes.h is the number of rows");
