@@ -214,6 +214,10 @@ static void write_gauges(struct api *api, struct buffer *out)
     family(out, "shootd_http_connections_reaped_total", "counter",
            "Connections shut down for being too slow.");
     (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", atomic_load(&api->reaper.reaped));
+    family(out, "shootd_http_connections_refused_total", "counter",
+           "Connections refused because their address had too many open.");
+    (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n",
+                        atomic_load(&api->acceptor.peers.refused));
     write_refused(api, out);
     family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,

@@ -8,9 +8,7 @@
 #include <time.h>
 
 #include "api/kept.h"
-#include "base/ids.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "api/raw_reply.h"
 #include "base/mem.h"
 
 static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
@@ -115,22 +113,11 @@ void connection_close(struct connection *c)
     free(c);
 }
 
-/* Writes an answer without the library. Nothing else writes to the socket in these phases: a worker that
- * comes later finds `due` REAPED and gives up. */
+/* Nothing else writes to the socket in these phases: a worker that comes later finds `due` REAPED and gives
+ * up. */
 static void tell(const struct reaper *reaper, const struct connection *c, const struct problem *problem)
 {
-    char id[ID_BYTES];
-    const struct problem_kind *kind = problem_kind(problem->code);
-    json_t *doc CLEANUP_JSON = problem_to_json(problem, id_new(reaper->env, ID_REQUEST, id));
-    char *content CLEANUP_FREE = json_text(doc);
-    char *message CLEANUP_FREE = mem_printf(
-        "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
-        "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
-        "X-Request-Id: %s\r\n\r\n%s",
-        kind->status, MHD_get_reason_phrase_for((unsigned)kind->status), strlen(content), id, content);
-    (void)send(c->fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-    log_info("request refused unread", "request_id", id, "client", c->address, "status",
-             LOG_INT(kind->status), "code", kind->code, "reason", problem->detail);
+    raw_reply(reaper->env, c->fd, c->address, problem);
 }
 
 /* A client that began a request is told (408). */

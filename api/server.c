@@ -104,7 +104,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     }
     if (*context)
         connection_close(TAKE_PTR(*context));
-    acceptor_closed(&api->acceptor);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    acceptor_closed(&api->acceptor, info ? info->client_addr : NULL);
 }
 
 /* First call: the header section is complete. */
@@ -277,8 +278,15 @@ static bool start_server(struct api *api, char **ret_error)
         *ret_error = mem_printf("cannot start the HTTP server: %s", errno ? strerror(errno) : "see the log");
         return false;
     }
-    int r = acceptor_start(&api->acceptor, api->options.env, api->daemon, api->options.listen_fd,
-                           connection_limit(api));
+    const struct acceptor_options accept = {
+        .env = api->options.env,
+        .daemon = api->daemon,
+        .listen_fd = api->options.listen_fd,
+        .limit = connection_limit(api),
+        .per_address = (unsigned)api->options.config->limits.connections_per_address,
+        .trust = &api->trust,
+    };
+    int r = acceptor_start(&api->acceptor, &accept);
     if (r < 0) {
         *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
         MHD_stop_daemon(api->daemon);

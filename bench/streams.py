@@ -74,7 +74,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         sim = harness.Sim(directory)
         d = harness.Shootd(pathlib.Path(directory) / "s", sim.url, polling="{active: 50ms, idle: 100ms, discovery: 100ms}",
-                           extra=f"limits: {{streams_per_token: {STREAMS + STALLED}}}\n")
+                           extra=f"limits: {{streams_per_token: {STREAMS + STALLED}, connections_per_address: 0}}\n")
         d.config.write_text(d.config.read_text().replace("log_level: debug", "log_level: warning"))
         d.start()
         try:
