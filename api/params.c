@@ -71,6 +71,19 @@ static const char *fields_to_name(int value)
     return fields_names[value];
 }
 
+static const char *const webhooks_names[WEBHOOKS_MAX_] = {
+    [WEBHOOKS_KEEP] = "keep", [WEBHOOKS_DISABLE] = "disable"};
+
+static int webhooks_from_name(const char *name)
+{
+    return index_of(name, webhooks_names, WEBHOOKS_MAX_);
+}
+
+static const char *webhooks_to_name(int value)
+{
+    return webhooks_names[value];
+}
+
 static const char *check_label(const char *text, json_t **ret_valid)
 {
     (void)ret_valid;
@@ -170,6 +183,12 @@ static const struct rule rules[PARAM_MAX_] = {
                        .from_name = audit_outcome_from_name,
                        .to_name = audit_outcome_name},
     [PARAM_TICKET] = {.name = "ticket"},
+    [PARAM_WEBHOOKS] = {.name = "webhooks",
+                        .kind = KIND_ENUM,
+                        .max = WEBHOOKS_MAX_,
+                        .from_name = webhooks_from_name,
+                        .to_name = webhooks_to_name,
+                        .single = true},
 };
 
 enum { MAX_TEXT = 512, MAX_DAYS = 36500 };

@@ -41,6 +41,7 @@ enum param_id {
     PARAM_TOKEN,
     PARAM_OUTCOME,
     PARAM_TICKET,
+    PARAM_WEBHOOKS,
     PARAM_MAX_,
 };
 
@@ -58,6 +59,8 @@ struct params {
 
 /* Values of PARAM_FIELDS. */
 enum { FIELDS_FULL, FIELDS_SUMMARY, FIELDS_MAX_ };
+/* Values of PARAM_WEBHOOKS. */
+enum { WEBHOOKS_KEEP, WEBHOOKS_DISABLE, WEBHOOKS_MAX_ };
 
 struct problem;
 struct request;

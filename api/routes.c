@@ -110,7 +110,7 @@ const struct route routes[] = {
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, ROUTE_SECRET, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN,
      ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
-    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, 0},
+    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, P(WEBHOOKS)},
 
     {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, 0, 0,
      PAGE | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME)},

@@ -120,6 +120,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     log_info("token revoked", "token", cmd->id, "by", cmd->token_name);
     struct save *save = save_new(r, on_revoked, cmd);
     change_put_token(save->set, api_token_copy(entry->token));
+    webhooks_token_revoked(save, entry->token, cmd->disables_webhooks);
     cmd->status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);
