@@ -10,6 +10,7 @@
 #include "api/match.h"
 #include "api/problem_reply.h"
 #include "api/request.h"
+#include "api/routes.h"
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -88,6 +89,42 @@ static const char *check_label(const char *text, json_t **ret_valid)
 {
     (void)ret_valid;
     return label_filter_fault(text);
+}
+
+/* What the audit log tells beside operations of the API (reconcile/audit.c). */
+static const char *const own_actions[] = {"daemon.started", "daemon.stopped", "audit.left_out"};
+
+static bool is_action(const char *name, size_t len)
+{
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (strlen(routes[i].operation) == len && !memcmp(routes[i].operation, name, len))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(own_actions); i++)
+        if (strlen(own_actions[i]) == len && !memcmp(own_actions[i], name, len))
+            return true;
+    return false;
+}
+
+static const char *check_action(const char *text, json_t **ret_valid)
+{
+    bool known = true;
+    for (const char *item = text; known; item++) {
+        size_t len = strcspn(item, ",");
+        known = is_action(item, len);
+        item += len;
+        if (!*item)
+            break;
+    }
+    if (known)
+        return NULL;
+    *ret_valid = json_array();
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (!(routes[i].flags & ROUTE_PUBLIC))
+            (void)json_array_append_new(*ret_valid, json_string(routes[i].operation));
+    for (size_t i = 0; i < ARRAY_LEN(own_actions); i++)
+        (void)json_array_append_new(*ret_valid, json_string(own_actions[i]));
+    return "must be operationIds of openapi.yaml, daemon.started, daemon.stopped or audit.left_out, with "
+           "commas between";
 }
 
 static const char *check_sort(const char *text, json_t **ret_valid)
@@ -175,7 +212,7 @@ static const struct rule rules[PARAM_MAX_] = {
                       .from_name = fields_from_name,
                       .to_name = fields_to_name,
                       .single = true},
-    [PARAM_ACTION] = {.name = "action"},
+    [PARAM_ACTION] = {.name = "action", .check = check_action},
     [PARAM_TOKEN] = {.name = "token"},
     [PARAM_OUTCOME] = {.name = "outcome",
                        .kind = KIND_ENUM,

@@ -153,6 +153,9 @@ enum MHD_Result respond_send(struct request *r)
 {
     struct answer *a = &r->answer;
     struct fields f;
+    if (r->method == METHOD_OPTIONS &&
+        a->status >= 400) /* a preflight: scripts are to see what the resource says */
+        cors_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     compress_answer(r);
     collect_fields(r, &f);
     bool may_keep = r->peer && a->blob;

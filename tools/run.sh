@@ -37,6 +37,12 @@ done
 wait_for "$sim_url/_sim/healthz" "$sim_pid" cleura-sim
 
 listen=${SHOOTD_LISTEN:-127.0.0.1:8080}
+# Pages on loopback may call it: those of its own address, and where they are usually served from while they are made.
+port=${listen##*:}
+origins=''
+for port in $([[ $port =~ ^[0-9]+$ ]] && echo "$port") 3000 5173 8000; do
+    origins+="\"http://127.0.0.1:$port\", \"http://localhost:$port\", "
+done
 install -m 0600 /dev/null "$dir/password"
 echo demo >"$dir/password"
 cat >"$dir/shootd.yaml" <<YAML
@@ -55,6 +61,7 @@ projects:
     project_id: 00112233445566778899aabbccddeeff
 polling: {active: 1s, idle: 5s, discovery: 10s}
 webhooks: {allow: [127.0.0.0/8, "::1/128"], allow_http: true}
+cors: {origins: [$origins]}
 YAML
 build/shootd --config "$dir/shootd.yaml" >"$dir/shootd.log" 2>&1 &
 shootd_pid=$!

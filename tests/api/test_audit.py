@@ -198,8 +198,13 @@ def test_pages_filters_and_who_may_read(make_sim, make_shootd):
         if not cursor:
             break
         assert len(page["items"]) == 2
-        assert d.http.get("/v1/audit", params={"limit": 2, "cursor": cursor, "action": "x"}).status_code == 400
+        assert d.http.get("/v1/audit", params={"limit": 2, "cursor": cursor, "action": "createToken"}).status_code == 400
     assert whole == audit(d) and len(whole) == 7 and pages == 4
+    for wrong in ("foo", "createCluster,foo", ",", "", "createcluster", "createCluster,"):
+        refused = d.http.get("/v1/audit", params={"action": wrong})
+        assert refused.status_code == 400, wrong
+        [fault] = refused.json()["errors"]
+        assert fault["parameter"] == "action" and {"createCluster", "getKubeconfig", "daemon.started"} <= set(fault["valid"])
     for params in ({"outcome": "good"}, {"colour": "red"}, {"limit": 0}):
         assert d.http.get("/v1/audit", params=params).status_code == 400
     _, operator = bearer(d, name="operator", role="operator", projects=["*"])
