@@ -302,6 +302,41 @@ static void logs_and_problems_hold_printable_text(void **state)
     problem_free(p);
 }
 
+static char last_message[512];
+
+static void keep_message(enum log_level level, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count)
+{
+    (void)level;
+    (void)keys;
+    (void)values;
+    (void)count;
+    (void)snprintf(last_message, sizeof(last_message), "%s", message);
+}
+
+/* MESSAGE of the journal is what a person reads first, often the only thing. */
+static void messages_are_sentences(void **state)
+{
+    (void)state;
+    log_set_sink(keep_message);
+    log_error("not listening", "error", "cannot listen on 127.0.0.1:1: Permission denied");
+    assert_string_equal(last_message, "not listening: cannot listen on 127.0.0.1:1: Permission denied");
+    log_warning("catalog not read", "error", "Cleura answered 503", "project", "team-a", "request_id", "r1");
+    assert_string_equal(last_message, "catalog not read (project team-a): Cleura answered 503");
+    log_info("{method} {route} answered {status}", "method", "GET", "route", "/v1/x", "status", "404", "code",
+             "not_found", "duration_us", "12");
+    assert_string_equal(last_message, "GET /v1/x answered 404: not_found");
+    log_info("{method} {what", "method", NULL);
+    assert_string_equal(last_message, "- {what");
+    log_info("{a}", "a", "{b}", "b", "c");
+    assert_string_equal(last_message, "{b}");
+    log_info("plain", "n", LOG_INT(3));
+    assert_string_equal(last_message, "plain");
+    log_info("kept", "cluster", "dev", "project", "team-a", "error", "shd_abcdefgh is wrong");
+    assert_string_equal(last_message, "kept (project team-a, cluster dev): shd_******** is wrong");
+    log_set_sink(NULL);
+}
+
 static void sealed_values_open_only_in_their_context(void **state)
 {
     (void)state;
@@ -412,6 +447,7 @@ int main(void)
         cmocka_unit_test(log_lines_are_quoted_where_needed),
         cmocka_unit_test(foreign_text_can_be_printed),
         cmocka_unit_test(logs_and_problems_hold_printable_text),
+        cmocka_unit_test(messages_are_sentences),
         cmocka_unit_test(sealed_values_open_only_in_their_context),
         cmocka_unit_test(view_readers_never_see_half_a_change),
         cmocka_unit_test(view_is_sorted_and_the_last_change_wins),
