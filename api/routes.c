@@ -33,6 +33,9 @@ const struct route routes[] = {
     {"getOpenapiJson", METHOD_GET, "/openapi.json", handle_openapi_json, ROLE_VIEWER,
      ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
 
+    {"getProblem", METHOD_GET, "/problems/{problem}", handle_problem, ROLE_VIEWER,
+     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+
     {"whoami", METHOD_GET, "/v1/whoami", handle_whoami, ROLE_VIEWER, 0, 0, 0},
     {"listProjects", METHOD_GET, "/v1/projects", handle_projects, ROLE_VIEWER, 0, 0, PAGE},
     {"getProject", METHOD_GET, PROJECT, handle_project, ROLE_VIEWER, 0, 0, 0},
@@ -110,7 +113,8 @@ const struct route routes[] = {
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, ROUTE_SECRET, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN,
      ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
-    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, P(WEBHOOKS)},
+    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0,
+     P(WEBHOOKS)},
 
     {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, 0, 0,
      PAGE | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME)},
