@@ -1,12 +1,15 @@
 #include "api/acceptor.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/raw_reply.h"
 #include "base/log.h"
 
 enum { BATCH = 64, PAUSE_MS = 100, COMPLAIN_EVERY_MS = 60 * 1000 };
@@ -27,12 +30,29 @@ static void complain(struct acceptor *a, enum acceptor_trouble trouble, const ch
     log_warning(what, "cause", why, "connections", LOG_INT(atomic_load(&a->open)));
 }
 
+static void refuse(struct acceptor *a, int fd, const struct sockaddr *address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    struct problem *p CLEANUP_PROBLEM = problem_new(
+        PROBLEM_TOO_MANY_REQUESTS,
+        "This address has %u connections open; more are not taken (limits.connections_per_address).",
+        a->peers.limit);
+    p->retry_after_s = 1;
+    (void)getnameinfo(address, sizeof(struct sockaddr_in6), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
+    raw_reply(a->env, fd, text, p);
+    (void)close(fd);
+}
+
 /*
  * A worker that has no memory for a connection closes it and tells nobody: `open` and `unseen` are one too
  * high from then on. Nothing else works any more by then.
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
+    if (!peers_enter(&a->peers, address)) {
+        refuse(a, fd, address);
+        return;
+    }
     atomic_fetch_add(&a->open, 1);
     atomic_fetch_add(&a->unseen, 1);
     if (MHD_add_connection(a->daemon, fd, address, len) == MHD_YES)
@@ -40,6 +60,7 @@ static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address
     /* Closed by the library. */
     atomic_fetch_sub(&a->unseen, 1);
     atomic_fetch_sub(&a->open, 1);
+    peers_leave(&a->peers, address);
     complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not take it");
 }
 
@@ -100,10 +121,13 @@ static void *acceptor_run(void *arg)
     return NULL;
 }
 
-int acceptor_start(struct acceptor *a, const struct env *env, struct MHD_Daemon *daemon, int listen_fd,
-                   unsigned limit)
+int acceptor_start(struct acceptor *a, const struct acceptor_options *options)
 {
-    *a = (struct acceptor){.env = env, .daemon = daemon, .listen_fd = listen_fd, .limit = limit};
+    *a = (struct acceptor){.env = options->env,
+                           .daemon = options->daemon,
+                           .listen_fd = options->listen_fd,
+                           .limit = options->limit};
+    peers_init(&a->peers, options->trust, options->per_address);
     a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (a->wake_fd < 0)
         return -errno;
@@ -127,6 +151,7 @@ void acceptor_stop(struct acceptor *a)
 void acceptor_done(struct acceptor *a)
 {
     (void)close(a->wake_fd);
+    peers_done(&a->peers);
 }
 
 void acceptor_seen(struct acceptor *a)
@@ -134,8 +159,9 @@ void acceptor_seen(struct acceptor *a)
     atomic_fetch_sub(&a->unseen, 1);
 }
 
-void acceptor_closed(struct acceptor *a)
+void acceptor_closed(struct acceptor *a, const struct sockaddr *address)
 {
+    peers_leave(&a->peers, address);
     if (atomic_fetch_sub(&a->open, 1) == a->limit)
         wake(a);
 }

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "api/peers.h"
 #include "base/env.h"
 
 enum acceptor_trouble { TROUBLE_FULL, TROUBLE_FAILED, TROUBLE_DROPPED, TROUBLE_MAX_ };
@@ -23,6 +24,7 @@ struct acceptor {
     int listen_fd;
     int wake_fd;
     unsigned limit;
+    struct peers peers; /* connections of each address */
     pthread_t thread;
     int64_t complained[TROUBLE_MAX_]; /* mono_us of the last warning; acceptor's thread */
     atomic_uint open;                 /* accepted and not closed yet */
@@ -31,10 +33,18 @@ struct acceptor {
     bool runs; /* caller of start and stop */
 };
 
-/* Accepts up to `limit` connections at a time; those beyond wait in the kernel's queue. `listen_fd` is
- * non-blocking and stays the caller's. Negative errno on failure. */
-int acceptor_start(struct acceptor *a, const struct env *env, struct MHD_Daemon *daemon, int listen_fd,
-                   unsigned limit);
+struct acceptor_options {
+    const struct env *env;
+    struct MHD_Daemon *daemon;
+    int listen_fd;  /* non-blocking; stays the caller's */
+    unsigned limit; /* connections at a time; those beyond wait in the kernel's queue */
+    unsigned
+        per_address; /* of these, those of one client's address: further ones are refused; 0: any number */
+    const struct trust *trust;
+};
+
+/* Negative errno on failure. */
+int acceptor_start(struct acceptor *a, const struct acceptor_options *options);
 /* When it returns, nothing is accepted any more. May be called again; from the thread that started it. */
 void acceptor_stop(struct acceptor *a);
 /* After the daemon has stopped: its workers tell of connections until then. */
@@ -42,8 +52,8 @@ void acceptor_done(struct acceptor *a);
 
 /* A worker has begun to read a connection. Any thread. */
 void acceptor_seen(struct acceptor *a);
-/* A connection is closed. Any thread. */
-void acceptor_closed(struct acceptor *a);
+/* A connection from an address is closed. Any thread. */
+void acceptor_closed(struct acceptor *a, const struct sockaddr *address);
 /* How many connections no worker has looked at yet. Any thread. */
 unsigned acceptor_unseen(const struct acceptor *a);
 

@@ -28,7 +28,7 @@ void trust_done(struct trust *trust)
     free(trust->networks);
 }
 
-static bool trusts_address(const struct trust *trust, const struct ip *ip)
+bool trust_has_address(const struct trust *trust, const struct ip *ip)
 {
     for (size_t i = 0; i < trust->count; i++)
         if (cidr_contains(&trust->networks[i], ip))
@@ -39,7 +39,7 @@ static bool trusts_address(const struct trust *trust, const struct ip *ip)
 bool trust_has(const struct trust *trust, const struct connection *peer)
 {
     struct ip ip;
-    return ip_parse(peer->address, &ip) ? trusts_address(trust, &ip) : trust->local;
+    return ip_parse(peer->address, &ip) ? trust_has_address(trust, &ip) : trust->local;
 }
 
 /* The last item of the list that ends before *end, which becomes its start; false when it is no address. */
@@ -71,7 +71,7 @@ static void believe(struct request *r, const char *list)
     while (trusted && end > list && take_last(list, &end, text, &ip)) {
         memcpy(r->forwarded_for, text, sizeof(text));
         r->client = r->forwarded_for;
-        trusted = trusts_address(&r->api->trust, &ip);
+        trusted = trust_has_address(&r->api->trust, &ip);
     }
 }
 
@@ -85,9 +85,5 @@ void client_identify(struct request *r)
 uint64_t client_network(const struct request *r)
 {
     struct ip ip;
-    uint64_t network;
-    if (!r->client || !ip_parse(r->client, &ip))
-        return 0;
-    memcpy(&network, ip.bytes + (ip_is_ipv4(&ip) ? sizeof(network) : 0), sizeof(network));
-    return network;
+    return r->client && ip_parse(r->client, &ip) ? ip_network(&ip) : 0;
 }

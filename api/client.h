@@ -13,6 +13,7 @@
 enum { CLIENT_BYTES = 48 };
 
 struct cidr;
+struct ip;
 struct connection;
 struct request;
 
@@ -28,6 +29,9 @@ void trust_init(struct trust *trust, char *const *proxies);
 void trust_done(struct trust *trust);
 /* Whether the peer at the other end of a connection is one of them. */
 bool trust_has(const struct trust *trust, const struct connection *peer);
+
+/* Whether an address is that of one of them. */
+bool trust_has_address(const struct trust *trust, const struct ip *ip);
 
 /* Sets r->client; after the header section was collected. The worker of the request. */
 void client_identify(struct request *r);

@@ -35,6 +35,6 @@ void cors_answer_preflight(struct request *r, const char *allow)
     answer_header(&r->answer, "Access-Control-Allow-Methods", "%s", allow);
     answer_header(&r->answer, "Access-Control-Allow-Headers",
                   "Authorization, Cache-Control, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
-                  "Last-Event-ID, Prefer, X-Request-Id, traceparent");
+                  "Last-Event-ID, Prefer, X-Request-Id, traceparent, tracestate");
     answer_header(&r->answer, "Access-Control-Max-Age", "%d", MAX_AGE_S);
 }

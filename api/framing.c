@@ -96,6 +96,10 @@ bool check_framing(struct request *r)
 {
     const struct headers *h = &r->headers;
     const char *length = h->values[HEADER_CONTENT_LENGTH];
+    /* How the library reads chunks is not what others do (a bare LF in an extension, for example). What such
+     * a body ends before may be part of it for a proxy: it is not parsed. */
+    r->must_close =
+        h->counts[HEADER_TRANSFER_ENCODING] || (h->counts[HEADER_CONTENT_LENGTH] && !h->lines_checked);
     r->has_body = h->values[HEADER_TRANSFER_ENCODING] || (length && !length_is_zero(length));
     if (r->peer && r->peer->target_len > MAX_TARGET)
         return refuse(r, PROBLEM_URI_TOO_LONG, "The request target is longer than 8 KiB.");

@@ -79,6 +79,7 @@ void handle_redeliver(struct request *r);
 void handle_tokens(struct request *r);
 void handle_token_create(struct request *r);
 void handle_token_delete(struct request *r);
+void handle_problem(struct request *r);
 /* accounts.c */
 void handle_accounts(struct request *r);
 void handle_account_login(struct request *r);

@@ -65,17 +65,65 @@ static void keep(struct headers *h, enum header_id id, const char *value)
     h->values[id] = joined;
 }
 
+/* Found before any cookie of the client, and known again by its address. */
+static const char no_cookie_name[] = MHD_HTTP_HEADER_COOKIE;
+static const char no_cookie_value[] = "-";
+
+void headers_refuse_cookies(struct MHD_Connection *mhd)
+{
+    (void)MHD_set_connection_value(mhd, MHD_HEADER_KIND, no_cookie_name, no_cookie_value);
+}
+
+/*
+ * libmicrohttpd 0.9.75 takes a bare LF, a folded line and a NUL for what other programs do not take them for,
+ * and hands over texts that show nothing of it. But it parses in place: texts lie where they were received,
+ * with a NUL in place of each byte of a line end. So a line that ended with CR LF, and is whole, ends two
+ * bytes before the next one begins; the last one ends four bytes before the section does. Newer libraries
+ * refuse such lines themselves and may lay the texts out in another way.
+ */
+static bool library_parses_in_place(void)
+{
+    return !strncmp(MHD_get_version(), "0.9.75", strlen("0.9.75"));
+}
+
+static const char unclean_line[] =
+    "A line of the header section does not end with CR LF, is folded, or holds a NUL.";
+
+static void begin_lines(struct headers *h, const char *version)
+{
+    h->lines_checked = library_parses_in_place();
+    h->next = version + strlen(version) + 2;
+}
+
+static void check_line(struct headers *h, const char *key, const char *value, size_t value_len)
+{
+    if (h->lines_checked && key != h->next)
+        h->fault = unclean_line;
+    h->next = value + value_len + 2;
+}
+
+static void end_lines(struct headers *h, struct MHD_Connection *mhd, const char *method)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (h->lines_checked && (!info || h->next + 2 != method + info->header_size))
+        h->fault = unclean_line;
+}
+
 static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                const char *value, size_t value_len)
 {
     struct headers *h = cls;
     (void)kind;
+    if (key == no_cookie_name)
+        return MHD_YES;
     h->field_count++;
     h->bytes += key_len + value_len + 4;
     if (!http_is_token(key, key_len))
         h->fault = "A header field has a malformed name.";
     if (!value)
         value = "";
+    check_line(h, key, value, value_len);
     if (has_control(value, value_len))
         h->fault = "A header field holds a control character.";
     for (int id = 0; id < HEADER_MAX_; id++) {
@@ -87,9 +135,11 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
     return MHD_YES;
 }
 
-void headers_collect(struct headers *h, struct MHD_Connection *mhd)
+void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version)
 {
+    begin_lines(h, version);
     (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, collect, h);
+    end_lines(h, mhd, method);
 }
 
 void headers_done(struct headers *h)

@@ -39,10 +39,19 @@ struct headers {
     char *joined[HEADER_MAX_]; /* owns the joined values */
     unsigned field_count;
     size_t bytes;
-    const char *fault; /* what is malformed, or NULL */
+    const char *fault;  /* what is malformed, or NULL */
+    bool lines_checked; /* each line was seen to end with CR LF, and none to hold a NUL */
+    const char *next;   /* while they are collected: where the next line has to begin */
 };
 
-void headers_collect(struct headers *h, struct MHD_Connection *mhd);
+/*
+ * Keeps libmicrohttpd from parsing cookies, which nobody wants here and for which its memory may not suffice:
+ * then it would close the connection without an answer. Before the header section is read.
+ */
+void headers_refuse_cookies(struct MHD_Connection *mhd);
+/* `method` and `version` are those that libmicrohttpd hands over: they lie in the bytes that were received.
+ */
+void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version);
 void headers_done(struct headers *h);
 /* Iterates a comma-separated list: the next item without white space around it; false at the end. */
 bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len);

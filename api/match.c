@@ -146,7 +146,7 @@ const struct route *route_match(struct request *r, unsigned *ret_allowed)
 {
     enum method wanted = r->method == METHOD_HEAD ? METHOD_GET : r->method;
     *ret_allowed = 0;
-    for (size_t i = 0; i < route_count; i++) {
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (!path_fits(routes[i].template, r))
             continue;
         if (routes[i].method == wanted) {

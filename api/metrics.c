@@ -28,8 +28,8 @@ static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405,
 enum {
     BUCKETS = ARRAY_LEN(buckets),
     STATUSES = ARRAY_LEN(statuses),
-    MAX_ROUTES = 64, /* the last one is "none": no route matched */
-    NO_ROUTE = MAX_ROUTES - 1,
+    NO_ROUTE = ROUTE_COUNT, /* "none": no route matched */
+    MAX_ROUTES,
     METHODS = METHOD_MAX_ + 1,
 };
 
@@ -163,7 +163,7 @@ static void write_duration_of(struct buffer *out, struct shard *first, size_t ro
     uint64_t counts[BUCKETS + 1] = {0};
     uint64_t sum_us = 0;
     for (size_t other = route; first && other < MAX_ROUTES; other++) {
-        bool same = other == route || (route != NO_ROUTE && other < route_count &&
+        bool same = other == route || (route != NO_ROUTE && other < ROUTE_COUNT &&
                                        !strcmp(routes[other].template, routes[route].template));
         if (!same)
             continue;
@@ -214,6 +214,10 @@ static void write_gauges(struct api *api, struct buffer *out)
     family(out, "shootd_http_connections_reaped_total", "counter",
            "Connections shut down for being too slow.");
     (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", atomic_load(&api->reaper.reaped));
+    family(out, "shootd_http_connections_refused_total", "counter",
+           "Connections refused because their address had too many open.");
+    (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n",
+                        atomic_load(&api->acceptor.peers.refused));
     write_refused(api, out);
     family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
@@ -224,12 +228,12 @@ void metrics_write(struct api *api, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
     family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
-    for (size_t i = 0; i < route_count; i++)
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
         write_requests_of(out, first, i);
     write_requests_of(out, first, NO_ROUTE);
     family(out, "shootd_http_request_duration_seconds", "histogram",
            "Time from the end of the header section to the end of the answer.");
-    for (size_t i = 0; i < route_count; i++)
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
         if (is_first_of_template(i))
             write_duration_of(out, first, i);
     write_duration_of(out, first, NO_ROUTE);

@@ -10,6 +10,7 @@
 #include "api/match.h"
 #include "api/problem_reply.h"
 #include "api/request.h"
+#include "api/routes.h"
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -85,10 +86,59 @@ static const char *fields_to_name(int value)
     return fields_names[value];
 }
 
+static const char *const webhooks_names[WEBHOOKS_MAX_] = {
+    [WEBHOOKS_KEEP] = "keep", [WEBHOOKS_DISABLE] = "disable"};
+
+static int webhooks_from_name(const char *name)
+{
+    return index_of(name, webhooks_names, WEBHOOKS_MAX_);
+}
+
+static const char *webhooks_to_name(int value)
+{
+    return webhooks_names[value];
+}
+
 static const char *check_label(const char *text, json_t **ret_valid)
 {
     (void)ret_valid;
     return label_filter_fault(text);
+}
+
+/* What the audit log tells beside operations of the API (reconcile/audit.c). */
+static const char *const own_actions[] = {"daemon.started", "daemon.stopped", "audit.left_out"};
+
+static bool is_action(const char *name, size_t len)
+{
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (strlen(routes[i].operation) == len && !memcmp(routes[i].operation, name, len))
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(own_actions); i++)
+        if (strlen(own_actions[i]) == len && !memcmp(own_actions[i], name, len))
+            return true;
+    return false;
+}
+
+static const char *check_action(const char *text, json_t **ret_valid)
+{
+    bool known = true;
+    for (const char *item = text; known; item++) {
+        size_t len = strcspn(item, ",");
+        known = is_action(item, len);
+        item += len;
+        if (!*item)
+            break;
+    }
+    if (known)
+        return NULL;
+    *ret_valid = json_array();
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (!(routes[i].flags & ROUTE_PUBLIC))
+            (void)json_array_append_new(*ret_valid, json_string(routes[i].operation));
+    for (size_t i = 0; i < ARRAY_LEN(own_actions); i++)
+        (void)json_array_append_new(*ret_valid, json_string(own_actions[i]));
+    return "must be operationIds of openapi.yaml, daemon.started, daemon.stopped or audit.left_out, with "
+           "commas between";
 }
 
 static const char *check_sort(const char *text, json_t **ret_valid)
@@ -182,7 +232,7 @@ static const struct rule rules[PARAM_MAX_] = {
                       .from_name = fields_from_name,
                       .to_name = fields_to_name,
                       .single = true},
-    [PARAM_ACTION] = {.name = "action"},
+    [PARAM_ACTION] = {.name = "action", .check = check_action},
     [PARAM_TOKEN] = {.name = "token"},
     [PARAM_OUTCOME] = {.name = "outcome",
                        .kind = KIND_ENUM,
@@ -190,6 +240,12 @@ static const struct rule rules[PARAM_MAX_] = {
                        .from_name = audit_outcome_from_name,
                        .to_name = audit_outcome_name},
     [PARAM_TICKET] = {.name = "ticket"},
+    [PARAM_WEBHOOKS] = {.name = "webhooks",
+                        .kind = KIND_ENUM,
+                        .max = WEBHOOKS_MAX_,
+                        .from_name = webhooks_from_name,
+                        .to_name = webhooks_to_name,
+                        .single = true},
 };
 
 enum { MAX_TEXT = 512, MAX_DAYS = 36500 };
@@ -360,14 +416,33 @@ static int find_rule(uint32_t known, const char *name)
     return -1;
 }
 
+enum { MAX_PARAMETERS = 50, PARAMETERS_IN_MEMORY = 128 };
+
+static void too_many(struct problem **problem)
+{
+    problem_add_fault(problem, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "query", "too_many", NULL,
+                      "holds more than %d parameters", MAX_PARAMETERS);
+}
+
+struct problem *params_refuse_target(const char *target)
+{
+    struct problem *problem = NULL;
+    const char *p = strchr(target, '?');
+    int count = 0;
+    for (; p && count <= PARAMETERS_IN_MEMORY; p = strchr(p + 1, '&'))
+        count++;
+    if (count > PARAMETERS_IN_MEMORY)
+        too_many(&problem);
+    return problem;
+}
+
 static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_len,
                                      const char *value, size_t value_len)
 {
-    enum { MAX_PARAMETERS = 50 };
     struct reading *in = cls;
     (void)kind;
     if (++in->count > MAX_PARAMETERS) {
-        fault(in, "query", "too_many", NULL, "holds more than 50 parameters");
+        too_many(&in->problem);
         return MHD_NO;
     }
     char *name CLEANUP_FREE = mem_strndup(key, key_len);

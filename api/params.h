@@ -42,6 +42,7 @@ enum param_id {
     PARAM_TOKEN,
     PARAM_OUTCOME,
     PARAM_TICKET,
+    PARAM_WEBHOOKS,
     PARAM_MAX_,
 };
 
@@ -62,9 +63,18 @@ struct params {
 
 /* Values of PARAM_FIELDS. */
 enum { FIELDS_FULL, FIELDS_SUMMARY, FIELDS_MAX_ };
+/* Values of PARAM_WEBHOOKS. */
+enum { WEBHOOKS_KEEP, WEBHOOKS_DISABLE, WEBHOOKS_MAX_ };
 
+struct problem;
 struct request;
 
+/*
+ * libmicrohttpd keeps a record of each parameter in the memory of the connection; when that is full, it goes
+ * on with a request that it has answered already, and is silent. So queries that may fill it are refused
+ * before it parses them: the problem, or NULL. The caller owns it.
+ */
+struct problem *params_refuse_target(const char *target);
 /* Decodes and checks the query of `r` against `known`; false when the answer (400) was decided. */
 bool params_read(struct request *r, uint32_t known);
 void params_done(struct params *p);

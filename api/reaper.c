@@ -8,9 +8,7 @@
 #include <time.h>
 
 #include "api/kept.h"
-#include "base/ids.h"
-#include "base/json.h"
-#include "base/log.h"
+#include "api/raw_reply.h"
 #include "base/mem.h"
 
 static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
@@ -115,24 +113,38 @@ void connection_close(struct connection *c)
     free(c);
 }
 
-/*
- * A client that began a request is told (408). Nothing else writes to the socket in these phases: a worker
- * that comes later finds `due` REAPED and gives up.
- */
+/* Nothing else writes to the socket in these phases: a worker that comes later finds `due` REAPED and gives
+ * up. */
+static void tell(const struct reaper *reaper, const struct connection *c, const struct problem *problem)
+{
+    raw_reply(reaper->env, c->fd, c->address, problem);
+}
+
+/* A client that began a request is told (408). */
 static void tell_timeout(const struct reaper *reaper, const struct connection *c)
 {
-    char id[ID_BYTES];
     struct problem *problem CLEANUP_PROBLEM =
         problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
-    json_t *doc CLEANUP_JSON = problem_to_json(problem, id_new(reaper->env, ID_REQUEST, id));
-    char *content CLEANUP_FREE = json_text(doc);
-    char *message CLEANUP_FREE =
-        mem_printf("HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
-                   "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
-                   "X-Request-Id: %s\r\n\r\n%s",
-                   strlen(content), id, content);
-    (void)send(c->fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-    log_info("request timed out", "request_id", id, "client", c->address);
+    tell(reaper, c, problem);
+}
+
+static bool reap(struct connection *c)
+{
+    int64_t due = atomic_load(&c->due);
+    while (due != REAPED)
+        if (atomic_compare_exchange_weak(&c->due, &due, REAPED))
+            return true;
+    return false;
+}
+
+void connection_refuse(struct connection *c, struct problem *problem)
+{
+    struct problem *owned CLEANUP_PROBLEM = problem;
+    if (!reap(c))
+        return;
+    tell(c->reaper, c, owned);
+    connection_linger(c);
+    (void)shutdown(c->fd, SHUT_RDWR);
 }
 
 /* The reaper's lock is held: the connection cannot be closed meanwhile, so its descriptor is its own. */

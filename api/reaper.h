@@ -19,6 +19,7 @@
 #include "base/token.h"
 
 struct kept_response;
+struct problem;
 struct request;
 
 enum connection_phase {
@@ -84,7 +85,10 @@ void connection_expire(struct connection *c);
 /* The connection is about to be closed with a request that was not read to its end: its client still gets the
  * answer (api/linger.h). The worker's thread. */
 void connection_linger(struct connection *c);
-/* It was shut down for being too slow. */
+/* Answers with the problem, which is taken, and ends the connection: for what is found before the library
+ * calls a handler. Nothing else may have been written for this request. The worker's thread. */
+void connection_refuse(struct connection *c, struct problem *problem);
+/* It was shut down: for being too slow, or refused. */
 bool connection_is_reaped(const struct connection *c);
 /* Enters a phase and starts its clock; false when the connection was shut down meanwhile. The worker's
  * thread. */

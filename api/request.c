@@ -59,7 +59,7 @@ static struct request *cleared_request(struct connection *peer)
 }
 
 struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct connection *peer,
-                            const char *method)
+                            const char *method, const char *version)
 {
     struct request *r = cleared_request(peer);
     r->api = api;
@@ -69,7 +69,8 @@ struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct 
     r->method = method_from_name(method);
     r->method_text = method_name(r->method);
     r->problem = PROBLEM_MAX_;
-    headers_collect(&r->headers, mhd);
+    headers_collect(&r->headers, mhd, method, version);
+    r->is_http_1_0 = !strcmp(version, MHD_HTTP_VERSION_1_0);
     client_identify(r);
     choose_id(r);
     return r;

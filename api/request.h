@@ -95,7 +95,7 @@ struct request {
 
 /* Opens a request; never NULL. The memory is that of the connection's last one, if there was one. */
 struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct connection *peer,
-                            const char *method);
+                            const char *method, const char *version);
 void request_free(struct request *r);
 
 /* First call: every check that needs no body (appendix B, 2 to 9). False when the answer is already decided.

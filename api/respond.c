@@ -153,6 +153,9 @@ enum MHD_Result respond_send(struct request *r)
 {
     struct answer *a = &r->answer;
     struct fields f;
+    if (r->method == METHOD_OPTIONS &&
+        a->status >= 400) /* a preflight: scripts are to see what the resource says */
+        cors_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     compress_answer(r);
     collect_fields(r, &f);
     bool may_keep = r->peer && a->blob;
@@ -179,9 +182,9 @@ void access_log_write(struct request *r, int64_t duration_us, const char *outcom
     enum log_level level = quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
     if (!log_is_written(level))
         return; /* its values cost something */
-    log_write(level, "request", "request_id", r->id, "trace_id", request_trace(r)->id, "method",
-              r->method_text, "route", r->route ? r->route->template : "none", "status",
-              LOG_INT(r->answer.status), "duration_us", LOG_INT(duration_us), "bytes_in",
+    log_write(level, "{method} {route} answered {status}", "request_id", r->id, "trace_id",
+              request_trace(r)->id, "method", r->method_text, "route", r->route ? r->route->template : "none",
+              "status", LOG_INT(r->answer.status), "duration_us", LOG_INT(duration_us), "bytes_in",
               LOG_INT(r->body_seen), "bytes_out", LOG_INT(r->answer.len), "token",
               r->token ? r->token->id : NULL, "project", r->project, "cluster", r->name, "code",
               r->problem == PROBLEM_MAX_ ? NULL : problem_kind(r->problem)->code, "client", r->client,

@@ -3,6 +3,7 @@
 #include "api/routes.h"
 
 #include "api/handlers.h"
+#include "base/attrs.h"
 
 #define P(id) PARAM_BIT(PARAM_##id)
 #define PAGE  (P(LIMIT) | P(CURSOR))
@@ -30,6 +31,9 @@ const struct route routes[] = {
     {"getOpenapiYaml", METHOD_GET, "/openapi.yaml", handle_openapi_yaml, ROLE_VIEWER,
      ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
     {"getOpenapiJson", METHOD_GET, "/openapi.json", handle_openapi_json, ROLE_VIEWER,
+     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+
+    {"getProblem", METHOD_GET, "/problems/{problem}", handle_problem, ROLE_VIEWER,
      ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
 
     {"whoami", METHOD_GET, "/v1/whoami", handle_whoami, ROLE_VIEWER, 0, 0, 0},
@@ -111,7 +115,8 @@ const struct route routes[] = {
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, ROUTE_SECRET, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN,
      ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
-    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, 0},
+    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0,
+     P(WEBHOOKS)},
 
     {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, 0, 0,
      PAGE | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME)},
@@ -122,4 +127,4 @@ const struct route routes[] = {
      ROUTE_BODY, SMALL_BODY, 0},
 };
 
-const size_t route_count = sizeof(routes) / sizeof(routes[0]);
+_Static_assert(ARRAY_LEN(routes) == ROUTE_COUNT, "ROUTE_COUNT in routes.h is the number of rows");

@@ -31,7 +31,8 @@ struct route {
     uint32_t params; /* PARAM_BIT set of known query parameters */
 };
 
+enum { ROUTE_COUNT = 62 }; /* rows of the table; routes.c holds it to them */
+
 extern const struct route routes[];
-extern const size_t route_count;
 
 #endif

@@ -82,9 +82,13 @@ static void *on_request_line(void *cls, const char *target, struct MHD_Connectio
 {
     struct connection *peer = peer_of(mhd);
     (void)cls;
+    headers_refuse_cookies(mhd);
     if (peer) {
         peer->target_len = strlen(target);
         (void)connection_enter(peer, PHASE_CONN_HEADER);
+        struct problem *problem = params_refuse_target(target);
+        if (problem)
+            connection_refuse(peer, problem);
     }
     return NULL; /* the request is made at the first handler call: only then it is sure to be completed */
 }
@@ -102,15 +106,15 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     }
     if (*context)
         connection_close(TAKE_PTR(*context));
-    acceptor_closed(&api->acceptor);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    acceptor_closed(&api->acceptor, info ? info->client_addr : NULL);
 }
 
 /* First call: the header section is complete. */
 static enum MHD_Result on_headers(struct api *api, struct MHD_Connection *mhd, const char *target,
                                   const char *method, const char *version, void **context)
 {
-    struct request *r = request_new(api, mhd, peer_of(mhd), method);
-    r->is_http_1_0 = !strcmp(version, MHD_HTTP_VERSION_1_0);
+    struct request *r = request_new(api, mhd, peer_of(mhd), method, version);
     *context = r;
     atomic_fetch_add(&api->in_flight, 1);
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY))
@@ -278,8 +282,15 @@ static bool start_server(struct api *api, char **ret_error)
         *ret_error = mem_printf("cannot start the HTTP server: %s", errno ? strerror(errno) : "see the log");
         return false;
     }
-    int r = acceptor_start(&api->acceptor, api->options.env, api->daemon, api->options.listen_fd,
-                           connection_limit(api));
+    const struct acceptor_options accept = {
+        .env = api->options.env,
+        .daemon = api->daemon,
+        .listen_fd = api->options.listen_fd,
+        .limit = connection_limit(api),
+        .per_address = (unsigned)api->options.config->limits.connections_per_address,
+        .trust = &api->trust,
+    };
+    int r = acceptor_start(&api->acceptor, &accept);
     if (r < 0) {
         *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
         MHD_stop_daemon(api->daemon);

@@ -72,5 +72,8 @@ void handle_token_create(struct request *r)
 
 void handle_token_delete(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_TOKEN_DELETE));
+    struct command *cmd = request_command(r, COMMAND_TOKEN_DELETE);
+    cmd->disables_webhooks =
+        r->params.given[PARAM_WEBHOOKS] && r->params.numbers[PARAM_WEBHOOKS] == 1 << WEBHOOKS_DISABLE;
+    request_park(r, cmd);
 }

@@ -53,6 +53,13 @@ bool ip_from_sockaddr(const struct sockaddr *address, struct ip *ret_ip)
     return false;
 }
 
+uint64_t ip_network(const struct ip *ip)
+{
+    uint64_t network;
+    memcpy(&network, ip->bytes + (ip_is_ipv4(ip) ? sizeof(network) : 0), sizeof(network));
+    return network;
+}
+
 bool ip_embedded(const struct ip *ip, struct ip *ret_ip)
 {
     if (memcmp(ip->bytes, nat64_prefix, sizeof(nat64_prefix)) != 0)

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/timefmt.h"
 
 enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024 };
@@ -98,11 +99,7 @@ static void clean_value(struct cleaned *c, const char *value)
     size_t len = strnlen(value, LOG_MAX_VALUE);
     bool fits = len < sizeof(c->room) - c->used;
     char *copy = fits ? c->room + c->used : mem_calloc(len + 1, 1);
-    memcpy(copy, value, len);
-    copy[len] = '\0';
-    for (char *p = copy; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    len = printable_write(copy, len + 1, value, len);
     log_mask_secrets(copy);
     c->used += fits ? len + 1 : 0;
     c->allocated[c->count] = fits ? NULL : copy;
@@ -146,6 +143,78 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
     (void)pthread_mutex_unlock(&lock);
 }
 
+/* ---- sentences ---- */
+
+/* Fields that say what a line is about, in the order of the sentence; and those that say why, the best first.
+ */
+static const char *const subjects[] = {"project", "cluster", "account", "operation", "webhook",
+                                       "step",    "token",   "path",    "host",      "listen",
+                                       "status",  "version", "signal",  "by"};
+static const char *const reasons[] = {"reason", "error", "cause", "code", "outcome"};
+
+static const char *value_of(const char *key, size_t key_len, const char *const *keys,
+                            const char *const *values, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strlen(keys[i]) == key_len && !memcmp(keys[i], key, key_len) && *values[i])
+            return values[i];
+    return NULL;
+}
+
+/* The message with the values of {keys} in their places. */
+static void add_message(struct buffer *out, const char *message, const char *const *keys,
+                        const char *const *values, unsigned count)
+{
+    while (*message) {
+        size_t plain = strcspn(message, "{");
+        (void)buffer_add(out, message, plain);
+        message += plain;
+        size_t key_len = *message ? strcspn(message + 1, "}") : 0;
+        if (!*message || !message[1 + key_len])
+            break;
+        const char *value = value_of(message + 1, key_len, keys, values, count);
+        (void)buffer_add_str(out, value ? value : "-");
+        message += key_len + 2;
+    }
+    (void)buffer_add_str(out, message);
+}
+
+static bool is_in_message(const char *message, const char *key)
+{
+    size_t len = strlen(key);
+    for (const char *p = strchr(message, '{'); p; p = strchr(p + 1, '{'))
+        if (!strncmp(p + 1, key, len) && p[1 + len] == '}')
+            return true;
+    return false;
+}
+
+/*
+ * What a person reads first: what happened, to what, and why. This is the one place that makes it; the fields
+ * are beside it, for machines.
+ */
+static void add_sentence(struct buffer *out, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count)
+{
+    const char *value = NULL;
+    bool open = false;
+    add_message(out, message, keys, values, count);
+    for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+        value = value_of(subjects[i], strlen(subjects[i]), keys, values, count);
+        if (!value || is_in_message(message, subjects[i]))
+            continue;
+        (void)buffer_printf(out, "%s%s %s", open ? ", " : " (", subjects[i], value);
+        open = true;
+    }
+    (void)buffer_add_str(out, open ? ")" : "");
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+        value = value_of(reasons[i], strlen(reasons[i]), keys, values, count);
+        if (value && !is_in_message(message, reasons[i])) {
+            (void)buffer_printf(out, ": %s", value);
+            break;
+        }
+    }
+}
+
 void log_write(enum log_level level, const char *message, ...)
 {
     atomic_fetch_add(&counts[level], 1);
@@ -165,7 +234,10 @@ void log_write(enum log_level level, const char *message, ...)
         clean_value(&cleaned, value);
     }
     va_end(args);
-    current_sink(level, message, keys, cleaned.values, cleaned.count);
+    struct buffer sentence CLEANUP_BUFFER;
+    buffer_init(&sentence, 16 * 1024);
+    add_sentence(&sentence, message, keys, cleaned.values, cleaned.count);
+    current_sink(level, sentence.data ? sentence.data : message, keys, cleaned.values, cleaned.count);
     for (unsigned i = 0; i < cleaned.count; i++)
         free(cleaned.allocated[i]);
 }

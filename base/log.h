@@ -23,8 +23,10 @@ bool log_is_written(enum log_level level);
 uint64_t log_count(enum log_level level);
 
 /*
- * Where finished lines go. `keys` and `values` have `count` entries, already masked and escaped.
- * The default writes logfmt to stderr. Set before threads start.
+ * Where finished lines go. `message` is a sentence: what was logged, with the values of {keys} in it, then in
+ * brackets what it is about (project, cluster, account, ...), then a colon and the reason (reason, error,
+ * cause, ...). `keys` and `values` have `count` entries, already masked and escaped. The default writes
+ * logfmt to stderr. Set before threads start.
  */
 typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count);

@@ -5,10 +5,10 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/private_file.h"
 
 enum {
     NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
@@ -16,57 +16,39 @@ enum {
 };
 
 /* 0, or a negative errno. Refuses a file that others may read (SD-13). */
-static int read_key(const char *path, struct seal_key *key)
+static int read_key(int directory, const char *name, enum private_mode mode, struct seal_key *key)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    struct stat st;
-    int r = fstat(fd, &st) < 0 ? -errno : 0;
-    if (!r && (st.st_mode & 077) && !getenv("CREDENTIALS_DIRECTORY"))
-        r = -EPERM;
-    if (!r && read(fd, key->bytes, sizeof(key->bytes)) != (ssize_t)sizeof(key->bytes))
-        r = -EINVAL;
-    (void)close(fd);
-    return r;
+    int n = private_file_read(directory, name, mode, key->bytes, sizeof(key->bytes));
+    return n < 0 ? n : n == (int)sizeof(key->bytes) ? 0 : -EINVAL;
 }
 
-static int write_key(const char *path, const struct seal_key *key)
-{
-    char *draft CLEANUP_FREE = mem_printf("%s.new", path);
-    int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -errno;
-    int r = 0;
-    if (write(fd, key->bytes, sizeof(key->bytes)) != (ssize_t)sizeof(key->bytes) || fsync(fd) < 0)
-        r = errno ? -errno : -EIO;
-    (void)close(fd);
-    if (!r && rename(draft, path) < 0)
-        r = -errno;
-    return r;
-}
-
-int seal_key_load(const char *state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error)
+/* What systemd hands over; -ENOENT when there is none. */
+static int read_credential(struct seal_key *key)
 {
     const char *credentials = getenv("CREDENTIALS_DIRECTORY");
-    if (credentials) {
-        char *path CLEANUP_FREE = mem_printf("%s/shootd-seal-key", credentials);
-        int r = read_key(path, ret_key);
-        if (r != -ENOENT) {
-            if (r)
-                *ret_error = mem_printf("%s: %s (a key is exactly 32 bytes)", path, strerror(-r));
-            return r;
-        }
+    int directory = credentials ? open(credentials, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (directory < 0)
+        return -ENOENT;
+    int r = read_key(directory, "shootd-seal-key", PRIVATE_TO_GROUP, key);
+    (void)close(directory);
+    return r;
+}
+
+int seal_key_load(int state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error)
+{
+    const char *name = "credential shootd-seal-key";
+    int r = read_credential(ret_key);
+    if (r == -ENOENT) {
+        name = "seal.key";
+        r = read_key(state_dir, name, PRIVATE_TO_OWNER, ret_key);
     }
-    char *path CLEANUP_FREE = mem_printf("%s/seal.key", state_dir);
-    int r = read_key(path, ret_key);
     if (r == -ENOENT) {
         env->random(env, ret_key->bytes, sizeof(ret_key->bytes));
-        r = write_key(path, ret_key);
+        r = private_file_write(state_dir, name, ret_key->bytes, sizeof(ret_key->bytes));
     }
     if (r)
-        *ret_error =
-            mem_printf("%s: %s (a key is exactly 32 bytes, readable by its owner only)", path, strerror(-r));
+        *ret_error = mem_printf("%s: %s (a key is a file of exactly 32 bytes, readable by its owner only)",
+                                name, strerror(-r));
     return r;
 }
 

@@ -19,11 +19,11 @@ struct seal_key {
 };
 
 /*
- * Loads the key: $CREDENTIALS_DIRECTORY/shootd-seal-key when it is there, else `<state_dir>/seal.key`, which
- * is made (mode 0600) on first use. 0, or a negative errno with *ret_error (the caller frees it) saying what
- * is wrong.
+ * Loads the key: $CREDENTIALS_DIRECTORY/shootd-seal-key when it is there, else `seal.key` in the
+ * state directory, which is made (mode 0600) on first use. 0, or a negative errno with *ret_error (the caller
+ * frees it) saying what is wrong.
  */
-int seal_key_load(const char *state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error);
+int seal_key_load(int state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error);
 
 /* A key for another purpose, which tells nothing of this one; `purpose` says which. */
 void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_key[static SEAL_KEY_BYTES]);

@@ -21,9 +21,9 @@ STREAMS, STALLED, EVENTS = 2000, 50, 40
 
 
 def memory(pid):
-    """Private resident memory in bytes."""
-    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_")) * 1024
+    """Private resident memory in bytes; smaps is closed to others of the same user."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("RssAnon:")) * 1024
 
 
 def seconds(timestamp):
@@ -74,7 +74,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         sim = harness.Sim(directory)
         d = harness.Shootd(pathlib.Path(directory) / "s", sim.url, polling="{active: 50ms, idle: 100ms, discovery: 100ms}",
-                           extra=f"limits: {{streams_per_token: {STREAMS + STALLED}}}\n")
+                           extra=f"limits: {{streams_per_token: {STREAMS + STALLED}, connections_per_address: 0}}\n")
         d.config.write_text(d.config.read_text().replace("log_level: debug", "log_level: warning"))
         d.start()
         try:

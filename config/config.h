@@ -74,6 +74,7 @@ struct config {
     struct {
         int http_threads;
         int connections;
+        int connections_per_address;
         int64_t drain_us;
         int queue_length;             /* lane: waiting calls per account */
         int requests_per_minute;      /* of a token; 0: any number */

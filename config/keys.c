@@ -113,6 +113,10 @@ static const struct key limit_keys[] = {
      "Threads that serve HTTP."},
     {"connections", KEY_INTEGER, AT(config, limits.connections), "8192", NULL, 16, 100000, NULL, NULL, false,
      "Client connections at the same time."},
+    {"connections_per_address", KEY_INTEGER, AT(config, limits.connections_per_address), "1024", NULL, 0,
+     100000, NULL, NULL, false,
+     "Of these, those of one client's address (of IPv6: of one /64), but for trusted_proxies and Unix "
+     "sockets; 0: any number."},
     {"drain", KEY_DURATION, AT(config, limits.drain_us), "25s", NULL, 1 * S, 300 * S, NULL, NULL, false,
      "Longest time for requests to end when the daemon stops."},
     {"queue_length", KEY_INTEGER, AT(config, limits.queue_length), "256", NULL, 8, 100000, NULL, NULL, false,

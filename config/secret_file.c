@@ -9,11 +9,14 @@
 
 #include "base/mem.h"
 
-/* systemd hands credentials over in a directory of its own, with modes of its own. */
+/* systemd hands credentials over in a directory of its own; its access lists show as rights of the group. */
 static bool is_credential(const char *path)
 {
     const char *directory = getenv("CREDENTIALS_DIRECTORY");
-    return directory && *directory && !strncmp(path, directory, strlen(directory));
+    size_t len = directory ? strlen(directory) : 0;
+    while (len && directory[len - 1] == '/')
+        len--;
+    return len && !strncmp(path, directory, len) && path[len] == '/' && !strchr(path + len + 1, '/');
 }
 
 static enum secret_status cannot_read(const char *path, char **ret_error)
@@ -34,7 +37,7 @@ static enum secret_status read_line(int fd, const char *path, size_t max, bool o
         *ret_error = mem_printf("%s is not a regular file", path);
         return SECRET_REFUSED;
     }
-    if ((st.st_mode & 077) && !is_credential(path)) {
+    if (st.st_mode & (is_credential(path) ? 007 : 077)) {
         *ret_error = mem_printf("%s may be read by others: chmod 600 it", path);
         return SECRET_REFUSED;
     }

@@ -2,7 +2,6 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <sodium.h>
@@ -10,14 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/api.h"
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/private_file.h"
 #include "daemon/listen.h"
+#include "daemon/state_dir.h"
 #include "daemon/version.h"
 #include "reconcile/reconcile.h"
 
@@ -26,6 +26,7 @@ enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15 };
 struct daemon {
     const struct config *config;
     const struct env *env;
+    int state_dir; /* descriptor */
     struct listener listener;
     struct seal_key key;
     struct view *view;
@@ -45,33 +46,6 @@ struct daemon {
 };
 
 /* ---- small steps of the start ---- */
-
-static bool make_state_dir(const char *path)
-{
-    struct stat st;
-    /* Parents too, so that a first run without any set-up works. */
-    char *partial CLEANUP_FREE = mem_strdup(path);
-    for (char *p = partial + 1; *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = '\0';
-        (void)mkdir(partial, 0755);
-        *p = '/';
-    }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-        log_error("state directory cannot be made", "path", path, "error", strerror(errno));
-        return false;
-    }
-    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) {
-        log_error("state directory is not a directory", "path", path);
-        return false;
-    }
-    if (access(path, R_OK | W_OK | X_OK) < 0) {
-        log_error("state directory cannot be written", "path", path, "error", strerror(errno));
-        return false;
-    }
-    return true;
-}
 
 static bool init_libraries(struct daemon *d)
 {
@@ -108,20 +82,16 @@ static enum exit_code open_store(struct daemon *d)
     return exits[status];
 }
 
-static bool write_first_token(const struct config *config, const char *token)
+static bool write_first_token(const struct daemon *d, const char *token)
 {
-    char *path CLEANUP_FREE = mem_printf("%s/admin-token", config->state_dir);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    size_t len = strlen(token);
-    bool ok = fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, token, len) == (ssize_t)len &&
-              write(fd, "\n", 1) == 1 && fsync(fd) == 0;
-    if (ok)
-        log_info("first admin token written", "path", path);
+    char *path CLEANUP_FREE = mem_printf("%s/admin-token", d->config->state_dir);
+    char *line CLEANUP_SECRET = mem_printf("%s\n", token);
+    int r = private_file_write(d->state_dir, "admin-token", line, strlen(line));
+    if (r)
+        log_error("first admin token cannot be written", "path", path, "error", strerror(-r));
     else
-        log_error("first admin token cannot be written", "path", path, "error", strerror(errno));
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
+        log_info("first admin token written", "path", path);
+    return !r;
 }
 
 static void make_transports(struct daemon *d)
@@ -267,7 +237,7 @@ static bool start_reconcile(struct daemon *d)
         return false;
     }
     reconcile_start(d->reconcile, &first_token);
-    return !first_token || write_first_token(d->config, first_token);
+    return !first_token || write_first_token(d, first_token);
 }
 
 static bool start_api(struct daemon *d)
@@ -309,8 +279,11 @@ static bool start_api(struct daemon *d)
 static enum exit_code bring_up(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
-    if (!make_state_dir(d->config->state_dir))
+    d->state_dir = state_dir_open(d->config->state_dir, &error);
+    if (d->state_dir < 0) {
+        log_error("state directory cannot be used", "error", error);
         return EXIT_DEPENDENCY;
+    }
     /* The port first: a second instance must change nothing. */
     if (!listener_open(d->config->listen, &d->listener, &error)) {
         log_error("not listening", "error", error);
@@ -321,7 +294,7 @@ static enum exit_code bring_up(struct daemon *d)
     enum exit_code store = open_store(d);
     if (store != EXIT_OK)
         return store;
-    if (seal_key_load(d->config->state_dir, d->env, &d->key, &error) < 0) {
+    if (seal_key_load(d->state_dir, d->env, &d->key, &error) < 0) {
         log_error("seal key cannot be used", "error", error);
         return EXIT_DEPENDENCY;
     }
@@ -341,6 +314,7 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
     d->config = config;
     d->env = env_real();
     d->listener.fd = -1;
+    d->state_dir = -1;
     atomic_init(&d->seen_heartbeat, 0);
     atomic_init(&d->seen_at, env_mono(d->env));
     *ret_exit = bring_up(d);
@@ -405,6 +379,8 @@ void daemon_stop(struct daemon *d)
     listener_close(&d->listener);
     if (d->curl_is_up)
         curl_global_cleanup();
+    if (d->state_dir >= 0)
+        (void)close(d->state_dir);
     explicit_bzero(&d->key, sizeof(d->key));
     free(d);
 }

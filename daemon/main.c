@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
@@ -166,6 +167,8 @@ int main(int argc, char **argv)
     }
     /* No core dumps with secrets (AU-22); under systemd the unit says so, and this call may be filtered. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    /* Nor do other processes of the same user look into this one's memory. */
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     journal_setup();
     struct config *config = config_load(args.config, args.check, stderr);
     if (!config)

@@ -42,7 +42,10 @@ struct audit_query {
     char **actions;
     char **tokens;     /* ids */
     unsigned outcomes; /* bits; 0: all */
-    char *own; /* id of a token: its entries are wanted also when `projects` leaves them out; or NULL */
+    /* Id of a token: its entries about no project are wanted also when `projects` is given. Not those about
+     * others: that there is one, told by a project that does not exist having none, would say that the
+     * project exists. */
+    char *own;
 };
 /* The caller owns what is in the copy. */
 struct audit_query audit_query_copy(const struct audit_query *q);

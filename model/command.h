@@ -108,7 +108,8 @@ struct command {
     enum operation_type action;
     enum lookup_kind lookup;
     enum pool_write pool;
-    char *item;          /* a node pool or a delivery, or NULL */
+    bool disables_webhooks; /* of a token that is revoked */
+    char *item;             /* a node pool or a delivery, or NULL */
     char *fault_pointer; /* what faults say of the cluster's body begins with this for what the caller sent */
     json_t *body;        /* parsed request body, or NULL */
     char *if_match;      /* raw header values, or NULL */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/printable.h"
 
 static const struct problem_kind kinds[] = {
 #define X(id, code, status, title, fault, advice) [PROBLEM_##id] = {code, status, title, fault, advice},
@@ -46,6 +47,8 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     if (vasprintf(&p->detail, detail, args) < 0)
         abort();
     va_end(args);
+    size_t len = strlen(p->detail); /* it may quote Cleura, or the caller */
+    (void)printable_write(p->detail, len + 1, p->detail, len);
     p->code = code;
     return p;
 }
@@ -96,12 +99,30 @@ static void add_details(json_t *object, const struct problem *p)
         (void)json_object_update_missing(object, p->extra);
 }
 
+static void set_type(json_t *object, enum problem_code code)
+{
+    char *own CLEANUP_FREE = mem_printf("/problems/%s", kinds[code].code);
+    json_set_str(object, "type", registered_types[code] ? registered_types[code] : own);
+}
+
+json_t *problem_kind_to_json(enum problem_code code)
+{
+    const struct problem_kind *kind = &kinds[code];
+    json_t *row = json_object();
+    set_type(row, code);
+    json_set_str(row, "code", kind->code);
+    json_set_str(row, "title", kind->title);
+    json_set_int(row, "status", kind->status);
+    json_set_str(row, "fault", fault_names[kind->fault]);
+    json_set_str(row, "advice", kind->advice);
+    return row;
+}
+
 json_t *problem_to_json(const struct problem *p, const char *request_id)
 {
     const struct problem_kind *kind = &kinds[p->code];
-    char *own CLEANUP_FREE = mem_printf("/problems/%s", kind->code);
     json_t *body = json_object();
-    json_set_str(body, "type", registered_types[p->code] ? registered_types[p->code] : own);
+    set_type(body, p->code);
     json_set_str(body, "title", kind->title);
     json_set_int(body, "status", kind->status);
     json_set_str(body, "code", kind->code);

@@ -153,6 +153,9 @@ struct problem_kind {
 
 /* The registry row of a code. */
 const struct problem_kind *problem_kind(enum problem_code code);
+/* The row as {type, code, title, status, fault, advice}; `type` is what problems of it carry. The caller owns
+ * it. */
+json_t *problem_kind_to_json(enum problem_code code);
 /* The reverse of problem_kind()->code; -1 when unknown. */
 int problem_from_name(const char *code);
 

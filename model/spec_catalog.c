@@ -12,6 +12,16 @@ static bool state_is_offered(const struct check *k, const json_t *entry, bool ex
     return exact ? strcmp(state, "unavailable") != 0 : !strcmp(state, "supported");
 }
 
+static const char *first_within(const json_t *versions, const char *wanted)
+{
+    size_t i;
+    json_t *version;
+    json_array_foreach (versions, i, version)
+        if (version_is_within(wanted, json_string_value(version)))
+            return json_string_value(version);
+    return NULL;
+}
+
 void spec_check_kubernetes_version(struct check *k, const char *pointer, const json_t *value,
                                    const json_t *there)
 {
@@ -29,7 +39,15 @@ void spec_check_kubernetes_version(struct check *k, const char *pointer, const j
         if (state_is_offered(k, entry, true))
             (void)json_array_append_new(valid, json_string(version));
     }
-    if (!found)
+    if (found)
+        return;
+    const char *unsupported = first_within(valid, wanted);
+    if (unsupported)
+        FAULT(k, pointer, "unknown_version", json_incref(valid),
+              "'%s' means its newest supported patch, and none is supported: name one exactly, for example "
+              "'%s'",
+              wanted, unsupported);
+    else
         FAULT(k, pointer, "unknown_version", json_incref(valid), "'%s' is not offered", wanted);
 }
 

@@ -69,7 +69,7 @@ void spec_check_schedules(struct check *k, const char *pointer, const json_t *va
 
 /* ---- maintenance ---- */
 
-enum { DAY_S = 86400, WINDOW_MIN_S = 30 * 60, WINDOW_MAX_S = 6 * 3600, TIME_LEN = 11, SIGN_AT = 6 };
+enum { DAY_S = 86400, WINDOW_MIN_S = 30 * 60, WINDOW_MAX_S = 6 * 3600, TIME_MAX = 64, SIGN_AT = 6 };
 
 static int two_digits(const char *text)
 {
@@ -101,7 +101,9 @@ static void check_window_time(struct check *k, const char *pointer, const json_t
     (void)there;
     if (!parse_window_time(json_string_value(value), &utc_s))
         FAULT(k, pointer, "wrong_form", NULL,
-              "must be HHMMSS+HHMM with an offset of whole hours up to 14, for example 020000+0100");
+              "must be HHMMSS+HHMM, not '%s': two o'clock in UTC is 020000+0000, the offset is of whole "
+              "hours up to 14",
+              json_string_value(value));
     else if (json_string_value(value)[SIGN_AT] == '-')
         FAULT(k, pointer, "wrong_form", NULL,
               "must not have a negative offset, which Cleura does not take: write the time in UTC, +0000");
@@ -123,8 +125,8 @@ static void check_window_length(struct check *k, const char *pointer, const char
 void spec_check_maintenance(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     static const struct member members[] = {
-        {"begin", MEMBER_STRING, TIME_LEN, TIME_LEN, NULL, check_window_time},
-        {"end", MEMBER_STRING, TIME_LEN, TIME_LEN, NULL, check_window_time},
+        {"begin", MEMBER_STRING, 0, TIME_MAX, NULL, check_window_time},
+        {"end", MEMBER_STRING, 0, TIME_MAX, NULL, check_window_time},
         {"auto_update_kubernetes", MEMBER_BOOL, 0, 0, NULL, NULL},
         {"auto_update_machine_image", MEMBER_BOOL, 0, 0, NULL, NULL},
     };

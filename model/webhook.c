@@ -179,6 +179,8 @@ json_t *subscription_to_json(const struct subscription *s)
     json_set_take(doc, "headers", headers);
     json_set_int(doc, "max_in_flight", s->max_in_flight);
     json_set_str(doc, "created_by", s->created_by);
+    json_set_str(doc, "created_by_id", s->created_by_id[0] ? s->created_by_id : NULL);
+    json_set_int(doc, "token_revoked_at", s->token_revoked_at);
     json_set_bool(doc, "disabled", s->disabled);
     json_set_str(doc, "disabled_reason", s->disabled_reason);
     json_set_int(doc, "version", s->version);
@@ -233,6 +235,8 @@ struct subscription *subscription_from_json(const json_t *doc)
     read_headers(doc, s);
     s->max_in_flight = (int)json_int(doc, "max_in_flight", 1);
     s->created_by = mem_strdup(json_str(doc, "created_by"));
+    json_copy_str(doc, "created_by_id", s->created_by_id, sizeof(s->created_by_id));
+    s->token_revoked_at = json_int(doc, "token_revoked_at", 0);
     s->disabled = json_bool(doc, "disabled", false);
     s->disabled_reason = mem_strdup(json_str(doc, "disabled_reason"));
     s->version = json_int(doc, "version", 1);

@@ -42,8 +42,10 @@ struct subscription {
     unsigned key_count;
     struct webhook_header headers[SUBSCRIPTION_MAX_HEADERS];
     unsigned header_count;
-    int max_in_flight; /* deliveries under way at the same time, 1..SUBSCRIPTION_MAX_IN_FLIGHT */
-    char *created_by;
+    int max_in_flight;        /* deliveries under way at the same time, 1..SUBSCRIPTION_MAX_IN_FLIGHT */
+    char *created_by;         /* name of the token */
+    char created_by_id[40];   /* its id; "" of webhooks of earlier versions */
+    wall_us token_revoked_at; /* when that token was revoked; 0: it was not */
     bool disabled;
     char *disabled_reason;
     int64_t version;

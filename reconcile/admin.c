@@ -67,9 +67,13 @@ static void check_token(struct reconcile *r, const struct command *cmd, struct p
     if (!name || !*name || strlen(name) > 100)
         BODY_FAULT(faults, "#/name", name ? "wrong_length" : "missing_member", NULL,
                    "is required: 1 to 100 characters");
-    if (role_from_name(json_str(cmd->body, "role")) < 0)
+    const char *role = json_str(cmd->body, "role");
+    if (!json_object_get(cmd->body, "role"))
+        BODY_FAULT(faults, "#/role", "missing_member", json_pack("[sss]", "viewer", "operator", "admin"),
+                   "is required: viewer, operator or admin");
+    else if (!role || role_from_name(role) < 0)
         BODY_FAULT(faults, "#/role", "unknown_value", json_pack("[sss]", "viewer", "operator", "admin"),
-                   "is required");
+                   "must be viewer, operator or admin");
     if (!json_array_size(json_arr(cmd->body, "projects")))
         BODY_FAULT(faults, "#/projects", "missing_member", NULL, "is required: project names, or [\"*\"]");
     body_check_projects(r, cmd, "projects", faults);
@@ -116,6 +120,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     log_info("token revoked", "token", cmd->id, "by", cmd->token_name);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_token(save->set, api_token_copy(entry->token));
+    webhooks_token_revoked(save, entry->token, cmd->disables_webhooks);
     cmd->status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);

@@ -56,6 +56,7 @@ static struct subscription *subscription_new(struct reconcile *r, const struct c
     struct subscription *s = MEM_NEW(struct subscription);
     (void)id_new(r->env, ID_SUBSCRIPTION, s->id);
     s->created_by = mem_strdup(cmd->token_name);
+    memcpy(s->created_by_id, cmd->token_id, sizeof(s->created_by_id));
     s->version = 1;
     s->created_at = env_wall(r->env);
     s->updated_at = s->created_at;
@@ -215,6 +216,33 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
     change_put_subscription(save->set, subscription_copy(now));
     emit_webhook(save, EVENT_WEBHOOK_DISABLED, now, now->disabled_reason);
     save_submit(save, false);
+}
+
+static bool was_made_with(const struct subscription *s, const struct api_token *t)
+{
+    return s->created_by_id[0] ? !strcmp(s->created_by_id, t->id)
+                               : s->created_by && !strcmp(s->created_by, t->name);
+}
+
+void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable)
+{
+    for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next) {
+        struct subscription *s = entry->subscription;
+        if (!was_made_with(s, t))
+            continue;
+        bool switched_off = disable && !s->disabled;
+        s->token_revoked_at = t->revoked_at;
+        if (switched_off) {
+            s->disabled = true;
+            free(s->disabled_reason);
+            s->disabled_reason = mem_strdup("the token that it was made with was revoked");
+        }
+        s->version++;
+        s->updated_at = env_wall(save->r->env);
+        change_put_subscription(save->set, subscription_copy(s));
+        if (switched_off)
+            emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
+    }
 }
 
 void webhooks_drop_expired_keys(struct reconcile *r)

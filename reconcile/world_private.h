@@ -441,6 +441,9 @@ void command_webhook_rotate(struct reconcile *r, struct command *cmd);
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
 /* Keys whose grace is over sign nothing any more; they are not kept either. Once an hour. */
 void webhooks_drop_expired_keys(struct reconcile *r);
+/* Marks the webhooks that were made with a token which the save revokes, and switches them off if so asked.
+ */
+void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable);
 void command_webhook_test(struct reconcile *r, struct command *cmd);
 void command_webhook_recover(struct reconcile *r, struct command *cmd);
 void command_deliveries(struct reconcile *r, struct command *cmd);

@@ -44,6 +44,11 @@ sim_url=$url
 install -m 0600 /dev/null "$dir/password"
 echo demo >"$dir/password"
 start_shootd() { # ADDRESS; sets url, empty when it ended
+    # Pages on loopback may call it: those of its own address, and where they are usually served from while they are made.
+    local port=${1##*:} origins=''
+    for port in $([[ $port =~ ^[1-9][0-9]*$ ]] && echo "$port") 3000 5173 8000; do
+        origins+="\"http://127.0.0.1:$port\", \"http://localhost:$port\", "
+    done
     cat >"$dir/shootd.yaml" <<YAML
 listen: "$1"
 state_dir: $dir/state
@@ -60,6 +65,7 @@ projects:
     project_id: 00112233445566778899aabbccddeeff
 polling: {active: 1s, idle: 5s, discovery: 10s}
 webhooks: {allow: [127.0.0.0/8, "::1/128"], allow_http: true}
+cors: {origins: [$origins]}
 YAML
     "$build/shootd" --config "$dir/shootd.yaml" >"$dir/shootd.log" 2>&1 &
     shootd_pid=$!

@@ -200,6 +200,8 @@ json_t *render_subscription(const struct subscription *s)
     json_set_str(doc, "status", s->disabled ? "disabled" : "enabled");
     json_set_str(doc, "disabled_reason", s->disabled_reason);
     json_set_str(doc, "created_by", s->created_by);
+    json_set_str(doc, "created_by_token_id", s->created_by_id[0] ? s->created_by_id : NULL);
+    set_time(doc, "token_revoked_at", s->token_revoked_at);
     set_time(doc, "created_at", s->created_at);
     set_time(doc, "updated_at", s->updated_at);
     return doc;

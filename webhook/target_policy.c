@@ -20,47 +20,81 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 #define URL_FORM "https://host[:port]/path"
 
+/* What an address needs to be a target. */
+enum reach {
+    REACH_PUBLIC, /* nothing */
+    REACH_HOUSE,  /* a network or a host of webhooks.allow: what people number their own machines with */
+    REACH_NAMED,  /* a network of webhooks.allow: nobody's machine, or one that is special to the internet */
+    REACH_CLOUD,  /* a network of webhooks.allow that is no wider than the row: hands out secrets to this
+                     machine */
+};
+
 /*
- * Networks that are not the public internet (WH-20), and more that lead to IPv4 or to a site by old rules.
- * Where a host of webhooks.allow may resolve to are those that people number their own machines with; the
- * others (this link with its metadata service, all machines, none) only a network of webhooks.allow opens.
+ * The first row that holds the address decides; an address that no row holds is REACH_NAMED. Public is what
+ * is listed as such at the end, less the rows before it: the IANA registries of special addresses, whole
+ * (WH-20).
  */
 static const struct {
     const char *network;
-    bool for_hosts;
-} denied[] = {
-    {"0.0.0.0/8", false},      {"10.0.0.0/8", true},      {"100.64.0.0/10", true},
-    {"127.0.0.0/8", true},     {"169.254.0.0/16", false}, {"172.16.0.0/12", true},
-    {"192.0.0.0/24", false},   {"192.0.2.0/24", false},   {"192.88.99.0/24", false},
-    {"192.168.0.0/16", true},  {"198.18.0.0/15", true},   {"198.51.100.0/24", false},
-    {"203.0.113.0/24", false}, {"224.0.0.0/4", false},    {"240.0.0.0/4", false},
-    {"::1/128", true},         {"::/96", false},          {"::ffff:0:0:0/96", false},
-    {"64:ff9b:1::/48", false}, {"100::/64", false},       {"2001::/23", false},
-    {"2001:db8::/32", false},  {"3fff::/20", false},      {"2002::/16", false},
-    {"fc00::/7", true},        {"fe80::/10", false},      {"fec0::/10", true},
-    {"ff00::/8", false},
+    enum reach reach;
+} space[] = {
+    /* services for the machines of a cloud */
+    {"169.254.0.0/16", REACH_CLOUD},
+    {"168.63.129.16/32", REACH_CLOUD},
+    {"100.100.100.200/32", REACH_CLOUD},
+    {"192.0.0.192/32", REACH_CLOUD},
+    {"fd00:ec2::/32", REACH_CLOUD},
+    {"fd20:ce::254/128", REACH_CLOUD},
+    {"fd00:42::42/128", REACH_CLOUD},
+    {"fd00:c1::a9fe:a9fe/128", REACH_CLOUD},
+    /* private */
+    {"10.0.0.0/8", REACH_HOUSE},
+    {"100.64.0.0/10", REACH_HOUSE},
+    {"127.0.0.0/8", REACH_HOUSE},
+    {"172.16.0.0/12", REACH_HOUSE},
+    {"192.168.0.0/16", REACH_HOUSE},
+    {"198.18.0.0/15", REACH_HOUSE},
+    {"::1/128", REACH_HOUSE},
+    {"fc00::/7", REACH_HOUSE},
+    {"fec0::/10", REACH_HOUSE},
+    /* special */
+    {"0.0.0.0/8", REACH_NAMED},
+    {"192.0.0.0/24", REACH_NAMED},
+    {"192.0.2.0/24", REACH_NAMED},
+    {"192.31.196.0/24", REACH_NAMED},
+    {"192.52.193.0/24", REACH_NAMED},
+    {"192.88.99.0/24", REACH_NAMED},
+    {"192.175.48.0/24", REACH_NAMED},
+    {"198.51.100.0/24", REACH_NAMED},
+    {"203.0.113.0/24", REACH_NAMED},
+    {"224.0.0.0/3", REACH_NAMED},
+    {"2001::/23", REACH_NAMED},
+    {"2001:db8::/32", REACH_NAMED},
+    {"2002::/16", REACH_NAMED},
+    {"2620:4f:8000::/48", REACH_NAMED},
+    {"3ffe::/16", REACH_NAMED},
+    {"3fff::/20", REACH_NAMED},
+    /* public */
+    {"0.0.0.0/0", REACH_PUBLIC},
+    {"2000::/3", REACH_PUBLIC},
 };
 
-/* Metadata service of a cloud, in the midst of fc00::/7. */
-static const char metadata_ipv6[] = "fd00:ec2::254";
-
-/* Whether the address is public, or at least one that a host of webhooks.allow may have. */
-static bool is_open_to(const struct ip *ip, bool allowed_host)
+/* What the address needs, and the network of the row that says so. */
+static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
 {
-    struct cidr cidr;
-    if (cidr_parse(metadata_ipv6, &cidr) && cidr_contains(&cidr, ip))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(denied); i++)
-        if (cidr_parse(denied[i].network, &cidr) && cidr_contains(&cidr, ip))
-            return allowed_host && denied[i].for_hosts;
-    return true;
+    for (size_t i = 0; i < ARRAY_LEN(space); i++)
+        if (cidr_parse(space[i].network, ret_row) && cidr_contains(ret_row, ip))
+            return space[i].reach;
+    *ret_row = (struct cidr){0};
+    return REACH_NAMED;
 }
 
-static bool is_in_allow_list(const struct config *config, const struct ip *ip)
+/* Whether a network of webhooks.allow, with at least so many bits, holds the address. */
+static bool is_in_allow_list(const struct config *config, const struct ip *ip, unsigned min_bits)
 {
     struct cidr cidr;
     for (size_t i = 0; config->webhooks.allow && config->webhooks.allow[i]; i++)
-        if (cidr_parse(config->webhooks.allow[i], &cidr) && cidr_contains(&cidr, ip))
+        if (cidr_parse(config->webhooks.allow[i], &cidr) && cidr.bits >= min_bits && cidr_contains(&cidr, ip))
             return true;
     return false;
 }
@@ -85,14 +119,16 @@ static bool host_is_listed(const struct config *config, const char *host)
 
 /* ---- addresses ---- */
 
+/* An address of NAT64 is judged by the IPv4 address that it leads to; either of the two may be allowed. */
 static bool is_reachable(const struct config *config, const struct ip *ip, bool allowed_host)
 {
     struct ip embedded;
-    if (is_in_allow_list(config, ip))
-        return true;
-    if (ip_embedded(ip, &embedded))
-        return is_in_allow_list(config, &embedded) || is_open_to(&embedded, allowed_host);
-    return is_open_to(ip, allowed_host);
+    struct cidr row;
+    const struct ip *target = ip_embedded(ip, &embedded) ? &embedded : ip;
+    enum reach reach = reach_of(target, &row);
+    unsigned min_bits = reach == REACH_CLOUD ? row.bits : 0;
+    return reach == REACH_PUBLIC || (reach == REACH_HOUSE && allowed_host) ||
+           is_in_allow_list(config, target, min_bits) || is_in_allow_list(config, ip, min_bits);
 }
 
 bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address)
@@ -189,7 +225,7 @@ static void check_port(const struct target *t, struct problem **faults)
 {
     if (!t->port || port_is_listed(t->config, strtol(t->port, NULL, 10)))
         return;
-    if (t->is_literal ? is_in_allow_list(t->config, &t->ip) : host_is_listed(t->config, t->host))
+    if (t->is_literal ? is_in_allow_list(t->config, &t->ip, 0) : host_is_listed(t->config, t->host))
         return;
     fault(faults, "port_not_allowed", valid_ports(t->config),
           "names a port that is not allowed (webhooks.ports)");

@@ -164,7 +164,8 @@ static bool lists(char *const *list, const char *text)
 static bool wants_entry(const struct audit_query *q, const struct audit_entry *e)
 {
     return (!q->before || e->sequence < q->before) &&
-           (lists(q->projects, e->project) || (q->own && lists((char *[]){q->own, NULL}, e->token_id))) &&
+           (lists(q->projects, e->project) ||
+            (q->own && !e->project && lists((char *[]){q->own, NULL}, e->token_id))) &&
            lists(q->clusters, e->cluster) && lists(q->actions, e->action) && lists(q->tokens, e->token_id) &&
            (!q->outcomes || q->outcomes & 1U << e->outcome);
 }

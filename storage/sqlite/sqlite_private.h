@@ -106,6 +106,8 @@ enum store_status statement_step(struct binder *b, char **ret_error);
 void statement_end(struct binder *b);
 /* For statements that return no rows. */
 enum store_status statement_run(struct binder *b, char **ret_error);
+/* What people call it, for the errors that they can do something about; NULL: nothing better than SQLite. */
+const char *sqlite_trouble(int rc, int os_error);
 /* Maps a result code, notes a suspect connection, describes. */
 enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error);
 

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static const char *const statement_sql[STATEMENT_MAX_] = {
@@ -34,12 +35,32 @@ static const struct rc_meaning meanings[] = {
     {SQLITE_MISMATCH, STORE_CONFLICT, false},   {SQLITE_FULL, STORE_BROKEN, false},
 };
 
+/* SQLite grows the index of its WAL by writing to it: that this fails means the disk, whatever it calls it.
+ */
+const char *sqlite_trouble(int rc, int os_error)
+{
+    if (rc == SQLITE_FULL || rc == SQLITE_IOERR_SHMSIZE || os_error == ENOSPC)
+        return "disk full";
+    if (os_error == EDQUOT)
+        return "disk quota used up";
+    return os_error == EFBIG ? "file size limit reached" : NULL;
+}
+
+static char *describe(const struct sqlite_conn *conn, int rc, const char *what)
+{
+    bool os = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_FULL;
+    const char *trouble = sqlite_trouble(rc, conn->db && os ? sqlite3_system_errno(conn->db) : 0);
+    if (trouble)
+        return mem_printf("%s: %s", what, trouble);
+    return mem_printf("%s: %s (SQLite error %d)", what,
+                      conn->db ? sqlite3_errmsg(conn->db) : sqlite3_errstr(rc), rc);
+}
+
 enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error)
 {
     if (ret_error) {
         free(*ret_error);
-        *ret_error =
-            mem_printf("%s: %s (%d)", what, conn->db ? sqlite3_errmsg(conn->db) : sqlite3_errstr(rc), rc);
+        *ret_error = describe(conn, rc, what);
     }
     for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
         if (meanings[i].rc == (rc & 0xff)) {

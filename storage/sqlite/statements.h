@@ -128,7 +128,8 @@ STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE sequence IN (SELECT sequence FRO
                        " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000 LIMIT ?2)")
 /* ?1 before; ?2 to ?6 JSON arrays or NULL; ?7 a token whatever ?2 says, or NULL; ?8 limit. */
 STATEMENT(AUDIT_PAGE, "SELECT sequence, body FROM audit WHERE sequence < ?1"
-                      " AND (?2 IS NULL OR token_id = ?7 OR project IN (SELECT value FROM json_each(?2)))"
+                      " AND (?2 IS NULL OR (token_id = ?7 AND project IS NULL)"
+                      " OR project IN (SELECT value FROM json_each(?2)))"
                       " AND (?3 IS NULL OR cluster IN (SELECT value FROM json_each(?3)))"
                       " AND (?4 IS NULL OR action IN (SELECT value FROM json_each(?4)))"
                       " AND (?5 IS NULL OR token_id IN (SELECT value FROM json_each(?5)))"

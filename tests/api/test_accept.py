@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import re
 import resource
 import time
 
+import httpx
 import pytest
 
 from harness import wait_until
@@ -65,3 +67,59 @@ def test_without_descriptors_it_waits_and_goes_on(shootd):
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
             assert raw.read().status == 200
     assert shootd.log().count("cannot accept connections") == 1
+
+
+PER_ADDRESS = 4
+FEW = f"limits: {{connections_per_address: {PER_ADDRESS}}}\n"
+
+
+def another_address(d):
+    """127.0.0.2 is another client than 127.0.0.1."""
+    return httpx.Client(base_url=d.url, transport=httpx.HTTPTransport(local_address="127.0.0.2"))
+
+
+def test_an_address_has_so_many_connections_and_no_more(sim, make_shootd):
+    d = make_shootd(sim.url, extra=FEW).start()
+    d.http.close()
+    raws = []
+
+    def fill():  # those of the start may still be closing
+        while len(raws) < PER_ADDRESS:
+            raw = Raw(d.port)
+            if not served(raw):
+                raw.socket.close()
+                return False
+            raws.append(raw)
+        return True
+    wait_until(fill, what="as many as it may have")
+    with another_address(d) as other:
+        def count():
+            return int(re.search(r"^shootd_http_connections_refused_total (\d+)$", other.get("/metrics").text, re.M)[1])
+        before = count()
+        for n in range(1, 4):
+            with Raw(d.port) as more:
+                answer = more.read()
+                assert (answer.status, answer.code, answer["Connection"]) == (429, "too_many_requests", "close")
+                assert "limits.connections_per_address" in answer.json()["detail"] and int(answer["Retry-After"]) >= 1
+                assert answer.json()["request_id"] == answer["X-Request-Id"] and more.is_closed()
+            assert count() == before + n
+        assert all(served(r) for r in raws)
+        raws.pop().socket.close()
+        wait_until(fill, what="the place of the closed one")
+        assert other.get("/livez").status_code == 200
+    for raw in raws:
+        raw.socket.close()
+
+
+def test_proxies_unix_sockets_and_zero_have_no_limit_of_an_address(sim, make_shootd, tmp_path):
+    for name, extra in (("trusted", FEW + "trusted_proxies: [127.0.0.1]\n"), ("any", "limits: {connections_per_address: 0}\n")):
+        d = make_shootd(sim.url, name=name, extra=extra).start()
+        raws = [Raw(d.port) for _ in range(3 * PER_ADDRESS)]
+        assert all(served(r) for r in raws), name
+        for raw in raws:
+            raw.socket.close()
+    d = make_shootd(sim.url, name="unix", extra=FEW).start_on(tmp_path / "s")
+    raws = [Raw(path=tmp_path / "s") for _ in range(3 * PER_ADDRESS)]
+    assert all(served(r) for r in raws)
+    for raw in raws:
+        raw.socket.close()

@@ -198,13 +198,51 @@ def test_pages_filters_and_who_may_read(make_sim, make_shootd):
         if not cursor:
             break
         assert len(page["items"]) == 2
-        assert d.http.get("/v1/audit", params={"limit": 2, "cursor": cursor, "action": "x"}).status_code == 400
+        assert d.http.get("/v1/audit", params={"limit": 2, "cursor": cursor, "action": "createToken"}).status_code == 400
     assert whole == audit(d) and len(whole) == 7 and pages == 4
+    assert d.http.get("/v1/audit", params={"action": ""}).status_code == 400
+    for wrong in ("foo", "createCluster,foo", ",", "createcluster", "createCluster,"):
+        refused = d.http.get("/v1/audit", params={"action": wrong})
+        assert refused.status_code == 400, wrong
+        [fault] = refused.json()["errors"]
+        assert fault["parameter"] == "action" and {"createCluster", "getKubeconfig", "daemon.started"} <= set(fault["valid"])
     for params in ({"outcome": "good"}, {"colour": "red"}, {"limit": 0}):
         assert d.http.get("/v1/audit", params=params).status_code == 400
     _, operator = bearer(d, name="operator", role="operator", projects=["*"])
     with operator:
         assert operator.get("/v1/audit").status_code == 403
+
+
+def test_who_is_limited_learns_nothing_of_others(make_sim, make_shootd):
+    """Neither that a project, a cluster, an operation, a webhook, a token exists, nor what others do with it."""
+    d, _ = two_projects(make_sim, make_shootd)
+    made, limited = bearer(d, name="limited", role="admin", projects=["team-b"])
+    operation = d.create("secret-one")["operation"]["id"]
+    hook = d.http.post("/v1/webhooks", json={"url": "https://hooks.example.com/a", "projects": ["team-a"]}).json()["id"]
+    token = d.http.post("/v1/tokens", json={"name": "of-a", "role": "viewer", "projects": ["team-a"]}).json()["id"]
+    with limited:
+        def told(project, operation, hook, token):
+            """Answers and entries of asking for things, without their names."""
+            start = max([e["sequence"] for e in audit(d)])
+            path = f"/v1/projects/{project}/clusters"
+            answers = [limited.post(path, json={"name": "x1"}), limited.delete(path + "/secret-one"),
+                       limited.put(path + "/secret-one", json={}), limited.get(path + "/secret-one/kubeconfig"),
+                       limited.post(path + "/secret-one/actions/reconcile"), limited.get(path + "/secret-one/ssh-key"),
+                       limited.post(f"/v1/operations/{operation}/cancel"), limited.delete("/v1/webhooks/" + hook),
+                       limited.post(f"/v1/webhooks/{hook}/rotate-secret"), limited.delete("/v1/tokens/" + token)]
+            limited.post("/v1/tokens", json={"name": "mark", "role": "viewer", "projects": ["team-b"]})  # behind all of them
+            mine = [e for e in limited.get("/v1/audit").json()["items"] if e["sequence"] > start]
+            return ([(a.status_code, a.json()["code"]) for a in answers],
+                    [(e["action"], e["outcome"], e["code"], e["cluster"] is None) for e in mine])
+
+        real = told("team-a", operation, hook, token)
+        unreal = told("team-none", "op_00000000000000000000000000", "wh_00000000000000000000000000",
+                      "tok_00000000000000000000000000")
+        assert real == unreal
+        assert ("deleteToken", "error", "not_found", True) in real[1]
+        assert "team-a" not in limited.get("/v1/audit").text and "secret-one" not in limited.get("/v1/audit").text
+    denied = waited(d, project="team-a", outcome="denied", token=made["id"])
+    assert {e["action"] for e in denied} >= {"deleteCluster", "getKubeconfig"}, "who sees the project sees the attempts"
 
 
 def test_au19_the_log_lives_over_a_crash(sim, shootd):

@@ -2,6 +2,7 @@
 validated against it (QA-19). The tests run in their order: the last one looks at what the others have seen."""
 
 import concurrent.futures
+import html
 import json
 import re
 import subprocess
@@ -53,7 +54,7 @@ NEEDS = {"getCatalog": ["cloud_profiles"], "createCluster": ["cloud_profiles"], 
          "listNodes": ["nodes_overview"], "getSshKey": ["ssh_key"],
          "getKubeconfig": ["kubeconfig_v3", "kubeconfig"], "getCredential": ["kubeconfig_v3", "kubeconfig"],
          "runClusterAction": ["ca_stage"]}
-THERE = {"project": "team-a", "cluster": "dev", "pool": "default", "account": "main", "action": "rotate-ca-prepare"}
+THERE = {"problem": "not_found", "project": "team-a", "cluster": "dev", "pool": "default", "account": "main", "action": "rotate-ca-prepare"}
 
 
 def young(directory, name, sim, **options):
@@ -238,7 +239,7 @@ def test_a_token_is_needed_where_the_document_says_so(pair, checker):
     with httpx.Client(base_url=pair[1].url, timeout=60, event_hooks={"response": [checker]}) as nobody:
         for id, (method, path) in OPERATIONS.items():
             open_to_all = DOCUMENT["paths"][path][method].get("security") == []
-            answer = nobody.request(method, re.sub(r"\{[a-z]+\}", "x", path))
+            answer = nobody.request(method, re.sub(r"\{[a-z]+\}", "x", path.replace("{problem}", THERE["problem"])))
             if open_to_all:
                 assert answer.status_code == 200, id
             else:
@@ -567,7 +568,7 @@ def test_docs_show_every_path():
     for path in DOCUMENT["paths"]:
         names = {"project": "(team-a|{project})", "cluster": "(dev|web|{cluster})", "operation": r"(\$OP|{id})",
                  "webhook": r"(\$WH|{id})", "delivery": r"(\$DLV|{id})", "token": r"(\$ID|{id})", "action": "({action}|[a-z-]+)",
-                 "account": "(main|{account})",
+                 "account": "(main|{account})", "problem": "[a-z_]+",
                  "pool": "(default|gpu|{pool})"}
         pattern = re.sub(r"\\{([a-z]+)\\}", lambda m: names[m.group(1)], re.escape(path))
         if not re.search(pattern + r"(?![\w/-])", page):
@@ -585,6 +586,28 @@ def test_docs_list_every_problem_code():
     told = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
             for line in page.splitlines() if re.match(r"\| `[a-z_0-9]+` \|", line)]
     assert told == wanted
+
+
+def test_types_of_problems_lead_to_their_meaning(client, pair):
+    """GET /problems/{code} says what docs/problems.md says, without a token; browsers get a page."""
+    page = (ROOT / "docs/problems.md").read_text()
+    rows = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
+            for line in page.splitlines() if re.match(r"\| `[a-z_0-9]+` \|", line)]
+    for code, status, title, fault, advice in rows:
+        told = httpx.get(pair[1].url + "/problems/" + code)
+        assert told.status_code == 200 and told.headers["Content-Type"] == "application/json"
+        body = told.json()
+        assert body.pop("type") in ("/problems/" + code,) or code in ("quota_exceeded", "overloaded")
+        assert body == {"code": code, "status": int(status), "title": title, "fault": fault, "advice": advice}
+        shown = httpx.get(pair[1].url + "/problems/" + code, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        assert shown.headers["Content-Type"].startswith("text/html") and "Accept" in shown.headers["Vary"]
+        text = html.unescape(re.sub(r"<[^>]*>", "", shown.text))
+        assert all(word in text for word in (code, status, title, fault, advice)), text
+        assert shown.headers["Content-Security-Policy"] == "default-src 'none'"
+    refused = client.get("/v1/projects/none")
+    assert client.get(refused.json()["type"]).json()["code"] == refused.json()["code"]
+    for wrong in ("none", "NOT_FOUND", "<script>"):
+        assert client.get("/problems/" + wrong).status_code == 404
 
 
 # ---- every status ----------------------------------------------------------------------------------------------------

@@ -182,12 +182,15 @@ def test_ht39_preflight_needs_no_token(ask):
         assert set(answer["Access-Control-Allow-Methods"].split(", ")) == methods == set(answer["Allow"].split(", "))
         allowed = {name.lower() for name in answer["Access-Control-Allow-Headers"].split(", ")}
         assert allowed >= {"authorization", "content-type", "if-match", "if-none-match", "idempotency-key", "prefer",
-                           "cache-control", "last-event-id", "x-request-id", "traceparent"}
+                           "cache-control", "last-event-id", "x-request-id", "traceparent", "tracestate"}
         assert answer["Access-Control-Max-Age"] == "7200" and "Origin" in answer["Vary"].split(", ")
         assert "content-length" not in answer
     without = ask("OPTIONS", DEV, f"Origin: {ORIGIN}", as_token=None)
     assert without.status == 204 and "access-control-allow-methods" not in without, "no preflight"
-    assert ask("OPTIONS", "/v1/none", f"Origin: {ORIGIN}", "Access-Control-Request-Method: GET", as_token=None).status == 404
+    for path, status in (("/v1/none", 404), ("/v1/clusters/%zz", 400), ("/" + "x" * 9000, 414)):
+        answer = ask("OPTIONS", path, f"Origin: {ORIGIN}", "Access-Control-Request-Method: GET", as_token=None)
+        assert answer.status == status and answer["Access-Control-Allow-Origin"] == ORIGIN
+        assert "PATCH" in answer["Access-Control-Allow-Methods"] and "authorization" in answer["Access-Control-Allow-Headers"].lower()
 
 
 def test_ht40_one_exact_origin(ask):

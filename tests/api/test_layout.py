@@ -31,7 +31,7 @@ LIBRARIES = {
     "yaml.h": {"config", "model"},
     "systemd/": {"daemon"},
     "openssl/": {"upstream", "simulator", "reconcile"},
-    "uthash.h": {"reconcile", "webhook", "upstream"},
+    "uthash.h": {"api", "reconcile", "webhook", "upstream"},
 }
 BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncat", "strtok", "atoi", "atol", "atof", "gets", "localtime", "gmtime",
           "asctime", "ctime", "system", "popen", "tmpnam", "alloca", "rand", "srand", "getpwnam", "inet_ntoa",

@@ -75,8 +75,7 @@ SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
     ("chunked twice", ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], "0\r\n\r\n", 400,
      "malformed_request"),
     ("two hosts", ["Host: other"], "", 400, "malformed_request"),
-    pytest.param("NUL in a value", ["X-A: a\x00b"], "", 400, "malformed_request", marks=pytest.mark.xfail(
-        strict=True, reason="libmicrohttpd measures values with strlen: the NUL and what follows is not seen")),
+    ("NUL in a value", ["X-A: a\x00b"], "", 400, "malformed_request"),
     ("bell in a value", ["X-A: a\x07b"], "", 400, "malformed_request"),
     ("delete in a value", ["X-A: a\x7fb"], "", 400, "malformed_request"),
     ("space in a name", ["X A: b"], "", 400, "malformed_request"),
@@ -618,8 +617,7 @@ def test_chunked_body(raw, token):
         raw.send(f"{len(chunk):x}\r\n{chunk}\r\n")
     raw.send("0\r\n\r\n")
     assert raw.read().status == 422
-    raw.send(request("GET", "/livez"))
-    assert raw.read().status == 200
+    assert raw.is_closed(), "what libmicrohttpd takes for the end of chunks is not believed: test_smuggling.py"
 
 
 def test_client_that_leaves_does_no_harm(d, token):

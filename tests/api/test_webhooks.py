@@ -328,3 +328,41 @@ def test_wh15_owners_of_several_projects_hear_of_it(sim, make_shootd, receiver):
             assert [e["data"]["webhook"] for e in events] == [hook["id"]]
     refused = d.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["*"] * 201})
     assert refused.status_code == 422 and refused.json()["errors"][0]["code"] == "too_many"
+
+
+def test_webhooks_of_a_revoked_token_say_so_and_are_disabled_by_choice(shootd, receiver):
+    def token(name, role="operator"):
+        made = shootd.http.post("/v1/tokens", json={"name": name, "role": role, "projects": ["*"]}).json()
+        return made["id"], httpx.Client(base_url=shootd.url, headers={"Authorization": "Bearer " + made["token"]})
+
+    def hook(client):
+        made = client.post("/v1/webhooks", json={"url": receiver.url}).json()
+        assert made["token_revoked_at"] is None
+        return made["id"]
+
+    def read(id):
+        return shootd.http.get("/v1/webhooks/" + id).json()
+
+    (kept, a), (stopped, b), (namesake, c) = token("ci"), token("leaver"), token("leaver")
+    of_a, of_b, of_c, of_admin = hook(a), hook(b), hook(c), hook(shootd.http)
+    assert read(of_b)["created_by"] == read(of_c)["created_by"] == "leaver" and read(of_b)["created_by_token_id"] == stopped
+    wrong = shootd.http.delete("/v1/tokens/" + stopped, params={"webhooks": "burn"})
+    assert wrong.status_code == 400 and wrong.json()["errors"][0]["valid"] == ["keep", "disable"]
+    before = read(of_a)
+    assert shootd.http.delete("/v1/tokens/" + kept).status_code == 204
+    after = read(of_a)
+    assert after["status"] == "enabled" and after["token_revoked_at"] and before["token_revoked_at"] is None
+    assert shootd.http.delete("/v1/tokens/" + stopped, params={"webhooks": "disable"}).status_code == 204
+    off = read(of_b)
+    assert off["status"] == "disabled" and "revoked" in off["disabled_reason"] and off["token_revoked_at"]
+    for other in (of_c, of_admin):
+        assert read(other)["token_revoked_at"] is None and read(other)["status"] == "enabled"
+    listed = {w["id"]: w["token_revoked_at"] for w in shootd.http.get("/v1/webhooks").json()["items"]}
+    assert {id for id, at in listed.items() if at} == {of_a, of_b}
+    events = shootd.http.get("/v1/events", params={"type": "webhook.disabled"}).json()["items"]
+    assert len(events) == 1
+    shootd.kill()
+    shootd.start()
+    assert read(of_b) == off and read(of_a) == after
+    for client in (a, b, c):
+        client.close()

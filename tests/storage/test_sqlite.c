@@ -4,6 +4,7 @@
  */
 #include "tests/storage/store_fixture.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -509,12 +510,31 @@ static void filtered_pages_use_an_index(void **state)
     backend->close(conn);
 }
 
+/* 4874 is what SQLite calls a full disk when it is the index of the WAL that does not fit. */
+static void a_full_disk_is_called_so(void **state)
+{
+    (void)state;
+    assert_int_equal(SQLITE_IOERR_SHMSIZE, 4874);
+    assert_string_equal(sqlite_trouble(SQLITE_IOERR_SHMSIZE, 0), "disk full");
+    assert_string_equal(sqlite_trouble(SQLITE_FULL, 0), "disk full");
+    assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, ENOSPC), "disk full");
+    assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, EDQUOT), "disk quota used up");
+    assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, EFBIG), "file size limit reached");
+    assert_null(sqlite_trouble(SQLITE_IOERR_READ, EIO));
+    struct sqlite_conn conn = {0};
+    char *error = NULL;
+    (void)sqlite_fail(&conn, SQLITE_IOERR_SHMSIZE, "commit", &error);
+    assert_string_equal(error, "commit: disk full");
+    free(error);
+}
+
 #define SQLITE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
 {
     log_set_level(LOG_LEVEL_ERROR);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_disk_is_called_so),
         SQLITE_TEST(an_empty_file_is_migrated),
         SQLITE_TEST(an_old_version_is_copied_and_migrated),
         SQLITE_TEST(rows_that_cannot_be_read_are_put_aside),

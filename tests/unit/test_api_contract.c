@@ -55,7 +55,7 @@ static json_t *operation_of(const struct route *route)
 static void every_route_is_an_operation(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < route_count; i++) {
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
         json_t *operation = operation_of(&routes[i]);
         if (!operation)
             fail_msg("%s is not in the contract", routes[i].operation);
@@ -77,7 +77,7 @@ static void every_operation_is_a_route(void **state)
     json_object_foreach (json_obj(doc, "paths"), path, item)
         json_object_foreach (item, method, operation)
             count += json_str(operation, "operationId") != NULL;
-    assert_int_equal(count, route_count);
+    assert_int_equal(count, ROUTE_COUNT);
 }
 
 /* Two parameters may have one name: that of the route is meant then. */
@@ -93,7 +93,7 @@ static uint32_t bit_of(const char *name, uint32_t of_route)
 static void query_parameters_agree(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < route_count; i++) {
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
         uint32_t found = 0;
         size_t n;
         json_t *item;

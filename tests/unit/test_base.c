@@ -13,8 +13,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/seal.h"
 #include "base/timefmt.h"
+#include "model/problem.h"
 #include "tests/support/virtual.h"
 #include "view/view.h"
 
@@ -253,6 +255,88 @@ static void log_lines_are_quoted_where_needed(void **state)
     free(text);
 }
 
+static const char *printable(const char *from, size_t size)
+{
+    static char to[256];
+    size_t len = printable_write(to, size, from, strlen(from));
+    assert_int_equal(len, strlen(to));
+    return to;
+}
+
+static void foreign_text_can_be_printed(void **state)
+{
+    (void)state;
+    assert_string_equal(printable("a\r\nb\x1b[2Jc\x7f", 64), "a  b [2Jc ");
+    assert_string_equal(printable("c1 \xc2\x9b|\xc2\x80|\xc2\x85", 64), "c1  | | ");
+    assert_string_equal(printable("bidi \xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c|", 64),
+                        "bidi      |");
+    assert_string_equal(printable("\xe2\x80\xa8\xe2\x80\xa9", 64), "  ");
+    assert_string_equal(printable("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x99\x82", 64),
+                        "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x99\x82");
+    assert_string_equal(printable("\xff\xc3[\xed\xa0\x80\xc0\x80", 64), "??[?????");
+    assert_string_equal(printable("ab\xc3\xbc", 4), "ab");
+    assert_string_equal(printable("ab\xc3\xbc", 5), "ab\xc3\xbc");
+    assert_string_equal(printable("", 1), "");
+}
+
+static void logs_and_problems_hold_printable_text(void **state)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *kept = stderr;
+    (void)state;
+    stderr = open_memstream(&text, &size);
+    log_info("line", "value",
+             "a\xc2\x9b"
+             "31mb\xe2\x80\xae"
+             "c\nd");
+    (void)fclose(stderr);
+    stderr = kept;
+    assert_non_null(strstr(text, "value=\"a 31mb c d\""));
+    free(text);
+    struct problem *p = problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura says: %s",
+                                    "a\xc2\x9b"
+                                    "31m\xe2\x80\xae"
+                                    "b");
+    assert_string_equal(p->detail, "Cleura says: a 31m b");
+    problem_free(p);
+}
+
+static char last_message[512];
+
+static void keep_message(enum log_level level, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count)
+{
+    (void)level;
+    (void)keys;
+    (void)values;
+    (void)count;
+    (void)snprintf(last_message, sizeof(last_message), "%s", message);
+}
+
+/* MESSAGE of the journal is what a person reads first, often the only thing. */
+static void messages_are_sentences(void **state)
+{
+    (void)state;
+    log_set_sink(keep_message);
+    log_error("not listening", "error", "cannot listen on 127.0.0.1:1: Permission denied");
+    assert_string_equal(last_message, "not listening: cannot listen on 127.0.0.1:1: Permission denied");
+    log_warning("catalog not read", "error", "Cleura answered 503", "project", "team-a", "request_id", "r1");
+    assert_string_equal(last_message, "catalog not read (project team-a): Cleura answered 503");
+    log_info("{method} {route} answered {status}", "method", "GET", "route", "/v1/x", "status", "404", "code",
+             "not_found", "duration_us", "12");
+    assert_string_equal(last_message, "GET /v1/x answered 404: not_found");
+    log_info("{method} {what", "method", NULL);
+    assert_string_equal(last_message, "- {what");
+    log_info("{a}", "a", "{b}", "b", "c");
+    assert_string_equal(last_message, "{b}");
+    log_info("plain", "n", LOG_INT(3));
+    assert_string_equal(last_message, "plain");
+    log_info("kept", "cluster", "dev", "project", "team-a", "error", "shd_abcdefgh is wrong");
+    assert_string_equal(last_message, "kept (project team-a, cluster dev): shd_******** is wrong");
+    log_set_sink(NULL);
+}
+
 static void sealed_values_open_only_in_their_context(void **state)
 {
     (void)state;
@@ -361,6 +445,9 @@ int main(void)
         cmocka_unit_test(masks_known_secrets_AU_21),
         cmocka_unit_test(log_values_are_cleaned_AU_22),
         cmocka_unit_test(log_lines_are_quoted_where_needed),
+        cmocka_unit_test(foreign_text_can_be_printed),
+        cmocka_unit_test(logs_and_problems_hold_printable_text),
+        cmocka_unit_test(messages_are_sentences),
         cmocka_unit_test(sealed_values_open_only_in_their_context),
         cmocka_unit_test(view_readers_never_see_half_a_change),
         cmocka_unit_test(view_is_sorted_and_the_last_change_wins),

@@ -1,0 +1,66 @@
+/* What the `type` of a problem leads to: its row of the registry, for programs and for people. No token. */
+#include "api/handlers.h"
+
+#include <microhttpd.h>
+#include <string.h>
+
+#include "api/checks.h"
+#include "api/problem_reply.h"
+#include "api/reads.h"
+#include "api/request.h"
+#include "model/problem.h"
+
+#define TYPE_HTML "text/html; charset=utf-8"
+
+static void add_escaped(struct buffer *out, const char *text)
+{
+    for (; *text; text++) {
+        const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
+        (void)buffer_add(out, entity ? entity : text, entity ? strlen(entity) : 1);
+    }
+}
+
+static void reply_page(struct request *r, const struct problem_kind *kind, const char *fault)
+{
+    struct buffer out CLEANUP_BUFFER;
+    size_t len;
+    buffer_init(&out, 16 * 1024);
+    (void)buffer_printf(
+        &out,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title></head>\n"
+        "<body><h1>%s</h1>\n<p>Problem <code>%s</code>, HTTP status %d, fault: %s.</p>\n<p>",
+        kind->title, kind->title, kind->code, kind->status, fault);
+    add_escaped(&out, kind->advice);
+    (void)buffer_add_str(&out, "</p></body></html>\n");
+    char *text = buffer_take(&out, &len);
+    answer_text(&r->answer, MHD_HTTP_OK, TYPE_HTML, text, len);
+    answer_header(&r->answer, "Cache-Control", "max-age=300");
+    answer_header(&r->answer, "Content-Security-Policy", "default-src 'none'");
+    answer_header(&r->answer, "X-Content-Type-Options", "nosniff");
+}
+
+/* Browsers ask for HTML first; whoever takes anything, or says nothing, gets JSON. */
+static bool wants_page(const struct request *r)
+{
+    const char *accept = r->headers.values[HEADER_ACCEPT];
+    return accept && accept_quality(accept, "text/html") > accept_quality(accept, TYPE_JSON);
+}
+
+void handle_problem(struct request *r)
+{
+    int code = problem_from_name(r->item);
+    if (code < 0) {
+        respond_with(r, PROBLEM_NOT_FOUND, "There is no problem of this code.");
+        return;
+    }
+    const struct problem_kind *kind = problem_kind((enum problem_code)code);
+    json_t *doc = problem_kind_to_json((enum problem_code)code);
+    if (wants_page(r)) {
+        reply_page(r, kind, json_str(doc, "fault"));
+        json_decref(doc);
+    } else {
+        reply_public(r, doc);
+    }
+    if (r->answer.status < 400)
+        answer_header(&r->answer, "Vary", "Accept");
+}

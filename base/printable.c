@@ -1,0 +1,62 @@
+#include "base/printable.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/attrs.h"
+
+/* Length of the UTF-8 sequence that begins here, and the code point in it; 0 when it is none. */
+static size_t decode(const uint8_t *text, size_t len, uint32_t *ret_point)
+{
+    static const struct {
+        uint8_t mask, lead, count;
+        uint32_t least;
+    } forms[] = {{0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
+    for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+        if ((text[0] & forms[f].mask) != forms[f].lead)
+            continue;
+        if (forms[f].count > len)
+            return 0;
+        uint32_t point = text[0] & (uint8_t)~forms[f].mask;
+        for (size_t i = 1; i < forms[f].count; i++) {
+            if ((text[i] & 0xc0) != 0x80)
+                return 0;
+            point = point << 6 | (text[i] & 0x3f);
+        }
+        *ret_point = point;
+        bool valid = point >= forms[f].least && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+        return valid ? forms[f].count : 0;
+    }
+    return 0;
+}
+
+/* Controls, and what reverses or breaks the line that it is printed in. */
+static bool is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x061c || point == 0x200e ||
+           point == 0x200f || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
+size_t printable_write(char *to, size_t size, const char *text, size_t len)
+{
+    const uint8_t *from = (const uint8_t *)text, *end = from + len;
+    char *out = to, *last = to + size - 1;
+    while (from < end) {
+        uint32_t point = 0;
+        size_t n = decode(from, (size_t)(end - from), &point);
+        size_t written = n && !is_control(point) ? n : 1;
+        if (written > (size_t)(last - out))
+            break;
+        if (!n)
+            *out = '?';
+        else if (is_control(point))
+            *out = ' ';
+        else
+            memmove(out, from, n);
+        out += written;
+        from += n ? n : 1;
+    }
+    *out = '\0';
+    return (size_t)(out - to);
+}

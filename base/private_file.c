@@ -1,0 +1,56 @@
+#include "base/private_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static int check(int fd, enum private_mode mode)
+{
+    const mode_t others = mode == PRIVATE_TO_GROUP ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    bool is_ours = st.st_uid == geteuid() || st.st_uid == 0;
+    return S_ISREG(st.st_mode) && is_ours && !(st.st_mode & others) ? 0 : -EPERM;
+}
+
+int private_file_read(int directory, const char *name, enum private_mode mode, void *bytes, size_t size)
+{
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int r = check(fd, mode);
+    ssize_t n = r ? 0 : read(fd, bytes, size);
+    if (n < 0)
+        r = -errno;
+    (void)close(fd);
+    return r ? r : (int)n;
+}
+
+static int write_new(int directory, const char *name, const void *bytes, size_t len)
+{
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    errno = EIO; /* of a short write */
+    int r = fchmod(fd, 0600) < 0 || write(fd, bytes, len) != (ssize_t)len || fsync(fd) < 0 ? -errno : 0;
+    if (close(fd) < 0 && !r)
+        r = -errno;
+    return r;
+}
+
+int private_file_write(int directory, const char *name, const void *bytes, size_t len)
+{
+    char *draft CLEANUP_FREE = mem_printf("%s.new", name);
+    (void)unlinkat(directory, draft, 0); /* of a start that was killed */
+    int r = write_new(directory, draft, bytes, len);
+    if (!r && (renameat(directory, draft, directory, name) < 0 || fsync(directory) < 0))
+        r = -errno;
+    if (r)
+        (void)unlinkat(directory, draft, 0);
+    return r;
+}

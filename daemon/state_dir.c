@@ -1,0 +1,72 @@
+#include "daemon/state_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* Parents too, so that a first run without any set-up works. */
+static void make(const char *path)
+{
+    char *partial CLEANUP_FREE = mem_strdup(path);
+    for (char *p = partial + 1; *partial && *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        (void)mkdir(partial, 0755);
+        *p = '/';
+    }
+    (void)mkdir(path, 0700);
+}
+
+static bool is_trusted(uid_t owner)
+{
+    return owner == geteuid() || owner == 0;
+}
+
+/* systemd's dynamic users have a link that root made; nobody else's is followed. */
+static int open_directory(const char *path)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    struct stat st;
+    int fd = open(path, flags | O_NOFOLLOW);
+    if (fd < 0 && lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+        errno = ELOOP;
+        return is_trusted(st.st_uid) ? open(path, flags) : -1;
+    }
+    return fd;
+}
+
+/* What is wrong with it; NULL: nothing. The caller frees it. */
+static char *fault_of(int fd, const char *path)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return mem_printf("state directory %s: %s", path, strerror(errno));
+    if (!is_trusted(st.st_uid))
+        return mem_printf("state directory %s belongs to user %u, shootd runs as user %u: chown it", path,
+                          (unsigned)st.st_uid, (unsigned)geteuid());
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return mem_printf("state directory %s may be changed by others (mode %04o): chmod 700 it", path,
+                          (unsigned)(st.st_mode & 07777));
+    if (faccessat(fd, ".", R_OK | W_OK | X_OK, AT_EACCESS) < 0)
+        return mem_printf("state directory %s cannot be written: %s", path, strerror(errno));
+    return NULL;
+}
+
+int state_dir_open(const char *path, char **ret_error)
+{
+    make(path);
+    int fd = open_directory(path);
+    if (fd < 0)
+        *ret_error = mem_printf("state directory %s cannot be made or opened: %s", path, strerror(errno));
+    else if ((*ret_error = fault_of(fd, path))) {
+        (void)close(fd);
+        fd = -1;
+    }
+    return fd;
+}

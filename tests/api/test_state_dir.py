@@ -1,0 +1,133 @@
+"""What lies in state_dir is ours alone: the directory is checked, links are not followed, memory is not readable."""
+
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+
+import httpx
+import pytest
+
+import harness
+from harness import BUILD, wait_until
+from test_start import run, written  # noqa: F401 (fixture)
+
+NOBODY = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: makes files of another user")
+
+
+def refused(path, *words, env=None):
+    started = run("--config", path, env=env)
+    assert started.returncode == 69, started.stderr
+    for word in words:
+        assert word in started.stderr, started.stderr
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777, 0o702])
+def test_directory_that_others_may_change(written, mode):
+    state = written.directory / "state"
+    state.mkdir()
+    state.chmod(mode)
+    refused(written(), f"mode {mode:04o}", "chmod 700", str(state))
+    assert list(state.iterdir()) == []
+
+
+@needs_root
+def test_directory_and_link_of_somebody_else(written):
+    state, link = written.directory / "state", written.directory / "link"
+    state.mkdir(mode=0o700)
+    os.chown(state, NOBODY, NOBODY)
+    refused(written(), f"belongs to user {NOBODY}", "chown")
+    os.chown(state, 0, 0)
+    link.symlink_to(state)
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    refused(written("/state\n", "/link\n"), "symbolic links")
+    assert list(state.iterdir()) == []
+
+
+def test_directory_behind_a_link_of_our_own(sim, make_shootd):
+    """systemd's DynamicUser= has /var/lib/shootd as a link to /var/lib/private/shootd; others may list it."""
+    d = make_shootd(sim.url)
+    real = d.directory / "real"
+    real.mkdir(mode=0o755)
+    d.state.symlink_to(real)
+    d.start()
+    assert d.http.get("/v1/whoami").status_code == 200
+    assert {p.name for p in real.iterdir()} >= {"shootd.db", "seal.key", "admin-token"}
+    for path in real.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert not list(real.glob("*.new"))
+
+
+def test_links_are_replaced_and_never_followed(sim, make_shootd, tmp_path):
+    d = make_shootd(sim.url)
+    d.state.mkdir(mode=0o700)
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for name in ("admin-token", "admin-token.new", "seal.key.new"):
+        (d.state / name).symlink_to(victim)
+    d.start()
+    assert victim.read_text() == "precious"
+    assert not (d.state / "admin-token").is_symlink() and d.http.get("/v1/whoami").status_code == 200
+    d.stop()
+    key = d.state / "seal.key"
+    key.rename(d.state / "elsewhere")
+    key.symlink_to(d.state / "elsewhere")
+    refused(d.config, "seal.key", "symbolic links")
+
+
+def test_mode_of_the_key_counts_whatever_the_environment_says(sim, make_shootd, tmp_path):
+    d = make_shootd(sim.url).start()
+    d.stop()
+    credentials = tmp_path / "credentials"
+    credentials.mkdir()
+    with_credentials = {**os.environ, "CREDENTIALS_DIRECTORY": str(credentials)}
+    for mode in (0o644, 0o640, 0o604):
+        (d.state / "seal.key").chmod(mode)
+        refused(d.config, "seal.key", "owner only")
+        refused(d.config, "seal.key", "owner only", env=with_credentials)
+    (d.state / "seal.key").chmod(0o600)
+    (credentials / "shootd-seal-key").write_bytes(bytes(32))
+    (credentials / "shootd-seal-key").chmod(0o444)
+    refused(d.config, "shootd-seal-key", "owner only", env=with_credentials)
+    password = d.directory / "password"
+    password.chmod(0o604)
+    checked = run("--config", d.config, "--check-config", env={**os.environ, "CREDENTIALS_DIRECTORY": str(d.directory)})
+    assert checked.returncode == 78 and "chmod 600" in checked.stderr
+    password.chmod(0o440)  # the mask of an access list
+    assert run("--config", d.config, "--check-config",
+               env={**os.environ, "CREDENTIALS_DIRECTORY": str(d.directory)}).returncode == 0
+    for other in (str(d.directory)[:-1], str(d.directory.parent), str(d.directory) + "/"):
+        env = {**os.environ, "CREDENTIALS_DIRECTORY": other}
+        assert run("--config", d.config, "--check-config", env=env).returncode == (0 if other.endswith("/") else 78), other
+
+
+@pytest.mark.skipif(harness.SANITIZED, reason="the sanitizers look into their own process")
+def test_memory_is_closed_to_others_of_the_same_user():
+    """PR_SET_DUMPABLE: the process' files in /proc belong to root; what it tells about itself stays right."""
+    user = NOBODY if os.geteuid() == 0 else os.geteuid()
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        program = directory / "shootd"
+        shutil.copy(BUILD / "shootd", program)
+        d = harness.Shootd(directory / "d", "http://127.0.0.1:9")
+        for path in [directory, *directory.rglob("*")]:
+            os.chown(path, user, -1)
+        process = subprocess.Popen([program, "--config", d.config], user=user, stderr=subprocess.DEVNULL)
+        try:
+            def metrics():
+                assert process.poll() is None
+                try:
+                    return httpx.get(d.url + "/metrics", timeout=5).text
+                except httpx.HTTPError:
+                    return None
+            text = wait_until(metrics, what="metrics")
+            assert os.stat(f"/proc/{process.pid}/mem").st_uid == 0
+            for family in ("open_fds", "resident_memory_bytes", "threads", "start_time_seconds"):
+                assert float(re.search(rf"^process_{family} (\S+)$", text, re.M)[1]) > 3, family
+        finally:
+            process.terminate()
+            assert process.wait(30) == 0
