@@ -65,6 +65,11 @@ struct api_options {
     void *live_ctx;
     const char *version;
     const char *revision;
+    const char *store_id; /* of the store, and of this start of the daemon: UUIDs */
+    const char *start_id;
+    /* What does not keep the server from serving and yet is to be known (/readyz?verbose): "" when nothing.
+     */
+    void (*remarks)(void *ctx, char *text, size_t size);
     /* What cursors are authenticated with, 32 bytes, copied; NULL: made anew at each start. */
     const uint8_t *cursor_secret;
     const struct api_limits *limits; /* NULL: api_limits_default() */

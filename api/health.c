@@ -18,7 +18,7 @@ static bool ask(bool (*question)(void *ctx, char *why, size_t size), void *ctx, 
     return !question || question(ctx, why, WHY_BYTES);
 }
 
-static void reply_checks(struct request *r, const struct check *checks, size_t count)
+static void reply_checks(struct request *r, const struct check *checks, size_t count, const char *remarks)
 {
     bool verbose = r->params.given[PARAM_VERBOSE];
     bool all = true;
@@ -36,6 +36,8 @@ static void reply_checks(struct request *r, const struct check *checks, size_t c
                                         : "failed",
                                 ok ? "" : ": ", ok ? "" : checks[i].why);
     }
+    if (verbose && *remarks)
+        (void)buffer_printf(&text, "[!]%s\n", remarks);
     (void)buffer_add_str(&text, all ? "ok\n" : "failed\n");
     size_t len;
     char *body = buffer_take(&text, &len);
@@ -48,7 +50,7 @@ void handle_livez(struct request *r)
     char why[WHY_BYTES];
     const struct api_options *o = &r->api->options;
     const struct check checks[] = {{"progress", ask(o->live, o->live_ctx, why), why}};
-    reply_checks(r, checks, 1);
+    reply_checks(r, checks, 1, "");
 }
 
 void handle_readyz(struct request *r)
@@ -67,5 +69,8 @@ void handle_readyz(struct request *r)
         {"store", writable, why_not_writable},
         {"serving", !draining, "the server is being stopped"},
     };
-    reply_checks(r, checks, ARRAY_LEN(checks));
+    char remarks[WHY_BYTES] = "";
+    if (o->remarks)
+        o->remarks(o->live_ctx, remarks, sizeof(remarks));
+    reply_checks(r, checks, ARRAY_LEN(checks), remarks);
 }

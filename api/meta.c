@@ -31,6 +31,8 @@ void handle_version(struct request *r)
     json_set_str(doc, "version", r->api->options.version);
     json_set_str(doc, "revision", r->api->options.revision);
     json_set_str(doc, "api", "v1");
+    json_set_str(doc, "store_id", r->api->options.store_id);
+    json_set_str(doc, "start_id", r->api->options.start_id);
     reply_public(r, doc);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uuid/uuid.h>
 
 #include "api/api.h"
 #include "base/attrs.h"
@@ -26,6 +27,7 @@ enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15 };
 struct daemon {
     const struct config *config;
     const struct env *env;
+    char start_id[UUID_STR_LEN];
     int state_dir; /* descriptor */
     struct listener listener;
     struct seal_key key;
@@ -184,6 +186,12 @@ static bool is_live(void *ctx, char *why, size_t size)
     return false;
 }
 
+static void tell_remarks(void *ctx, char *text, size_t size)
+{
+    (void)ctx;
+    reconcile_remarks(text, size);
+}
+
 static bool is_writable(void *ctx, char *why, size_t size)
 {
     struct daemon *d = ctx;
@@ -268,7 +276,10 @@ static bool start_api(struct daemon *d)
                                         .writable = is_writable,
                                         .live_ctx = d,
                                         .version = shootd_version,
-                                        .revision = shootd_revision};
+                                        .revision = shootd_revision,
+                                        .store_id = storage_id(d->storage),
+                                        .start_id = d->start_id,
+                                        .remarks = tell_remarks};
     d->api = api_start(&options, &error);
     explicit_bzero(cursor_secret, sizeof(cursor_secret));
     if (!d->api)
@@ -308,6 +319,14 @@ static enum exit_code bring_up(struct daemon *d)
     return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
 }
 
+/* Tells starts apart in logs and /version. */
+static void make_start_id(struct daemon *d)
+{
+    uuid_t id;
+    uuid_generate_random(id);
+    uuid_unparse_lower(id, d->start_id);
+}
+
 struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit)
 {
     struct daemon *d = MEM_NEW(struct daemon);
@@ -315,6 +334,7 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
     d->env = env_real();
     d->listener.fd = -1;
     d->state_dir = -1;
+    make_start_id(d);
     atomic_init(&d->seen_heartbeat, 0);
     atomic_init(&d->seen_at, env_mono(d->env));
     *ret_exit = bring_up(d);
@@ -322,8 +342,9 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
         daemon_stop(d);
         return NULL;
     }
-    log_info("shootd is ready", "version", shootd_version, "listen", d->listener.address, "accounts",
-             LOG_INT(config->account_count), "projects", LOG_INT(config->project_count));
+    log_info("shootd is ready", "version", shootd_version, "store_id", storage_id(d->storage), "start_id",
+             d->start_id, "listen", d->listener.address, "accounts", LOG_INT(config->account_count),
+             "projects", LOG_INT(config->project_count));
     return d;
 }
 

@@ -14,9 +14,11 @@
 
 #include "api/linger.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "daemon/daemon.h"
 #include "daemon/journal.h"
 #include "daemon/version.h"
+#include "storage/storage.h"
 
 static const char usage[] =
     "usage: shootd [--config FILE] [--check-config]\n"
@@ -25,7 +27,11 @@ static const char usage[] =
     "where\n"
     "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
     "  --sample-config   print the annotated sample configuration\n"
-    "  --version, --help\n";
+    "  --version, --help\n"
+    "shootd check-store [--config FILE]\n"
+    "                    print what the store holds and which rows cannot be read; exit 0, 1 when something "
+    "is\n"
+    "                    wrong with it, 69 when it cannot be opened\n";
 
 struct arguments {
     const char *config;
@@ -33,6 +39,7 @@ struct arguments {
     bool sample;
     bool version;
     bool help;
+    bool check_store;
 };
 
 static bool parse(int argc, char **argv, struct arguments *args)
@@ -63,7 +70,8 @@ static bool parse(int argc, char **argv, struct arguments *args)
             return false;
         }
     }
-    if (optind == argc)
+    args->check_store = optind + 1 == argc && !strcmp(argv[optind], "check-store");
+    if (optind == argc || args->check_store)
         return true;
     (void)fprintf(stderr, "shootd: unexpected argument '%s'\n", argv[optind]);
     return false;
@@ -72,6 +80,7 @@ static bool parse(int argc, char **argv, struct arguments *args)
 static void block_signals(sigset_t *set)
 {
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file size limit is a full disk: writes fail, nothing ends */
     (void)sigemptyset(set);
     (void)sigaddset(set, SIGTERM);
     (void)sigaddset(set, SIGINT);
@@ -148,6 +157,17 @@ static int serve(const struct config *config, const sigset_t *signals)
     return EXIT_OK;
 }
 
+static int check_store(const struct config *config)
+{
+    char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
+    char *error CLEANUP_FREE = NULL;
+    bool sound = false;
+    if (sqlite_inspect(path, stdout, &sound, &error) == STORE_OK)
+        return sound ? EXIT_OK : EXIT_RUNTIME;
+    (void)fprintf(stderr, "shootd: the store cannot be opened: %s\n", error ? error : "unknown reason");
+    return EXIT_DEPENDENCY;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments args = {0};
@@ -177,6 +197,11 @@ int main(int argc, char **argv)
         (void)printf("configuration is valid\n");
         config_free(config);
         return EXIT_OK;
+    }
+    if (args.check_store) {
+        int told = check_store(config);
+        config_free(config);
+        return told;
     }
     log_set_level(config->log_level);
     block_signals(&signals);

@@ -24,6 +24,8 @@ enum {
 
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
+static _Atomic int64_t gauge_quarantined;
+static _Atomic uint64_t gauge_set_aside;
 
 /* ---- construction ---- */
 
@@ -137,6 +139,12 @@ static void load_event_numbers(void *ctx, int64_t oldest, int64_t newest)
     feed_begin(r->o.feed, oldest, newest);
 }
 
+static void load_quarantined(void *ctx, int64_t rows)
+{
+    (void)ctx;
+    atomic_store(&gauge_quarantined, rows);
+}
+
 struct store_visitor reconcile_visitor(struct reconcile *r)
 {
     return (struct store_visitor){.cluster = load_cluster,
@@ -146,6 +154,7 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
                                   .token = load_token,
                                   .account = load_account,
                                   .project = load_project,
+                                  .quarantined = load_quarantined,
                                   .event_numbers = load_event_numbers,
                                   .ctx = r};
 }
@@ -320,12 +329,15 @@ static void on_housekeeping(struct loop_timer *timer)
         webhooks_drop_expired_keys(r);
         departed_purge(r);
     }
+    uint64_t set_aside = 0;
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
         project_show(p);
+        set_aside += p->set_aside;
         if (look_at_versions)
             expiry_look(p);
     }
+    atomic_store(&gauge_set_aside, set_aside);
     for (size_t i = 0; i < r->account_count; i++)
         account_show(&r->accounts[i]);
     look_over_entities(r);
@@ -564,8 +576,31 @@ static void upstream_metrics(struct buffer *out)
                         (unsigned long long)upstream_retries_delayed_total());
 }
 
+void reconcile_remarks(char *text, size_t size)
+{
+    const long long rows = (long long)atomic_load(&gauge_quarantined);
+    const unsigned long long projects = (unsigned long long)atomic_load(&gauge_set_aside);
+    text[0] = '\0';
+    if (rows && projects)
+        (void)snprintf(text, size,
+                       "stored rows put aside: %lld (shootd check-store); projects set aside: %llu", rows,
+                       projects);
+    else if (rows)
+        (void)snprintf(text, size, "stored rows put aside: %lld (shootd check-store)", rows);
+    else if (projects)
+        (void)snprintf(text, size, "projects set aside: %llu (location_change of GET /v1/projects)",
+                       projects);
+}
+
 void reconcile_metrics(struct buffer *out)
 {
+    (void)buffer_printf(
+        out,
+        "# HELP shootd_store_rows_put_aside Stored rows that cannot be read (shootd check-store).\n"
+        "# TYPE shootd_store_rows_put_aside gauge\nshootd_store_rows_put_aside %lld\n"
+        "# HELP shootd_projects_set_aside Projects whose place at Cleura was changed.\n"
+        "# TYPE shootd_projects_set_aside gauge\nshootd_projects_set_aside %llu\n",
+        (long long)atomic_load(&gauge_quarantined), (unsigned long long)atomic_load(&gauge_set_aside));
     upstream_metrics(out);
     (void)buffer_add_str(out,
                          "# HELP shootd_clusters Clusters known, by phase.\n# TYPE shootd_clusters gauge\n");

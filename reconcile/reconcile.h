@@ -55,5 +55,8 @@ void reconcile_free(struct reconcile *r);
 
 /* Appends shootd_upstream_*, shootd_clusters, ... to a scrape. Any thread. */
 void reconcile_metrics(struct buffer *out);
+/* What an operator should know although all goes on: rows put aside, projects set aside. "" when nothing. Any
+ * thread. */
+void reconcile_remarks(char *text, size_t size);
 
 #endif

@@ -56,6 +56,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
     struct storage *s = MEM_NEW(struct storage);
     writer_init(&s->writer, backend, env, writer, holder, lease.fence);
     reader_init(&s->reader, backend, reader);
+    (void)backend->identity(writer, s->id);
     *ret_storage = s;
     return STORE_OK;
 }
@@ -84,6 +85,11 @@ void storage_close(struct storage *s)
 void storage_submit(struct storage *s, struct change_set *set)
 {
     writer_submit(&s->writer, set);
+}
+
+const char *storage_id(const struct storage *s)
+{
+    return s->id;
 }
 
 bool storage_is_broken(struct storage *s)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/attrs.h"
 #include "base/env.h"
@@ -177,6 +178,9 @@ struct store_visitor {
 
 /* ---- backend table ---- */
 
+/* Text of a UUID with its NUL. */
+enum { STORE_ID_BYTES = 37 };
+
 struct store_lease {
     char name[64];
     char holder[40];
@@ -205,6 +209,8 @@ struct store_backend {
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
+    /* The store's own id, made at random when it was: copies have it, no other store does. */
+    enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
     enum store_status (*load)(void *conn, const struct store_visitor *visitor, char **ret_error);
     enum store_status (*events)(void *conn, const struct event_query *query, struct event_page *ret_page);
     enum store_status (*event_by_id)(void *conn, const char *id, struct event **ret_event);
@@ -258,6 +264,14 @@ enum store_status storage_load(struct storage *s, const struct store_visitor *vi
 void storage_start(struct storage *s);
 /* Commits what is queued, joins the threads, closes (readers first, DB-2). NULL is allowed. */
 void storage_close(struct storage *s);
+
+/* The store's own id; lives as long as `s`. Any thread. */
+const char *storage_id(const struct storage *s);
+/*
+ * Prints what an SQLite store holds, and what was put aside in it because it cannot be read; *ret_sound tells
+ * whether all is well. Changes nothing; also beside the daemon that has it open.
+ */
+enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error);
 
 /* Any thread. Takes the set; on_done is always called exactly once. */
 void storage_submit(struct storage *s, struct change_set *set);

@@ -96,6 +96,7 @@ void reader_start(struct reader *r);
 void reader_done(struct reader *r);
 
 struct storage {
+    char id[STORE_ID_BYTES];
     struct writer writer;
     struct reader reader;
 };

@@ -151,6 +151,13 @@ static enum store_status fake_mark(void *arg, int64_t number, char **ret_error)
     return STORE_OK;
 }
 
+static enum store_status fake_identity(void *arg, char ret_id[static STORE_ID_BYTES])
+{
+    (void)arg;
+    memcpy(ret_id, "00000000-0000-4000-8000-000000000001", STORE_ID_BYTES);
+    return STORE_OK;
+}
+
 static enum store_status fake_last_marked(void *arg, int64_t *ret_number)
 {
     struct fake_conn *conn = arg;
@@ -332,6 +339,7 @@ const struct store_backend store_fake = {
     .last_marked = fake_last_marked,
     .commit = fake_commit,
     .rollback = fake_rollback,
+    .identity = fake_identity,
     .load = fake_load,
     .events = fake_events,
     .event_by_id = fake_event_by_id,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <uuid/uuid.h>
 
 /* No statement here writes to the file. */
 static const char settings_common[] = "PRAGMA busy_timeout = 5000;"
@@ -134,6 +135,31 @@ static enum store_status use_wal(struct sqlite_conn *conn, char **ret_error)
     return handle_exec(conn, settings_writer, conn->path, ret_error);
 }
 
+char *handle_text(struct sqlite_conn *conn, const char *sql)
+{
+    char *text = NULL;
+    return first_text(conn, sql, &text, NULL) == STORE_OK ? text : NULL;
+}
+
+/* A store gets its id once, with its first opening for writing by a version that knows of ids. */
+static enum store_status give_identity(struct sqlite_conn *conn, char **ret_error)
+{
+    uuid_t id;
+    char text[STORE_ID_BYTES];
+    uuid_generate_random(id);
+    uuid_unparse_lower(id, text);
+    char *CLEANUP_FREE sql =
+        mem_printf("INSERT OR IGNORE INTO meta (key, value) VALUES ('store_id', '%s')", text);
+    return handle_exec(conn, sql, "identity", ret_error);
+}
+
+enum store_status sqlite_identity(void *arg, char ret_id[static STORE_ID_BYTES])
+{
+    char *CLEANUP_FREE text = handle_text(arg, "SELECT value FROM meta WHERE key = 'store_id'");
+    (void)snprintf(ret_id, STORE_ID_BYTES, "%s", text ? text : "");
+    return text ? STORE_OK : STORE_BROKEN;
+}
+
 static enum store_status make_ready(struct sqlite_conn *conn, int version, char **ret_error)
 {
     if (!conn->writer)
@@ -146,6 +172,8 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
         status = use_wal(conn, ret_error);
     if (status == STORE_OK)
         status = migrate_run(conn->db, version, migrate_newest(), ret_error);
+    if (status == STORE_OK)
+        status = give_identity(conn, ret_error);
     return status;
 }
 

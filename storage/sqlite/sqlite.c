@@ -118,6 +118,7 @@ const struct store_backend store_sqlite = {
     .last_marked = sqlite_last_marked,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
+    .identity = sqlite_identity,
     .load = sqlite_load,
     .events = sqlite_events,
     .event_by_id = sqlite_event_by_id,

@@ -37,6 +37,11 @@ void handle_close(struct sqlite_conn *conn);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
+/* The first column of the first row as text, NULL when there is none or it cannot be read; the caller frees
+ * it. */
+char *handle_text(struct sqlite_conn *conn, const char *sql);
+enum store_status sqlite_identity(void *conn, char ret_id[static STORE_ID_BYTES]);
+
 /* ---- lock.c: one process per database (DB-15) ---- */
 
 /* STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
