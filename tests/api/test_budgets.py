@@ -206,3 +206,62 @@ def test_a_name_of_63_letters_is_found_once(sim, between, make_shootd):
     wait_until(lambda: list_class(d, "ok") >= 3, what="three lists")
     assert [c["name"] for c in d.http.get("/v1/clusters").json()["items"]] == [name]
     assert len([e for e in d.events() if e["type"] == "cluster.discovered"]) == 1
+
+
+# ---- what callers send ------------------------------------------------------------------------------------------------
+
+TOO_LARGE_WISHES = {
+    "networks": {"allowed_cidrs": [f"10.{i >> 8 & 255}.{i & 255}.0/24" for i in range(50000)]},
+    "schedules": {"hibernation_schedules": [{"start": f"{i % 60} {i // 60 % 24} * * *", "end": f"{i} 1 * * *"}
+                                            for i in range(20000)]},
+    "pools": {"node_pools": [{"name": f"p{i}"} for i in range(45000)]},
+    "labels of a pool": {"node_pools": [{"name": "a", "labels": {f"k{i}": "v" for i in range(30000)}}]},
+    "unknown members": {f"x{i}": 1 for i in range(60000)},
+    "values in unknown members": {"x": [[]] * 90000},
+}
+
+
+@pytest.mark.parametrize("what", TOO_LARGE_WISHES)
+def test_a_wish_that_is_too_large_is_refused_at_once(sim, make_shootd, what):
+    sim.post("shoots", prefix="there")
+    d = make_shootd(sim.url).start()
+    wait_until(lambda: d.cluster("there-0000").status_code == 200, what="the cluster")
+    spec = TOO_LARGE_WISHES[what]
+    for name, method in (("there-0000", "PUT"), ("new", "PUT")):
+        answer = d.http.request(method, d.clusters_path(name), json={"spec": spec})
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"][0]["code"] in ("too_many", "unknown_member")
+    answer = d.http.post(d.clusters_path(), json={"name": "new", "spec": spec})
+    assert answer.status_code == 422
+    answer = d.http.patch(d.clusters_path("there-0000"), json={"spec": spec},
+                          headers={"Content-Type": "application/merge-patch+json"})
+    assert answer.status_code in (409, 422)
+    assert_loop_was_free(d)
+
+
+def test_a_body_of_very_many_values_is_refused_before_it_is_built(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    answer = d.http.post(d.clusters_path(), json={"name": "new", "spec": {"x": [[]] * 200000}})
+    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+    assert_loop_was_free(d)
+
+
+def test_the_largest_wish_is_accepted_and_equal_again(sim, make_shootd):
+    d = make_shootd(sim.url).start()
+    spec = {"allowed_cidrs": [f"10.{i >> 8}.{i & 255}.0/24" for i in range(500)],
+            "hibernation_schedules": [{"start": f"{i} 18 * * *", "end": f"{i} 8 * * *"} for i in range(50)],
+            "node_pools": [{"name": f"p{i}", "labels": {f"k{n}": "v" * 63 for n in range(50)},
+                            "annotations": {f"k{n}": "v" * 20 for n in range(50)},
+                            "taints": [{"key": f"k{n}", "value": "v", "effect": "NoSchedule"} for n in range(20)]}
+                           for i in range(50)]}
+    answer = d.http.put(d.clusters_path("big"), json={"spec": spec})
+    assert answer.status_code == 202, answer.text[:500]
+    d.wait_operation(answer.json()["operation"]["id"], timeout=120)
+    spec["allowed_cidrs"].reverse()
+    again = d.http.put(d.clusters_path("big"), json={"spec": spec})
+    assert again.status_code == 200, again.text[:500]
+    d.stop()
+    d.start()
+    assert d.cluster("big").status_code == 200
+    print("stall", longest_stall(d))
+    assert_loop_was_free(d)

@@ -418,7 +418,7 @@ static void each_kind_of_answer_has_its_budget(void **state)
     struct buffer body CLEANUP_BUFFER;
     buffer_init(&body, 1 << 20);
     (void)buffer_add_str(&body, "[0");
-    for (int i = 0; i < 30000; i++)
+    for (int i = 0; i < 40000; i++)
         (void)buffer_add_str(&body, ",[]");
     (void)buffer_add_str(&body, "]");
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++) {
