@@ -1,9 +1,13 @@
 /* The request body: bounded while it comes in, parsed once it is whole (MH-3, conventions 0.3). */
 #include "api/checks.h"
 
+#include <stdint.h>
+
 #include "api/idempotency.h"
 #include "api/problem_reply.h"
 #include "api/routes.h"
+
+enum { BODY_VALUES_MAX = 100000 };
 
 bool body_append(struct request *r, const char *bytes, size_t len)
 {
@@ -28,6 +32,11 @@ bool check_body(struct request *r)
         return true;
     if (!r->body.len) {
         respond_with(r, PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
+        return false;
+    }
+    static const struct json_limits limits = {SIZE_MAX, BODY_VALUES_MAX, BODY_VALUES_MAX};
+    if (json_scan(r->body.data, r->body.len, &limits) == JSON_SCAN_TOO_MANY_VALUES) {
+        respond_with(r, PROBLEM_BODY_TOO_LARGE, "The body has more than %d values.", BODY_VALUES_MAX);
         return false;
     }
     struct json_fault fault;

@@ -108,6 +108,16 @@ json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret
     return parse(bytes, len, JSON_DECODE_ANY, ret_fault);
 }
 
+json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,
+                           enum json_scan_end *ret_end)
+{
+    *ret_end = json_scan(bytes, len, limits);
+    json_t *doc = *ret_end == JSON_SCAN_OK ? json_loadb(bytes, len, JSON_DECODE_ANY, NULL) : NULL;
+    if (!doc && *ret_end == JSON_SCAN_OK)
+        *ret_end = JSON_SCAN_MALFORMED;
+    return doc;
+}
+
 char *json_text(const json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);

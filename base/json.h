@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/attrs.h"
+#include "base/json_scan.h"
 
 enum { JSON_MAX_DEPTH = 64 };
 
@@ -30,6 +31,13 @@ struct json_fault {
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault);
 /* As above, but any value and duplicates are accepted: for answers of Cleura, which we only read. */
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault);
+
+/*
+ * As lenient, but looks before anything is built (base/json_scan.h): NULL with *ret_end what was too much or
+ * wrong; MALFORMED also for text that the parser does not take (no UTF-8, NUL, numbers beyond 64 bits).
+ */
+json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,
+                           enum json_scan_end *ret_end);
 
 /* Compact text, members in insertion order; the caller frees it. */
 char *json_text(const json_t *value);

@@ -62,7 +62,8 @@ bool time_parse_rfc3339(const char *text, wall_us *ret_at)
         p++;
     } else if (*p == '+' || *p == '-') {
         int hours, minutes, used = 0;
-        if (sscanf(p + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || used != 5)
+        if (sscanf(p + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || used != 5 || hours < 0 ||
+            hours > 23 || minutes < 0 || minutes > 59)
             return false;
         offset_s = (hours * 60 + minutes) * 60;
         if (*p == '-')

@@ -22,7 +22,7 @@
 #include "daemon/version.h"
 #include "reconcile/reconcile.h"
 
-enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15 };
+enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15, READER_JOBS = 64, READER_BYTES = 128 * 1024 * 1024 };
 
 struct daemon {
     const struct config *config;
@@ -36,6 +36,7 @@ struct daemon {
     struct loop *loop;
     struct transport *upstream;
     struct transport *webhooks;
+    struct worker *reader; /* of what Cleura sends */
     struct storage *storage;
     struct reconcile *reconcile;
     struct api *api;
@@ -106,6 +107,8 @@ static void make_transports(struct daemon *d)
                                                .max_age_s = 10,
                                                .address_allowed = webhook_address_allowed,
                                                .address_ctx = (void *)(uintptr_t)d->config};
+    const struct worker_limits reading = {READER_JOBS, READER_BYTES};
+    d->reader = worker_new(d->loop, "reader", &reading);
     d->upstream = transport_curl_new(d->loop, &upstream);
     d->webhooks = transport_curl_new(d->loop, &webhooks);
 }
@@ -124,6 +127,7 @@ static void run_command(struct loop_task *task)
     struct daemon *d = posted->daemon;
     struct command *cmd = posted->cmd;
     free(posted);
+    loop_doing(d->loop, cmd->action_name);
     reconcile_command(d->reconcile, cmd);
 }
 
@@ -161,6 +165,7 @@ static void write_metrics(void *ctx, struct buffer *out)
         "# TYPE shootd_store_queue_depth gauge\nshootd_store_queue_depth %llu\n",
         (unsigned long long)m.commits, (unsigned long long)m.change_sets, (unsigned long long)m.errors,
         (double)m.commit_us_total / 1e6, (unsigned long long)m.queue_depth);
+    loop_metrics(d->loop, out);
     reconcile_metrics(out);
     webhook_metrics(out, env_wall(d->env));
 }
@@ -232,6 +237,7 @@ static bool start_reconcile(struct daemon *d)
     const struct reconcile_options options = {.loop = d->loop,
                                               .upstream_transport = d->upstream,
                                               .webhook_transport = d->webhooks,
+                                              .worker = d->reader,
                                               .storage = d->storage,
                                               .view = d->view,
                                               .feed = d->feed,
@@ -390,6 +396,8 @@ void daemon_stop(struct daemon *d)
     }
     storage_close(d->storage);
     reconcile_free(d->reconcile);
+    if (d->reader)
+        d->reader->free(d->reader);
     if (d->upstream)
         d->upstream->free(d->upstream);
     if (d->webhooks)

@@ -16,6 +16,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "loop/watchdog.h"
 
 enum { LOOP_EVENTS_PER_TURN = 64 };
 
@@ -34,6 +35,7 @@ struct loop {
     int batch_count;
     void (*after_turn)(void *ctx);
     void *after_ctx;
+    struct watchdog watchdog;
 };
 
 struct loop *loop_new(const struct env *env)
@@ -82,6 +84,16 @@ void loop_assert_owner(const struct loop *loop)
 uint64_t loop_heartbeat(const struct loop *loop)
 {
     return atomic_load(&loop->heartbeat);
+}
+
+void loop_doing(struct loop *loop, const char *what)
+{
+    loop->watchdog.what = what;
+}
+
+void loop_metrics(const struct loop *loop, struct buffer *out)
+{
+    watchdog_metrics(&loop->watchdog, out);
 }
 
 static void wake(struct loop *loop)
@@ -161,7 +173,9 @@ static bool run_mailbox(struct loop *loop)
     bool any = false;
     for (struct list *item = list_pop(&batch); item; item = list_pop(&batch)) {
         struct loop_task *task = CONTAINER_OF(item, struct loop_task, link);
+        watchdog_begin(&loop->watchdog, "task");
         task->run(task);
+        watchdog_end(&loop->watchdog, loop->env);
         any = true;
     }
     return any;
@@ -175,7 +189,10 @@ static bool run_timers(struct loop *loop)
          item = heap_peek(&loop->timers)) {
         heap_remove(&loop->timers, item);
         struct loop_timer *timer = CONTAINER_OF(item, struct loop_timer, item);
+        watchdog_begin(&loop->watchdog, "timer");
+        loop->watchdog.what = timer->name;
         timer->fire(timer);
+        watchdog_end(&loop->watchdog, loop->env);
         any = true;
     }
     return any;
@@ -193,7 +210,9 @@ static bool run_descriptors(struct loop *loop, struct epoll_event *events, int c
             ssize_t n = read(loop->wake_fd, &drained, sizeof(drained));
             (void)n;
         } else if (watch) {
+            watchdog_begin(&loop->watchdog, "descriptor");
             watch->ready(watch, events[i].events);
+            watchdog_end(&loop->watchdog, loop->env);
             any = true;
         }
     }
@@ -209,11 +228,15 @@ void loop_turn(struct loop *loop, mono_us deadline)
         deadline = first->key;
     int n = loop->env->wait(loop->env, loop->epoll_fd, events, LOOP_EVENTS_PER_TURN, deadline);
     atomic_fetch_add(&loop->heartbeat, 1);
+    watchdog_wake(&loop->watchdog, loop->env);
     bool any = run_descriptors(loop, events, n);
     any |= run_mailbox(loop);
     any |= run_timers(loop);
-    if (any && loop->after_turn)
+    if (any && loop->after_turn) {
+        watchdog_begin(&loop->watchdog, "end of a turn");
         loop->after_turn(loop->after_ctx);
+        watchdog_end(&loop->watchdog, loop->env);
+    }
 }
 
 void loop_run(struct loop *loop)

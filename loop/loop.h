@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/env.h"
 #include "base/heap.h"
 #include "base/list.h"
@@ -32,6 +33,11 @@ void loop_assert_owner(const struct loop *loop);
 /* Any thread: grows with each turn; proof of progress for the watchdog (SD-4). */
 uint64_t loop_heartbeat(const struct loop *loop);
 
+/* Names the piece of work under way, for the watchdog: static text. Loop thread. */
+void loop_doing(struct loop *loop, const char *what);
+/* Appends shootd_loop_stall_seconds: how long pieces of work held the loop (loop/watchdog.h). Any thread. */
+void loop_metrics(const struct loop *loop, struct buffer *out);
+
 /* A message to the loop thread. Embedded in what is sent; moves whole: after loop_post it belongs to the
  * loop. */
 struct loop_task {
@@ -46,6 +52,7 @@ void loop_post(struct loop *loop, struct loop_task *task);
 struct loop_timer {
     struct heap_item item;
     void (*fire)(struct loop_timer *timer);
+    const char *name; /* static text for the watchdog; may be NULL */
 };
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, mono_us at);
 void loop_timer_clear(struct loop *loop, struct loop_timer *timer);

@@ -37,7 +37,7 @@ struct http_request {
     size_t body_len;
     int64_t connect_timeout_us;
     int64_t timeout_us;
-    size_t max_body; /* bytes after decoding */
+    size_t max_body; /* bytes as they come: nothing is unpacked */
     /* Never reuse a connection: libcurl would silently re-send on a dead one (UP-10). Set for unsafe methods.
      */
     bool fresh_connection;
@@ -48,8 +48,10 @@ struct http_answer {
     int status;               /* of an answer, also of one that was too large; else 0 */
     const char *content_type; /* or NULL */
     const char *retry_after;  /* raw header, or NULL */
+    const char *coding;       /* Content-Encoding, or NULL */
     const char *body; /* never NULL; NUL-terminated; of one that was too large: its first max_body bytes */
     size_t body_len;
+    char **owned_body; /* the same bytes, to be taken out by whoever keeps them */
     const char *error; /* short class for logs, without addresses or secrets; NULL when answered */
     int64_t duration_us;
 };

@@ -41,6 +41,7 @@ struct http_call {
     char *host; /* for the address policy; NULL without one */
     size_t header_bytes;
     char retry_after[64];
+    char coding[16];
     bool refused; /* by the address policy */
     mono_us started;
     void (*on_done)(void *ctx, const struct http_answer *answer);
@@ -144,9 +145,11 @@ static void call_finish(struct http_call *call, CURLcode code)
         answer.status = (int)status;
         answer.content_type = content_type;
         answer.retry_after = call->retry_after[0] ? call->retry_after : NULL;
+        answer.coding = call->coding[0] ? call->coding : NULL;
     }
-    answer.body = call->body.data ? call->body.data : "";
-    answer.body_len = call->body.len;
+    char *body CLEANUP_FREE = buffer_take(&call->body, &answer.body_len);
+    answer.body = body;
+    answer.owned_body = &body;
     answer.duration_us = env_mono(loop_env(t->loop)) - call->started;
     (void)curl_multi_remove_handle(t->multi, call->easy);
     call->on_done(call->ctx, &answer);
@@ -243,27 +246,33 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     return len <= room ? len : 0;
 }
 
+/* Keeps the value of a header field, when the line is of that field and there is room for it. */
+static void keep_field(const char *line, size_t len, const char *name, char *value, size_t size)
+{
+    size_t name_len = strlen(name);
+    if (len <= name_len || strncasecmp(line, name, name_len) != 0)
+        return;
+    const char *start = line + name_len, *end = line + len;
+    while (start < end && (*start == ' ' || *start == '\t'))
+        start++;
+    while (end > start && strchr("\r\n \t", end[-1]))
+        end--;
+    size_t n = (size_t)(end - start);
+    if (n < size) {
+        memcpy(value, start, n);
+        value[n] = '\0';
+    }
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 {
-    static const char name[] = "retry-after:";
     struct http_call *call = ctx;
     size_t len = size * count;
     call->header_bytes += len;
     if (call->header_bytes > HEADERS_MAX_BYTES)
         return 0;
-    if (len > sizeof(name) && !strncasecmp(line, name, sizeof(name) - 1)) {
-        const char *value = line + sizeof(name) - 1;
-        const char *end = line + len;
-        while (value < end && (*value == ' ' || *value == '\t'))
-            value++;
-        while (end > value && strchr("\r\n \t", end[-1]))
-            end--;
-        size_t n = (size_t)(end - value);
-        if (n < sizeof(call->retry_after)) {
-            memcpy(call->retry_after, value, n);
-            call->retry_after[n] = '\0';
-        }
-    }
+    keep_field(line, len, "retry-after:", call->retry_after, sizeof(call->retry_after));
+    keep_field(line, len, "content-encoding:", call->coding, sizeof(call->coding));
     return len;
 }
 
@@ -353,7 +362,6 @@ static void set_limits(CURL *easy, const struct http_request *request, const str
     (void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)(o->max_age_s ? o->max_age_s : 30));
     (void)curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, 600L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, o->user_agent ? o->user_agent : "shootd");
     if (request->fresh_connection) {
@@ -444,6 +452,7 @@ struct transport *transport_curl_new(struct loop *loop, const struct transport_o
     if (!t->multi)
         abort();
     t->timer.fire = on_timer;
+    t->timer.name = "transfers";
     list_init(&t->calls);
     (void)curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
     (void)curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);

@@ -39,6 +39,11 @@ struct shoot {
 
 void shoot_free(struct shoot *s);
 struct shoot *shoot_copy(const struct shoot *s);
+/* Whether Gardener can have a shoot of this name: a DNS label without two hyphens in a row (gardener.md 3.1).
+ */
+bool shoot_name_is_possible(const char *name);
+/* The same for a node pool: a DNS label, within what a step can name (gardener.md 3.3). */
+bool pool_name_is_possible(const char *name);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
 /* Takes `observed`, and decodes the uid in it; a text that is no UUID counts as none. */

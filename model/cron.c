@@ -1,7 +1,6 @@
 #include "model/cron.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "model/pattern.h"
 
 static const struct field {
     const char *name;
@@ -23,19 +23,6 @@ static const struct field {
  * no time at which a cluster sleeps.
  */
 static const char *const shortcuts[] = {"@annually", "@yearly", "@monthly", "@weekly", "@daily", "@hourly"};
-
-/* The five-field part of P-CRON; it need only occur somewhere in the string. */
-#define SENDABLE "((([0-9]+,)+[0-9]+|[0-9*]+(/|-)[0-9]+|[0-9]+|[*]) ?){5,7}"
-
-static bool is_sendable(const char *text)
-{
-    regex_t regex;
-    if (regcomp(&regex, SENDABLE, REG_EXTENDED | REG_NOSUB) != 0)
-        abort(); /* our own pattern */
-    bool ok = regexec(&regex, text, 0, NULL, 0) == 0;
-    regfree(&regex);
-    return ok;
-}
 
 static char *shortcut_fault(const char *text)
 {
@@ -119,7 +106,8 @@ char *cron_fault(const char *text)
             return fault;
         rest += len + !last;
     }
-    return is_sendable(text) ? NULL
-                             : mem_strdup("Cleura does not take this mix of ranges and steps; name the "
-                                          "values, for example 0,3,6,9");
+    return pattern_matches(PATTERN_CRON, text)
+               ? NULL
+               : mem_strdup("Cleura does not take this mix of ranges and steps; name the "
+                            "values, for example 0,3,6,9");
 }

@@ -68,6 +68,8 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
 {
     json_t *taken CLEANUP_JSON = valid;
     char *text CLEANUP_FREE = NULL;
+    if (*p && json_array_size((*p)->faults) >= PROBLEM_MAX_FAULTS)
+        return;
     va_list args;
     va_start(args, detail);
     if (vasprintf(&text, detail, args) < 0)
@@ -77,8 +79,6 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
         *p = problem_new(code, "%s: %s", where, text);
     if (!(*p)->faults)
         (*p)->faults = json_array();
-    if (json_array_size((*p)->faults) >= PROBLEM_MAX_FAULTS)
-        return;
     json_t *fault = json_object();
     json_set_str(fault, place_names[place], where);
     json_set_str(fault, "code", fault_code);

@@ -5,6 +5,26 @@
 #include "model/cluster.h"
 #include "model/stored_private.h"
 
+enum { DNS_LABEL_MAX = 63, POOL_NAME_MAX = sizeof(((struct operation_step *)0)->target) - 1 };
+
+/* Lower case letters, digits and inner hyphens. */
+static bool is_dns_label(const char *text, size_t max)
+{
+    size_t len = strnlen(text, max + 1);
+    bool ends_well = len && text[0] != '-' && text[len - 1] != '-';
+    return ends_well && len <= max && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+bool shoot_name_is_possible(const char *name)
+{
+    return is_dns_label(name, DNS_LABEL_MAX) && !strstr(name, "--");
+}
+
+bool pool_name_is_possible(const char *name)
+{
+    return is_dns_label(name, POOL_NAME_MAX);
+}
+
 void shoot_free(struct shoot *s)
 {
     if (!s)

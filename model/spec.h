@@ -17,7 +17,8 @@ struct spec_context {
     wall_us now;            /* versions that expired before it are not offered; 0: expiry is not looked at */
     const json_t *observed; /* what is there already, or NULL: values it has are accepted though no longer
                                offered */
-    const char *name;       /* of the cluster that a PUT or PATCH is for: its body may repeat it */
+    const json_t *known; /* the body that is stored, or NULL: what is larger than today's limits may stay */
+    const char *name;    /* of the cluster that a PUT or PATCH is for: its body may repeat it */
 };
 
 enum spec_use { SPEC_CREATE, SPEC_PUT };

@@ -84,6 +84,8 @@ void spec_check_load_balancer(struct check *k, const char *pointer, const json_t
                       "a load balancer provider");
 }
 
+enum { ZONE_MAX = 63 };
+
 static bool has_item(const json_t *array, const json_t *value)
 {
     size_t i;
@@ -108,7 +110,9 @@ void spec_check_zones(struct check *k, const char *pointer, const json_t *value,
             FAULT(k, here, "wrong_type", NULL, "must be a string");
             continue;
         }
-        if (!has_item(there, zone))
+        if (json_string_length(zone) < 1 || json_string_length(zone) > ZONE_MAX)
+            FAULT(k, here, "wrong_length", NULL, "must have 1 to %d characters", ZONE_MAX);
+        else if (!has_item(there, zone))
             spec_check_listed(k, here, zone, known, "a zone of the region");
         if (!spec_set_add(seen, json_string_value(zone)))
             FAULT(k, here, "duplicate", NULL, "is named twice");

@@ -3,30 +3,19 @@
  * the checks of single kinds of values have files of their own. Rules: gardener.md 3, narrowed by Cleura's
  * published patterns (cleura-api.md 6.2).
  */
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/pattern.h"
 #include "model/spec_check_private.h"
-
-#define DNS_LABEL "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+#include "model/spec_limits.h"
 
 static const char *const kind_names[] = {[MEMBER_STRING] = "a string",
                                          [MEMBER_INTEGER] = "an integer",
                                          [MEMBER_BOOL] = "true or false",
                                          [MEMBER_OBJECT] = "an object",
                                          [MEMBER_ARRAY] = "an array"};
-
-static bool matches(const char *pattern, const char *text)
-{
-    regex_t regex;
-    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-        abort(); /* our own patterns */
-    bool ok = regexec(&regex, text, 0, NULL, 0) == 0;
-    regfree(&regex);
-    return ok;
-}
 
 static bool kind_is(const json_t *value, enum member_kind kind)
 {
@@ -64,7 +53,7 @@ static void check_value(struct check *k, const struct member *m, const char *poi
                   (long long)m->high);
             return;
         }
-        if (m->pattern && !matches(m->pattern, json_string_value(value))) {
+        if (m->pattern && !pattern_matches(m->pattern, json_string_value(value))) {
             FAULT(k, pointer, "wrong_form", NULL, "must match %s", m->pattern);
             return;
         }
@@ -110,6 +99,8 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
+        if (*k->faults && json_array_size((*k->faults)->faults) >= PROBLEM_MAX_FAULTS)
+            return; /* more are not told */
         char *here CLEANUP_FREE = json_pointer_to(pointer, name);
         const struct member *m = NULL;
         for (size_t i = 0; i < count && !m; i++)
@@ -164,7 +155,7 @@ static void check_pool_name(struct check *k, const char *pointer, const json_t *
 }
 
 static const struct member pool_members[] = {
-    {"name", MEMBER_STRING, 1, 15, DNS_LABEL, check_pool_name},
+    {"name", MEMBER_STRING, 1, 15, PATTERN_DNS_LABEL, check_pool_name},
     {"machine_type", MEMBER_STRING, 1, 63, NULL, spec_check_machine_type},
     {"image", MEMBER_OBJECT, 0, 0, NULL, spec_check_image},
     {"minimum", MEMBER_INTEGER, 0, 1000, NULL, NULL},
@@ -259,7 +250,7 @@ static void check_pools(struct check *k, const char *pointer, const json_t *valu
 /* ---- spec and body ---- */
 
 static const struct member spec_members[] = {
-    {"kubernetes_version", MEMBER_STRING, 1, 32, "^[0-9]+([.][0-9]+)*$", spec_check_kubernetes_version},
+    {"kubernetes_version", MEMBER_STRING, 1, 32, PATTERN_VERSION, spec_check_kubernetes_version},
     {"node_pools", MEMBER_ARRAY, 0, 0, NULL, check_pools},
     {"networking", MEMBER_OBJECT, 0, 0, NULL, spec_check_networking},
     {"high_availability", MEMBER_BOOL, 0, 0, NULL, NULL},
@@ -277,7 +268,7 @@ static void check_spec(struct check *k, const char *pointer, const json_t *value
 bool spec_name_is_valid(const char *name)
 {
     size_t len = strlen(name);
-    return len >= 1 && len <= 15 && matches(DNS_LABEL, name) && !strstr(name, "--");
+    return len >= 1 && len <= 15 && pattern_matches(PATTERN_DNS_LABEL, name) && !strstr(name, "--");
 }
 
 static void check_name(struct check *k, const char *pointer, const json_t *value, const json_t *there)
@@ -304,6 +295,9 @@ void spec_check_body(const json_t *body, enum spec_use use, const struct spec_co
                      struct problem **faults)
 {
     struct check k = {context, faults};
+    spec_check_limits(body, SPEC_PART_BODY, context->known, faults);
+    if (*faults)
+        return;
     size_t skip = use == SPEC_PUT && !context->name ? 1 : 0;
     spec_check_object(&k, body_members + skip, ARRAY_LEN(body_members) - skip, "#", body, NULL);
     if (use == SPEC_CREATE && !json_object_get(body, "name"))

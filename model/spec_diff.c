@@ -54,6 +54,11 @@ static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *d
     return count;
 }
 
+static bool is_empty(const json_t *value)
+{
+    return !value || json_is_null(value) || (json_is_string(value) && !json_string_length(value));
+}
+
 /* Members that the wish leaves out or empty may be anything, or absent. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
@@ -62,35 +67,100 @@ static bool item_matches(const json_t *wanted, const json_t *found)
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
-        bool empty = json_is_null(value) || (json_is_string(value) && !json_string_length(value));
         const char *there = json_str_or(found, key, "");
-        if (empty ? *there != '\0' : !json_equal(value, json_object_get(found, key)))
+        if (is_empty(value) ? *there != '\0' : !json_equal(value, json_object_get(found, key)))
             return false;
     }
     return true;
 }
 
-static bool has_match(const json_t *item, const json_t *found)
+/* Members that every item of the wish has: by them a match is looked up. */
+static json_t *common_members(const json_t *array)
 {
-    size_t i;
-    json_t *other;
-    json_array_foreach (found, i, other)
-        if (item_matches(item, other))
+    json_t *common = json_is_object(json_array_get(array, 0)) ? json_copy(json_array_get(array, 0)) : NULL;
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(common, next, key, value)
+    {
+        bool everywhere = true;
+        for (size_t i = 0; i < json_array_size(array) && everywhere; i++)
+            everywhere = !is_empty(json_object_get(json_array_get(array, i), key));
+        if (!everywhere)
+            (void)json_object_del(common, key);
+    }
+    return common;
+}
+
+struct keyed {
+    char *text;
+    const json_t *item;
+};
+
+static char *key_text(const json_t *item, const json_t *common)
+{
+    if (!json_is_object(item))
+        return json_canonical(item);
+    json_t *told CLEANUP_JSON = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)common, key, value)
+        (void)json_object_set(told, key, json_object_get(item, key));
+    return json_canonical(told);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+    return strcmp(a->text, b->text);
+}
+
+static struct keyed *keyed_items(const json_t *array, const json_t *common)
+{
+    size_t count = json_array_size(array);
+    struct keyed *items = mem_calloc(count + 1, sizeof(*items));
+    for (size_t i = 0; i < count; i++) {
+        items[i].item = json_array_get(array, i);
+        items[i].text = key_text(items[i].item, common);
+    }
+    qsort(items, count, sizeof(*items), by_text);
+    return items;
+}
+
+static void keyed_free(struct keyed *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(items[i].text);
+    free(items);
+}
+
+/* One of the sorted items from `at` on that has the text of `wanted` matches it; *at moves to the first of
+ * them. */
+static bool has_match(const struct keyed *wanted, const struct keyed *items, size_t count, size_t *at)
+{
+    enum { TWINS_MAX = 64 }; /* with the same text: more are not looked at */
+    while (*at < count && strcmp(items[*at].text, wanted->text) < 0)
+        ++*at;
+    for (size_t i = *at; i < count && i - *at < TWINS_MAX && !strcmp(items[i].text, wanted->text); i++)
+        if (item_matches(wanted->item, items[i].item))
             return true;
     return false;
 }
 
-/* Cleura gives these back in any order (cleura-api.md 6.5). */
+/* Cleura gives these back in any order (cleura-api.md 6.5). Near-linear: both sides are sorted. */
 static bool same_set(const json_t *wanted, const json_t *found)
 {
-    size_t i;
-    json_t *item;
-    if (!json_is_array(found) || json_array_size(wanted) != json_array_size(found))
+    size_t count = json_array_size(wanted), at = 0;
+    if (!json_is_array(found) || count != json_array_size(found))
         return false;
-    json_array_foreach (wanted, i, item)
-        if (!has_match(item, found))
-            return false;
-    return true;
+    json_t *common CLEANUP_JSON = common_members(wanted);
+    struct keyed *left = keyed_items(wanted, common), *right = keyed_items(found, common);
+    bool same = true;
+    for (size_t i = 0; i < count && same; i++)
+        same = has_match(&left[i], right, count, &at);
+    keyed_free(left, count);
+    keyed_free(right, count);
+    return same;
 }
 
 static bool ends_with(const char *path, const char *name)

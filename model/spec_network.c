@@ -3,9 +3,8 @@
 
 #include "base/mem.h"
 #include "model/cidr.h"
+#include "model/pattern.h"
 #include "model/spec_check_private.h"
-
-#define UUID "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 /* False after a fault. */
 static bool check_network(struct check *k, const char *pointer, const json_t *value, struct ipv4_net *ret_net)
@@ -142,8 +141,8 @@ void spec_check_networking(struct check *k, const char *pointer, const json_t *v
         {"type", MEMBER_STRING, 1, 16, NULL, check_network_type},
         {"nodes_cidr", MEMBER_STRING, 9, 18, NULL, check_nodes_cidr},
         {"floating_pool", MEMBER_STRING, 1, 255, NULL, spec_check_floating_pool},
-        {"network_id", MEMBER_STRING, 36, 36, UUID, NULL},
-        {"router_id", MEMBER_STRING, 36, 36, UUID, NULL},
+        {"network_id", MEMBER_STRING, 36, 36, PATTERN_UUID, NULL},
+        {"router_id", MEMBER_STRING, 36, 36, PATTERN_UUID, NULL},
         {"load_balancer_provider", MEMBER_STRING, 1, 63, NULL, spec_check_load_balancer},
         {"cilium", MEMBER_OBJECT, 0, 0, NULL, check_cilium},
     };

@@ -1,10 +1,10 @@
 /* Hibernation schedules and the maintenance window (gardener.md 3.5, 3.6). */
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "model/cron.h"
+#include "model/pattern.h"
 #include "model/spec_check_private.h"
 
 static void check_cron(struct check *k, const char *pointer, const json_t *value, const json_t *there)
@@ -79,14 +79,7 @@ static int two_digits(const char *text)
 /* HHMMSS+HHMM as seconds of a UTC day, perhaps of the day before or after; false: not of this form. */
 static bool parse_window_time(const char *text, int *ret_utc_s)
 {
-    static const char form[] =
-        "^([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]([+](0[0-9]|1[0-4])|-(0[0-9]|1[0-2]))00$";
-    regex_t regex;
-    if (regcomp(&regex, form, REG_EXTENDED | REG_NOSUB) != 0)
-        abort(); /* our own pattern */
-    bool ok = regexec(&regex, text, 0, NULL, 0) == 0;
-    regfree(&regex);
-    if (!ok)
+    if (!pattern_matches(PATTERN_WINDOW_TIME, text))
         return false;
     int offset_s = two_digits(text + SIGN_AT + 1) * 3600;
     *ret_utc_s = two_digits(text) * 3600 + two_digits(text + 2) * 60 + two_digits(text + 4) -

@@ -326,8 +326,8 @@ void account_start(struct account *a, struct reconcile *r, const struct config_a
     }
     const struct upstream_account_events events = {
         .ctx = a, .remember = on_remember, .login_changed = on_login_changed};
-    a->lane = upstream_account_new(r->o.loop, r->o.upstream_transport, config, r->o.key, remembered,
-                                   r->o.config->limits.queue_length, &events);
+    a->lane = upstream_account_new(r->o.loop, r->o.upstream_transport, r->o.worker, config, r->o.key,
+                                   remembered, r->o.config->limits.queue_length, &events);
     account_show(a);
 }
 

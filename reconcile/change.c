@@ -9,6 +9,15 @@
 #include "model/spec.h"
 #include "reconcile/commands_private.h"
 
+/* What is stored, in the form of a body, sharing it. */
+static json_t *stored_body(const struct cluster *c)
+{
+    json_t *body = json_object();
+    json_set_take(body, "labels", json_incref(c->labels));
+    json_set_take(body, "spec", json_incref(c->spec));
+    return body;
+}
+
 static void on_put_saved(struct save *save)
 {
     (void)command_settled(save);
@@ -73,6 +82,16 @@ static void settle_wish(struct entity *e, struct command *cmd, const json_t *bod
     save_submit(save, false);
 }
 
+bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c)
+{
+    struct problem *faults = NULL;
+    json_t *known CLEANUP_JSON = c ? stored_body(c) : NULL;
+    spec_check_limits(body, part, part == SPEC_PART_BODY ? known : NULL, &faults);
+    if (faults && !dry_run_faults(cmd, faults))
+        reply_problem(cmd, faults);
+    return !faults;
+}
+
 /* False when the change was refused, and answered. */
 static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body)
 {
@@ -81,6 +100,8 @@ static bool change_is_possible(struct entity *e, struct command *cmd, const json
     project_spec_context(e->project, &context);
     context.observed = present_state(e);
     context.name = e->cluster->name;
+    json_t *known CLEANUP_JSON = stored_body(e->cluster);
+    context.known = known;
     spec_check_body(body, SPEC_PUT, &context, &faults);
     if (faults) {
         /* All at once: also what the cluster cannot become. */
@@ -126,7 +147,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     struct cluster *c = e->cluster;
     struct spec_context context;
     struct problem *faults = NULL;
-    if (catalog_wait(e->project, cmd))
+    if (!command_fits(cmd, body, SPEC_PART_BODY, c) || catalog_wait(e->project, cmd))
         return;
     json_t *spec CLEANUP_JSON = wish_spec(body);
     const struct operation *change = change_under_way(e);
@@ -241,6 +262,8 @@ void command_cluster_patch(struct reconcile *r, struct command *cmd)
             cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
         return;
     }
+    if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, e->cluster))
+        return;
     json_t *body CLEANUP_JSON = wish_of(e->cluster);
     wish_merge(body, cmd->body);
     change_cluster(e, cmd, body);

@@ -3,6 +3,7 @@
 #define RECONCILE_COMMANDS_PRIVATE_H
 
 #include "model/spec.h"
+#include "model/spec_limits.h"
 #include "reconcile/world_private.h"
 
 /* commands.c */
@@ -23,6 +24,9 @@ bool wish_metadata_is_equal(const struct cluster *c, const json_t *body);
 json_t *wish_spec(const json_t *body);
 
 /* change.c */
+/* False when there is more in the body than there may be, and the command was answered. c: what is stored, or
+ * NULL. */
+bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c);
 /* RFC 7396: null removes, objects merge, everything else replaces. Changes `target`. */
 void wish_merge(json_t *target, const json_t *patch);
 /* The wish that is stored, in the form of a PUT body. The caller owns it. */

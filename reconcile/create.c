@@ -83,7 +83,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
 {
     struct problem *faults = NULL;
     struct spec_context context;
-    if (catalog_wait(p, cmd))
+    if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, NULL) || catalog_wait(p, cmd))
         return;
     project_spec_context(p, &context);
     context.name = use == SPEC_PUT ? name : NULL;

@@ -36,6 +36,7 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     e->project = p;
     e->cluster = c;
     e->retry.fire = on_retry;
+    e->retry.name = "step";
     if (c->shoot)
         observe_note(e, c->shoot);
     HASH_ADD_STR(r->entities, key, e);

@@ -61,6 +61,7 @@ struct kubeconfigs *kubeconfigs_new(struct reconcile *r)
     struct kubeconfigs *k = MEM_NEW(struct kubeconfigs);
     k->r = r;
     k->sweep.fire = on_sweep;
+    k->sweep.name = "kubeconfigs";
     return k;
 }
 

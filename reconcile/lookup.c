@@ -77,6 +77,7 @@ struct lookups *lookups_new(struct reconcile *r)
     struct lookups *all = MEM_NEW(struct lookups);
     all->r = r;
     all->sweep.fire = on_sweep;
+    all->sweep.name = "lookups";
     return all;
 }
 

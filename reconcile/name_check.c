@@ -95,6 +95,7 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
     n->cmd = cmd;
     n->name = mem_strdup(name);
     n->give_up.fire = on_give_up;
+    n->give_up.name = "name check";
     list_append(&r->name_checks, &n->link);
     mono_us until = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     loop_timer_set(r->o.loop, &n->give_up, until);

@@ -104,6 +104,8 @@ void command_node_pool(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
+    if (cmd->body && !command_fits(cmd, cmd->body, SPEC_PART_POOL, NULL))
+        return;
     json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
     if (!edit(pools, cmd))
         return;

@@ -8,7 +8,6 @@
  * evenly spread over the interval, so that they never fall due together, and neither the time that a call
  * takes nor a read out of turn shifts them.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,17 +149,9 @@ static void discover(struct project *p, struct shoot *shoot)
     save_submit(save, false);
 }
 
-static int by_name(const void *left, const void *right)
+static bool is_listed(const struct entity *e)
 {
-    const struct shoot *const *a = left, *const *b = right;
-    return strcmp((*a)->name, (*b)->name);
-}
-
-static bool is_listed(const struct upstream_result *result, const char *name)
-{
-    struct shoot wanted = {.name = (char *)(uintptr_t)name};
-    const struct shoot *key = &wanted;
-    return bsearch(&key, result->shoots, result->shoot_count, sizeof(*result->shoots), by_name) != NULL;
+    return e->listed_in == e->project->lists;
 }
 
 static bool waits_to_be_gone(const struct entity *e)
@@ -172,11 +163,11 @@ static bool waits_to_be_gone(const struct entity *e)
  * A list may lag behind (cleura-api.md 10.4): only a read of the shoot itself proves that it is gone. What
  * nobody expects in it (not made yet, or never) had its read all the same.
  */
-static void suspect_absent(struct project *p, const struct upstream_result *result, int64_t jitter)
+static void suspect_absent(struct project *p, int64_t jitter)
 {
     struct entity *e, *next;
     HASH_ITER (hh, p->r->entities, e, next) {
-        if (e->project != p || is_listed(result, e->cluster->name))
+        if (e->project != p || is_listed(e))
             continue;
         if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
             e->confirm_absent = true;
@@ -191,12 +182,12 @@ static void suspect_absent(struct project *p, const struct upstream_result *resu
 /* Takes the shoot. */
 static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
 {
-    char name[64];
-    (void)snprintf(name, sizeof(name), "%s", shoot->name);
+    char *name CLEANUP_FREE = mem_strdup(shoot->name);
     struct entity *e = find_in_project(p, name);
     bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
-    if (!e && (leaving || gone_is_known(p, shoot)))
-        shoot_free(shoot); /* a list that lags behind a finished deletion */
+    bool twice = e && is_listed(e);
+    if (twice || (!e && (leaving || gone_is_known(p, shoot))))
+        shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
     else if (!e)
         discover(p, shoot);
     else if (e->committing || e->call.active)
@@ -204,22 +195,25 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     else
         observe(e, shoot);
     e = find_in_project(p, name);
-    if (e)
-        schedule_next(e, jitter);
+    if (!e)
+        return;
+    e->listed_in = p->lists;
+    schedule_next(e, jitter);
 }
 
-static void take_list(struct project *p, struct upstream_result *result)
+/* The next rows of the list, few enough for one turn of the loop. */
+static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
+{
+    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    for (size_t i = 0; i < count && call->active; i++)
+        take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
+}
+
+/* Everything in it was taken. */
+static void end_list(struct project *p)
 {
     struct reconcile *r = p->r;
-    int64_t jitter = draw_jitter(p);
-    if (result->shoots_garbled)
-        log_warning("shoots without a name in a list", "project", p->config->name, "count",
-                    LOG_INT(result->shoots_garbled));
-    qsort(result->shoots, result->shoot_count, sizeof(*result->shoots), by_name);
-    suspect_absent(p, result, jitter);
-    for (size_t i = 0; i < result->shoot_count; i++)
-        take_listed(p, TAKE_PTR(result->shoots[i]), jitter);
-    result->shoot_count = 0;
+    suspect_absent(p, p->poll_jitter);
     p->state->discovered_at = env_wall(r->env);
     p->discovery_due = last_slot(p, r->o.config->polling.discovery_us);
 }
@@ -271,14 +265,14 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
     /* Shoots are moved out of the result; the lane frees what is left. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
-    bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name[0]);
+    bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
     if (ok) {
         p->poll_failures = 0;
         project_set_error(p, NULL);
-        if (p->poll_name[0])
+        if (p->poll_name)
             single_result(p, result);
         else
-            take_list(p, result);
+            end_list(p);
     } else {
         poll_failed(p, result);
     }
@@ -340,13 +334,17 @@ static void on_due(struct loop_timer *timer)
         return;
     enum lane_priority priority = poll_priority(p, now);
     struct entity *only = fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);
-    (void)snprintf(p->poll_name, sizeof(p->poll_name), "%s", only ? only->cluster->name : "");
+    free(p->poll_name);
+    p->poll_name = only ? mem_strdup(only->cluster->name) : NULL;
+    p->lists += !only;
+    p->poll_jitter = draw_jitter(p);
     p->poll_call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
     p->poll_call.region = p->config->region;
     p->poll_call.project_id = p->config->project_id;
-    p->poll_call.name = only ? p->poll_name : NULL;
+    p->poll_call.name = p->poll_name;
     p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
+    p->poll_call.on_shoots = on_shoots;
     p->poll_call.on_done = on_polled;
     call_for_waiters(&p->poll_call, &p->fresh_now);
     upstream_submit(project_lane(p), &p->poll_call);
@@ -355,6 +353,7 @@ static void on_due(struct loop_timer *timer)
 void poll_init(struct project *p)
 {
     p->poll_timer.fire = on_due;
+    p->poll_timer.name = "poll";
     for (const struct project *other = p->r->projects; other; other = other->hh.next) {
         if (other->config->account != p->config->account)
             continue;

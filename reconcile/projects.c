@@ -233,6 +233,7 @@ void project_init(struct project *p, struct reconcile *r, const struct config_pr
     }
     list_init(&p->catalog_waiters);
     p->catalog_timer.fire = on_catalog_due;
+    p->catalog_timer.name = "catalog";
     show_catalog(p);
     poll_init(p);
 }
@@ -243,6 +244,7 @@ void project_done(struct project *p)
     heap_done(&p->due);
     gone_forget_all(p);
     project_state_free(p->state);
+    free(p->poll_name);
     free(p->last_error);
     free(p->shown);
     free(p);

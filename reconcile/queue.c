@@ -91,6 +91,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     project_spec_context(e->project, &context);
     context.observed = e->cluster->shoot->observed;
     json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
+    context.known = body; /* its size was judged when it was accepted */
     spec_check_body(body, SPEC_PUT, &context, &faults);
     spec_check_change(json_obj(op->body, "spec"), e->cluster->shoot->observed, &context, &faults);
     return faults;

@@ -376,6 +376,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     }
     audit_daemon(r, "daemon.started");
     r->housekeeping.fire = on_housekeeping;
+    r->housekeeping.name = "housekeeping";
     loop_timer_set(r->o.loop, &r->housekeeping, env_mono(r->env));
     loop_set_after_turn(r->o.loop, publish, r);
     view_set_flags(r->o.view, *ret_first_token == NULL, false);
@@ -571,9 +572,14 @@ static void upstream_metrics(struct buffer *out)
                         "shootd_upstream_breaker_opened_total %llu\n"
                         "# HELP shootd_upstream_retries_delayed_total Retries that waited for their budget.\n"
                         "# TYPE shootd_upstream_retries_delayed_total counter\n"
-                        "shootd_upstream_retries_delayed_total %llu\n",
+                        "shootd_upstream_retries_delayed_total %llu\n"
+                        "# HELP shootd_upstream_rows_refused_total Shoots in lists of Cleura that were left "
+                        "out: they cannot be, or lack what they must have.\n"
+                        "# TYPE shootd_upstream_rows_refused_total counter\n"
+                        "shootd_upstream_rows_refused_total %llu\n",
                         upstream_breakers_open(), (unsigned long long)upstream_breaker_opened_total(),
-                        (unsigned long long)upstream_retries_delayed_total());
+                        (unsigned long long)upstream_retries_delayed_total(),
+                        (unsigned long long)upstream_rows_refused_total());
 }
 
 void reconcile_remarks(char *text, size_t size)

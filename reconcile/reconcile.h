@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "loop/loop.h"
 #include "loop/transport.h"
+#include "loop/worker.h"
 #include "model/command.h"
 #include "storage/storage.h"
 #include "view/feed.h"
@@ -29,6 +30,7 @@ struct reconcile_options {
     struct loop *loop;
     struct transport *upstream_transport;
     struct transport *webhook_transport;
+    struct worker *worker; /* reads what Cleura sends */
     struct storage *storage;
     struct view *view;
     struct feed *feed;

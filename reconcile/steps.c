@@ -281,6 +281,7 @@ static void on_answer(struct upstream_call *call, const struct upstream_result *
         break;
     case UPSTREAM_UNCERTAIN:
     case UPSTREAM_GARBLED:
+    case UPSTREAM_OVERSIZED:
         if (kind->idempotent)
             step_send_again(e);
         else

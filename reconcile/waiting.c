@@ -20,6 +20,7 @@ struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *
     w->r = r;
     w->on_deadline = on_deadline;
     w->deadline.fire = fire;
+    w->deadline.name = "deadline of a request";
     list_append(where, &w->link);
     loop_timer_set(r->o.loop, &w->deadline, cmd->deadline);
     return w;

@@ -62,6 +62,7 @@ struct entity {
     int unexplained;      /* refusals in a row of its calls without Cleura's words */
     unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
     int absent_reads;     /* consecutive reads that found nothing */
+    unsigned listed_in;   /* the last list of the project that held it */
     bool missing_in_list; /* the last list did not hold it */
     struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
     bool committing;         /* a step's intent is on its way to the store */
@@ -80,7 +81,9 @@ struct project {
     mono_us discovery_due;
     struct loop_timer poll_timer;
     struct upstream_call poll_call;
-    char poll_name[64]; /* shoot of a single read, "" for a list */
+    char *poll_name;     /* shoot of a single read, NULL for a list */
+    unsigned lists;      /* asked for until now; entity.listed_in names one of them */
+    int64_t poll_jitter; /* of this round, in percent */
     bool set_aside; /* the configuration names another place than the clusters are known from (location.c) */
     unsigned poll_failures;
     unsigned poll_phase, poll_phases; /* its place among the projects of its account */

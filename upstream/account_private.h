@@ -37,6 +37,7 @@ struct upstream_account {
     struct loop *loop;
     const struct env *env;
     struct transport *transport;
+    struct worker *worker; /* reads the answers */
     const struct config_account *config;
     const struct generation *generation;
     const struct seal_key *key;
@@ -64,7 +65,7 @@ struct upstream_account {
 
     /* auth */
     enum auth_phase auth;
-    struct http_call *auth_call;
+    struct exchange *auth_call;
     char *token; /* secret; NULL: none */
     bool token_checked;
     uint64_t token_generation;
@@ -81,7 +82,35 @@ struct upstream_account {
     char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the token that Cleura rejected last */
     enum login_state login;
     char *login_message;
+
+    struct refused_name *refused_rows; /* see refused_rows.c */
 };
+
+/* exchange.c: one request, its answer, and the reading of it beside the loop. */
+struct exchange_end {
+    struct http_answer http; /* owned_body is NULL */
+    mono_us answered_at;
+    bool token_rejected;           /* a new login may help */
+    enum read_end read;            /* of a 2xx */
+    const char *why;               /* static text, unless `read` is OK */
+    struct upstream_result result; /* class and message; of calls that were read, the payload */
+    struct login_answer login;     /* of logins: GARBLED unless it is something else */
+};
+struct exchange_handlers {
+    void (*rows)(void *ctx,
+                 struct list_part *part); /* of a list, in turns of their own; may take shoots out */
+    void (*done)(void *ctx, struct exchange_end *end); /* once, at the end; may take things out */
+};
+/* `call` is NULL for logins; nothing of it is kept. */
+struct exchange *exchange_start(struct upstream_account *a, const struct http_request *request,
+                                const struct upstream_call *call, bool is_write,
+                                const struct exchange_handlers *on, void *ctx);
+/* No handler runs any more. */
+void exchange_cancel(struct exchange *x);
+
+/* refused_rows.c: rows of lists that were not believed: counted, and told once for each name. */
+void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
+void refused_rows_done(struct upstream_account *a);
 
 /* lane.c */
 void lane_kick(struct upstream_account *a);
@@ -125,9 +154,9 @@ void auth_log_in(struct upstream_account *a, bool by_sms);
 void auth_validate(struct upstream_account *a);
 /* The auth call under way ended: OK (and the caller looks whether it can be understood, and tells
  * health_note), REFUSED, or an outage, of which health_note was told. */
-enum upstream_class auth_answered(struct upstream_account *a, const struct http_answer *answer);
-/* Decodes a 2xx; one that cannot be understood counts as an outage. */
-void auth_read_login(struct upstream_account *a, const struct http_answer *http, struct login_answer *ret);
+enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end);
+/* Of a 2xx; one that cannot be understood counts as an outage. */
+void auth_note_login(struct upstream_account *a, const struct exchange_end *end);
 /* Closes the guard, each time for longer until a login succeeds. */
 void auth_close_guard(struct upstream_account *a);
 /* Counts a refusal and closes the guard; the state changes only when there is no token that works. */
@@ -153,14 +182,13 @@ bool token_file_take(struct upstream_account *a);
 
 struct sending {
     bool with_token; /* false for logins */
-    bool is_write;
+    bool fresh_connection;
     int64_t timeout_us;
     const struct upstream_call *made_for; /* names its trace and request; NULL for logins */
 };
 /* Sends `draft` with the account's headers. */
-struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft,
-                               const struct sending *how,
-                               void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx);
+struct exchange *account_send(struct upstream_account *a, const struct request_draft *draft,
+                              const struct sending *how, const struct exchange_handlers *on, void *ctx);
 void request_draft_done(struct request_draft *draft);
 
 #endif

@@ -122,7 +122,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
 void auth_done(struct upstream_account *a)
 {
     if (a->auth_call)
-        a->transport->cancel(a->transport, a->auth_call);
+        exchange_cancel(a->auth_call);
     mem_free_secret(a->token);
     by_hand_done(a);
     free(a->login_message);
@@ -224,15 +224,14 @@ static void fail_all(struct upstream_account *a)
     upstream_result_done(&refusal);
 }
 
-enum upstream_class auth_answered(struct upstream_account *a, const struct http_answer *answer)
+enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end)
 {
-    char *message CLEANUP_FREE = NULL; /* never told: it may echo the password (cleura-api.md 2.3) */
-    bool rejected;
     enum auth_phase phase = a->auth;
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
-    enum upstream_class class = classify_answer(false, answer, &message, &rejected);
-    bool unexplained = rejected && class == UPSTREAM_THROTTLED;
+    /* The message is never told: it may echo the password (cleura-api.md 2.3). */
+    enum upstream_class class = end->result.class;
+    bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
     if (unexplained && phase == AUTH_LOGGING_IN)
         auth_close_guard(a); /* it may be a refusal all the same */
     else if (class == UPSTREAM_FORBIDDEN || class == UPSTREAM_ABSENT)
@@ -241,14 +240,14 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct http_
         return class;
     if (class != UPSTREAM_REFUSED && class != UPSTREAM_THROTTLED)
         class = UPSTREAM_UNREACHABLE;
-    health_note(a, answer, class);
+    health_note(a, &end->http, class);
     return class;
 }
 
-void auth_read_login(struct upstream_account *a, const struct http_answer *http, struct login_answer *ret)
+void auth_note_login(struct upstream_account *a, const struct exchange_end *end)
 {
-    decode_login(http->body, http->body_len, ret);
-    health_note(a, http, ret->result == LOGIN_RESULT_GARBLED ? UPSTREAM_UNREACHABLE : UPSTREAM_OK);
+    bool garbled = end->login.result == LOGIN_RESULT_GARBLED;
+    health_note(a, &end->http, garbled ? UPSTREAM_UNREACHABLE : UPSTREAM_OK);
 }
 
 /* The password was right and is not enough. */
@@ -281,42 +280,38 @@ static void login_unreachable(struct upstream_account *a)
     by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, message);
 }
 
-static void on_login(void *ctx, const struct http_answer *http)
+static void on_login(void *ctx, struct exchange_end *end)
 {
     struct upstream_account *a = ctx;
-    struct login_answer answer = {.result = LOGIN_RESULT_GARBLED};
-    enum upstream_class class = auth_answered(a, http);
+    struct login_answer *answer = &end->login;
+    enum upstream_class class = auth_answered(a, end);
     if (class == UPSTREAM_OK)
-        auth_read_login(a, http, &answer);
+        auth_note_login(a, end);
     if (class == UPSTREAM_REFUSED) {
         static const char message[] = "Cleura refused the login and password";
         auth_refuse(a, LOGIN_REJECTED, message);
         by_hand_end_login(a, LOGIN_OUTCOME_REFUSED, message);
-    } else if (answer.result == LOGIN_RESULT_TOKEN) {
-        auth_accept_token(a, TAKE_PTR(answer.token), "password", true);
+    } else if (answer->result == LOGIN_RESULT_TOKEN) {
+        auth_accept_token(a, TAKE_PTR(answer->token), "password", true);
         by_hand_end_login(a, LOGIN_OUTCOME_OK, NULL);
-    } else if (answer.result == LOGIN_RESULT_GARBLED) {
+    } else if (answer->result == LOGIN_RESULT_GARBLED) {
         login_unreachable(a);
     } else {
-        want_second_factor(a, &answer);
+        want_second_factor(a, answer);
     }
-    login_answer_done(&answer);
     if ((a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR) && !by_hand_is_login(a))
         fail_all(a);
     lane_kick(a);
 }
 
-static void on_validated(void *ctx, const struct http_answer *answer)
+static void on_validated(void *ctx, struct exchange_end *end)
 {
     struct upstream_account *a = ctx;
-    char *message CLEANUP_FREE = NULL;
-    bool rejected;
-    enum upstream_class raw = classify_answer(false, answer, &message, &rejected);
-    enum upstream_class class = auth_answered(a, answer);
+    enum upstream_class class = auth_answered(a, end);
     if (class == UPSTREAM_OK) {
-        health_note(a, answer, class);
+        health_note(a, &end->http, class);
         token_confirmed(a);
-    } else if (rejected && raw != UPSTREAM_THROTTLED) {
+    } else if (end->token_rejected && end->result.class != UPSTREAM_THROTTLED) {
         auth_token_rejected(a, a->token_generation);
     } else if (class == UPSTREAM_REFUSED) {
         /* No such check here: the first real call tells. */
@@ -332,8 +327,8 @@ void auth_log_in(struct upstream_account *a, bool by_sms)
     struct request_draft draft;
     build_auth(a->generation, a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
     a->auth = AUTH_LOGGING_IN;
-    const struct sending how = {.is_write = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = account_send(a, &draft, &how, on_login, a);
+    const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
+    a->auth_call = account_send(a, &draft, &how, &(struct exchange_handlers){.done = on_login}, a);
     request_draft_done(&draft);
 }
 
@@ -342,8 +337,8 @@ void auth_validate(struct upstream_account *a)
     struct request_draft draft = {"POST", mem_strdup(a->generation->validate_path), NULL};
     a->auth = AUTH_VALIDATING;
     const struct sending how = {
-        .with_token = true, .is_write = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = account_send(a, &draft, &how, on_validated, a);
+        .with_token = true, .fresh_connection = true, .timeout_us = a->config->call_timeout_us};
+    a->auth_call = account_send(a, &draft, &how, &(struct exchange_handlers){.done = on_validated}, a);
     request_draft_done(&draft);
 }
 

@@ -74,14 +74,14 @@ void by_hand_second_factor(struct upstream_account *a, struct login_answer *answ
 /* ---- the code ---- */
 
 static void send_code_step(struct upstream_account *a, enum auth_phase phase, enum auth_step step,
-                           void (*on_done)(void *ctx, const struct http_answer *answer))
+                           void (*on_done)(void *ctx, struct exchange_end *end))
 {
     struct request_draft draft;
     const struct auth_words words = {.verification = a->by_hand.verification, .code = a->by_hand.code};
     build_auth(a->generation, a->config, step, &words, &draft);
     a->auth = phase;
-    const struct sending how = {.is_write = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = account_send(a, &draft, &how, on_done, a);
+    const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
+    a->auth_call = account_send(a, &draft, &how, &(struct exchange_handlers){.done = on_done}, a);
     request_draft_done(&draft);
 }
 
@@ -100,12 +100,12 @@ static void expect_code(struct upstream_account *a)
     auth_tell(a, LOGIN_TWO_FACTOR, message);
 }
 
-static void on_asked(void *ctx, const struct http_answer *answer)
+static void on_asked(void *ctx, struct exchange_end *answer)
 {
     struct upstream_account *a = ctx;
     switch (auth_answered(a, answer)) {
     case UPSTREAM_OK:
-        health_note(a, answer, UPSTREAM_OK);
+        health_note(a, &answer->http, UPSTREAM_OK);
         log_info("Cleura sent a code by SMS", "account", a->config->name);
         expect_code(a);
         end(a, LOGIN_OUTCOME_CODE_SENT, "Cleura sent a code by SMS");
@@ -137,25 +137,23 @@ static void code_refused(struct upstream_account *a)
     end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
 }
 
-static void on_checked(void *ctx, const struct http_answer *http)
+static void on_checked(void *ctx, struct exchange_end *answer)
 {
     struct upstream_account *a = ctx;
-    struct login_answer answer = {.result = LOGIN_RESULT_GARBLED};
-    enum upstream_class class = auth_answered(a, http);
+    enum upstream_class class = auth_answered(a, answer);
     if (class == UPSTREAM_OK)
-        auth_read_login(a, http, &answer);
+        auth_note_login(a, answer);
     if (class == UPSTREAM_REFUSED) {
         code_refused(a);
-    } else if (answer.result == LOGIN_RESULT_TOKEN) {
+    } else if (answer->login.result == LOGIN_RESULT_TOKEN) {
         forget_verification(a);
-        auth_accept_token(a, TAKE_PTR(answer.token), "sms_code", true);
+        auth_accept_token(a, TAKE_PTR(answer->login.token), "sms_code", true);
         end(a, LOGIN_OUTCOME_OK, NULL);
     } else {
         end(a, LOGIN_OUTCOME_UNREACHABLE,
             "the code was sent to Cleura and its answer was lost or cannot be "
             "understood; when the code is used up, begin again");
     }
-    login_answer_done(&answer);
     lane_kick(a);
 }
 

@@ -21,8 +21,9 @@ static json_t *version_entry(const json_t *version)
     /* A missing classification counts as supported (gardener.md 3.2). */
     json_set_str(entry, "state", json_str_or(version, "classification", "supported"));
     json_set_str(entry, "expires_at", expires);
+    struct decoding any = {0};
     if (json_arr(version, "architectures"))
-        json_set_take(entry, "architectures", decode_string_array(json_arr(version, "architectures")));
+        json_set_take(entry, "architectures", decode_words(&any, json_arr(version, "architectures")));
     return entry;
 }
 

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "upstream/generation_private.h"
 
 static const struct {
@@ -56,6 +57,7 @@ static const char *const class_names[] = {
     [UPSTREAM_UNREACHABLE] = "unreachable",
     [UPSTREAM_UNCERTAIN] = "uncertain",
     [UPSTREAM_GARBLED] = "garbled",
+    [UPSTREAM_OVERSIZED] = "oversized",
     [UPSTREAM_EXPIRED] = "expired",
     [UPSTREAM_OVERLOADED] = "overloaded",
 };
@@ -86,15 +88,15 @@ static void append_property_faults(struct buffer *text, const json_t *errors)
 
 char *error_message(const char *body, size_t len)
 {
-    enum { MESSAGE_MAX = 512 };
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    enum { MESSAGE_MAX = 512, OWN_WORDS_MAX = 300 };
+    json_t *doc CLEANUP_JSON = answer_read_small(body, len);
     const json_t *error = json_obj(doc, "error");
     const char *message = json_str(error, "message");
     if (!message)
         return NULL;
     struct buffer text CLEANUP_BUFFER;
     buffer_init(&text, MESSAGE_MAX);
-    (void)buffer_printf(&text, "%.300s", message);
+    (void)buffer_add(&text, message, utf8_cut(message, OWN_WORDS_MAX));
     append_property_faults(&text, json_arr(error, "errors"));
     char *result = buffer_take(&text, NULL);
     log_mask_secrets(result);
@@ -127,9 +129,20 @@ static const enum upstream_class outcome_rows[HTTP_OUTCOME_MAX_][2] = {
     [HTTP_NOT_SENT] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNREACHABLE},
     [HTTP_TIMEOUT] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN},
     [HTTP_BROKEN] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN},
-    [HTTP_TOO_LARGE] = {UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN},
+    [HTTP_TOO_LARGE] = {UPSTREAM_OVERSIZED, UPSTREAM_UNCERTAIN},
     [HTTP_CANCELLED] = {UPSTREAM_UNREACHABLE, UPSTREAM_UNCERTAIN},
 };
+
+static const enum upstream_class unread_rows[READ_END_MAX_][2] = {
+    [READ_OK] = {UPSTREAM_OK, UPSTREAM_OK},
+    [READ_GARBLED] = {UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN},
+    [READ_TOO_MUCH] = {UPSTREAM_OVERSIZED, UPSTREAM_UNCERTAIN},
+};
+
+enum upstream_class classify_unread(bool is_write, enum read_end end)
+{
+    return unread_rows[end][is_write ? WRITE : READ];
+}
 
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected)
@@ -170,9 +183,6 @@ void upstream_result_done(struct upstream_result *result)
 {
     free(result->message);
     shoot_free(result->shoot);
-    for (size_t i = 0; i < result->shoot_count; i++)
-        shoot_free(result->shoots[i]);
-    free(result->shoots);
     json_decref(result->catalog);
     json_wipe(result->document);
     json_decref(result->document);
@@ -192,6 +202,7 @@ static const enum problem_code problem_codes[] = {
     [UPSTREAM_UNREACHABLE] = PROBLEM_UPSTREAM_UNAVAILABLE,
     [UPSTREAM_UNCERTAIN] = PROBLEM_UPSTREAM_UNAVAILABLE,
     [UPSTREAM_GARBLED] = PROBLEM_UPSTREAM_ERROR,
+    [UPSTREAM_OVERSIZED] = PROBLEM_UPSTREAM_ERROR,
     [UPSTREAM_EXPIRED] = PROBLEM_UPSTREAM_TIMEOUT,
     [UPSTREAM_OVERLOADED] = PROBLEM_OVERLOADED,
 };

@@ -5,7 +5,17 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/utf8.h"
 #include "upstream/generation_private.h"
+
+enum {
+    WORD_MAX = 255,
+    PROSE_MAX = 1024,
+    LABEL_KEY_MAX = 253 + 1 + 63,
+    NUMBER_MAX = 1000000,
+    EARLIEST_S = 1420070400,    /* 2015: Gardener is younger */
+    FUTURE_S = 366 * 24 * 3600, /* clocks may differ, but not by more */
+};
 
 char *url_segment(const char *text)
 {
@@ -27,7 +37,57 @@ char *url_segment(const char *text)
     return out;
 }
 
-json_t *decode_map(const json_t *value)
+const char *decode_refuse(struct decoding *d, const char *why)
+{
+    if (!d->fault)
+        d->fault = why;
+    return NULL;
+}
+
+json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type)
+{
+    json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return NULL;
+    if (json_typeof(value) == type)
+        return value;
+    (void)decode_refuse(d, "a member is of another type than it should be");
+    return NULL;
+}
+
+const char *decode_word(struct decoding *d, const json_t *object, const char *key)
+{
+    const char *word = json_str(object, key);
+    return word && strlen(word) > WORD_MAX ? decode_refuse(d, "a value is too long") : word;
+}
+
+int64_t decode_number(struct decoding *d, const json_t *object, const char *key, int64_t fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return fallback;
+    int64_t number = json_int(object, key, -1);
+    if (number < 0 || number > NUMBER_MAX) {
+        (void)decode_refuse(d, "a number is not within its range");
+        return fallback;
+    }
+    return number;
+}
+
+void decode_prose(json_t *ours, const char *key, const char *text)
+{
+    json_set_take(ours, key, text ? json_stringn(text, utf8_cut(text, PROSE_MAX)) : NULL);
+}
+
+static void set_pair(struct decoding *d, json_t *map, const char *key, const char *value)
+{
+    if (strlen(key) > LABEL_KEY_MAX)
+        (void)decode_refuse(d, "a label or annotation has a key that is too long");
+    else
+        json_set_str(map, key, value);
+}
+
+json_t *decode_map(struct decoding *d, const json_t *value)
 {
     json_t *map = json_object();
     if (json_is_array(value)) {
@@ -35,16 +95,16 @@ json_t *decode_map(const json_t *value)
         json_t *pair;
         json_array_foreach (value, i, pair)
             if (json_str(pair, "key"))
-                json_set_str(map, json_str(pair, "key"), json_str_or(pair, "value", ""));
+                set_pair(d, map, json_str(pair, "key"), json_str_or(pair, "value", ""));
         return map;
     }
     const char *key;
     json_t *item;
     json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
         if (json_is_string(item))
-            json_set_str(map, key, json_string_value(item));
+            set_pair(d, map, key, json_string_value(item));
         else if (json_is_object(item)) /* the v1 create answer: values are {key, value} objects */
-            json_set_str(map, json_str_or(item, "key", key), json_str_or(item, "value", ""));
+            set_pair(d, map, json_str_or(item, "key", key), json_str_or(item, "value", ""));
     }
     return map;
 }
@@ -63,14 +123,17 @@ json_t *encode_pairs(const json_t *map)
     return pairs;
 }
 
-json_t *decode_string_array(const json_t *array)
+json_t *decode_words(struct decoding *d, const json_t *array)
 {
     json_t *strings = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach (array, i, item)
-        if (json_is_string(item))
+    json_array_foreach (array, i, item) {
+        if (json_string_length(item) > WORD_MAX)
+            (void)decode_refuse(d, "a value is too long");
+        else if (json_is_string(item))
             (void)json_array_append(strings, item);
+    }
     return strings;
 }
 
@@ -111,7 +174,7 @@ json_t *decode_sorted(json_t *array)
     return sorted;
 }
 
-json_t *decode_array(json_t *array)
+json_t *array_or_empty(json_t *array)
 {
     return array ? json_incref(array) : json_array();
 }
@@ -122,11 +185,18 @@ int64_t decode_gib(const char *text)
     if (!text)
         return 0;
     long long number = strtoll(text, &end, 10);
-    return number > 0 && (!strcmp(end, "Gi") || !strcmp(end, "GiB") || !*end) ? number : 0;
+    return number > 0 && number <= NUMBER_MAX && (!strcmp(end, "Gi") || !strcmp(end, "GiB") || !*end) ? number
+                                                                                                      : 0;
 }
 
-wall_us decode_time(const char *text)
+wall_us decode_time(struct decoding *d, const char *text)
 {
     wall_us at;
-    return text && time_parse_rfc3339(text, &at) ? at : 0;
+    if (!text || !*text)
+        return 0;
+    if (!time_parse_rfc3339(text, &at) || at < EARLIEST_S * US_PER_S || at > d->now + FUTURE_S * US_PER_S) {
+        (void)decode_refuse(d, "a time cannot be");
+        return 0;
+    }
+    return at;
 }

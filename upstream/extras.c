@@ -6,11 +6,9 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-bool decode_ca_stage(const struct upstream_call *call, const char *body, size_t len,
-                     struct upstream_result *result)
+bool decode_ca_stage(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    (void)about;
     if (!json_str(doc, "stage"))
         return false;
     result->document = json_object();
@@ -29,16 +27,13 @@ static json_t *credentials(const json_t *theirs)
     return ours;
 }
 
-bool decode_monitoring(const struct upstream_call *call, const char *body, size_t len,
-                       struct upstream_result *result)
+bool decode_monitoring(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    (void)about;
     json_t *prometheus = credentials(json_obj(doc, "prometheus"));
     json_t *plutono = credentials(json_obj(doc, "plutono"));
     if (!prometheus && !plutono)
         return false;
-    json_wipe(doc);
     result->document = json_object();
     json_set_take(result->document, "prometheus", prometheus);
     json_set_take(result->document, "plutono", plutono);
@@ -51,8 +46,7 @@ static void take_number(json_t *ours, const char *name, const json_t *theirs, co
     json_set_take(ours, name, json_is_number(value) ? json_incref(value) : NULL);
 }
 
-bool decode_nodes(const struct upstream_call *call, const char *body, size_t len,
-                  struct upstream_result *result)
+bool decode_nodes(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     static const char *const numbers[][2] = {
         {"cpu_cores_used", "cpu_usage"},
@@ -61,7 +55,6 @@ bool decode_nodes(const struct upstream_call *call, const char *body, size_t len
         {"memory_bytes_allocatable", "allocatable_memory"},
         {"pods", "pods"},
     };
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
     if (!json_is_array(doc))
         return false;
     size_t i;
@@ -70,7 +63,7 @@ bool decode_nodes(const struct upstream_call *call, const char *body, size_t len
     json_array_foreach (doc, i, item) {
         json_t *node = json_object();
         json_set_str(node, "name", json_str(item, "node_name"));
-        json_set_str(node, "pool", json_str_or(item, "worker_group", call->item));
+        json_set_str(node, "pool", json_str_or(item, "worker_group", about->item));
         for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
             take_number(node, numbers[n][0], item, numbers[n][1]);
         (void)json_array_append_new(result->document, node);
@@ -78,28 +71,25 @@ bool decode_nodes(const struct upstream_call *call, const char *body, size_t len
     return true;
 }
 
-bool decode_upgrade_check(const struct upstream_call *call, const char *body, size_t len,
-                          struct upstream_result *result)
+bool decode_upgrade_check(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
     const char *outcome = json_str(doc, "outcome");
     if (!outcome)
         return false;
     result->document = json_object();
-    json_set_str(result->document, "version", call->item);
+    json_set_str(result->document, "version", about->item);
     /* Mixed case upstream (quirk 35). */
     json_set_str(result->document, "outcome", !strcmp(outcome, "Success") ? "success" : outcome);
-    json_set_take(result->document, "details", decode_string_array(json_arr(doc, "details")));
-    json_set_str(result->document, "notes", json_str(doc, "upgrade_notes"));
+    struct decoding d = {.now = about->now};
+    json_set_take(result->document, "details", decode_words(&d, json_arr(doc, "details")));
+    decode_prose(result->document, "notes", json_str(doc, "upgrade_notes"));
     return true;
 }
 
 /* [{region, project_id, domain_id}], flat. */
-bool decode_own_projects(const struct upstream_call *call, const char *body, size_t len,
-                         struct upstream_result *result)
+bool decode_own_projects(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    (void)about;
     if (!json_is_array(doc))
         return false;
     size_t i, j;
@@ -117,8 +107,7 @@ bool decode_own_projects(const struct upstream_call *call, const char *body, siz
     return true;
 }
 
-bool decode_quota(const struct upstream_call *call, const char *body, size_t len,
-                  struct upstream_result *result)
+bool decode_quota(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     static const struct {
         const char *ours, *group, *theirs;
@@ -135,8 +124,7 @@ bool decode_quota(const struct upstream_call *call, const char *body, size_t len
         {"routers", "networking", "router"},
         {"security_groups", "networking", "security_group"},
     };
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    (void)about;
     if (!json_obj(doc, "compute"))
         return false;
     result->document = json_object();
@@ -145,11 +133,9 @@ bool decode_quota(const struct upstream_call *call, const char *body, size_t len
     return true;
 }
 
-bool decode_name_taken(const struct upstream_call *call, const char *body, size_t len,
-                       struct upstream_result *result)
+bool decode_name_taken(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    (void)about;
     if (!json_is_boolean(json_object_get(doc, "is_taken")))
         return false;
     result->document = json_object();

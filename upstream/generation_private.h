@@ -1,10 +1,12 @@
 /*
  * One generation of Cleura's API: how to say a call and how to understand its answer. Two const tables, v1
- * and v2; everything else in upstream/ is the same for both. Pure functions.
+ * and v2; everything else in upstream/ is the same for both. Pure functions: what an answer says is read on
+ * the worker, the rest happens on the loop.
  */
 #ifndef UPSTREAM_GENERATION_PRIVATE_H
 #define UPSTREAM_GENERATION_PRIVATE_H
 
+#include "base/json_scan.h"
 #include "upstream/upstream.h"
 
 /* A request about to be sent. Strings are owned by the draft. */
@@ -46,22 +48,36 @@ struct login_answer {
     bool sms, webauthn; /* second factors that were named */
 };
 
-/* Fills the payload from a 2xx body; false when it cannot be understood. */
-typedef bool decode_answer(const struct upstream_call *call, const char *body, size_t len,
-                           struct upstream_result *result);
+/* What the reading of an answer needs of its call: copies. */
+struct answer_about {
+    enum upstream_op op;
+    char *region;
+    char *item;
+    wall_us now; /* when it came: times far after it are not believed */
+};
+
+/* Fills the payload from a 2xx document; false when it cannot be understood. */
+typedef bool decode_answer(const struct answer_about *about, json_t *doc, struct upstream_result *result);
+
+/* One shoot, or one row of a list, while it is decoded. */
+struct decoding {
+    wall_us now;
+    const char *fault; /* static text: why the row is refused; NULL: nothing is wrong with it */
+};
+typedef struct shoot *decode_shoot(struct decoding *d, const json_t *doc);
 
 /* One call of a generation: {cloud}, {region}, {project}, {name} and {item} stand for the call's own. */
 struct endpoint {
     const char *method; /* NULL: the generation has no such call */
     const char *path;
     json_t *(*encode)(const struct upstream_call *call); /* NULL: no body */
-    decode_answer *decode;                               /* NULL: any 2xx, no body needed (16.1 item 3) */
+    decode_answer *decode;                               /* NULL: see answer_read */
 };
 
 struct generation {
     const char *name;
     struct endpoint endpoints[UPSTREAM_OP_MAX_]; /* kubeconfigs have several, see shared.c */
-    decode_answer *decode;
+    decode_shoot *decode_shoot;
     struct auth_form auth[AUTH_STEP_MAX_];
     const char *method_member; /* of AUTH_STEP_PASSWORD */
     bool names_method;         /* a login by hand names SMS at once; else Cleura lists the options first */
@@ -76,20 +92,75 @@ extern const struct generation generation_v2;
 /* shared.c */
 void build_request(const struct generation *generation, const struct config_account *account,
                    const struct upstream_call *call, struct request_draft *draft);
-bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),
-                   struct upstream_result *result);
-/* By the endpoint table. */
-bool decode_by_table(const struct generation *generation, const struct upstream_call *call, const char *body,
-                     size_t len, struct upstream_result *result);
-decode_answer decode_ssh_key;
-json_t *decode_schedules(const json_t *schedules);
+
+/* shoot_shared.c */
+json_t *decode_schedules(struct decoding *d, const json_t *schedules);
+json_t *decode_taints(struct decoding *d, const json_t *array);
+/* Names of the members that the generations spell differently. */
+struct shoot_words {
+    const char *max_surge, *operation_at, *task_id, *condition_since, *condition_updated;
+};
+json_t *decode_pools(struct decoding *d, const json_t *workers, const struct shoot_words *words);
+json_t *decode_conditions(struct decoding *d, const json_t *array, const struct shoot_words *words);
+json_t *decode_last_errors(struct decoding *d, const json_t *array, const struct shoot_words *words);
+/* `operation` may be absent or null. */
+void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *operation,
+                           const struct shoot_words *words);
+/* A shoot of this name; NULL when Gardener cannot have it. */
+struct shoot *decode_new(struct decoding *d, const char *name);
+/* `s`, or NULL (and `s` freed) when something was wrong with it. */
+struct shoot *decode_finish(const struct decoding *d, struct shoot *s);
+
+/* shared.c */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };
 /* Groups of which our document names nothing are left out, and stay as they are. */
 json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 int kubeconfig_variants(enum upstream_op op);
-bool decode_kubeconfig(const char *body, size_t len, struct upstream_result *result);
+
+/* answer.c: reading a 2xx body, within what may be in it. */
+enum read_end {
+    READ_OK,
+    READ_GARBLED,
+    READ_TOO_MUCH, /* more bytes, values or rows than an answer of this kind may have */
+    READ_END_MAX_,
+};
+/* Bytes that an answer of this kind may have at most, as it comes and unpacked. */
+size_t answer_max_bytes(enum upstream_op op);
+/*
+ * Fills the payload, lists apart. *ret_why: static text for the log, unless OK. Endpoints without a decoder:
+ * any body is good (16.1 item 3).
+ */
+enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
+                          const char *body, size_t len, struct upstream_result *result, const char **ret_why);
+/* A small document that is no payload: of a login, of a refusal. NULL when it is none. */
+json_t *answer_read_small(const char *body, size_t len);
+enum { ANSWER_SMALL_BYTES = 64 * 1024 };
+
+enum { LIST_PART_ROWS = 16, ROW_NAME_BYTES = 64 };
+
+/* Some rows of a list, decoded one after the other: memory for one at a time. */
+struct list_part {
+    struct shoot *shoots[LIST_PART_ROWS];
+    size_t shoot_count;
+    struct refused_row {
+        char name[ROW_NAME_BYTES]; /* as Cleura says it, cut; "" when there is none */
+        const char *why;           /* static text */
+    } refused[LIST_PART_ROWS];
+    size_t refused_count;
+};
+void list_part_done(struct list_part *part);
+
+/* Goes over a list. Looks at all of it first: a list that is no JSON, or too much, has no part. */
+enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
+/* False when there are no more. */
+bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
+               struct list_part *ret_part);
+
+/* kubeconfig.c */
+/* False when it cannot be understood. */
+bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result);
 
 /* login_words.c */
 void build_auth(const struct generation *generation, const struct config_account *account,
@@ -101,9 +172,8 @@ void login_answer_done(struct login_answer *answer);
 /* Percent-encodes one path segment (UP-8). The caller frees it. */
 char *url_segment(const char *text);
 
-/* v2 shoot object, v1 {metadata, spec, status} object: NULL when it lacks a name. */
-struct shoot *decode_shoot_v2(const json_t *doc);
-struct shoot *decode_shoot_v1(const json_t *doc);
+/* v2 shoot object, v1 {metadata, spec, status} object: NULL with the fault when it is refused. */
+decode_shoot decode_shoot_v2, decode_shoot_v1;
 /* Request bodies, from our words. */
 json_t *encode_create_v2(const struct upstream_call *call);
 json_t *encode_create_v1(const struct upstream_call *call);
@@ -117,12 +187,24 @@ decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_c
 /* Catalogs in our words for one region; NULL when the document is not a cloud profile list. */
 json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
 
-/* Shared pieces: {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. */
-json_t *decode_map(const json_t *value);
+/* decode.c: single values. Each refuses the row that it is in when it is beyond what there can be. */
+const char *decode_refuse(struct decoding *d, const char *why);
+/* A member of this type; NULL when it is absent or null. One of another type refuses the row. */
+json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
+/* A name or word of at most 255 bytes; NULL when it is absent or no string. */
+const char *decode_word(struct decoding *d, const json_t *object, const char *key);
+/* 0 to 1,000,000. */
+int64_t decode_number(struct decoding *d, const json_t *object, const char *key, int64_t fallback);
+/* RFC 3339, from 2015 to a year from now; 0 when there is none. */
+wall_us decode_time(struct decoding *d, const char *text);
+/* A text for people: cut at 1 KiB, between characters; NULL becomes null. */
+void decode_prose(json_t *ours, const char *key, const char *text);
+/* {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. */
+json_t *decode_map(struct decoding *d, const json_t *value);
 json_t *encode_pairs(const json_t *map);
-json_t *decode_string_array(const json_t *array);
+json_t *decode_words(struct decoding *d, const json_t *array);
 /* A reference, or an empty array. */
-json_t *decode_array(json_t *array);
+json_t *array_or_empty(json_t *array);
 /*
  * Cleura gives arrays in any order (cleura-api.md 6.5); sorted, by name where there is one, equal clusters
  * look equal. Takes `array`; zones keep their order, which means something to Gardener.
@@ -130,7 +212,6 @@ json_t *decode_array(json_t *array);
 json_t *decode_sorted(json_t *array);
 /* Gi number of "50Gi"; 0 when it is something else. */
 int64_t decode_gib(const char *text);
-wall_us decode_time(const char *text);
 
 /* NotAfter of the first client certificate in a kubeconfig; 0 when there is none. */
 wall_us kubeconfig_expiry(const char *kubeconfig);
@@ -141,6 +222,8 @@ bool kubeconfig_is_plausible(const char *text);
  * help. */
 enum upstream_class classify_answer(bool is_write, const struct http_answer *answer, char **ret_message,
                                     bool *ret_token_rejected);
+/* A 2xx whose body was not understood. */
+enum upstream_class classify_unread(bool is_write, enum read_end end);
 /* Cleura's error text from {"error": {"message", "errors"}}, capped and stripped; NULL when there is none. */
 char *error_message(const char *body, size_t len);
 

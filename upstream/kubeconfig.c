@@ -5,6 +5,7 @@
  */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdlib.h>
@@ -15,22 +16,34 @@
 #include "model/kubeconfig_file.h"
 #include "upstream/generation_private.h"
 
+enum { LONGEST_LIFE_S = 366 * 24 * 3600 };
+
+static const struct json_limits json_limits = {256 * 1024, 1000, 1000};
+
 bool kubeconfig_is_plausible(const char *text)
 {
     const char *kind = strstr(text, "kind:");
     return kind && strstr(text, "clusters:") && strstr(text, "Config");
 }
 
+/* OpenSSL would ask for it on the terminal, and wait. */
+static int no_pass_phrase(char *buf, int size, int writing, void *ctx)
+{
+    (void)buf, (void)size, (void)writing, (void)ctx;
+    return -1;
+}
+
 static wall_us pem_not_after(const unsigned char *pem, size_t len)
 {
     BIO *bio = BIO_new_mem_buf(pem, (int)len);
-    X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+    X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, no_pass_phrase, NULL) : NULL;
     struct tm tm;
     wall_us at = 0;
     if (certificate && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm) == 1)
         at = (wall_us)timegm(&tm) * US_PER_S;
     X509_free(certificate);
     (void)BIO_free(bio);
+    ERR_clear_error();
     return at;
 }
 
@@ -40,4 +53,37 @@ wall_us kubeconfig_expiry(const char *kubeconfig)
     char *pem CLEANUP_FREE =
         parts && parts->certificate_data ? kubeconfig_pem(parts->certificate_data) : NULL;
     return pem ? pem_not_after((const unsigned char *)pem, strlen(pem)) : 0;
+}
+
+/* No kubeconfig lives that long: a time beyond is not believed. */
+static wall_us believable(wall_us at, wall_us now)
+{
+    return at > 0 && at - now <= LONGEST_LIFE_S * US_PER_S ? at : 0;
+}
+
+static char *json_kubeconfig(wall_us now, const char *body, size_t len, wall_us *ret_expires_at)
+{
+    struct decoding d = {.now = now};
+    enum json_scan_end end;
+    json_t *doc CLEANUP_JSON = json_parse_foreign(body, len, &json_limits, &end);
+    char *text = mem_strdup(json_is_string(doc) ? json_string_value(doc) : json_str(doc, "kubeconfig"));
+    *ret_expires_at = decode_time(&d, json_str(doc, "expires_at"));
+    json_wipe(doc);
+    return text;
+}
+
+/* Told apart by the first byte, never by the content type: v3 a JSON object, v1 a JSON string, v2 plain YAML.
+ */
+bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result)
+{
+    if (len && (body[0] == '{' || body[0] == '"'))
+        result->kubeconfig = json_kubeconfig(now, body, len, &result->expires_at);
+    else
+        result->kubeconfig = strlen(body) == len ? mem_strndup(body, len) : NULL;
+    if (!result->kubeconfig || !kubeconfig_is_plausible(result->kubeconfig))
+        return false;
+    if (!result->expires_at)
+        result->expires_at = kubeconfig_expiry(result->kubeconfig);
+    result->expires_at = believable(result->expires_at, now);
+    return true;
 }

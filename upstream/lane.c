@@ -15,7 +15,6 @@
 #include "upstream/account_private.h"
 
 enum {
-    ANSWER_MAX = 64 * 1024 * 1024,
     CONNECT_TIMEOUT_S = 5,
     RELOGIN_PAUSE_S = 60,
     ANSWERED_LATELY_S = 60,
@@ -44,16 +43,16 @@ void request_draft_done(struct request_draft *draft)
     *draft = (struct request_draft){0};
 }
 
-struct http_call *account_send(struct upstream_account *a, const struct request_draft *draft,
-                               const struct sending *how,
-                               void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx)
+struct exchange *account_send(struct upstream_account *a, const struct request_draft *draft,
+                              const struct sending *how, const struct exchange_handlers *on, void *ctx)
 {
     char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
-    struct http_header headers[7];
+    struct http_header headers[8];
     char traceparent[TRACEPARENT_BYTES];
     const struct upstream_call *call = how->made_for;
     size_t n = 0;
     headers[n++] = (struct http_header){"Accept", "*/*"};
+    headers[n++] = (struct http_header){"Accept-Encoding", "gzip"};
     if (draft->body)
         headers[n++] = (struct http_header){"Content-Type", "application/json"};
     if (how->with_token) {
@@ -75,11 +74,11 @@ struct http_call *account_send(struct upstream_account *a, const struct request_
         .body_len = draft->body ? strlen(draft->body) : 0,
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
         .timeout_us = how->timeout_us,
-        .max_body = ANSWER_MAX,
-        .fresh_connection = how->is_write,
+        .max_body = call ? answer_max_bytes(call->op) : ANSWER_SMALL_BYTES,
+        .fresh_connection = how->fresh_connection,
     };
     health_started(a);
-    return a->transport->start(a->transport, &request, on_done, ctx);
+    return exchange_start(a, &request, call, call && upstream_op_is_write(call->op), on, ctx);
 }
 
 /* Only ever earlier: a kick too many is harmless, a refused call that waits for its answer is not. */
@@ -127,9 +126,9 @@ static void finish(struct upstream_call *call, const struct upstream_result *res
     struct upstream_account *a = call->account;
     leave_queue(call, false);
     list_remove(&call->link);
-    if (call->http)
+    if (call->exchange)
         a->in_flight--;
-    call->http = NULL;
+    call->exchange = NULL;
     call->active = false;
     atomic_fetch_add(&calls_total[call->op][result->class], 1);
     call->on_done(call, result);
@@ -170,7 +169,7 @@ static void requeue_in_front(struct upstream_call *call)
     struct upstream_account *a = call->account;
     list_remove(&call->link);
     a->in_flight--;
-    call->http = NULL;
+    call->exchange = NULL;
     /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
         refuse(call, &a->unreachable);
@@ -209,63 +208,88 @@ static bool was_cut_short(const struct upstream_call *call, const struct http_an
            duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
 }
 
-static void note(const struct upstream_call *call, const struct http_answer *answer,
-                 enum upstream_class class)
+static void note(const struct upstream_call *call, const struct exchange_end *end)
 {
     struct upstream_account *a = call->account;
-    int64_t duration = env_mono(a->env) - call->started_at;
+    const struct http_answer *answer = &end->http;
+    int64_t duration = end->answered_at - call->started_at;
     fairness_measure(&a->fairness, duration);
     if (answer->outcome == HTTP_CANCELLED || was_cut_short(call, answer, duration))
         health_abandoned(a);
     else
-        health_note(a, answer, class);
+        health_note(a, answer, end->result.class);
 }
 
-static void on_answer(void *ctx, const struct http_answer *answer)
+/* A 2xx that says nothing that can be used. */
+static void note_unread(const struct upstream_call *call, struct exchange_end *end)
+{
+    end->result.class = classify_unread(upstream_op_is_write(call->op), end->read);
+    end->result.message = mem_printf("the answer %s", end->why);
+    log_warning("answer from Cleura is not used", "account", call->account->config->name, "op",
+                upstream_op_name(call->op), "class", upstream_class_name(end->result.class), "why", end->why,
+                "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
+}
+
+/* The rejected token is looked at, or renewed, and the call sent once more; false when that is of no use. */
+static bool try_other_token(struct upstream_call *call, bool unexplained)
+{
+    struct upstream_account *a = call->account;
+    if (call->auth_retried || env_mono(a->env) < a->no_relogin_until)
+        return false;
+    if (unexplained)
+        a->token_checked = false; /* whether it is the token is for Cleura to say */
+    else
+        auth_token_rejected(a, call->token_generation);
+    call->auth_retried = true;
+    requeue_in_front(call);
+    return true;
+}
+
+static void log_call(const struct upstream_call *call, const struct exchange_end *end)
+{
+    log_debug("upstream call", "account", call->account->config->name, "op", upstream_op_name(call->op),
+              "shoot", call->name, "class", upstream_class_name(end->result.class), "status",
+              LOG_INT(end->http.status), "ms", LOG_INT(end->http.duration_us / US_PER_MS), "message",
+              end->result.message);
+}
+
+static void on_answer(void *ctx, struct exchange_end *end)
 {
     struct upstream_call *call = ctx;
     struct upstream_account *a = call->account;
-    struct upstream_result result = {.status = answer->status};
-    bool token_rejected, is_write = upstream_op_is_write(call->op);
-    result.class = classify_answer(is_write, answer, &result.message, &token_rejected);
-    result.retry_after_s = answer_retry_after_s(a, answer);
-    note(call, answer, result.class);
-    log_debug("upstream call", "account", a->config->name, "op", upstream_op_name(call->op), "shoot",
-              call->name, "class", upstream_class_name(result.class), "status", LOG_INT(answer->status), "ms",
-              LOG_INT(answer->duration_us / US_PER_MS), "message", result.message);
-    bool unexplained = token_rejected && result.class == UPSTREAM_THROTTLED;
-    if (token_rejected && !call->auth_retried && env_mono(a->env) >= a->no_relogin_until) {
-        if (unexplained)
-            a->token_checked = false; /* whether it is the token is for Cleura to say */
-        else
-            auth_token_rejected(a, call->token_generation);
-        call->auth_retried = true;
-        requeue_in_front(call);
+    struct upstream_result *result = &end->result;
+    result->status = end->http.status;
+    result->retry_after_s = answer_retry_after_s(a, &end->http);
+    note(call, end);
+    log_call(call, end);
+    bool unexplained = end->token_rejected && result->class == UPSTREAM_THROTTLED;
+    if (end->token_rejected && try_other_token(call, unexplained))
         goto out;
-    }
-    if (token_rejected && !unexplained && call->auth_retried)
+    if (end->token_rejected && !unexplained && call->auth_retried)
         distrust_rejections(a);
-    result.unexplained =
+    result->unexplained =
         unexplained && a->last_ok_at && env_mono(a->env) - a->last_ok_at < ANSWERED_LATELY_S * US_PER_S;
-    if (result.class == UPSTREAM_ABSENT && try_next_variant(call))
+    if (result->class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
-    if (result.class == UPSTREAM_OK) {
+    if (result->class == UPSTREAM_OK) {
         a->last_ok_at = env_mono(a->env);
         a->useless_logins = 0;
         a->no_relogin_until = 0;
-        if (!a->generation->decode(call, answer->body, answer->body_len, &result)) {
-            result.class = is_write ? UPSTREAM_UNCERTAIN : UPSTREAM_GARBLED;
-            result.message = mem_strdup("the answer cannot be understood");
-            log_warning("answer from Cleura cannot be understood", "account", a->config->name, "op",
-                        upstream_op_name(call->op), "content_type", answer->content_type, "bytes",
-                        LOG_INT(answer->body_len));
-        }
         a->first_variant[call->op] = call->variant;
+        if (end->read != READ_OK)
+            note_unread(call, end);
     }
-    finish(call, &result);
+    finish(call, result);
 out:
-    upstream_result_done(&result);
     lane_kick(a);
+}
+
+static void on_rows(void *ctx, struct list_part *part)
+{
+    struct upstream_call *call = ctx;
+    refused_rows_note(call->account, call->project_id, part);
+    if (call->on_shoots)
+        call->on_shoots(call, part->shoots, part->shoot_count);
 }
 
 /* A waiting user's read ends when nobody waits any more (UP-19); a write gets the time that it needs. */
@@ -293,10 +317,11 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     build_request(a->generation, a->config, call, &draft);
     call->timeout_us = transfer_timeout(a, call);
     const struct sending how = {.with_token = true,
-                                .is_write = upstream_op_is_write(call->op),
+                                .fresh_connection = upstream_op_is_write(call->op),
                                 .timeout_us = call->timeout_us,
                                 .made_for = call};
-    call->http = account_send(a, &draft, &how, on_answer, call);
+    const struct exchange_handlers on = {.rows = on_rows, .done = on_answer};
+    call->exchange = account_send(a, &draft, &how, &on, call);
     request_draft_done(&draft);
 }
 
@@ -412,14 +437,14 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
     loop_assert_owner(a->loop);
     call->account = a;
     call->active = true;
-    call->http = NULL;
+    call->exchange = NULL;
     call->auth_retried = false;
     call->variant = a->first_variant[call->op];
     call->link = (struct list){0};
     call->queue = NULL;
     call->queue_item = (struct heap_item){0};
     call->ticket = (struct fair_ticket){0};
-    call->expiry = (struct loop_timer){.fire = on_expiry};
+    call->expiry = (struct loop_timer){.fire = on_expiry, .name = "deadline of a call"};
     if (waiting_count(a) >= (size_t)a->queue_length)
         refuse(call, &a->overloaded);
     else if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
@@ -435,10 +460,10 @@ void upstream_cancel(struct upstream_call *call)
     struct upstream_account *a = call->account;
     leave_queue(call, false);
     list_remove(&call->link);
-    if (call->http) {
-        a->transport->cancel(a->transport, call->http);
+    if (call->exchange) {
+        exchange_cancel(call->exchange);
         a->in_flight--;
-        call->http = NULL;
+        call->exchange = NULL;
         health_abandoned(a);
         kick_at(a, env_mono(a->env));
     }
@@ -446,7 +471,8 @@ void upstream_cancel(struct upstream_call *call)
 }
 
 struct upstream_account *upstream_account_new(struct loop *loop, struct transport *transport,
-                                              const struct config_account *config, const struct seal_key *key,
+                                              struct worker *worker, const struct config_account *config,
+                                              const struct seal_key *key,
                                               const struct account_state *remembered, int queue_length,
                                               const struct upstream_account_events *events)
 {
@@ -454,12 +480,14 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
     a->loop = loop;
     a->env = loop_env(loop);
     a->transport = transport;
+    a->worker = worker;
     a->config = config;
     a->generation = config->api == API_V1 ? &generation_v1 : &generation_v2;
     a->key = key;
     a->events = *events;
     a->queue_length = queue_length;
     a->kick.fire = on_kick;
+    a->kick.name = "lane";
     list_init(&a->running);
     list_init(&a->overloaded);
     list_init(&a->unreachable);
@@ -486,6 +514,7 @@ void upstream_account_free(struct upstream_account *a)
     loop_timer_clear(a->loop, &a->kick);
     auth_done(a);
     health_done(a);
+    refused_rows_done(a);
     free(a);
 }
 

@@ -53,7 +53,7 @@ static enum login_result decode_second_factor(const json_t *doc, const char *res
 
 void decode_login(const char *body, size_t len, struct login_answer *ret)
 {
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
+    json_t *doc CLEANUP_JSON = answer_read_small(body, len);
     /* v2 answers a code with the token alone. */
     const char *result = json_str_or(doc, "result", "login_ok");
     *ret = (struct login_answer){.result = LOGIN_RESULT_GARBLED};
@@ -63,6 +63,7 @@ void decode_login(const char *body, size_t len, struct login_answer *ret)
         ret->token = mem_strdup(json_str(doc, "token"));
         ret->result = LOGIN_RESULT_TOKEN;
     }
+    json_wipe(doc);
 }
 
 void login_answer_done(struct login_answer *answer)

@@ -57,63 +57,6 @@ void build_request(const struct generation *generation, const struct config_acco
     }
 }
 
-bool decode_by_table(const struct generation *generation, const struct upstream_call *call, const char *body,
-                     size_t len, struct upstream_result *result)
-{
-    decode_answer *decode = generation->endpoints[call->op].decode;
-    if (call->op == UPSTREAM_KUBECONFIG)
-        return decode_kubeconfig(body, len, result);
-    return !decode || decode(call, body, len, result);
-}
-
-/* The key itself, whatever the content type says (12.3). */
-bool decode_ssh_key(const struct upstream_call *call, const char *body, size_t len,
-                    struct upstream_result *result)
-{
-    (void)call;
-    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is no UTF-8 */
-    bool ok = valid && strstr(body, "PRIVATE KEY");
-    json_wipe(valid);
-    if (!ok)
-        return false;
-    result->text = mem_strndup(body, len);
-    return true;
-}
-
-bool decode_shoots(const json_t *doc, struct shoot *(*decode_one)(const json_t *doc),
-                   struct upstream_result *result)
-{
-    if (!json_is_array(doc))
-        return false;
-    size_t i;
-    json_t *item;
-    result->shoots = mem_calloc(json_array_size(doc), sizeof(struct shoot *));
-    json_array_foreach (doc, i, item) {
-        struct shoot *shoot = decode_one(item);
-        if (shoot)
-            result->shoots[result->shoot_count++] = shoot;
-        else
-            result->shoots_garbled++;
-    }
-    return true;
-}
-
-json_t *decode_schedules(const json_t *schedules)
-{
-    json_t *ours = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (schedules, i, item) {
-        json_t *schedule = json_object();
-        json_set_str(schedule, "start", json_str(item, "start"));
-        json_set_str(schedule, "end", json_str(item, "end"));
-        if (json_str(item, "location"))
-            json_set_str(schedule, "location", json_str(item, "location"));
-        (void)json_array_append_new(ours, schedule);
-    }
-    return ours;
-}
-
 json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words)
 {
     const char *const updates[][2] = {{"auto_update_kubernetes", words->kubernetes},
@@ -162,23 +105,4 @@ static void build_kubeconfig(const struct config_account *account, const struct 
                                     .path = expand_path(kubeconfig_calls[i].path, account, call)};
     draft->body =
         mem_printf("%s%d%s", kubeconfig_calls[i].before, call->ttl_seconds, kubeconfig_calls[i].after);
-}
-
-/* Told apart by the first byte, never by the content type: v3 a JSON object, v1 a JSON string, v2 plain YAML.
- */
-bool decode_kubeconfig(const char *body, size_t len, struct upstream_result *result)
-{
-    if (len && (body[0] == '{' || body[0] == '"')) {
-        json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-        result->kubeconfig =
-            mem_strdup(json_is_string(doc) ? json_string_value(doc) : json_str(doc, "kubeconfig"));
-        result->expires_at = decode_time(json_str(doc, "expires_at"));
-    } else {
-        result->kubeconfig = mem_strndup(body, len);
-    }
-    if (!result->kubeconfig || !kubeconfig_is_plausible(result->kubeconfig))
-        return false;
-    if (!result->expires_at)
-        result->expires_at = kubeconfig_expiry(result->kubeconfig);
-    return true;
 }

@@ -8,128 +8,86 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-enum { DESCRIPTION_MAX = 1024 };
+static const struct shoot_words words = {.max_surge = "maxSurge",
+                                         .operation_at = "lastUpdateTime",
+                                         .task_id = "taskID",
+                                         .condition_since = "lastTransitionTime",
+                                         .condition_updated = "lastUpdateTime"};
 
-static json_t *decode_pool(const json_t *worker)
-{
-    const json_t *machine = json_obj(worker, "machine");
-    const json_t *image = json_obj(machine, "image");
-    json_t *pool = json_object();
-    json_set_str(pool, "name", json_str(worker, "name"));
-    json_set_str(pool, "machine_type", json_str(machine, "type"));
-    json_t *our_image = json_object();
-    json_set_str(our_image, "name", json_str(image, "name"));
-    json_set_str(our_image, "version", json_str(image, "version"));
-    json_set_take(pool, "image", our_image);
-    json_set_int(pool, "minimum", json_int(worker, "minimum", 0));
-    json_set_int(pool, "maximum", json_int(worker, "maximum", 0));
-    json_set_int(pool, "max_surge", json_int(worker, "maxSurge", 1));
-    json_set_int(pool, "volume_size_gib", decode_gib(json_str(json_obj(worker, "volume"), "size")));
-    json_set_take(pool, "zones", decode_string_array(json_arr(worker, "zones")));
-    json_set_take(pool, "labels", decode_map(json_object_get(worker, "labels")));
-    json_set_take(pool, "annotations", decode_map(json_object_get(worker, "annotations")));
-    json_t *taints = json_arr(worker, "taints");
-    json_set_take(pool, "taints", decode_sorted(taints ? json_incref(taints) : json_array()));
-    return pool;
-}
-
-static json_t *decode_pools(const json_t *workers)
-{
-    json_t *pools = json_array();
-    size_t i;
-    json_t *worker;
-    json_array_foreach (workers, i, worker)
-        (void)json_array_append_new(pools, decode_pool(worker));
-    return decode_sorted(pools);
-}
-
-static json_t *decode_observed(const json_t *metadata, const json_t *spec)
+static json_t *decode_networking(struct decoding *d, const json_t *spec)
 {
     const json_t *infrastructure = json_obj(json_obj(spec, "provider"), "infrastructureConfig");
     const json_t *networks = json_obj(infrastructure, "networks");
-    const json_t *maintenance = json_obj(spec, "maintenance");
+    json_t *ours = json_object();
+    json_set_str(ours, "type", decode_word(d, json_obj(spec, "networking"), "type"));
+    json_set_str(ours, "nodes_cidr", decode_word(d, networks, "workers"));
+    json_set_str(ours, "floating_pool", decode_word(d, infrastructure, "floatingPoolName"));
+    json_set_str(ours, "network_id", decode_word(d, networks, "id"));
+    json_set_str(ours, "router_id", decode_word(d, json_obj(networks, "router"), "id"));
+    json_set_str(ours, "load_balancer_provider", NULL); /* v1 does not tell */
+    return ours;
+}
+
+static json_t *decode_maintenance(struct decoding *d, const json_t *maintenance)
+{
     const json_t *update = json_obj(maintenance, "autoUpdate");
     const json_t *window = json_obj(maintenance, "timeWindow");
-    json_t *networking = json_object();
-    json_set_str(networking, "type", json_str(json_obj(spec, "networking"), "type"));
-    json_set_str(networking, "nodes_cidr", json_str(networks, "workers"));
-    json_set_str(networking, "floating_pool", json_str(infrastructure, "floatingPoolName"));
-    json_set_str(networking, "network_id", json_str(networks, "id"));
-    json_set_str(networking, "router_id", json_str(json_obj(networks, "router"), "id"));
-    json_set_str(networking, "load_balancer_provider", NULL); /* v1 does not tell */
-    json_t *ours_maintenance = json_object();
-    json_set_str(ours_maintenance, "begin", json_str(window, "begin"));
-    json_set_str(ours_maintenance, "end", json_str(window, "end"));
-    json_set_bool(ours_maintenance, "auto_update_kubernetes", json_bool(update, "kubernetesVersion", true));
-    json_set_bool(ours_maintenance, "auto_update_machine_image",
-                  json_bool(update, "machineImageVersion", true));
     json_t *ours = json_object();
-    json_set_str(ours, "kubernetes_version", json_str(json_obj(spec, "kubernetes"), "version"));
-    json_set_take(ours, "node_pools", decode_pools(json_arr(json_obj(spec, "provider"), "workers")));
-    json_set_take(ours, "networking", networking);
+    json_set_str(ours, "begin", decode_word(d, window, "begin"));
+    json_set_str(ours, "end", decode_word(d, window, "end"));
+    json_set_bool(ours, "auto_update_kubernetes", json_bool(update, "kubernetesVersion", true));
+    json_set_bool(ours, "auto_update_machine_image", json_bool(update, "machineImageVersion", true));
+    return ours;
+}
+
+static json_t *decode_observed(struct decoding *d, const json_t *metadata, const json_t *spec)
+{
+    const json_t *provider = decode_member(d, spec, "provider", JSON_OBJECT);
+    const char *version = decode_word(d, json_obj(spec, "kubernetes"), "version");
+    if (!version)
+        (void)decode_refuse(d, "it has no Kubernetes version");
+    json_t *ours = json_object();
+    json_set_str(ours, "kubernetes_version", version);
+    json_set_take(ours, "node_pools",
+                  decode_pools(d, decode_member(d, provider, "workers", JSON_ARRAY), &words));
+    json_set_take(ours, "networking", decode_networking(d, spec));
     json_set_bool(ours, "high_availability",
                   json_obj(json_obj(spec, "controlPlane"), "highAvailability") != NULL);
     json_set_take(ours, "hibernation_schedules",
-                  decode_sorted(decode_schedules(json_arr(json_obj(spec, "hibernation"), "schedules"))));
-    json_set_take(ours, "maintenance", ours_maintenance);
+                  decode_schedules(d, json_arr(json_obj(spec, "hibernation"), "schedules")));
+    json_set_take(ours, "maintenance", decode_maintenance(d, json_obj(spec, "maintenance")));
     json_set_take(ours, "allowed_cidrs", json_array());
-    json_set_str(ours, "purpose", json_str(spec, "purpose"));
-    json_set_str(ours, "uid", json_str(metadata, "uid"));
+    json_set_str(ours, "purpose", decode_word(d, spec, "purpose"));
+    json_set_str(ours, "uid", decode_word(d, metadata, "uid"));
     json_set_str(ours, "technical_id", NULL);
     return ours;
 }
 
-static json_t *decode_last_errors(const json_t *array)
-{
-    json_t *errors = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
-        json_t *error = json_object();
-        json_set_str(error, "description", json_str_or(item, "description", ""));
-        json_set_take(error, "codes", decode_string_array(json_arr(item, "codes")));
-        json_set_str(error, "task_id", json_str(item, "taskID"));
-        json_set_str(error, "updated_at", json_str(item, "lastUpdateTime"));
-        (void)json_array_append_new(errors, error);
-    }
-    return decode_sorted(errors);
-}
-
-static const char *advertised_url(const json_t *addresses)
+static const char *advertised_url(struct decoding *d, const json_t *addresses)
 {
     size_t i;
     json_t *address;
     json_array_foreach (addresses, i, address)
         if (!strcmp(json_str_or(address, "name", ""), "external"))
-            return json_str(address, "url");
-    return json_str(json_array_get(addresses, 0), "url");
+            return decode_word(d, address, "url");
+    return decode_word(d, json_array_get(addresses, 0), "url");
 }
 
-struct shoot *decode_shoot_v1(const json_t *doc)
+struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
 {
     const json_t *metadata = json_obj(doc, "metadata");
-    const json_t *status = json_obj(doc, "status");
-    const json_t *operation = json_obj(status, "lastOperation");
-    if (!json_str(metadata, "name"))
+    struct shoot *s = decode_new(d, json_str(metadata, "name"));
+    if (!s)
         return NULL;
-    struct shoot *s = MEM_NEW(struct shoot);
-    s->name = mem_strdup(json_str(metadata, "name"));
-    shoot_set_observed(s, decode_observed(metadata, json_obj(doc, "spec")));
-    if (operation) {
-        const char *description = json_str_or(operation, "description", "");
-        s->has_operation = true;
-        s->operation_type = mem_strdup(json_str(operation, "type"));
-        s->operation_state = mem_strdup(json_str(operation, "state"));
-        s->progress = (int)json_int(operation, "progress", 0);
-        s->description = mem_strndup(description, strnlen(description, DESCRIPTION_MAX));
-        s->operation_at = decode_time(json_str(operation, "lastUpdateTime"));
-    }
+    const json_t *status = decode_member(d, doc, "status", JSON_OBJECT);
+    shoot_set_observed(s, decode_observed(d, metadata, json_obj(doc, "spec")));
+    decode_last_operation(d, s, decode_member(d, status, "lastOperation", JSON_OBJECT), &words);
     s->hibernated = json_bool(status, "hibernated", false);
-    s->conditions = decode_sorted(decode_array(json_arr(status, "conditions")));
-    s->constraints = decode_sorted(decode_array(json_arr(status, "constraints")));
-    s->last_errors = decode_last_errors(json_arr(status, "lastErrors"));
-    s->api_server_url = mem_strdup(advertised_url(json_arr(status, "advertisedAddresses")));
-    return s;
+    s->conditions = decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words);
+    s->constraints = decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words);
+    s->last_errors = decode_last_errors(d, decode_member(d, status, "lastErrors", JSON_ARRAY), &words);
+    s->api_server_url = mem_strdup(advertised_url(d, json_arr(status, "advertisedAddresses")));
+    return decode_finish(d, s);
 }
 
 static json_t *encode_worker(const json_t *pool)
@@ -155,8 +113,8 @@ static json_t *encode_worker(const json_t *pool)
         json_set_take(worker, "volume", json_incref(volume));
     json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
     json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
-    json_set_take(worker, "taints", decode_array(json_arr(pool, "taints")));
-    json_set_take(worker, "zones", decode_string_array(json_arr(pool, "zones")));
+    json_set_take(worker, "taints", array_or_empty(json_arr(pool, "taints")));
+    json_set_take(worker, "zones", array_or_empty(json_arr(pool, "zones")));
     return worker;
 }
 

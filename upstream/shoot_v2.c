@@ -3,151 +3,104 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-enum { DESCRIPTION_MAX = 1024 };
+static const struct shoot_words words = {.max_surge = "max_surge",
+                                         .operation_at = "last_update_time",
+                                         .task_id = "task_id",
+                                         .condition_since = "last_transition_time",
+                                         .condition_updated = "last_update_time"};
 
-static json_t *decode_taints(const json_t *array)
+/* The members of CiliumProviderConfig (cleura-api.md 6.3). */
+static json_t *decode_cilium(struct decoding *d, const json_t *theirs)
 {
-    json_t *taints = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
-        json_t *taint = json_object();
-        json_set_str(taint, "key", json_str(item, "key"));
-        json_set_str(taint, "value", json_str_or(item, "value", ""));
-        json_set_str(taint, "effect", json_str(item, "effect"));
-        (void)json_array_append_new(taints, taint);
-    }
-    return taints;
+    static const char *const flags[] = {"debug",
+                                        "encryption_enabled",
+                                        "encryption_node_to_node_enabled",
+                                        "encryption_strict_mode_enabled",
+                                        "hubble_enabled",
+                                        "policy_audit_mode"};
+    static const char *const texts[] = {"encryption_mode", "tunnel"};
+    json_t *ours = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (json_is_boolean(json_object_get(theirs, flags[i])))
+            json_set_bool(ours, flags[i], json_bool(theirs, flags[i], false));
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        if (decode_word(d, theirs, texts[i]))
+            json_set_str(ours, texts[i], decode_word(d, theirs, texts[i]));
+    return ours;
 }
 
-static json_t *decode_pool(const json_t *worker)
-{
-    const json_t *machine = json_obj(worker, "machine");
-    const json_t *image = json_obj(machine, "image");
-    json_t *pool = json_object();
-    json_set_str(pool, "name", json_str(worker, "name"));
-    json_set_str(pool, "machine_type", json_str(machine, "type"));
-    json_t *our_image = json_object();
-    json_set_str(our_image, "name", json_str(image, "name"));
-    json_set_str(our_image, "version", json_str(image, "version"));
-    json_set_take(pool, "image", our_image);
-    json_set_int(pool, "minimum", json_int(worker, "minimum", 0));
-    json_set_int(pool, "maximum", json_int(worker, "maximum", 0));
-    json_set_int(pool, "max_surge", json_int(worker, "max_surge", 1));
-    json_set_int(pool, "volume_size_gib", decode_gib(json_str(json_obj(worker, "volume"), "size")));
-    json_set_take(pool, "zones", decode_string_array(json_arr(worker, "zones")));
-    json_set_take(pool, "labels", decode_map(json_object_get(worker, "labels")));
-    json_set_take(pool, "annotations", decode_map(json_object_get(worker, "annotations")));
-    json_set_take(pool, "taints", decode_sorted(decode_taints(json_arr(worker, "taints"))));
-    return pool;
-}
-
-static json_t *decode_pools(const json_t *workers)
-{
-    json_t *pools = json_array();
-    size_t i;
-    json_t *worker;
-    json_array_foreach (workers, i, worker)
-        (void)json_array_append_new(pools, decode_pool(worker));
-    return decode_sorted(pools);
-}
-
-static json_t *decode_networking(const json_t *doc)
+static json_t *decode_networking(struct decoding *d, const json_t *doc)
 {
     const json_t *networking = json_obj(doc, "networking");
     const json_t *provider = json_obj(doc, "shoot_provider");
     const json_t *infrastructure = json_obj(provider, "infrastructure_config");
     const json_t *networks = json_obj(infrastructure, "networks");
     json_t *ours = json_object();
-    json_set_str(ours, "type", json_str(networking, "type"));
-    const char *nodes = json_str(networking, "nodes");
-    json_set_str(ours, "nodes_cidr", nodes ? nodes : json_str(networks, "workers"));
-    json_set_str(ours, "floating_pool", json_str(infrastructure, "floating_pool_name"));
-    json_set_str(ours, "network_id", json_str(networks, "id"));
-    json_set_str(ours, "router_id", json_str(json_obj(networks, "router"), "id"));
+    json_set_str(ours, "type", decode_word(d, networking, "type"));
+    const char *nodes = decode_word(d, networking, "nodes");
+    json_set_str(ours, "nodes_cidr", nodes ? nodes : decode_word(d, networks, "workers"));
+    json_set_str(ours, "floating_pool", decode_word(d, infrastructure, "floating_pool_name"));
+    json_set_str(ours, "network_id", decode_word(d, networks, "id"));
+    json_set_str(ours, "router_id", decode_word(d, json_obj(networks, "router"), "id"));
     json_set_str(ours, "load_balancer_provider",
-                 json_str(json_obj(provider, "control_plane_config"), "load_balancer_provider"));
+                 decode_word(d, json_obj(provider, "control_plane_config"), "load_balancer_provider"));
     if (json_obj(networking, "cilium_provider_config"))
-        json_set_take(ours, "cilium", json_incref(json_obj(networking, "cilium_provider_config")));
+        json_set_take(ours, "cilium", decode_cilium(d, json_obj(networking, "cilium_provider_config")));
     return ours;
 }
 
-static json_t *decode_maintenance(const json_t *maintenance)
+static json_t *decode_maintenance(struct decoding *d, const json_t *maintenance)
 {
     const json_t *window = json_obj(maintenance, "time_window");
     const json_t *update = json_obj(maintenance, "auto_update");
     json_t *ours = json_object();
-    json_set_str(ours, "begin", json_str(window, "begin"));
-    json_set_str(ours, "end", json_str(window, "end"));
+    json_set_str(ours, "begin", decode_word(d, window, "begin"));
+    json_set_str(ours, "end", decode_word(d, window, "end"));
     json_set_bool(ours, "auto_update_kubernetes", json_bool(update, "kubernetes_version", true));
     json_set_bool(ours, "auto_update_machine_image", json_bool(update, "machine_image_version", true));
     return ours;
 }
 
-static json_t *decode_observed(const json_t *doc)
+static json_t *decode_observed(struct decoding *d, const json_t *doc)
 {
+    const json_t *provider = decode_member(d, doc, "shoot_provider", JSON_OBJECT);
+    const char *version = decode_word(d, json_obj(doc, "kubernetes"), "version");
+    if (!version)
+        (void)decode_refuse(d, "it has no Kubernetes version");
     json_t *ours = json_object();
-    json_set_str(ours, "kubernetes_version", json_str(json_obj(doc, "kubernetes"), "version"));
-    json_set_take(ours, "node_pools", decode_pools(json_arr(json_obj(doc, "shoot_provider"), "workers")));
-    json_set_take(ours, "networking", decode_networking(doc));
+    json_set_str(ours, "kubernetes_version", version);
+    json_set_take(ours, "node_pools",
+                  decode_pools(d, decode_member(d, provider, "workers", JSON_ARRAY), &words));
+    json_set_take(ours, "networking", decode_networking(d, doc));
     json_set_bool(ours, "high_availability", json_obj(doc, "control_plane") != NULL);
     json_set_take(ours, "hibernation_schedules",
-                  decode_sorted(decode_schedules(json_arr(json_obj(doc, "hibernation"), "schedules"))));
-    json_set_take(ours, "maintenance", decode_maintenance(json_obj(doc, "maintenance")));
-    json_set_take(ours, "allowed_cidrs", decode_sorted(decode_string_array(json_arr(doc, "allowed_cidrs"))));
-    json_set_str(ours, "purpose", json_str(doc, "purpose"));
-    json_set_str(ours, "uid", json_str(doc, "uid"));
-    json_set_str(ours, "technical_id", json_str(doc, "technical_id"));
+                  decode_schedules(d, json_arr(json_obj(doc, "hibernation"), "schedules")));
+    json_set_take(ours, "maintenance", decode_maintenance(d, json_obj(doc, "maintenance")));
+    json_set_take(ours, "allowed_cidrs",
+                  decode_sorted(decode_words(d, decode_member(d, doc, "allowed_cidrs", JSON_ARRAY))));
+    json_set_str(ours, "purpose", decode_word(d, doc, "purpose"));
+    json_set_str(ours, "uid", decode_word(d, doc, "uid"));
+    json_set_str(ours, "technical_id", decode_word(d, doc, "technical_id"));
     return ours;
 }
 
-static void decode_last_operation(struct shoot *s, const json_t *operation)
+struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
 {
-    if (!operation)
-        return;
-    s->has_operation = true;
-    s->operation_type = mem_strdup(json_str(operation, "type"));
-    s->operation_state = mem_strdup(json_str(operation, "state"));
-    s->progress = (int)json_int(operation, "progress", 0);
-    const char *description = json_str_or(operation, "description", "");
-    s->description = mem_strndup(description, strnlen(description, DESCRIPTION_MAX));
-    s->operation_at = decode_time(json_str(operation, "last_update_time"));
-}
-
-static json_t *decode_last_errors(const json_t *array)
-{
-    json_t *errors = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
-        const char *description = json_str_or(item, "description", "");
-        json_t *error = json_object();
-        json_set_take(error, "description", json_stringn(description, strnlen(description, DESCRIPTION_MAX)));
-        json_set_take(error, "codes", decode_string_array(json_arr(item, "codes")));
-        json_set_str(error, "task_id", json_str(item, "task_id"));
-        json_set_str(error, "updated_at", json_str(item, "last_update_time"));
-        (void)json_array_append_new(errors, error);
-    }
-    return decode_sorted(errors);
-}
-
-struct shoot *decode_shoot_v2(const json_t *doc)
-{
-    if (!json_str(doc, "name"))
+    struct shoot *s = decode_new(d, json_str(doc, "name"));
+    if (!s)
         return NULL;
-    struct shoot *s = MEM_NEW(struct shoot);
-    const json_t *status = json_obj(doc, "status");
-    s->name = mem_strdup(json_str(doc, "name"));
-    shoot_set_observed(s, decode_observed(doc));
-    decode_last_operation(s, json_obj(doc, "last_operation"));
+    const json_t *status = decode_member(d, doc, "status", JSON_OBJECT);
+    shoot_set_observed(s, decode_observed(d, doc));
+    decode_last_operation(d, s, decode_member(d, doc, "last_operation", JSON_OBJECT), &words);
     s->hibernated = json_bool(status, "is_hibernated", false);
-    s->conditions = decode_sorted(decode_array(json_arr(status, "conditions")));
-    s->constraints = decode_sorted(decode_array(json_arr(status, "constraints")));
-    s->last_errors = decode_last_errors(json_arr(status, "last_errors"));
-    return s;
+    s->conditions = decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words);
+    s->constraints = decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words);
+    s->last_errors = decode_last_errors(d, decode_member(d, status, "last_errors", JSON_ARRAY), &words);
+    return decode_finish(d, s);
 }
 
 static json_t *encode_worker(const json_t *pool)
@@ -165,10 +118,10 @@ static json_t *encode_worker(const json_t *pool)
     json_set_int(worker, "minimum", json_int(pool, "minimum", 1));
     json_set_int(worker, "maximum", json_int(pool, "maximum", 1));
     json_set_int(worker, "max_surge", json_int(pool, "max_surge", 1));
-    json_set_take(worker, "zones", decode_string_array(json_arr(pool, "zones")));
+    json_set_take(worker, "zones", array_or_empty(json_arr(pool, "zones")));
     json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
     json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
-    json_set_take(worker, "taints", decode_array(json_arr(pool, "taints")));
+    json_set_take(worker, "taints", array_or_empty(json_arr(pool, "taints")));
     return worker;
 }
 

@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "loop/loop.h"
 #include "loop/transport.h"
+#include "loop/worker.h"
 #include "model/cluster.h"
 #include "model/problem.h"
 #include "model/trace.h"
@@ -68,6 +69,7 @@ enum upstream_class {
     UPSTREAM_UNREACHABLE,  /* nothing was sent, or a read failed: try later */
     UPSTREAM_UNCERTAIN,    /* a write whose effect is unknown: read back */
     UPSTREAM_GARBLED,      /* a read whose answer cannot be understood */
+    UPSTREAM_OVERSIZED,    /* a read whose answer has more in it than one of its kind may have */
     UPSTREAM_EXPIRED,      /* the deadline passed in the queue: nothing was sent */
     UPSTREAM_OVERLOADED,   /* the queue is full: nothing was sent */
     UPSTREAM_CLASS_MAX_,
@@ -82,10 +84,9 @@ struct upstream_result {
     bool unexplained;  /* refused without Cleura's own words, though other calls were answered just now */
     /* payloads, by operation; NULL or 0 when not applicable */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
-    struct shoot **shoots; /* LIST: array of `shoot_count`; undecodable entries are left out and counted */
-    size_t shoot_count;
-    size_t shoots_garbled;
-    json_t *catalog; /* CATALOG, in our words, for the project's region */
+    size_t shoot_count;    /* LIST: how many on_shoots was given */
+    size_t shoots_refused; /* LIST: rows that were not believed; the others count all the same */
+    json_t *catalog;       /* CATALOG, in our words, for the project's region */
     json_t
         *document; /* CA_STAGE, MONITORING (secret), NODES, UPGRADE_CHECK, OWN_PROJECTS, QUOTA, NAME_TAKEN */
     char *text;    /* SSH_KEY; secret */
@@ -104,6 +105,7 @@ enum lane_priority {
 };
 
 struct upstream_account;
+struct exchange;
 
 enum { UPSTREAM_REQUEST_ID_BYTES = 129 };
 
@@ -122,6 +124,12 @@ struct upstream_call {
     char request_id[UPSTREAM_REQUEST_ID_BYTES]; /* of whoever asked, or "" (HT-50) */
     bool retry; /* repeats a call that failed before: it needs a token of the budget (UP-12) */
     bool next;  /* what it is based on was read just now: it goes before all that wait */
+
+    /*
+     * LIST, a few at a time in turns of their own, before on_done; none when the list as a whole is refused.
+     * May take shoots out of the array (leaving NULL), and may cancel the call.
+     */
+    void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
 
@@ -132,7 +140,7 @@ struct upstream_call {
     struct list link;
     struct loop_timer expiry;
     struct upstream_account *account;
-    struct http_call *http;
+    struct exchange *exchange; /* while it is sent and its answer is read */
     mono_us started_at;
     int64_t timeout_us; /* of the transfer */
     uint64_t token_generation;
@@ -160,9 +168,10 @@ struct upstream_account_events {
                           const char *message);
 };
 
-/* Borrowed: loop, transport, config, key. `remembered` may be NULL. */
+/* Borrowed: loop, transport, worker (reads the answers), config, key. `remembered` may be NULL. */
 struct upstream_account *upstream_account_new(struct loop *loop, struct transport *transport,
-                                              const struct config_account *config, const struct seal_key *key,
+                                              struct worker *worker, const struct config_account *config,
+                                              const struct seal_key *key,
                                               const struct account_state *remembered, int queue_length,
                                               const struct upstream_account_events *events);
 /* Drops every queued and running call without calling on_done. */
@@ -233,6 +242,8 @@ uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, reopening after a failed probe included. Any thread. */
 uint64_t upstream_breaker_opened_total(void);
+/* Rows of lists that were refused. Any thread. */
+uint64_t upstream_rows_refused_total(void);
 /* Retries that found no token of their budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
 /* Gauge: accounts whose breaker is open or half open. Any thread. */

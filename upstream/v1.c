@@ -5,43 +5,23 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-static bool decode_list(const struct upstream_call *call, const char *body, size_t len,
-                        struct upstream_result *result)
+static bool decode_profiles(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    return decode_shoots(doc, decode_shoot_v1, result);
+    return (result->catalog = decode_catalog(doc, about->region, true)) != NULL;
 }
 
-static bool decode_profiles(const struct upstream_call *call, const char *body, size_t len,
-                            struct upstream_result *result)
+static bool decode_one(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    return (result->catalog = decode_catalog(doc, call->region, true)) != NULL;
-}
-
-static bool decode_one(const struct upstream_call *call, const char *body, size_t len,
-                       struct upstream_result *result)
-{
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    return (result->shoot = decode_shoot_v1(doc)) != NULL;
+    struct decoding d = {.now = about->now};
+    return (result->shoot = decode_shoot_v1(&d, doc)) != NULL;
 }
 
 /* The answer has a shape of its own and tells nothing that the next read does not. */
-static bool decode_created(const struct upstream_call *call, const char *body, size_t len,
-                           struct upstream_result *result)
+static bool decode_created(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
+    (void)about;
     (void)result;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
     return json_str(json_obj(doc, "shoot"), "name") != NULL;
-}
-
-static bool decode(const struct upstream_call *call, const char *body, size_t len,
-                   struct upstream_result *result)
-{
-    return decode_by_table(&generation_v1, call, body, len, result);
 }
 
 #define V1    "/gardener/v1/{cloud}"
@@ -53,7 +33,7 @@ const struct generation generation_v1 = {
         {
             [UPSTREAM_CATALOG] = {"GET", V1 "/cloudprofile", NULL, decode_profiles},
             [UPSTREAM_BOOTSTRAP] = {"POST", V1 "/secret/{region}/{project}/bootstrap", NULL, NULL},
-            [UPSTREAM_LIST] = {"GET", V1 "/shoot/{region}/{project}", NULL, decode_list},
+            [UPSTREAM_LIST] = {"GET", V1 "/shoot/{region}/{project}", NULL, NULL},
             [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one},
             [UPSTREAM_CREATE] = {"POST", V1 "/shoot/{region}/{project}", encode_create_v1, decode_created},
             [UPSTREAM_DELETE] = {"DELETE", SHOOT, NULL, NULL},
@@ -66,7 +46,7 @@ const struct generation generation_v1 = {
             [UPSTREAM_ENABLE_HA] = {"POST", SHOOT "/enable-ha-control-plane", NULL, NULL},
             [UPSTREAM_MONITORING] = {"GET", SHOOT "/monitoring", NULL, decode_monitoring},
         },
-    .decode = decode,
+    .decode_shoot = decode_shoot_v1,
     .auth =
         {
             [AUTH_STEP_PASSWORD] = {"/auth/v1/tokens", "auth"},

@@ -6,27 +6,15 @@
 #include "base/mem.h"
 #include "upstream/generation_private.h"
 
-static bool decode_list(const struct upstream_call *call, const char *body, size_t len,
-                        struct upstream_result *result)
+static bool decode_profiles(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    return decode_shoots(doc, decode_shoot_v2, result);
+    return (result->catalog = decode_catalog(doc, about->region, false)) != NULL;
 }
 
-static bool decode_profiles(const struct upstream_call *call, const char *body, size_t len,
-                            struct upstream_result *result)
+static bool decode_one(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    return (result->catalog = decode_catalog(doc, call->region, false)) != NULL;
-}
-
-static bool decode_one(const struct upstream_call *call, const char *body, size_t len,
-                       struct upstream_result *result)
-{
-    (void)call;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(body, len, NULL);
-    return (result->shoot = decode_shoot_v2(doc)) != NULL;
+    struct decoding d = {.now = about->now};
+    return (result->shoot = decode_shoot_v2(&d, doc)) != NULL;
 }
 
 static json_t *encode_stage(const struct upstream_call *call)
@@ -34,12 +22,6 @@ static json_t *encode_stage(const struct upstream_call *call)
     json_t *body = json_object();
     json_set_str(body, "stage", call->item);
     return body;
-}
-
-static bool decode(const struct upstream_call *call, const char *body, size_t len,
-                   struct upstream_result *result)
-{
-    return decode_by_table(&generation_v2, call, body, len, result);
 }
 
 #define V2       "/gardener/v2/{cloud}"
@@ -54,7 +36,7 @@ const struct generation generation_v2 =
             {
                 [UPSTREAM_CATALOG] = {"GET", V2 "/cloud-profiles", NULL, decode_profiles},
                 [UPSTREAM_BOOTSTRAP] = {"POST", V2 "/{region}/{project}/bootstrap", NULL, NULL},
-                [UPSTREAM_LIST] = {"GET", SHOOTS, NULL, decode_list},
+                [UPSTREAM_LIST] = {"GET", SHOOTS, NULL, NULL},
                 [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one},
                 [UPSTREAM_CREATE] = {"POST", SHOOTS, encode_create_v2, decode_one},
                 [UPSTREAM_DELETE] = {"DELETE", SHOOT, NULL, NULL},
@@ -73,7 +55,7 @@ const struct generation generation_v2 =
                 [UPSTREAM_MONITORING] = {"GET", SHOOT "/monitoring", NULL, decode_monitoring},
                 [UPSTREAM_NODES] = {"GET", SHOOT "/monitoring/workers/{item}/nodes/overview", NULL,
                                     decode_nodes},
-                [UPSTREAM_SSH_KEY] = {"GET", SHOOT "/ssh_pk", NULL, decode_ssh_key},
+                [UPSTREAM_SSH_KEY] = {"GET", SHOOT "/ssh_pk", NULL, NULL},
                 [UPSTREAM_UPGRADE_CHECK] = {"GET", SHOOT "/upgrade/check?target_version={item}", NULL,
                                             decode_upgrade_check},
                 [UPSTREAM_OWN_PROJECTS] = {"GET", IDENTITY "/v1/current-user/projects", NULL,
@@ -82,7 +64,7 @@ const struct generation generation_v2 =
                                     NULL, decode_quota},
                 [UPSTREAM_NAME_TAKEN] = {"GET", V2 "/shoots/{name}/is-name-taken", NULL, decode_name_taken},
             },
-        .decode = decode,
+        .decode_shoot = decode_shoot_v2,
         .auth =
             {
                 [AUTH_STEP_PASSWORD] = {"/auth/v2/tokens", NULL},

@@ -193,6 +193,7 @@ static struct endpoint *endpoint_new(struct webhook_engine *e, const char *id)
     (void)snprintf(p->id, sizeof(p->id), "%s", id);
     p->engine = e;
     p->timer.fire = on_due;
+    p->timer.name = "webhook delivery";
     list_init(&p->under_way);
     HASH_ADD_STR(e->endpoints, id, p);
     return p;

@@ -124,9 +124,11 @@ void running_start(struct running *d)
     d->cleura->ctx = d->ctx;
     d->receivers = fake_transport_new(&d->world, d->loop);
     d->receivers->respond = nobody;
+    d->worker = inline_worker_new(d->loop);
     const struct reconcile_options options = {.loop = d->loop,
                                               .upstream_transport = &d->cleura->transport,
                                               .webhook_transport = &d->receivers->transport,
+                                              .worker = d->worker,
                                               .storage = d->storage,
                                               .view = d->view,
                                               .feed = d->feed,
@@ -166,6 +168,7 @@ bool running_kill(struct running *d, bool lose_last_turn)
     atomic_store(&cut_off, false);
     d->world.busy = NULL;
     reconcile_free(d->reconcile);
+    d->worker->free(d->worker);
     d->cleura->transport.free(&d->cleura->transport);
     d->receivers->transport.free(&d->receivers->transport);
     loop_free(d->loop);

@@ -22,6 +22,7 @@ struct running {
     struct loop *loop;
     struct fake_transport *cleura;
     struct fake_transport *receivers; /* of webhooks: nobody is there */
+    struct worker *worker;
     struct storage *storage;
     struct view *view;
     struct feed *feed;

@@ -90,6 +90,7 @@ static void answer_now(struct loop_timer *timer)
                                        .retry_after = call->answer.retry_after,
                                        .body = call->body,
                                        .body_len = strlen(call->body),
+                                       .owned_body = &call->body,
                                        .error = call->answer.outcome == HTTP_ANSWERED ? NULL : "fake"};
     call->owner->in_flight--;
     call->on_done(call->ctx, &answer);
@@ -147,4 +148,29 @@ struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *
     f->loop = loop;
     f->world = w;
     return f;
+}
+
+struct inline_worker {
+    struct worker worker;
+    struct loop *loop;
+};
+
+static bool work_at_once(struct worker *worker, struct worker_job *job)
+{
+    struct inline_worker *w = CONTAINER_OF(worker, struct inline_worker, worker);
+    job->work(job);
+    worker_give_back(w->loop, job);
+    return true;
+}
+
+static void inline_free(struct worker *worker)
+{
+    free(CONTAINER_OF(worker, struct inline_worker, worker));
+}
+
+struct worker *inline_worker_new(struct loop *loop)
+{
+    struct inline_worker *w = MEM_NEW(struct inline_worker);
+    *w = (struct inline_worker){{work_at_once, inline_free}, loop};
+    return &w->worker;
 }

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "loop/loop.h"
 #include "loop/transport.h"
+#include "loop/worker.h"
 
 struct virtual_world {
     struct env env;
@@ -59,5 +60,8 @@ struct fake_transport {
 };
 
 struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop);
+
+/* Does each job when it is submitted, and gives it back in the next turn; no time passes. */
+struct worker *inline_worker_new(struct loop *loop);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,6 +15,8 @@
 #include "api/routes.h"
 #include "base/json.h"
 #include "model/problem.h"
+#include "model/spec.h"
+#include "model/spec_limits.h"
 #include "model/webhook.h"
 
 static json_t *doc;
@@ -108,6 +112,165 @@ static void query_parameters_agree(void **state)
     }
 }
 
+/* ---- limits of what is asked for ---- */
+
+/* Without references, and of alternatives the one that is not null. */
+static const json_t *plain(const json_t *schema)
+{
+    size_t i;
+    json_t *one;
+    const char *ref = json_str(schema, "$ref");
+    if (ref)
+        return plain(json_obj(json_obj(json_obj(doc, "components"), "schemas"), strrchr(ref, '/') + 1));
+    json_array_foreach (json_arr(schema, "oneOf"), i, one)
+        if (strcmp(json_str_or(one, "type", ""), "null") != 0)
+            return plain(one);
+    return schema;
+}
+
+static bool has_type(const json_t *schema, const char *type)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (json_arr(schema, "type"), i, one)
+        if (!strcmp(json_string_value(one), type))
+            return true;
+    return !strcmp(json_str_or(schema, "type", ""), type);
+}
+
+static bool met[64]; /* rows of spec_limits */
+
+static void compare_limit(const char *path, enum spec_limit_kind kind, const json_t *schema,
+                          const char *member)
+{
+    for (size_t i = 0; spec_limits[i].path; i++) {
+        if (spec_limits[i].kind != kind || strcmp(spec_limits[i].path, path) != 0)
+            continue;
+        met[i] = true;
+        if (json_int(schema, member, -1) != spec_limits[i].max)
+            fail_msg("%s of %s: %lld in the contract, %lld in the table", member, path,
+                     (long long)json_int(schema, member, -1), (long long)spec_limits[i].max);
+        return;
+    }
+    fail_msg("%s has no row for %s in spec_limits", path, member);
+}
+
+static void walk_schema(const char *path, const json_t *schema)
+{
+    const char *name;
+    json_t *inner;
+    char here[256];
+    schema = plain(schema);
+    if (has_type(schema, "string"))
+        compare_limit(path, LIMIT_BYTES, schema, "maxLength");
+    if (has_type(schema, "array")) {
+        compare_limit(path, LIMIT_ITEMS, schema, "maxItems");
+        (void)snprintf(here, sizeof(here), "%s/*", path);
+        walk_schema(here, json_obj(schema, "items"));
+    }
+    if (json_obj(schema, "additionalProperties")) {
+        compare_limit(path, LIMIT_MEMBERS, schema, "maxProperties");
+        compare_limit(path, LIMIT_KEYS, json_obj(schema, "propertyNames"), "maxLength");
+        (void)snprintf(here, sizeof(here), "%s/*", path);
+        walk_schema(here, json_obj(schema, "additionalProperties"));
+    }
+    json_object_foreach (json_obj(schema, "properties"), name, inner) {
+        (void)snprintf(here, sizeof(here), "%s%s%s", path, *path ? "/" : "", name);
+        walk_schema(here, inner);
+    }
+}
+
+/* Every array, map and string that can be asked for has a maximum, and it is the one that is enforced. */
+static void limits_agree(void **state)
+{
+    (void)state;
+    const json_t *schemas = json_obj(json_obj(doc, "components"), "schemas");
+    walk_schema("", json_obj(schemas, "ClusterCreate"));
+    walk_schema("", json_obj(schemas, "ClusterPut"));
+    for (size_t i = 0; spec_limits[i].path; i++)
+        if (!met[i])
+            fail_msg("%s is not in the contract", spec_limits[i].path);
+}
+
+/* A body with one value, at the place of the path. */
+static json_t *body_with(const char *path, json_t *value)
+{
+    const char *slash = strchr(path, '/');
+    char name[64];
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(slash ? slash - path : (long)strlen(path)), path);
+    json_t *inner = slash ? body_with(slash + 1, value) : value, *outer;
+    if (strcmp(name, "*") != 0) {
+        outer = json_object();
+        (void)json_object_set_new(outer, name, inner);
+    } else {
+        outer = json_array();
+        (void)json_array_append_new(outer, inner);
+    }
+    return outer;
+}
+
+static json_t *text_of(size_t len)
+{
+    char *text = calloc(len + 1, 1);
+    memset(text, 'a', len);
+    json_t *value = json_stringn(text, len);
+    free(text);
+    return value;
+}
+
+/* What is one more than the limit, at its place. */
+static json_t *one_too_many(const struct spec_limit *limit)
+{
+    size_t len = strlen(limit->path), max = (size_t)limit->max;
+    bool in_map = strstr(limit->path, "labels/*") || strstr(limit->path, "annotations/*");
+    bool inner = len > 2 && !strcmp(limit->path + len - 2, "/*");
+    json_t *value = limit->kind == LIMIT_BYTES ? text_of(max + 1) : NULL;
+    char path[128];
+    (void)snprintf(path, sizeof(path), "%.*s", (int)(inner ? len - 2 : len), limit->path);
+    if (inner) {
+        json_t *around = in_map ? json_object() : json_array();
+        if (in_map)
+            (void)json_object_set_new(around, "k", value);
+        else
+            (void)json_array_append_new(around, value);
+        value = around;
+    }
+    if (limit->kind == LIMIT_ITEMS)
+        value = json_array();
+    if (limit->kind == LIMIT_MEMBERS || limit->kind == LIMIT_KEYS)
+        value = json_object();
+    for (size_t i = 0; limit->kind == LIMIT_ITEMS && i <= max; i++)
+        (void)json_array_append_new(value, json_object());
+    for (size_t i = 0; limit->kind == LIMIT_MEMBERS && i <= max; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof(key), "k%zu", i);
+        (void)json_object_set_new(value, key, json_string("v"));
+    }
+    if (limit->kind == LIMIT_KEYS) {
+        json_t *key = text_of(max + 1);
+        (void)json_object_set_new(value, json_string_value(key), json_string("v"));
+        json_decref(key);
+    }
+    return body_with(path, value);
+}
+
+static void every_limit_is_enforced(void **state)
+{
+    (void)state;
+    for (const struct spec_limit *limit = spec_limits; limit->path; limit++) {
+        struct problem *faults = NULL;
+        const struct spec_context context = {0};
+        json_t *body = one_too_many(limit);
+        if (strcmp(limit->path, "name") != 0)
+            json_set_str(body, "name", "dev");
+        spec_check_body(body, SPEC_CREATE, &context, &faults);
+        if (!faults)
+            fail_msg("more than %lld of %s is accepted", (long long)limit->max, limit->path);
+        problem_free(faults);
+        json_decref(body);
+    }
+}
+
 static void check_set(const char *schema, int count, const char *(*name)(int value))
 {
     json_t *values = json_arr(json_obj(json_obj(json_obj(doc, "components"), "schemas"), schema), "enum");
@@ -172,6 +335,8 @@ static void closed_sets_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_agree),
+        cmocka_unit_test(every_limit_is_enforced),
         cmocka_unit_test(every_route_is_an_operation),
         cmocka_unit_test(every_operation_is_a_route),
         cmocka_unit_test(query_parameters_agree),

@@ -21,6 +21,7 @@ struct fixture {
     struct virtual_world world;
     struct loop *loop;
     struct fake_transport *transport;
+    struct worker *worker;
     struct config_account config;
     struct seal_key key;
     struct upstream_account *account;
@@ -95,8 +96,8 @@ static void remember(void *ctx, const struct account_state *state)
 static void open_account(struct fixture *f)
 {
     const struct upstream_account_events events = {.ctx = f, .remember = remember};
-    f->account = upstream_account_new(f->loop, &f->transport->transport, &f->config, &f->key, f->remembered,
-                                      64, &events);
+    f->account = upstream_account_new(f->loop, &f->transport->transport, f->worker, &f->config, &f->key,
+                                      f->remembered, 64, &events);
 }
 
 static void reopen_account(struct fixture *f)
@@ -112,6 +113,7 @@ static int setup(void **state)
     virtual_init(&f->world, 7);
     f->loop = loop_new(&f->world.env);
     f->transport = fake_transport_new(&f->world, f->loop);
+    f->worker = inline_worker_new(f->loop);
     f->transport->respond = respond;
     f->transport->ctx = f;
     test_account_init(&f->config);
@@ -129,6 +131,7 @@ static int teardown(void **state)
     struct fixture *f = *state;
     upstream_account_free(f->account);
     f->transport->transport.free(&f->transport->transport);
+    f->worker->free(f->worker);
     loop_free(f->loop);
     account_state_free(f->remembered);
     (void)unlink(f->token_path);

@@ -37,7 +37,8 @@ static void write_shoot(const struct shown *shown, char *out, size_t size)
                        "\"description\":\"\",\"last_update_time\":\"%s\"},",
                        shown->type ? shown->type : "Reconcile", shown->time);
     (void)snprintf(out, size,
-                   "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"%s\"},%s\"status\":{"
+                   "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"%s\"},"
+                   "\"shoot_provider\":{\"workers\":[]},%s\"status\":{"
                    "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
                    shown->uid, shown->version, operation);
 }

@@ -26,6 +26,7 @@ struct fixture {
     struct virtual_world world;
     struct loop *loop;
     struct fake_transport *transport;
+    struct worker *worker;
     struct config_account config;
     struct seal_key key;
     struct upstream_account *account;
@@ -68,8 +69,8 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
 static void open_account(struct fixture *f)
 {
     const struct upstream_account_events events = {.ctx = f};
-    f->account =
-        upstream_account_new(f->loop, &f->transport->transport, &f->config, &f->key, NULL, 2000, &events);
+    f->account = upstream_account_new(f->loop, &f->transport->transport, f->worker, &f->config, &f->key, NULL,
+                                      2000, &events);
 }
 
 static int setup(void **state)
@@ -78,6 +79,7 @@ static int setup(void **state)
     virtual_init(&f->world, 42);
     f->loop = loop_new(&f->world.env);
     f->transport = fake_transport_new(&f->world, f->loop);
+    f->worker = inline_worker_new(f->loop);
     f->transport->respond = respond;
     f->transport->ctx = f;
     list_init(&f->open);
@@ -98,6 +100,7 @@ static int teardown(void **state)
     for (struct list *item = list_pop(&f->open); item; item = list_pop(&f->open))
         free(CONTAINER_OF(item, struct test_call, link));
     f->transport->transport.free(&f->transport->transport);
+    f->worker->free(f->worker);
     loop_free(f->loop);
     test_account_done(&f->config);
     free(f);

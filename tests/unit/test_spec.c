@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "model/cidr.h"
 #include "model/cron.h"
 #include "model/spec.h"
+#include "model/spec_limits.h"
 
 /* JSON with ' for ". */
 static json_t *parse(const char *text)
@@ -856,6 +858,90 @@ static void what_rolls_nodes(void **state)
     assert_false(spec_change_rolls_nodes(NULL, observed, "1.34", NULL, &reason));
 }
 
+/* ---- much of everything ---- */
+
+static json_t *many_networks(size_t count, bool backwards)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        size_t n = backwards ? count - 1 - i : i;
+        char *text = mem_printf("10.%zu.%zu.0/24", n >> 8 & 255, n & 255);
+        (void)json_array_append_new(array, json_string(text));
+        free(text);
+    }
+    return array;
+}
+
+/* CPU seconds of this thread. */
+static double cpu_s(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A store may hold what was accepted before there were limits. */
+static void sets_are_compared_in_near_linear_time(void **state)
+{
+    (void)state;
+    json_t *spec CLEANUP_JSON = json_object(), *observed CLEANUP_JSON = json_object();
+    json_t *differences CLEANUP_JSON = json_array();
+    json_set_take(spec, "allowed_cidrs", many_networks(60000, false));
+    json_set_take(observed, "allowed_cidrs", many_networks(60000, true));
+    double begin = cpu_s();
+    assert_int_equal(spec_differences(spec, observed, differences), 0);
+    assert_true(cpu_s() - begin < 2.0); /* 62 s when each was looked for among all */
+    (void)json_array_set_new(json_arr(observed, "allowed_cidrs"), 7, json_string("192.0.2.0/24"));
+    assert_int_equal(spec_differences(spec, observed, differences), 1);
+}
+
+static void items_that_leave_members_out_match_in_any_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wanted, *found;
+        size_t differences;
+    } rows[] = {
+        {"[{'key':'a','effect':'X'},{'key':'b','effect':'X','value':'v'}]",
+         "[{'key':'b','effect':'X','value':'v'},{'key':'a','effect':'X','value':'w'}]", 0},
+        {"[{'key':'a','value':'','effect':'X'}]", "[{'key':'a','effect':'X'}]", 0},
+        {"[{'key':'a','value':null,'effect':'X'}]", "[{'key':'a','value':'v','effect':'X'}]", 1},
+        {"[{'key':'a','effect':'X'},{'key':'a','effect':'Y'}]",
+         "[{'key':'a','effect':'Y'},{'key':'a','effect':'X'}]", 0},
+        {"[{'key':'a','effect':'X'}]", "[{'key':'a','effect':'Y'}]", 1},
+        {"[]", "[]", 0},
+        {"[{}]", "[{'key':'a'}]", 0},
+        {"['x']", "[5]", 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *spec CLEANUP_JSON = json_object(), *observed CLEANUP_JSON = json_object();
+        json_t *differences CLEANUP_JSON = json_array();
+        json_set_take(spec, "hibernation_schedules", parse(rows[i].wanted));
+        json_set_take(observed, "hibernation_schedules", parse(rows[i].found));
+        if (spec_differences(spec, observed, differences) != rows[i].differences)
+            fail_msg("%s and %s", rows[i].wanted, rows[i].found);
+    }
+}
+
+static void what_is_stored_above_a_limit_may_stay_and_shrink(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t stored, wanted;
+        bool refused;
+    } rows[] = {{0, 500, false}, {0, 501, true}, {600, 600, false}, {600, 550, false}, {600, 601, true}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct problem *faults = NULL;
+        json_t *known CLEANUP_JSON =
+            json_pack("{s:{s:o}}", "spec", "allowed_cidrs", many_networks(rows[i].stored, 0));
+        json_t *body CLEANUP_JSON =
+            json_pack("{s:{s:o}}", "spec", "allowed_cidrs", many_networks(rows[i].wanted, 0));
+        spec_check_limits(body, SPEC_PART_BODY, known, &faults);
+        assert_int_equal(faults != NULL, rows[i].refused);
+        problem_free(faults);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -884,6 +970,9 @@ int main(void)
         cmocka_unit_test(the_way_out_of_a_skipped_minor),
         cmocka_unit_test(faults_of_both_checks_add_up),
         cmocka_unit_test(what_rolls_nodes),
+        cmocka_unit_test(sets_are_compared_in_near_linear_time),
+        cmocka_unit_test(items_that_leave_members_out_match_in_any_order),
+        cmocka_unit_test(what_is_stored_above_a_limit_may_stay_and_shrink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,194 @@
+#include "base/json_scan.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* What may come next. */
+enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };
+
+struct scan {
+    const char *at, *end;
+    const struct json_limits *limits;
+    enum expect expect;
+    size_t values;
+    unsigned depth;
+    bool is_object[JSON_MAX_DEPTH];
+    size_t members[JSON_MAX_DEPTH];
+};
+
+static const char *const texts[] = {
+    [JSON_SCAN_OK] = "is as it should be",
+    [JSON_SCAN_MALFORMED] = "is no JSON",
+    [JSON_SCAN_TOO_MANY_BYTES] = "has too many bytes",
+    [JSON_SCAN_TOO_MANY_VALUES] = "has too many values",
+    [JSON_SCAN_TOO_MANY_MEMBERS] = "has an object or array with too many members",
+    [JSON_SCAN_TOO_DEEP] = "is nested too deeply",
+};
+
+const char *json_scan_text(enum json_scan_end end)
+{
+    return texts[end];
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* Behind the string that begins at `at`; NULL when it does not end. */
+static const char *skip_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        if (*at == '\\')
+            at++;
+    return at < end ? at + 1 : NULL;
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* Behind the number; NULL when it is none. */
+static const char *skip_number(const char *at, const char *end)
+{
+    const char *digits = at + (*at == '-');
+    at = skip_digits(digits, end);
+    if (at == digits || (*digits == '0' && at - digits > 1))
+        return NULL;
+    if (at < end && *at == '.') {
+        digits = at + 1;
+        if ((at = skip_digits(digits, end)) == digits)
+            return NULL;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        digits = at + 1;
+        if (digits < end && (*digits == '+' || *digits == '-'))
+            digits++;
+        if ((at = skip_digits(digits, end)) == digits)
+            return NULL;
+    }
+    return at;
+}
+
+static const char *skip_word(const char *at, const char *end)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        size_t len = strlen(words[i]);
+        if ((size_t)(end - at) >= len && !memcmp(at, words[i], len))
+            return at + len;
+    }
+    return NULL;
+}
+
+/* A value begins; a container is entered. */
+static enum json_scan_end begin_value(struct scan *s)
+{
+    if (++s->values > s->limits->values)
+        return JSON_SCAN_TOO_MANY_VALUES;
+    if (s->depth && ++s->members[s->depth - 1] > s->limits->members)
+        return JSON_SCAN_TOO_MANY_MEMBERS;
+    char c = *s->at;
+    if (c == '{' || c == '[') {
+        if (s->depth == JSON_MAX_DEPTH)
+            return JSON_SCAN_TOO_DEEP;
+        s->is_object[s->depth] = c == '{';
+        s->members[s->depth++] = 0;
+        s->expect = c == '{' ? NAME_OR_END : VALUE_OR_END;
+        s->at++;
+        return JSON_SCAN_OK;
+    }
+    s->at = c == '"'                             ? skip_string(s->at, s->end)
+            : c == '-' || (c >= '0' && c <= '9') ? skip_number(s->at, s->end)
+                                                 : skip_word(s->at, s->end);
+    s->expect = COMMA_OR_END;
+    return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
+}
+
+static enum json_scan_end take_name(struct scan *s)
+{
+    s->at = *s->at == '"' ? skip_string(s->at, s->end) : NULL;
+    s->expect = COLON;
+    return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
+}
+
+/* One token. */
+static enum json_scan_end step(struct scan *s)
+{
+    char c = *s->at;
+    bool ends = s->depth && c == (s->is_object[s->depth - 1] ? '}' : ']');
+    if (ends && (s->expect == COMMA_OR_END || s->expect == VALUE_OR_END || s->expect == NAME_OR_END)) {
+        s->at++;
+        s->depth--;
+        s->expect = COMMA_OR_END;
+        return JSON_SCAN_OK;
+    }
+    switch (s->expect) {
+    case VALUE:
+    case VALUE_OR_END:
+        return begin_value(s);
+    case NAME:
+    case NAME_OR_END:
+        return take_name(s);
+    case COLON:
+        s->expect = VALUE;
+        break;
+    case COMMA_OR_END:
+        s->expect = s->depth && s->is_object[s->depth - 1] ? NAME : VALUE;
+        break;
+    }
+    s->at++;
+    return c == (s->expect == VALUE && s->depth && s->is_object[s->depth - 1] ? ':' : ',')
+               ? JSON_SCAN_OK
+               : JSON_SCAN_MALFORMED;
+}
+
+/* Moves s->at behind one value. */
+static enum json_scan_end scan_value(struct scan *s)
+{
+    enum json_scan_end end = JSON_SCAN_OK;
+    do {
+        s->at = skip_blanks(s->at, s->end);
+        end = s->at < s->end ? step(s) : JSON_SCAN_MALFORMED;
+    } while (end == JSON_SCAN_OK && (s->depth || s->expect != COMMA_OR_END));
+    return end;
+}
+
+enum json_scan_end json_scan(const char *bytes, size_t len, const struct json_limits *limits)
+{
+    struct scan s = {.at = bytes, .end = bytes + len, .limits = limits};
+    if (len > limits->bytes)
+        return JSON_SCAN_TOO_MANY_BYTES;
+    enum json_scan_end end = scan_value(&s);
+    if (end == JSON_SCAN_OK && skip_blanks(s.at, s.end) != s.end)
+        end = JSON_SCAN_MALFORMED;
+    return end;
+}
+
+bool json_items_begin(struct json_items *items, const char *bytes, size_t len)
+{
+    *items = (struct json_items){.at = skip_blanks(bytes, bytes + len), .end = bytes + len};
+    return items->at < items->end && *items->at++ == '[';
+}
+
+bool json_items_next(struct json_items *items, const char **ret_bytes, size_t *ret_len)
+{
+    static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    items->at = skip_blanks(items->at, items->end);
+    if (items->at < items->end && *items->at == ',')
+        items->at = skip_blanks(items->at + 1, items->end);
+    struct scan s = {.at = items->at, .end = items->end, .limits = &any};
+    if (items->at == items->end || *items->at == ']' || scan_value(&s) != JSON_SCAN_OK)
+        return false;
+    *ret_bytes = items->at;
+    *ret_len = (size_t)(s.at - items->at);
+    items->at = s.at;
+    return true;
+}

@@ -1,0 +1,151 @@
+/* The worker beside the loop, and the watchdog of the loop itself. */
+#include "tests/support/check.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "loop/worker.h"
+
+struct job {
+    struct worker_job job;
+    struct test *t;
+    int number;
+};
+
+struct test {
+    struct loop *loop;
+    struct worker *worker;
+    pthread_t loop_thread, worked_on;
+    sem_t begun, go_on;
+    int order[8];
+    int done, dropped;
+};
+
+static void work(struct worker_job *job)
+{
+    struct test *t = CONTAINER_OF(job, struct job, job)->t;
+    t->worked_on = pthread_self();
+    (void)sem_post(&t->begun);
+    (void)sem_wait(&t->go_on);
+}
+
+static void done(struct worker_job *job)
+{
+    struct job *j = CONTAINER_OF(job, struct job, job);
+    assert_true(pthread_equal(pthread_self(), j->t->loop_thread));
+    j->t->order[j->t->done++] = j->number;
+    free(j);
+}
+
+static void drop(struct worker_job *job)
+{
+    struct job *j = CONTAINER_OF(job, struct job, job);
+    j->t->dropped++;
+    free(j);
+}
+
+static bool submit(struct test *t, int number, size_t bytes, bool goes_on)
+{
+    struct job *j = MEM_NEW(struct job);
+    *j = (struct job){
+        {.work = work, .done = done, .drop = drop, .bytes = bytes, .goes_on = goes_on}, t, number};
+    bool taken = t->worker->submit(t->worker, &j->job);
+    if (!taken)
+        free(j);
+    return taken;
+}
+
+static int setup(void **state)
+{
+    struct test *t = MEM_NEW(struct test);
+    t->loop = loop_new(env_real());
+    t->worker = worker_new(t->loop, "test", &(struct worker_limits){2, 100});
+    t->loop_thread = pthread_self();
+    (void)sem_init(&t->begun, 0, 0);
+    (void)sem_init(&t->go_on, 0, 0);
+    *state = t;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    free(*state);
+    return 0;
+}
+
+static void jobs_are_done_in_order_on_another_thread(void **state)
+{
+    struct test *t = *state;
+    for (int i = 0; i < 4; i++) {
+        assert_true(submit(t, i, 10, true));
+        (void)sem_post(&t->go_on);
+    }
+    while (t->done < 4)
+        loop_turn(t->loop, env_mono(env_real()) + US_PER_S);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(t->order[i], i);
+    assert_false(pthread_equal(t->worked_on, t->loop_thread));
+    t->worker->free(t->worker);
+    loop_free(t->loop);
+    assert_int_equal(t->dropped, 0);
+}
+
+static void what_waits_is_bounded_and_what_is_left_is_dropped(void **state)
+{
+    struct test *t = *state;
+    assert_true(submit(t, 0, 100, false));
+    (void)sem_wait(&t->begun); /* it does not wait any more */
+    assert_false(submit(t, 1, 101, false));
+    assert_true(submit(t, 1, 60, false));
+    assert_false(submit(t, 2, 41, false));
+    assert_true(submit(t, 2, 40, false));
+    assert_false(submit(t, 3, 0, false));
+    assert_true(submit(t, 3, 0, true)); /* a part of one that was taken before */
+    for (int i = 0; i < 4; i++)
+        (void)sem_post(&t->go_on);
+    t->worker->free(t->worker);
+    loop_free(t->loop); /* which never turned */
+    assert_int_equal(t->done, 0);
+    assert_int_equal(t->dropped, 4);
+}
+
+/* ---- the watchdog ---- */
+
+static void burn(struct loop_timer *timer)
+{
+    (void)timer;
+    mono_us end = env_mono(env_real()) + 30 * US_PER_MS;
+    while (env_mono(env_real()) < end)
+        ;
+}
+
+static void a_stall_is_counted(void **state)
+{
+    struct test *t = *state;
+    struct loop_timer timer = {.fire = burn, .name = "burning"};
+    loop_timer_set(t->loop, &timer, 0);
+    loop_turn(t->loop, 0);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, 1 << 16);
+    loop_metrics(t->loop, &out);
+    assert_non_null(strstr(out.data, "shootd_loop_stall_seconds_bucket{le=\"0.02\"} 0\n"));
+    assert_non_null(strstr(out.data, "shootd_loop_stall_seconds_count 1\n"));
+    const char *wall = strstr(out.data, "longest_stall_seconds{clock=\"wall\"} ");
+    assert_non_null(wall);
+    assert_true(strtod(strchr(wall, ' '), NULL) >= 0.030);
+    t->worker->free(t->worker);
+    loop_free(t->loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(jobs_are_done_in_order_on_another_thread, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_waits_is_bounded_and_what_is_left_is_dropped, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stall_is_counted, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/*
+ * Reading what Cleura sent, within what an answer to the question can hold. Runs on the worker: foreign bytes
+ * never take the loop's time, and a tree is built only of text that was looked at first. Pure.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "upstream/generation_private.h"
+
+#define KIB ((size_t)1024)
+#define MIB (1024 * KIB)
+
+/* The largest wish (model/spec_limits.h) comes back with some 12,000 values: labels are pairs there. */
+#define SHOOT_LIMITS          \
+    {                         \
+        2 * MIB, 20000, 20000 \
+    }
+
+enum {
+    LIST_ROWS = 20000,     /* shoots of one project; a Gardener landscape has some thousand */
+    LIST_VALUES = 6000000, /* of 10,000 shoots, with room */
+};
+
+static const struct json_limits small = {ANSWER_SMALL_BYTES, 1000, 1000},
+                                limits[UPSTREAM_OP_MAX_] = {
+                                    [UPSTREAM_CATALOG] = {8 * MIB, 100000, 10000},
+                                    [UPSTREAM_BOOTSTRAP] = {64 * KIB, 1000, 1000},
+                                    [UPSTREAM_LIST] = {64 * MIB, LIST_VALUES, LIST_ROWS},
+                                    [UPSTREAM_GET] = SHOOT_LIMITS,
+                                    [UPSTREAM_CREATE] = SHOOT_LIMITS,
+                                    [UPSTREAM_DELETE] = SHOOT_LIMITS,
+                                    [UPSTREAM_KUBECONFIG] = {256 * KIB, 1000, 1000},
+                                    [UPSTREAM_PATCH] = SHOOT_LIMITS,
+                                    [UPSTREAM_POOL_CREATE] = SHOOT_LIMITS,
+                                    [UPSTREAM_POOL_UPDATE] = SHOOT_LIMITS,
+                                    [UPSTREAM_POOL_DELETE] = SHOOT_LIMITS,
+                                    [UPSTREAM_HIBERNATE] = SHOOT_LIMITS,
+                                    [UPSTREAM_WAKE] = SHOOT_LIMITS,
+                                    [UPSTREAM_RECONCILE] = SHOOT_LIMITS,
+                                    [UPSTREAM_RETRY] = SHOOT_LIMITS,
+                                    [UPSTREAM_MAINTAIN] = SHOOT_LIMITS,
+                                    [UPSTREAM_ENABLE_HA] = SHOOT_LIMITS,
+                                    [UPSTREAM_ROTATE_CA] = SHOOT_LIMITS,
+                                    [UPSTREAM_CA_STAGE] = {64 * KIB, 1000, 1000},
+                                    [UPSTREAM_MONITORING] = {64 * KIB, 1000, 1000},
+                                    [UPSTREAM_NODES] = {4 * MIB, 50000, 5000},
+                                    [UPSTREAM_SSH_KEY] = {64 * KIB, 1, 1},
+                                    [UPSTREAM_UPGRADE_CHECK] = {256 * KIB, 5000, 5000},
+                                    [UPSTREAM_OWN_PROJECTS] = {4 * MIB, 50000, 10000},
+                                    [UPSTREAM_QUOTA] = {256 * KIB, 5000, 1000},
+                                    [UPSTREAM_NAME_TAKEN] = {64 * KIB, 1000, 1000},
+};
+
+size_t answer_max_bytes(enum upstream_op op)
+{
+    return limits[op].bytes;
+}
+
+json_t *answer_read_small(const char *body, size_t len)
+{
+    enum json_scan_end end;
+    return json_parse_foreign(body, len, &small, &end);
+}
+
+static enum read_end end_of(enum json_scan_end end, const char **ret_why)
+{
+    *ret_why = json_scan_text(end);
+    return end == JSON_SCAN_OK ? READ_OK : end == JSON_SCAN_MALFORMED ? READ_GARBLED : READ_TOO_MUCH;
+}
+
+static enum read_end garbled_unless(bool understood, const char **ret_why)
+{
+    *ret_why = "lacks what it must have";
+    return understood ? READ_OK : READ_GARBLED;
+}
+
+/* The key itself, whatever the content type says (12.3). */
+static bool read_ssh_key(const char *body, size_t len, struct upstream_result *result)
+{
+    json_t *valid CLEANUP_JSON = json_stringn(body, len); /* NULL when it is no UTF-8 */
+    bool ok = valid && strlen(body) == len && strstr(body, "PRIVATE KEY");
+    json_wipe(valid);
+    if (ok)
+        result->text = mem_strndup(body, len);
+    return ok;
+}
+
+static enum read_end read_document(const struct generation *generation, const struct answer_about *about,
+                                   const char *body, size_t len, struct upstream_result *result,
+                                   const char **ret_why)
+{
+    decode_answer *decode = generation->endpoints[about->op].decode;
+    enum json_scan_end end;
+    if (!decode)
+        return READ_OK;
+    json_t *doc CLEANUP_JSON = json_parse_foreign(body, len, &limits[about->op], &end);
+    if (!doc)
+        return end_of(end, ret_why);
+    bool understood = decode(about, doc, result);
+    if (about->op == UPSTREAM_MONITORING)
+        json_wipe(doc);
+    return garbled_unless(understood, ret_why);
+}
+
+enum read_end answer_read(const struct generation *generation, const struct answer_about *about,
+                          const char *body, size_t len, struct upstream_result *result, const char **ret_why)
+{
+    if (len > limits[about->op].bytes)
+        return end_of(JSON_SCAN_TOO_MANY_BYTES, ret_why);
+    if (about->op == UPSTREAM_SSH_KEY)
+        return garbled_unless(read_ssh_key(body, len, result), ret_why);
+    if (about->op == UPSTREAM_KUBECONFIG)
+        return garbled_unless(decode_kubeconfig(about->now, body, len, result), ret_why);
+    return read_document(generation, about, body, len, result, ret_why);
+}
+
+/* ---- lists ---- */
+
+void list_part_done(struct list_part *part)
+{
+    for (size_t i = 0; i < part->shoot_count; i++)
+        shoot_free(part->shoots[i]);
+    *part = (struct list_part){0};
+}
+
+enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why)
+{
+    enum read_end end = end_of(json_scan(body, len, &limits[UPSTREAM_LIST]), ret_why);
+    if (end == READ_OK)
+        end = garbled_unless(json_items_begin(rows, body, len), ret_why);
+    return end;
+}
+
+static const char *name_of(const struct generation *generation, const json_t *doc)
+{
+    return json_str(generation == &generation_v1 ? json_obj(doc, "metadata") : doc, "name");
+}
+
+static void take_row(const struct generation *generation, wall_us now, const char *text, size_t len,
+                     struct list_part *part)
+{
+    enum json_scan_end end;
+    struct decoding d = {.now = now};
+    json_t *doc CLEANUP_JSON = json_parse_foreign(text, len, &limits[UPSTREAM_GET], &end);
+    struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
+    if (shoot) {
+        part->shoots[part->shoot_count++] = shoot;
+        return;
+    }
+    struct refused_row *row = &part->refused[part->refused_count++];
+    const char *name = name_of(generation, doc);
+    memcpy(row->name, name ? name : "", name ? utf8_cut(name, sizeof(row->name) - 1) : 0);
+    row->why = doc ? d.fault : json_scan_text(end);
+}
+
+bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
+               struct list_part *ret_part)
+{
+    const char *text;
+    size_t len, taken = 0;
+    *ret_part = (struct list_part){0};
+    for (; taken < LIST_PART_ROWS && json_items_next(rows, &text, &len); taken++)
+        take_row(generation, now, text, len, ret_part);
+    return taken > 0;
+}

@@ -1,0 +1,198 @@
+/*
+ * One request and its answer: transport, then the worker, then the loop again. What moves to the worker is
+ * this struct, whole: while it is there the loop touches nothing of it but `dropped`.
+ *
+ *   account_send -> transport -> on_transferred -> [worker: read_answer] -> on_read -> on_done
+ *                                                      ^      a list: on_rows   |
+ *                                                      +------ its next rows ---+
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/gunzip.h"
+#include "base/mem.h"
+#include "upstream/account_private.h"
+
+struct exchange {
+    struct worker_job job;
+    struct upstream_account *account; /* not once it is dropped */
+    struct http_call *transfer;       /* NULL: it is over */
+    bool dropped;                     /* nobody waits any more; the loop's */
+    bool is_call, is_write;
+    const struct generation *generation;
+    struct answer_about about; /* of calls */
+    struct exchange_handlers on;
+    void *ctx;
+    /* what came */
+    char *body, *content_type, *retry_after, *coding;
+    size_t body_len;
+    /* what it says */
+    struct exchange_end end;
+    struct json_items rows;
+    struct list_part part;
+    bool in_list;
+};
+
+static void exchange_free(struct exchange *x)
+{
+    free(x->about.region);
+    free(x->about.item);
+    if (x->body)
+        explicit_bzero(x->body, x->body_len);
+    free(x->body);
+    free(x->content_type);
+    free(x->retry_after);
+    free(x->coding);
+    list_part_done(&x->part);
+    upstream_result_done(&x->end.result);
+    login_answer_done(&x->end.login);
+    free(x);
+}
+
+/* ---- on the worker ---- */
+
+/* False when there is more in it than there may be, or it is no gzip. */
+static bool unpack(struct exchange *x)
+{
+    if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
+        return true;
+    struct buffer plain CLEANUP_BUFFER;
+    buffer_init(&plain, x->is_call ? answer_max_bytes(x->about.op) : ANSWER_SMALL_BYTES);
+    enum gunzip_end end = gunzip(x->body, x->body_len, &plain);
+    if (end != GUNZIP_OK) {
+        x->end.read = end == GUNZIP_TOO_LARGE ? READ_TOO_MUCH : READ_GARBLED;
+        x->end.why = end == GUNZIP_TOO_LARGE ? "has too many bytes" : "is no gzip";
+        return false;
+    }
+    free(x->body);
+    x->body = buffer_take(&plain, &x->body_len);
+    x->end.http.body = x->body;
+    x->end.http.body_len = x->body_len;
+    return true;
+}
+
+static void read_good_answer(struct exchange *x)
+{
+    struct exchange_end *end = &x->end;
+    if (!x->is_call) {
+        decode_login(x->body, x->body_len, &end->login);
+    } else if (x->about.op == UPSTREAM_LIST) {
+        end->read = list_begin(&x->rows, x->body, x->body_len, &end->why);
+        x->in_list = end->read == READ_OK;
+    } else {
+        end->read = answer_read(x->generation, &x->about, x->body, x->body_len, &end->result, &end->why);
+    }
+}
+
+static void read_answer(struct worker_job *job)
+{
+    struct exchange *x = CONTAINER_OF(job, struct exchange, job);
+    struct exchange_end *end = &x->end;
+    if (!x->in_list) {
+        bool plain = unpack(x);
+        end->result.class =
+            classify_answer(x->is_write, &end->http, &end->result.message, &end->token_rejected);
+        if (end->result.class == UPSTREAM_OK && plain)
+            read_good_answer(x);
+    }
+    if (x->in_list)
+        x->in_list = list_next(x->generation, x->about.now, &x->rows, &x->part);
+}
+
+/* ---- on the loop ---- */
+
+static void deliver(struct exchange *x)
+{
+    x->on.done(x->ctx, &x->end);
+    exchange_free(x);
+}
+
+static void on_read(struct worker_job *job)
+{
+    struct exchange *x = CONTAINER_OF(job, struct exchange, job);
+    if (!x->dropped)
+        loop_doing(x->account->loop, x->is_call ? upstream_op_name(x->about.op) : "login");
+    if (!x->dropped && x->in_list) {
+        x->end.result.shoot_count += x->part.shoot_count;
+        x->end.result.shoots_refused += x->part.refused_count;
+        x->on.rows(x->ctx, &x->part);
+    }
+    list_part_done(&x->part);
+    if (x->dropped) {
+        exchange_free(x);
+        return;
+    }
+    if (!x->in_list) {
+        deliver(x);
+        return;
+    }
+    job->goes_on = true;
+    (void)x->account->worker->submit(x->account->worker, job);
+}
+
+static void drop(struct worker_job *job)
+{
+    exchange_free(CONTAINER_OF(job, struct exchange, job));
+}
+
+static void on_transferred(void *ctx, const struct http_answer *answer)
+{
+    struct exchange *x = ctx;
+    struct upstream_account *a = x->account;
+    x->transfer = NULL;
+    x->content_type = mem_strdup(answer->content_type);
+    x->retry_after = mem_strdup(answer->retry_after);
+    x->coding = mem_strdup(answer->coding);
+    x->body = TAKE_PTR(*answer->owned_body);
+    x->body_len = answer->body_len;
+    x->about.now = env_wall(a->env);
+    x->end.answered_at = env_mono(a->env);
+    x->end.http = *answer;
+    x->end.http.content_type = x->content_type;
+    x->end.http.retry_after = x->retry_after;
+    x->end.http.coding = x->coding;
+    x->end.http.body = x->body;
+    x->end.http.owned_body = NULL;
+    x->job = (struct worker_job){.work = read_answer, .done = on_read, .drop = drop, .bytes = x->body_len};
+    if (x->body_len && a->worker->submit(a->worker, &x->job))
+        return;
+    if (x->body_len) { /* too many answers wait to be read */
+        x->body[0] = '\0';
+        x->body_len = x->end.http.body_len = 0;
+        x->end.read = READ_TOO_MUCH;
+        x->end.why = "came while too many others wait to be read";
+        x->end.result.class =
+            classify_answer(x->is_write, &x->end.http, &x->end.result.message, &x->end.token_rejected);
+    } else {
+        read_answer(&x->job);
+    }
+    deliver(x);
+}
+
+struct exchange *exchange_start(struct upstream_account *a, const struct http_request *request,
+                                const struct upstream_call *call, bool is_write,
+                                const struct exchange_handlers *on, void *ctx)
+{
+    struct exchange *x = MEM_NEW(struct exchange);
+    x->account = a;
+    x->generation = a->generation;
+    x->is_call = call != NULL;
+    x->is_write = is_write;
+    if (call)
+        x->about = (struct answer_about){call->op, mem_strdup(call->region), mem_strdup(call->item), 0};
+    x->end.login.result = LOGIN_RESULT_GARBLED;
+    x->on = *on;
+    x->ctx = ctx;
+    x->transfer = a->transport->start(a->transport, request, on_transferred, x);
+    return x;
+}
+
+void exchange_cancel(struct exchange *x)
+{
+    x->dropped = true;
+    if (!x->transfer)
+        return; /* it comes back from the worker and is freed then */
+    x->account->transport->cancel(x->account->transport, x->transfer);
+    exchange_free(x);
+}

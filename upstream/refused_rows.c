@@ -1,0 +1,62 @@
+/*
+ * Rows of lists that are not believed. Each is counted; each name of a project is told once in the life of
+ * the process, as long as there are not very many of them. Loop thread.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "upstream/account_private.h"
+
+enum { NAMES_MAX = 256, KEY_BYTES = 128 + ROW_NAME_BYTES };
+
+struct refused_name {
+    UT_hash_handle hh;
+    char key[KEY_BYTES]; /* project id '\n' name, as far as they fit */
+};
+
+static _Atomic uint64_t rows_refused;
+
+uint64_t upstream_rows_refused_total(void)
+{
+    return atomic_load(&rows_refused);
+}
+
+/* Whether nobody was told of it yet. */
+static bool is_news(struct upstream_account *a, const char *project_id, const char *name)
+{
+    char key[KEY_BYTES];
+    struct refused_name *known;
+    (void)snprintf(key, sizeof(key), "%s\n%s", project_id, name);
+    HASH_FIND_STR(a->refused_rows, key, known);
+    if (known || HASH_COUNT(a->refused_rows) >= NAMES_MAX)
+        return false;
+    known = MEM_NEW(struct refused_name);
+    memcpy(known->key, key, sizeof(key));
+    HASH_ADD_STR(a->refused_rows, key, known);
+    return true;
+}
+
+void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part)
+{
+    atomic_fetch_add(&rows_refused, part->refused_count);
+    for (size_t i = 0; i < part->refused_count; i++) {
+        const struct refused_row *row = &part->refused[i];
+        if (is_news(a, project_id, row->name))
+            log_warning("a shoot in a list of Cleura is left out", "account", a->config->name, "project_id",
+                        project_id, "shoot", row->name, "why", row->why);
+    }
+}
+
+void refused_rows_done(struct upstream_account *a)
+{
+    struct refused_name *known, *next;
+    HASH_ITER (hh, a->refused_rows, known, next) {
+        HASH_DEL(a->refused_rows, known);
+        free(known);
+    }
+}
