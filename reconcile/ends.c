@@ -138,12 +138,12 @@ static void on_gone_saved(struct save *save)
     }
     if (save->ctx)
         gone_remember(p, e->cluster->shoot);
-    if (e->cluster->departed_at) {
+    if (e->cluster->departed_at)
         departed_add(p, cluster_copy(e->cluster));
-        p->discovery_due = env_mono(p->r->env); /* another one may have its name */
-        poll_rearm(p);
-    }
+    if (e->other_reads) /* another one has its name */
+        p->discovery_due = env_mono(p->r->env);
     entity_remove(e);
+    poll_rearm(p);
     view_publish(save->r->o.view);
     project_show(p);
 }
