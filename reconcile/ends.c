@@ -140,10 +140,10 @@ static void on_gone_saved(struct save *save)
         gone_remember(p, e->cluster->shoot);
     if (e->cluster->departed_at)
         departed_add(p, cluster_copy(e->cluster));
-    if (e->other_reads) /* another one has its name */
-        p->discovery_due = env_mono(p->r->env);
+    bool replaced = e->other_reads > 0;
     entity_remove(e);
-    poll_rearm(p);
+    if (replaced)
+        poll_list_soon(p); /* what has its name now */
     view_publish(save->r->o.view);
     project_show(p);
 }

@@ -59,6 +59,13 @@ void poll_rearm(struct project *p)
     loop_timer_set(p->r->o.loop, &p->poll_timer, at);
 }
 
+void poll_list_soon(struct project *p)
+{
+    p->discovery_due = env_mono(p->r->env);
+    p->list_again = p->poll_call.active;
+    poll_rearm(p);
+}
+
 void poll_soon(struct entity *e, int64_t in_us)
 {
     heap_set(&e->project->due, &e->due, env_mono(e->r->env) + in_us);
@@ -215,7 +222,8 @@ static void end_list(struct project *p)
     struct reconcile *r = p->r;
     suspect_absent(p, p->poll_jitter);
     p->state->discovered_at = env_wall(r->env);
-    p->discovery_due = last_slot(p, r->o.config->polling.discovery_us);
+    p->discovery_due = p->list_again ? env_mono(r->env) : last_slot(p, r->o.config->polling.discovery_us);
+    p->list_again = false;
 }
 
 /* ---- results ---- */

@@ -79,6 +79,7 @@ struct project {
     struct project_state *state;
     struct heap due; /* entities by next poll */
     mono_us discovery_due;
+    bool list_again; /* the list under way began too early for somebody */
     struct loop_timer poll_timer;
     struct upstream_call poll_call;
     char *poll_name;     /* shoot of a single read, NULL for a list */
@@ -338,6 +339,8 @@ void poll_stop(struct project *p);
 void poll_soon(struct entity *e, int64_t in_us);
 void poll_forget(struct entity *e);
 void poll_rearm(struct project *p);
+/* Lists the project, also when a list is under way that began before. */
+void poll_list_soon(struct project *p);
 int64_t poll_interval(const struct entity *e);
 /* fresh.c: readers that wait for a new look at Cleura, one read for all of a project. */
 void command_fresh(struct reconcile *r, struct command *cmd);
