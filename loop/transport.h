@@ -48,6 +48,7 @@ struct http_answer {
     int status;               /* of an answer, also of one that was too large; else 0 */
     const char *content_type; /* or NULL */
     const char *retry_after;  /* raw header, or NULL */
+    const char *date;         /* so */
     const char *coding;       /* Content-Encoding, or NULL */
     const char *body; /* never NULL; NUL-terminated; of one that was too large: its first max_body bytes */
     size_t body_len;

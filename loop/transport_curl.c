@@ -41,6 +41,7 @@ struct http_call {
     char *host; /* for the address policy; NULL without one */
     size_t header_bytes;
     char retry_after[64];
+    char date[64];
     char coding[16];
     bool refused; /* by the address policy */
     mono_us started;
@@ -145,6 +146,7 @@ static void call_finish(struct http_call *call, CURLcode code)
         answer.status = (int)status;
         answer.content_type = content_type;
         answer.retry_after = call->retry_after[0] ? call->retry_after : NULL;
+        answer.date = call->date[0] ? call->date : NULL;
         answer.coding = call->coding[0] ? call->coding : NULL;
     }
     char *body CLEANUP_FREE = buffer_take(&call->body, &answer.body_len);
@@ -272,6 +274,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
     if (call->header_bytes > HEADERS_MAX_BYTES)
         return 0;
     keep_field(line, len, "retry-after:", call->retry_after, sizeof(call->retry_after));
+    keep_field(line, len, "date:", call->date, sizeof(call->date));
     keep_field(line, len, "content-encoding:", call->coding, sizeof(call->coding));
     return len;
 }

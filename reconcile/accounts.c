@@ -132,7 +132,8 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
                              const char *message)
 {
     struct account *a = ctx;
-    bool failed = state == LOGIN_REJECTED || state == LOGIN_TWO_FACTOR || state == LOGIN_NO_PASSWORD;
+    bool failed = state == LOGIN_REJECTED || state == LOGIN_TWO_FACTOR || state == LOGIN_NO_PASSWORD ||
+                  state == LOGIN_UNREACHABLE;
     if (!a->lane)
         return;
     (void)lane;

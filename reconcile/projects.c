@@ -46,7 +46,8 @@ static json_t *render_upstream(const struct project *p)
     json_set_take(doc, "last_list_at", time_or_null(p->state->discovered_at));
     json_set_int(doc, "lane_depth", status.queue_depth + status.in_flight);
     json_set_str(doc, "breaker", status.breaker);
-    json_set_str(doc, "last_error", p->last_error);
+    char *away CLEANUP_FREE = status.away_since ? upstream_why_away(p->account->lane) : NULL;
+    json_set_str(doc, "last_error", away ? away : p->last_error);
     return doc;
 }
 

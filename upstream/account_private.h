@@ -58,9 +58,11 @@ struct upstream_account {
 
     /* health */
     struct breaker breaker;
-    mono_us next_start;   /* minimum spacing */
-    mono_us paused_until; /* back-off and Retry-After, for the whole account */
-    int unwell;           /* answers in a row that asked for a back-off */
+    mono_us next_start;      /* minimum spacing */
+    mono_us paused_until;    /* back-off and Retry-After, for the whole account */
+    wall_us away_since;      /* nothing was answered since then; 0: the last request was */
+    const char *away_reason; /* static */
+    int unwell;              /* answers in a row that asked for a back-off */
     wall_us last_contact_at;
 
     /* auth */
@@ -135,6 +137,8 @@ void health_note(struct upstream_account *a, const struct http_answer *answer, e
 /* A request ended without telling anything about Cleura. */
 void health_abandoned(struct upstream_account *a);
 void health_done(struct upstream_account *a);
+/* A sentence for people: which host, since when, why. The caller owns it. */
+char *health_why_away(const struct upstream_account *a);
 /* Retry-After in seconds, clamped to [0, 300] (UP-14); 0 when there is none. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer);
 

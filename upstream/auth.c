@@ -273,7 +273,8 @@ static void want_second_factor(struct upstream_account *a, struct login_answer *
 
 static void login_unreachable(struct upstream_account *a)
 {
-    static const char message[] = "Cleura could not be reached to log in";
+    char *why CLEANUP_FREE = health_why_away(a);
+    char *message CLEANUP_FREE = mem_printf("the login failed: %s", why);
     /* A person's attempt that was lost does not bring the automatic login back. */
     if (!a->needs_person)
         auth_tell(a, LOGIN_UNREACHABLE, message);

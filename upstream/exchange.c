@@ -25,7 +25,7 @@ struct exchange {
     struct exchange_handlers on;
     void *ctx;
     /* what came */
-    char *body, *content_type, *retry_after, *coding;
+    char *body, *content_type, *retry_after, *date, *coding;
     size_t body_len;
     /* what it says */
     struct exchange_end end;
@@ -43,6 +43,7 @@ static void exchange_free(struct exchange *x)
     free(x->body);
     free(x->content_type);
     free(x->retry_after);
+    free(x->date);
     free(x->coding);
     list_part_done(&x->part);
     upstream_result_done(&x->end.result);
@@ -143,6 +144,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     x->transfer = NULL;
     x->content_type = mem_strdup(answer->content_type);
     x->retry_after = mem_strdup(answer->retry_after);
+    x->date = mem_strdup(answer->date);
     x->coding = mem_strdup(answer->coding);
     x->body = TAKE_PTR(*answer->owned_body);
     x->body_len = answer->body_len;
@@ -151,6 +153,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     x->end.http = *answer;
     x->end.http.content_type = x->content_type;
     x->end.http.retry_after = x->retry_after;
+    x->end.http.date = x->date;
     x->end.http.coding = x->coding;
     x->end.http.body = x->body;
     x->end.http.owned_body = NULL;

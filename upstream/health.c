@@ -5,8 +5,11 @@
  * calls: they are requests to the same peer. Loop thread, but for the counters.
  */
 #include <stdatomic.h>
+#include <string.h>
 
+#include "base/attrs.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/timefmt.h"
 #include "upstream/account_private.h"
 
@@ -29,11 +32,15 @@ int upstream_breakers_open(void)
     return atomic_load(&breakers_open);
 }
 
+/* A date is meant by the clock that made it, which the answer tells too: ours may be another. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer)
 {
-    int64_t wait = answer->retry_after
-                       ? time_parse_retry_after(answer->retry_after, env_wall(a->env), RETRY_AFTER_CAP_S)
-                       : 0;
+    wall_us now;
+    if (!answer->retry_after)
+        return 0;
+    if (!answer->date || !time_parse_http(answer->date, &now))
+        now = env_wall(a->env);
+    int64_t wait = time_parse_retry_after(answer->retry_after, now, RETRY_AFTER_CAP_S);
     return wait > 0 ? (int)wait : 0;
 }
 
@@ -82,8 +89,9 @@ static void follow_breaker(struct upstream_account *a, enum breaker_state before
         atomic_fetch_add(&breakers_open, before == BREAKER_CLOSED ? 1 : -1);
     if (now == BREAKER_OPEN) {
         atomic_fetch_add(&opened_total, 1);
-        log_warning("Cleura does not answer: breaker open", "account", a->config->name, "probe_in_s",
-                    LOG_INT(health_retry_after_s(a)));
+        char *why CLEANUP_FREE = health_why_away(a);
+        log_warning("Cleura does not answer: breaker open", "account", a->config->name, "reason", why,
+                    "probe_in_s", LOG_INT(health_retry_after_s(a)));
         lane_breaker_opened(a);
     } else if (now == BREAKER_CLOSED) {
         log_info("Cleura answers again: breaker closed", "account", a->config->name);
@@ -111,6 +119,48 @@ static bool is_failure(const struct http_answer *answer)
     return unanswered[answer->outcome] || answer->status >= 500;
 }
 
+static const char *reason_of(const struct http_answer *answer)
+{
+    static const char *const reasons[][2] = {
+        {"resolve", "its name cannot be resolved"},
+        {"connect", "no connection comes about"},
+        {"tls", "TLS fails"},
+        {"certificate", "its certificate is not accepted"},
+        {"timeout", "it does not answer in time"},
+        {"reset", "the connection breaks off"},
+        {"empty_answer", "it closes the connection without an answer"},
+        {"partial_answer", "its answers break off"},
+        {"address_refused", "its address is not allowed"},
+        {"protocol_error", "what it says is no HTTP"},
+    };
+    for (size_t i = 0; answer->error && i < ARRAY_LEN(reasons); i++)
+        if (!strcmp(answer->error, reasons[i][0]))
+            return reasons[i][1];
+    return answer->error ? answer->error : "it answers with errors of its own (5xx)";
+}
+
+static void note_away(struct upstream_account *a, const struct http_answer *answer)
+{
+    if (!is_failure(answer)) {
+        a->away_since = 0;
+        return;
+    }
+    if (!a->away_since)
+        a->away_since = env_wall(a->env);
+    a->away_reason = reason_of(answer);
+}
+
+char *health_why_away(const struct upstream_account *a)
+{
+    char since[TIME_TEXT_BYTES];
+    const char *scheme_end = strstr(a->config->url, "://");
+    const char *host = scheme_end ? scheme_end + 3 : a->config->url;
+    if (!a->away_since)
+        return mem_printf("Cleura (%s) cannot be asked now", host);
+    return mem_printf("Cleura (%s) cannot be reached since %s: %s", host,
+                      time_rfc3339(a->away_since, false, since), a->away_reason);
+}
+
 void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class)
 {
     mono_us now = env_mono(a->env);
@@ -120,6 +170,7 @@ void health_note(struct upstream_account *a, const struct http_answer *answer, e
                 class != UPSTREAM_UNREACHABLE;
     if (answer->outcome == HTTP_ANSWERED)
         a->last_contact_at = env_wall(a->env);
+    note_away(a, answer);
     if (is_failure(answer))
         breaker_failure(&a->breaker, a->env, now);
     else

@@ -262,6 +262,10 @@ static void on_answer(void *ctx, struct exchange_end *end)
     result->retry_after_s = answer_retry_after_s(a, &end->http);
     note(call, end);
     log_call(call, end);
+    if (end->http.outcome != HTTP_ANSWERED && a->away_since) {
+        free(result->message);
+        result->message = health_why_away(a);
+    }
     bool unexplained = end->token_rejected && result->class == UPSTREAM_THROTTLED;
     if (end->token_rejected && try_other_token(call, unexplained))
         goto out;
@@ -342,7 +346,7 @@ static void report_all_refused(struct upstream_account *a)
     if (list_is_empty(&a->unreachable))
         return;
     struct upstream_result unreachable = {.class = UPSTREAM_UNREACHABLE,
-                                          .message = mem_strdup("Cleura is not reachable"),
+                                          .message = health_why_away(a),
                                           .retry_after_s = health_retry_after_s(a)};
     report_refused(&a->unreachable, &unreachable);
     upstream_result_done(&unreachable);
@@ -401,9 +405,8 @@ static void on_expiry(struct loop_timer *timer)
     struct upstream_call *call = CONTAINER_OF(timer, struct upstream_call, expiry);
     const struct upstream_account *a = call->account;
     struct upstream_result result = {.class = UPSTREAM_EXPIRED};
-    result.message = mem_printf("not sent in time; %s", a->login == LOGIN_UNREACHABLE || a->unwell
-                                                            ? "Cleura is not reachable"
-                                                            : "other calls were ahead");
+    char *away CLEANUP_FREE = a->away_since || a->unwell ? health_why_away(a) : NULL;
+    result.message = mem_printf("not sent in time; %s", away ? away : "other calls were ahead");
     finish(call, &result);
     upstream_result_done(&result);
 }
@@ -518,6 +521,11 @@ void upstream_account_free(struct upstream_account *a)
     free(a);
 }
 
+char *upstream_why_away(const struct upstream_account *a)
+{
+    return health_why_away(a);
+}
+
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret)
 {
     *ret = (struct upstream_account_status){
@@ -532,6 +540,7 @@ void upstream_account_status(const struct upstream_account *a, struct upstream_a
         .token_at = a->token ? a->remembered->token_at : 0,
         .last_contact_at = a->last_contact_at,
         .next_login_at = a->remembered->next_login_at,
+        .away_since = a->away_since,
         .breaker = breaker_state_name(breaker_state(&a->breaker, env_mono(a->env))),
         .breaker_until = health_breaker_until(a),
     };

@@ -232,10 +232,13 @@ struct upstream_account_status {
     unsigned in_flight;
     wall_us last_contact_at; /* last complete answer */
     wall_us next_login_at;   /* guard; 0 when open */
+    wall_us away_since;      /* Cleura has not answered since then; 0: it answers */
     const char *breaker;     /* "closed", "open", "half_open" */
     wall_us breaker_until;   /* when the next probe may go; 0 when closed */
 };
 void upstream_account_status(const struct upstream_account *a, struct upstream_account_status *ret);
+/* While Cleura does not answer: which host, since when and why, for people. The caller owns it. */
+char *upstream_why_away(const struct upstream_account *a);
 
 /* Counters for /metrics: calls ended, by operation and class. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);

@@ -88,6 +88,7 @@ static void answer_now(struct loop_timer *timer)
                                        .status =
                                            call->answer.outcome == HTTP_ANSWERED ? call->answer.status : 0,
                                        .retry_after = call->answer.retry_after,
+                                       .date = call->owner->date,
                                        .body = call->body,
                                        .body_len = strlen(call->body),
                                        .owned_body = &call->body,

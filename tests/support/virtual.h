@@ -57,6 +57,7 @@ struct fake_transport {
     unsigned count;
     unsigned in_flight;
     unsigned max_in_flight;
+    const char *date; /* of all answers, or NULL */
 };
 
 struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop);

@@ -66,11 +66,29 @@ static void a_promise_without_effect_is_told(void **state)
     one_shoot_end(d);
 }
 
+/* Which host, since when and why: the operation that waits says it. */
+static void an_outage_is_told(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.away = true;
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
+    cmd->action = OPERATION_HIBERNATE;
+    running_post(d, cmd);
+    running_run(d, 5 * MINUTE);
+    expect_operation(d, "pending", "Waiting: ");
+    expect_operation(d, "pending", "Cleura (127.0.0.1:1) cannot be reached since 20");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_answers_and_refusals_are_counted_apart),
         cmocka_unit_test(a_promise_without_effect_is_told),
+        cmocka_unit_test(an_outage_is_told),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
