@@ -1,0 +1,84 @@
+"""The store: its identity, rows that cannot be read, and a disk that takes no more."""
+
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+
+import harness
+from harness import BUILD, wait_until
+
+
+def check_store(d):
+    run = subprocess.run([BUILD / "shootd", "check-store", "--config", d.config], capture_output=True, text=True, timeout=60)
+    return run.returncode, run.stdout + run.stderr
+
+
+def test_ids_of_the_store_and_of_each_start(sim, shootd):
+    first = shootd.http.get("/version").json()
+    shootd.stop()
+    shootd.start()
+    second = shootd.http.get("/version").json()
+    assert first["store_id"] == second["store_id"] and first["start_id"] != second["start_id"]
+    for id in (first["store_id"], first["start_id"], second["start_id"]):
+        assert len(id) == 36 and id in shootd.log()
+    code, said = check_store(shootd)
+    assert code == 0 and first["store_id"] in said and "integrity  ok" in said and "put aside  none" in said
+
+
+def test_a_row_that_cannot_be_read_stops_nothing(sim, shootd):
+    shootd.create("dev")
+    shootd.wait_phase("dev", "ready")
+    shootd.stop()
+    with sqlite3.connect(shootd.state / "shootd.db") as db:
+        db.execute("INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES ('cl_bad', 'team-a', 'bad', 1, 0, ?)",
+                   ('{"a":' + "[" * 100 + "]" * 100 + "}",))
+    db.close()
+    for _ in range(2):
+        shootd.start()
+        assert shootd.cluster("dev").json()["status"]["phase"] == "ready" and shootd.cluster("bad").status_code == 404
+        verbose = shootd.http.get("/readyz", params={"verbose": ""})
+        assert verbose.status_code == 200 and "[!]stored rows put aside: 1 (shootd check-store)" in verbose.text
+        assert "shootd_store_rows_put_aside 1\n" in shootd.http.get("/metrics").text
+        code, said = check_store(shootd)
+        assert code == 1 and "cluster cl_bad: nested deeper than" in said
+        shootd.stop()
+    assert "a stored row cannot be read and is put aside" in shootd.log() and "cl_bad" in shootd.log()
+
+
+def test_check_store_without_a_store(sim, make_shootd):
+    code, said = check_store(make_shootd(sim.url))
+    assert code == 69 and "cannot be opened" in said
+
+
+def test_a_full_disk_is_answered_in_time_and_heals(sim, shootd):
+    """A file size limit stands for the full disk: nothing more can be written, until it can."""
+    shootd.create("dev")
+    shootd.wait_phase("dev", "ready")
+    pid = shootd.process.pid
+    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        began = time.monotonic()
+        created = shootd.http.post(shootd.clusters_path(), json={"name": "late"})
+        changed = shootd.http.put(shootd.clusters_path("dev"), json={"labels": {"team": "web"}})
+        took = time.monotonic() - began
+        for answer in (created, changed):
+            assert answer.status_code == 503 and answer.json()["code"] in ("store_unavailable", "outcome_unknown"), answer.text
+            assert int(answer.headers["Retry-After"]) >= 1
+        assert took < 2 * 40 * harness.PATIENCE, "one deadline for all that wait"
+        assert shootd.cluster("dev").status_code == 200, "reads go on"
+        ready = shootd.http.get("/readyz")
+        assert ready.status_code == 503 and "store" in ready.text
+        assert shootd.process.popen.poll() is None, signal.Signals.SIGXFSZ.name
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+    wait_until(lambda: shootd.http.get("/readyz").status_code == 200, timeout=40, what="the store to recover")
+    assert "store has recovered" in shootd.log()  # what was logged meanwhile met the same limit
+    accepted = shootd.http.put(shootd.clusters_path("late"), json={})
+    assert accepted.status_code in (200, 202)
+    shootd.wait_phase("late", "ready")
+    shootd.kill()
+    shootd.start()
+    assert shootd.cluster("late").status_code == 200
