@@ -13,7 +13,7 @@ stop() {
     echo "stopped"
 }
 trap stop EXIT
-: >"$dir/cleura-sim.log" >"$dir/shootd.log" # looked at before the programs have begun
+touch "$dir/cleura-sim.log" "$dir/shootd.log" # looked at before the programs have begun
 trap 'exit 130' INT TERM
 build=${BUILD_DIR:-build}
 

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
+os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"  # nginx, for an ordinary user
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
 SANITIZED = BUILD.name in ("asan", "tsan")

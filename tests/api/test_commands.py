@@ -114,6 +114,12 @@ def test_an_ordinary_user_with_everything_lacks_nothing():
     assert done.stdout == ""
 
 
+def test_an_ordinary_user_runs_the_tests_of_nginx():
+    asked = subprocess.run(["/usr/bin/python3", "-c", "import harness, shutil; print(shutil.which('nginx'))"], cwd=ROOT / "tests/api",
+                           env={"PATH": "/usr/local/bin:/usr/bin:/bin"}, capture_output=True, text=True, timeout=60, check=True)
+    assert asked.stdout.strip() == "/usr/sbin/nginx"
+
+
 def test_make_without_a_compiler_says_what_to_do():
     done = subprocess.run(["make", "CC=no-such-compiler", "all"], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           env={k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"})

@@ -43,13 +43,12 @@ def test_ht31_many_fresh_reads_share_a_call(sim, make_shootd):
     d = quiet(sim, make_shootd, count=3)
     sim.forget()
     sim.fault("list_shoots", "delay", delay_ms=600000, count=0)
+
     def read(i):
-        with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()}) as client:
-            path = "/v1/clusters" if i % 2 else d.clusters_path()
-            return client.get(path, headers=FRESH)
-    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        return d.http.get("/v1/clusters" if i % 2 else d.clusters_path(), headers=FRESH)
+    with httpx.Client(base_url=d.url) as other, concurrent.futures.ThreadPoolExecutor(40) as pool:
         asked = [pool.submit(read, i) for i in range(40)]
-        wait_until(lambda: d.parked() == 40, timeout=60, what="everybody to ask")
+        wait_until(lambda: "\nshootd_http_parked 40\n" in other.get("/metrics").text, timeout=60, what="everybody to ask")
         sim.clear_faults()
         answers = [one.result() for one in asked]
     assert all(a.status_code == 200 and "fwd=request; stored" in a.headers["Cache-Status"] for a in answers)
