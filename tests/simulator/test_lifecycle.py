@@ -126,11 +126,14 @@ def test_idle_actions_have_no_effect(sim):
 def test_busy_shoot_refuses_changes(sim):
     sim.ready()
     sim.call("PUT", "/workers/wg1", {"minimum": 2})
+    sim.advance(5)
     for method, path, body in (("PATCH", "", {"allowed_cidrs": []}), ("POST", "/workers", worker_body("wg2")),
                                ("PUT", "/workers/wg1", {"maximum": 9}), ("DELETE", "/workers/wg1", None)):
         assert sim.call(method, path, body).status_code == 409, (method, path)
     assert sim.call("PATCH", "/reconcile").status_code == 202
     sim.advance(16)
+    assert sim.operation()[:2] == ("Reconcile", "Processing")
+    sim.advance(30)
     assert sim.operation() == ("Reconcile", "Succeeded", 100)
 
 
