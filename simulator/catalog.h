@@ -16,6 +16,8 @@ struct known_region {
     int area_id;
     const char *area_name;
     const char *area_tag;
+    const char *v1_name;
+    bool compliant; /* v1 shows its ids as integers, those of public as strings */
     const char *zones[4];
 };
 

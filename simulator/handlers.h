@@ -69,6 +69,9 @@ void control_settings_set(struct exchange *x);
 void control_down(struct exchange *x);
 void control_replay(struct exchange *x);
 void control_replay_clear(struct exchange *x);
+/* control_catalog.c */
+void control_catalog(struct exchange *x);
+void control_catalog_change(struct exchange *x);
 /* control_state.c */
 void control_lifecycle(struct exchange *x);
 void control_lifecycle_clear(struct exchange *x);

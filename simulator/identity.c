@@ -28,19 +28,21 @@ void handle_current_user(struct exchange *x)
                           "active_deletion_request"));
 }
 
+static json_t *id_v1(const struct known_region *region, int id)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", id);
+    return region->compliant ? json_integer(id) : json_string(text);
+}
+
 static json_t *domain_v1(const struct known_region *region, const char *id)
 {
-    char area[16];
-    char zone[16];
-    char name[96];
-
-    snprintf(area, sizeof area, "%d", region->area_id);
-    snprintf(zone, sizeof zone, "%d", region->id);
-    snprintf(name, sizeof name, "%s / %s", region->name, region->area_name);
-    return json_pack("{s:{s:s, s:s, s:s, s:[{s:s, s:s, s:s, s:s}]}, s:s, s:s, s:s, s:b}", "area", "id", area,
-                     "name", region->area_name, "tag", region->area_tag, "regions", "zone_id", zone, "name",
-                     name, "status", "active", "region", region->tag, "id", id, "status", "provisioned",
-                     "name", DOMAIN_NAME, "enabled", 1);
+    return json_pack("{s:{s:o, s:s, s:s, s:[{s:o, s:s, s:s, s:s}]}, s:s, s:s, s:s, s:b}", "area", "id",
+                     id_v1(region, region->area_id), "name", region->area_name, "tag", region->area_tag,
+                     "regions", "zone_id", id_v1(region, region->id), "name", region->v1_name, "status",
+                     "active", "region", region->tag, "id", id, "status", "provisioned", "name", DOMAIN_NAME,
+                     "enabled", 1);
 }
 
 static json_t *domain_v2(const struct known_region *region, const char *id)

@@ -1,6 +1,8 @@
 /* Faulty variants of JSON answers. */
 #include "faults.h"
 
+#include "json_text.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +50,7 @@ static json_t *wrong_type(const char *key, const char *parent, const json_t *val
         return json_string(text);
     }
     if (json_is_real(value)) {
-        snprintf(text, sizeof text, "%.17g", json_real_value(value));
+        real_text(json_real_value(value), text);
         return json_string(text);
     }
     if (!json_is_array(value))

@@ -109,6 +109,8 @@ static const struct route routes[] = {
     {"DELETE", "/_sim/shoots/{s}", OPERATION_OTHER, 0, 0, 204, control_shoot_vanish},
     {"GET", "/_sim/settings", OPERATION_OTHER, 0, 0, 200, control_settings},
     {"POST", "/_sim/settings", OPERATION_OTHER, 0, 0, 200, control_settings_set},
+    {"GET", "/_sim/catalog", OPERATION_OTHER, 0, 0, 200, control_catalog},
+    {"POST", "/_sim/catalog", OPERATION_OTHER, 0, 0, 200, control_catalog_change},
     {"GET", "/_sim/state", OPERATION_OTHER, 0, 0, 200, control_state},
     {"PUT", "/_sim/state", OPERATION_OTHER, 0, 0, 200, control_state_set},
     {"POST", "/_sim/down", OPERATION_OTHER, 0, 0, 200, control_down},
