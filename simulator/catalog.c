@@ -320,6 +320,17 @@ const char *catalog_default_image(const json_t *catalog)
     return json_string_value(json_object_get(found, "version"));
 }
 
+const char *catalog_default_machine(const json_t *catalog)
+{
+    json_t *type;
+    size_t i;
+
+    json_array_foreach (json_object_get(catalog, "machine_types"), i, type)
+        if (json_is_true(json_object_get(type, "usable")))
+            return json_string_value(json_object_get(type, "name"));
+    return "";
+}
+
 json_t *catalog_default_zones(const json_t *catalog, const char *region)
 {
     const json_t *found = find_by(json_object_get(catalog, "regions"), "name", region);

@@ -36,6 +36,8 @@ const char *catalog_refuse_machine(const json_t *catalog, const char *type);
 const char *catalog_refuse_zone(const json_t *catalog, const char *region, const char *zone);
 /* Newest supported image version. */
 const char *catalog_default_image(const json_t *catalog);
+/* The first machine type that can be used. */
+const char *catalog_default_machine(const json_t *catalog);
 json_t *catalog_default_zones(const json_t *catalog, const char *region);
 /* Negative, zero, positive as a is older than, equal to, newer than b. */
 int catalog_compare_versions(const char *a, const char *b);

@@ -14,8 +14,8 @@ static const struct rule change_rules[] = {
 };
 
 static const struct rule type_rules[] = {
-    {"name", KIND_STRING, PATTERN_TEXT, RULE_REQUIRED},   {"cpu", KIND_INTEGER, PATTERN_NONE, RULE_REQUIRED},
-    {"gpu", KIND_INTEGER, PATTERN_NONE, RULE_REQUIRED},   {"memory", KIND_STRING, PATTERN_GIB, RULE_REQUIRED},
+    {"name", KIND_STRING, PATTERN_TEXT, RULE_REQUIRED},  {"cpu", KIND_INTEGER, PATTERN_NONE, RULE_REQUIRED},
+    {"gpu", KIND_INTEGER, PATTERN_NONE, RULE_REQUIRED},  {"memory", KIND_STRING, PATTERN_GIB, RULE_REQUIRED},
     {"architecture", KIND_STRING, PATTERN_DNS_LABEL, 0}, {"usable", KIND_BOOLEAN, PATTERN_NONE, 0},
 };
 

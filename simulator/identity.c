@@ -1,4 +1,6 @@
 /* Who the caller is, and which domains, regions, projects and quotas there are. */
+#include "identity.h"
+
 #include "catalog.h"
 #include "exchange.h"
 #include "handlers.h"
@@ -7,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DOMAIN_ID_SIZE 33
-#define DOMAIN_NAME    "CCP_Domain_000P000"
+#define DOMAIN_NAME "CCP_Domain_000P000"
 
 /* One domain per region, with a stable id. */
 static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
@@ -22,9 +23,9 @@ static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
 void handle_current_user(struct exchange *x)
 {
     answer_json(x, 200,
-                json_pack("{s:i, s:s, s:b, s:{}, s:{s:i, s:s, s:s}, s:[], s:i, s:n}", "id", 42, "name",
-                          x->sim->options->login, "admin", 0, "privileges", "currency", "id", 1, "code",
-                          "SEK", "name", "krona", "ip_restrictions", "auth_provider_id", 1,
+                json_pack("{s:i, s:s, s:b, s:{}, s:{s:i, s:s, s:s}, s:[], s:i, s:n}", "id", ACCOUNT_USER_ID,
+                          "name", x->sim->options->login, "admin", 0, "privileges", "currency", "id", 1,
+                          "code", "SEK", "name", "krona", "ip_restrictions", "auth_provider_id", 1,
                           "active_deletion_request"));
 }
 
@@ -106,21 +107,26 @@ void handle_current_projects(struct exchange *x)
     answer_json(x, 200, list);
 }
 
-static bool is_domain(const struct sim *sim, const char *id)
+json_t *identity_projects(const struct sim *sim, const char *domain)
+{
+    return make_projects(sim, domain, false);
+}
+
+const char *identity_region_of(const struct sim *sim, const char *domain)
 {
     for (size_t i = 0; i < sim->options->region_count; i++) {
         char known[DOMAIN_ID_SIZE];
 
         domain_id(sim->options->regions[i], known);
-        if (strcmp(known, id) == 0)
-            return true;
+        if (strcmp(known, domain) == 0)
+            return sim->options->regions[i];
     }
-    return false;
+    return NULL;
 }
 
 void handle_v1_projects(struct exchange *x)
 {
-    if (!is_domain(x->sim, x->params[PARAM_DOMAIN]))
+    if (identity_region_of(x->sim, x->params[PARAM_DOMAIN]) == NULL)
         answer_error(x, 404, "Not Found: Domain not found");
     else
         answer_json(x, 200, make_projects(x->sim, x->params[PARAM_DOMAIN], true));
