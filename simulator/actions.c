@@ -16,9 +16,12 @@ void answer_action(struct exchange *x)
 
 bool refuse_when_busy(struct exchange *x)
 {
+    bool busy =
+        x->sim->settings.refuse_before_pickup ? lifecycle_is_busy(x->shoot) : lifecycle_is_running(x->shoot);
+
     if (x->shoot->deleting)
         answer_error(x, 409, "The shoot is being deleted");
-    else if (lifecycle_is_busy(x->shoot))
+    else if (busy)
         answer_error(x, 409, "Another operation is in progress on the shoot");
     else
         return false;
@@ -37,11 +40,20 @@ static void do_nothing(struct exchange *x)
     answer_action(x);
 }
 
+/* As it will be when what waits has been carried out. */
+static bool is_to_be_hibernated(const struct shoot *shoot)
+{
+    if (!shoot->has_queued)
+        return shoot->hibernated;
+    return run_does(&shoot->queued, RUN_HIBERNATE) ||
+           (shoot->hibernated && !run_does(&shoot->queued, RUN_WAKE));
+}
+
 void handle_hibernate(struct exchange *x)
 {
     if (refuse_when_busy(x))
         return;
-    if (x->shoot->hibernated)
+    if (is_to_be_hibernated(x->shoot))
         do_nothing(x);
     else if (x->sim->settings.hibernation_blocked)
         answer_error(x, 400, "Hibernation is not possible");
@@ -53,7 +65,7 @@ void handle_wake(struct exchange *x)
 {
     if (refuse_when_busy(x))
         return;
-    if (x->shoot->hibernated)
+    if (is_to_be_hibernated(x->shoot))
         start(x, RUN_WAKE);
     else
         do_nothing(x);
@@ -80,10 +92,12 @@ void handle_maintenance(struct exchange *x)
 
 void handle_retry(struct exchange *x)
 {
-    if (x->shoot->has_run && x->shoot->run.state == RUN_FAILED && !x->shoot->has_queued)
-        start(x, x->shoot->run.kind);
-    else
+    if (x->shoot->has_run && x->shoot->run.state == RUN_FAILED && !x->shoot->has_queued) {
+        lifecycle_accept_again(x->sim, x->shoot);
+        answer_action(x);
+    } else {
         do_nothing(x);
+    }
 }
 
 void handle_enable_ha(struct exchange *x)

@@ -170,11 +170,42 @@ static bool is_waiting(const struct sim *sim, const json_t *members)
            strcmp(json_string_value(json_object_get(members, "verification")), sim->auth.verification) == 0;
 }
 
+/* True when the member is one of the values, or absent and not required; else answers 400. */
+static bool is_one_of(struct exchange *x, const json_t *members, const char *name, bool required,
+                      const char *const *values)
+{
+    const json_t *given = json_object_get(members, name);
+    const char *text = json_string_value(given);
+
+    if (!required && (given == NULL || json_is_null(given)))
+        return true;
+    for (; text != NULL && *values != NULL; values++)
+        if (strcmp(text, *values) == 0)
+            return true;
+    answer_invalid(x, json_pack("[{s:s, s:s}]", "key", name, "value",
+                                given == NULL ? "is required" : "is not one of the known values"));
+    return false;
+}
+
+/* Hashes come in mails, and the simulator sends none: every hash is a wrong one. */
+void auth_create_by_hash(struct exchange *x)
+{
+    static const char *const types[] = {"adminlogin", "authlogin", "registrationlogin", "resellerlogin",
+                                        NULL};
+
+    if (has_strings(x, x->json, "login", "hash") && is_one_of(x, x->json, "type", true, types))
+        fail_login(x, "Wrong login or hash");
+    else
+        x->sim->log.failed_logins++;
+}
+
 void auth_request_code(struct exchange *x)
 {
+    static const char *const languages[] = {"ar", "en", "pl", "se", NULL};
     const json_t *members = members_of(x, "request2fa");
 
-    if (!has_strings(x, members, "login", "verification"))
+    if (!has_strings(x, members, "login", "verification") ||
+        !is_one_of(x, members, "language_code", false, languages))
         return;
     if (!is_waiting(x->sim, members)) {
         answer_error(x, 400, "Unknown verification");

@@ -32,6 +32,7 @@ void auth_expire_all(struct sim *sim);
 size_t auth_live_count(struct sim *sim);
 
 void auth_create_token(struct exchange *x);
+void auth_create_by_hash(struct exchange *x);
 void auth_request_code(struct exchange *x);
 void auth_verify_code(struct exchange *x);
 void auth_validate(struct exchange *x);

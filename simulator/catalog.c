@@ -38,19 +38,19 @@ static const struct {
 };
 
 static const struct known_region known_regions[] = {
-    {"Sto2", 2, "Stockholm", 6, "Sweden / Stockholm", "SE_STO2", {"nova"}},
-    {"Fra1", 6, "Frankfurt", 7, "Germany / Frankfurt", "DE", {"nova"}},
-    {"Kna1", 1, "Karlskrona", 1, "Europe", "EU", {"nova"}},
-    {"sto1hs", 103, "Sto1hs", 4, "CityCloud Compliant Sto1hs", "STO1HS", {"nova"}},
-    {"sto2hs", 101, "Sto2hs", 1, "CityCloud Compliant Sto2hs", "STO2HS", {"nova"}},
-    {"sto-com", 104, "Sto-Com", 5, "Cleura STO-COM", "STO-COM", {"az1", "az2", "az3"}},
+    {"Sto2", 2, "Stockholm", 6, "Sweden / Stockholm", "SE_STO2", "Stockholm / Sweden", false, {"nova"}},
+    {"Fra1", 6, "Frankfurt", 7, "Germany / Frankfurt", "DE", "Frankfurt / Germany", false, {"nova"}},
+    {"Kna1", 1, "Karlskrona", 1, "Europe", "EU", "Karlskrona / Sweden", false, {"nova"}},
+    {"sto1hs", 103, "Sto1hs", 4, "CityCloud Compliant Sto1hs", "STO1HS", "Sto1hs", true, {"nova"}},
+    {"sto2hs", 101, "Sto2hs", 1, "CityCloud Compliant Sto2hs", "STO2HS", "Sto2hs", true, {"nova"}},
+    {"sto-com", 104, "Sto-Com", 5, "Cleura STO-COM", "STO-COM", "Sto-Com", true, {"az1", "az2", "az3"}},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 struct known_region catalog_region(const char *tag)
 {
-    struct known_region made = {tag, 0, tag, 0, tag, tag, {"nova"}};
+    struct known_region made = {tag, 0, tag, 0, tag, tag, tag, false, {"nova"}};
     int number = (int)(random_hash(2, tag) % 900) + 200;
 
     for (size_t i = 0; i < COUNT(known_regions); i++)
@@ -318,6 +318,17 @@ const char *catalog_default_image(const json_t *catalog)
     const json_t *found = find_by(json_object_get(image, "versions"), "classification", "supported");
 
     return json_string_value(json_object_get(found, "version"));
+}
+
+const char *catalog_default_machine(const json_t *catalog)
+{
+    json_t *type;
+    size_t i;
+
+    json_array_foreach (json_object_get(catalog, "machine_types"), i, type)
+        if (json_is_true(json_object_get(type, "usable")))
+            return json_string_value(json_object_get(type, "name"));
+    return "";
 }
 
 json_t *catalog_default_zones(const json_t *catalog, const char *region)

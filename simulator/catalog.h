@@ -16,6 +16,8 @@ struct known_region {
     int area_id;
     const char *area_name;
     const char *area_tag;
+    const char *v1_name;
+    bool compliant; /* v1 shows its ids as integers, those of public as strings */
     const char *zones[4];
 };
 
@@ -34,6 +36,8 @@ const char *catalog_refuse_machine(const json_t *catalog, const char *type);
 const char *catalog_refuse_zone(const json_t *catalog, const char *region, const char *zone);
 /* Newest supported image version. */
 const char *catalog_default_image(const json_t *catalog);
+/* The first machine type that can be used. */
+const char *catalog_default_machine(const json_t *catalog);
 json_t *catalog_default_zones(const json_t *catalog, const char *region);
 /* Negative, zero, positive as a is older than, equal to, newer than b. */
 int catalog_compare_versions(const char *a, const char *b);

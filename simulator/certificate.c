@@ -90,12 +90,12 @@ static X509 *new_certificate(struct kubeconfig_authority *authority, EVP_PKEY *k
 }
 
 static void write_ca(BIO *out, struct kubeconfig_authority *authority, const char *name, int64_t from,
-                     int64_t life)
+                     int64_t until)
 {
     X509 *certificate = new_certificate(authority, authority->key, name);
 
     set_name(X509_get_subject_name(certificate), "CN", name);
-    set_times(certificate, from, from + life);
+    set_times(certificate, from, until);
     add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE");
     add_extension(certificate, NID_key_usage, "critical,digitalSignature,keyCertSign");
     must(X509_sign(certificate, authority->key, EVP_sha256()), "sign");
@@ -126,13 +126,13 @@ static BIO *new_memory(void)
 }
 
 char *certificate_ca_base64(struct kubeconfig_authority *authority, const char *name, const char *previous,
-                            int64_t from, int64_t life)
+                            int64_t from, int64_t until)
 {
     BIO *out = new_memory();
 
-    write_ca(out, authority, name, from, life);
+    write_ca(out, authority, name, from, until);
     if (previous != NULL)
-        write_ca(out, authority, previous, from, life);
+        write_ca(out, authority, previous, from, until);
     return take_base64(out);
 }
 

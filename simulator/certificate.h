@@ -14,7 +14,7 @@ struct client_credentials {
 
 /* A self-signed CA certificate, followed by one of `previous` when that is not NULL. */
 char *certificate_ca_base64(struct kubeconfig_authority *authority, const char *name, const char *previous,
-                            int64_t from, int64_t life);
+                            int64_t from, int64_t until);
 struct client_credentials certificate_client(struct kubeconfig_authority *authority, const char *issuer,
                                              const char *user, int64_t from, int64_t until);
 

@@ -100,6 +100,7 @@ static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
     shoot->ever_succeeded = true;
     shoot->hibernated = kind == RUN_HIBERNATE;
     shoot->run.kind = kind;
+    shoot->run.kinds = 1U << (unsigned)kind;
     shoot->run.type = kind == RUN_CREATE ? RUN_TYPE_CREATE : RUN_TYPE_RECONCILE;
     shoot->run.state = RUN_SUCCEEDED;
     shoot->run.starts_us = ended_us - duration_us;

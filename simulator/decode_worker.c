@@ -204,11 +204,12 @@ static json_t *blank_worker(struct sim *sim, const char *region, const json_t *b
         low = json_integer_value(maximum);
     random_text(&sim->random, "0123456789abcdef", made, sizeof made);
     return json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:I, s:I, s:i, s:i, s:{s:s}, s:o, s:[], s:[], s:[]}",
-                     "name", given != NULL ? given : made, "machine", "type", "", "architecture", "amd64",
-                     "image", "name", "gardenlinux", "version", catalog_default_image(sim->catalog),
-                     "minimum", low, "maximum", low > 5 ? low : 5, "max_surge", 1, "max_unavailable", 0,
-                     "volume", "size", VOLUME_DEFAULT, "zones", catalog_default_zones(sim->catalog, region),
-                     "labels", "annotations", "taints");
+                     "name", given != NULL ? given : made, "machine", "type",
+                     catalog_default_machine(sim->catalog), "architecture", "amd64", "image", "name",
+                     "gardenlinux", "version", catalog_default_image(sim->catalog), "minimum", low, "maximum",
+                     low > 5 ? low : 5, "max_surge", 1, "max_unavailable", 0, "volume", "size",
+                     VOLUME_DEFAULT, "zones", catalog_default_zones(sim->catalog, region), "labels",
+                     "annotations", "taints");
 }
 
 json_t *decode_worker(struct sim *sim, const char *region, const json_t *body, const char *prefix,

@@ -1,6 +1,7 @@
 #include "exchange.h"
 
 #include "faults.h"
+#include "json_text.h"
 #include "lifecycle.h"
 #include "replay.h"
 #include "routes.h"
@@ -240,7 +241,7 @@ static void write_answer(struct exchange *x)
     if (exchange_generation(x) == 1 || x->sim->settings.escape_slashes)
         flags |= JSON_ESCAPE_SLASH;
     free(x->text);
-    x->text = json_dumps(x->answer, flags);
+    x->text = json_text(x->answer, flags);
     if (x->text == NULL)
         x->text = sim_strdup("null");
     x->text_size = strlen(x->text);

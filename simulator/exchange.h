@@ -26,6 +26,8 @@ enum param {
     PARAM_WORKER,
     PARAM_NODE,
     PARAM_DOMAIN,
+    PARAM_USER,
+    PARAM_NAME,
     PARAM_ID,
     PARAM_MAX_
 };

@@ -1,11 +1,14 @@
 #include "faults.h"
 
 #include "exchange.h"
+#include "json_text.h"
 #include "routes.h"
 #include "sim.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define DELAY_MS_MAX 600000
 
 static const char *const kinds[FAULT_KIND_MAX_] = {
     [FAULT_DROP] = "drop",
@@ -39,6 +42,48 @@ static char *copy_string(const json_t *value)
     return json_is_string(value) ? sim_strdup(json_string_value(value)) : NULL;
 }
 
+/* NULL when every member of the description is known and of its type. */
+static const char *check_members_of(const json_t *description)
+{
+    static const struct {
+        const char *name;
+        json_type type;
+        const char *reason;
+    } known[] = {{"operation", JSON_STRING, "operation must be a string"},
+                 {"kind", JSON_STRING, "kind must be a string"},
+                 {"count", JSON_INTEGER, "count must be an integer"},
+                 {"skip", JSON_INTEGER, "skip must be an integer"},
+                 {"shoot", JSON_STRING, "shoot must be a string"},
+                 {"effect", JSON_TRUE, "effect must be true or false"},
+                 {"status", JSON_INTEGER, "status must be an integer"},
+                 {"body", JSON_STRING, "body must be a string"},
+                 {"headers", JSON_OBJECT, "headers must be an object"},
+                 {"delay_ms", JSON_INTEGER, "delay_ms must be an integer"},
+                 {"content_type", JSON_STRING, "content_type must be a string"}};
+    size_t found = 0;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const json_t *value = json_object_get(description, known[i].name);
+
+        if (value == NULL)
+            continue;
+        found++;
+        if (known[i].type == JSON_TRUE ? !json_is_boolean(value) : json_typeof(value) != known[i].type)
+            return known[i].reason;
+    }
+    return found == json_object_size(description) ? NULL : "unknown member";
+}
+
+static const char *check_headers(const json_t *headers)
+{
+    json_t *object = (json_t *)(uintptr_t)headers; /* the iterator's type is not const */
+
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+        if (!json_is_string(json_object_iter_value(at)))
+            return "headers must be strings";
+    return NULL;
+}
+
 static int64_t integer_or(const json_t *value, int64_t otherwise)
 {
     return json_is_integer(value) ? json_integer_value(value) : otherwise;
@@ -46,10 +91,14 @@ static int64_t integer_or(const json_t *value, int64_t otherwise)
 
 static const char *check(const struct fault *fault, const json_t *description)
 {
-    const json_t *headers = json_object_get(description, "headers");
+    int64_t delay_ms = integer_or(json_object_get(description, "delay_ms"), 0);
+    const char *reason;
 
     if (!json_is_object(description))
         return "a fault is an object";
+    reason = check_members_of(description);
+    if (reason != NULL)
+        return reason;
     if (fault->operation == OPERATION_INVALID)
         return "unknown operation";
     if (fault->kind == FAULT_KIND_INVALID)
@@ -58,7 +107,9 @@ static const char *check(const struct fault *fault, const json_t *description)
         return "count and skip are not negative";
     if (fault->status < 200 || fault->status > 599)
         return "status must be 200 to 599";
-    return headers == NULL || json_is_object(headers) ? NULL : "headers must be an object";
+    if (delay_ms < 0 || delay_ms > DELAY_MS_MAX)
+        return "delay_ms must be 0 to 600000";
+    return check_headers(json_object_get(description, "headers"));
 }
 
 static struct fault *fault_free(struct fault *fault)
@@ -81,7 +132,7 @@ struct fault *faults_add(struct faults *faults, const json_t *description, const
     fault->count = integer_or(json_object_get(description, "count"), 1);
     fault->skip = integer_or(json_object_get(description, "skip"), 0);
     fault->status = (int)integer_or(json_object_get(description, "status"), 500);
-    fault->delay_ms = (unsigned)integer_or(json_object_get(description, "delay_ms"), 0) % 600001U;
+    fault->delay_ms = (unsigned)integer_or(json_object_get(description, "delay_ms"), 0);
     fault->effect = json_is_true(json_object_get(description, "effect"));
     fault->shoot = copy_string(json_object_get(description, "shoot"));
     fault->body = copy_string(json_object_get(description, "body"));
@@ -186,7 +237,7 @@ static void answer_garbage(const struct fault *fault, struct exchange *x)
 /* The first letter of the first text becomes the beginning of a sequence that does not go on. */
 static void answer_invalid_utf8(struct exchange *x)
 {
-    char *text = x->answer != NULL ? json_dumps(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *text = x->answer != NULL ? json_text(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
     char *value = text != NULL ? strstr(text, "\":\"") : NULL;
 
     if (value != NULL)

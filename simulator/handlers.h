@@ -51,6 +51,18 @@ void handle_domains(struct exchange *x);
 void handle_current_projects(struct exchange *x);
 void handle_quota(struct exchange *x);
 void handle_v1_projects(struct exchange *x);
+/* openstack.c */
+void handle_domain_endpoints(struct exchange *x);
+void handle_domain_roles(struct exchange *x);
+void handle_domain_users(struct exchange *x);
+void handle_project_users(struct exchange *x);
+void handle_user_projects(struct exchange *x);
+void handle_rc_credentials(struct exchange *x);
+void handle_project_logs(struct exchange *x);
+/* 403, as Cleura says it to a user without the privilege: for all that is not simulated. */
+void handle_no_access(struct exchange *x);
+/* apidoc.c */
+void handle_apidoc(struct exchange *x);
 /* control.c */
 void control_healthz(struct exchange *x);
 void control_counters(struct exchange *x);
@@ -69,6 +81,9 @@ void control_settings_set(struct exchange *x);
 void control_down(struct exchange *x);
 void control_replay(struct exchange *x);
 void control_replay_clear(struct exchange *x);
+/* control_catalog.c */
+void control_catalog(struct exchange *x);
+void control_catalog_change(struct exchange *x);
 /* control_state.c */
 void control_lifecycle(struct exchange *x);
 void control_lifecycle_clear(struct exchange *x);

@@ -1,4 +1,6 @@
 /* Who the caller is, and which domains, regions, projects and quotas there are. */
+#include "identity.h"
+
 #include "catalog.h"
 #include "exchange.h"
 #include "handlers.h"
@@ -7,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DOMAIN_ID_SIZE 33
-#define DOMAIN_NAME    "CCP_Domain_000P000"
+#define DOMAIN_NAME "CCP_Domain_000P000"
 
 /* One domain per region, with a stable id. */
 static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
@@ -22,25 +23,27 @@ static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
 void handle_current_user(struct exchange *x)
 {
     answer_json(x, 200,
-                json_pack("{s:i, s:s, s:b, s:{}, s:{s:i, s:s, s:s}, s:[], s:i, s:n}", "id", 42, "name",
-                          x->sim->options->login, "admin", 0, "privileges", "currency", "id", 1, "code",
-                          "SEK", "name", "krona", "ip_restrictions", "auth_provider_id", 1,
+                json_pack("{s:i, s:s, s:b, s:{}, s:{s:i, s:s, s:s}, s:[], s:i, s:n}", "id", ACCOUNT_USER_ID,
+                          "name", x->sim->options->login, "admin", 0, "privileges", "currency", "id", 1,
+                          "code", "SEK", "name", "krona", "ip_restrictions", "auth_provider_id", 1,
                           "active_deletion_request"));
+}
+
+static json_t *id_v1(const struct known_region *region, int id)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", id);
+    return region->compliant ? json_integer(id) : json_string(text);
 }
 
 static json_t *domain_v1(const struct known_region *region, const char *id)
 {
-    char area[16];
-    char zone[16];
-    char name[96];
-
-    snprintf(area, sizeof area, "%d", region->area_id);
-    snprintf(zone, sizeof zone, "%d", region->id);
-    snprintf(name, sizeof name, "%s / %s", region->name, region->area_name);
-    return json_pack("{s:{s:s, s:s, s:s, s:[{s:s, s:s, s:s, s:s}]}, s:s, s:s, s:s, s:b}", "area", "id", area,
-                     "name", region->area_name, "tag", region->area_tag, "regions", "zone_id", zone, "name",
-                     name, "status", "active", "region", region->tag, "id", id, "status", "provisioned",
-                     "name", DOMAIN_NAME, "enabled", 1);
+    return json_pack("{s:{s:o, s:s, s:s, s:[{s:o, s:s, s:s, s:s}]}, s:s, s:s, s:s, s:b}", "area", "id",
+                     id_v1(region, region->area_id), "name", region->area_name, "tag", region->area_tag,
+                     "regions", "zone_id", id_v1(region, region->id), "name", region->v1_name, "status",
+                     "active", "region", region->tag, "id", id, "status", "provisioned", "name", DOMAIN_NAME,
+                     "enabled", 1);
 }
 
 static json_t *domain_v2(const struct known_region *region, const char *id)
@@ -104,21 +107,26 @@ void handle_current_projects(struct exchange *x)
     answer_json(x, 200, list);
 }
 
-static bool is_domain(const struct sim *sim, const char *id)
+json_t *identity_projects(const struct sim *sim, const char *domain)
+{
+    return make_projects(sim, domain, false);
+}
+
+const char *identity_region_of(const struct sim *sim, const char *domain)
 {
     for (size_t i = 0; i < sim->options->region_count; i++) {
         char known[DOMAIN_ID_SIZE];
 
         domain_id(sim->options->regions[i], known);
-        if (strcmp(known, id) == 0)
-            return true;
+        if (strcmp(known, domain) == 0)
+            return sim->options->regions[i];
     }
-    return false;
+    return NULL;
 }
 
 void handle_v1_projects(struct exchange *x)
 {
-    if (!is_domain(x->sim, x->params[PARAM_DOMAIN]))
+    if (identity_region_of(x->sim, x->params[PARAM_DOMAIN]) == NULL)
         answer_error(x, 404, "Not Found: Domain not found");
     else
         answer_json(x, 200, make_projects(x->sim, x->params[PARAM_DOMAIN], true));

@@ -38,6 +38,13 @@ static void ca_name(const struct shoot *shoot, int generation, char *out, size_t
     snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
 
+/* The start of the simulator lies in the past of both clocks, however far the simulated one was moved: what
+ * is valid from then on is valid for a client that looks at the real one, too. */
+static int64_t valid_from(const struct sim *sim)
+{
+    return sim->clock.started_sim_us / US_PER_SECOND - 60;
+}
+
 /* The bundle: the present CA, and while a rotation is between its two steps also the one before. */
 static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
 {
@@ -48,8 +55,8 @@ static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
 
     ca_name(shoot, shoot->ca_generation, name, sizeof name);
     ca_name(shoot, shoot->ca_generation - 1, previous, sizeof previous);
-    return certificate_ca_base64(sim->authority, name, both ? previous : NULL,
-                                 shoot->created_us / US_PER_SECOND - 60, CA_LIFE_SECONDS);
+    return certificate_ca_base64(sim->authority, name, both ? previous : NULL, valid_from(sim),
+                                 shoot->created_us / US_PER_SECOND + CA_LIFE_SECONDS);
 }
 
 static void write_clusters(struct writer *writer, const struct shoot *shoot, const char *prefix,
@@ -91,7 +98,7 @@ static char *make_kubeconfig(struct sim *sim, const struct shoot *shoot, int64_t
     snprintf(prefix, sizeof prefix, "garden-%s--%s-", shoot->garden_project, shoot->name);
     snprintf(user, sizeof user, "gardener.cloud:admin:%.60s", "cleura-sim");
     ca_name(shoot, shoot->ca_generation, issuer, sizeof issuer);
-    client = certificate_client(sim->authority, issuer, user, now_s - 60, now_s + seconds);
+    client = certificate_client(sim->authority, issuer, user, valid_from(sim), now_s + seconds);
     write_line(&writer, "apiVersion: v1", "", "");
     write_line(&writer, "kind: Config", "", "");
     write_line(&writer, "current-context: ", prefix, addresses[0]);

@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static unsigned bit_of(enum run_kind kind)
+{
+    return 1U << (unsigned)kind;
+}
+
+bool run_does(const struct run *run, enum run_kind kind)
+{
+    return (run->kinds & bit_of(kind)) != 0;
+}
+
 void run_done(struct run *run)
 {
     json_decref(run->codes);
@@ -48,7 +58,7 @@ static bool script_matches(const struct script *script, const struct shoot *shoo
     if (script->shoot != NULL && strcmp(script->shoot, shoot->name) != 0)
         return false;
     if (script->kind != RUN_KIND_INVALID)
-        return script->kind == run->kind;
+        return run_does(run, script->kind);
     return script->type == RUN_TYPE_MAX_ || script->type == run->type;
 }
 
@@ -80,21 +90,59 @@ static enum run_type type_of(const struct shoot *shoot, enum run_kind kind)
     return shoot->ever_succeeded ? RUN_TYPE_RECONCILE : RUN_TYPE_CREATE;
 }
 
-void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind)
+/* What a run of several kinds shows: the create if it is one, else the one that takes longest. */
+static enum run_kind leading_kind(const struct sim *sim, unsigned kinds)
+{
+    enum run_kind leading = RUN_KIND_INVALID;
+
+    for (int kind = 0; kind < RUN_KIND_MAX_; kind++) {
+        if ((kinds & bit_of((enum run_kind)kind)) == 0)
+            continue;
+        if (kind == RUN_CREATE || kind == RUN_DELETE)
+            return (enum run_kind)kind;
+        if (leading == RUN_KIND_INVALID || sim->settings.durations[kind] > sim->settings.durations[leading])
+            leading = (enum run_kind)kind;
+    }
+    return leading;
+}
+
+static void join(const struct sim *sim, struct run *waiting, unsigned kinds)
+{
+    /* The last word on hibernation counts. */
+    if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
+        waiting->kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
+    waiting->kinds |= kinds;
+    waiting->kind = leading_kind(sim, waiting->kinds);
+}
+
+static void accept_kinds(struct sim *sim, struct shoot *shoot, unsigned kinds)
 {
     int64_t now_us = clock_now_us(&sim->clock);
+    bool deletes = (kinds & bit_of(RUN_DELETE)) != 0;
 
     if (shoot->has_queued && shoot->queued.kind == RUN_DELETE)
         return;
-    run_done(&shoot->queued);
-    memset(&shoot->queued, 0, sizeof shoot->queued);
-    shoot->queued.kind = kind;
-    shoot->queued.state = RUN_PENDING;
-    shoot->queued.accepted_us = now_us;
-    shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
-    shoot->has_queued = true;
-    if (kind == RUN_DELETE)
+    if (!shoot->has_queued || deletes) {
+        run_done(&shoot->queued);
+        memset(&shoot->queued, 0, sizeof shoot->queued);
+        shoot->queued.state = RUN_PENDING;
+        shoot->queued.accepted_us = now_us;
+        shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
+        shoot->has_queued = true;
+    }
+    join(sim, &shoot->queued, kinds);
+    if (deletes)
         shoot->deleting = true;
+}
+
+void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind)
+{
+    accept_kinds(sim, shoot, bit_of(kind));
+}
+
+void lifecycle_accept_again(struct sim *sim, struct shoot *shoot)
+{
+    accept_kinds(sim, shoot, shoot->run.kinds);
 }
 
 static void begin_queued(struct sim *sim, struct shoot *shoot, int64_t at_us)
@@ -112,10 +160,10 @@ static void begin_queued(struct sim *sim, struct shoot *shoot, int64_t at_us)
     run->changed_us = at_us;
     run->duration_us = clock_from_seconds(sim->settings.durations[run->kind]);
     apply_script(sim, shoot, run);
-    if (run->kind == RUN_CA_PREPARE) {
+    if (run_does(run, RUN_CA_PREPARE)) {
         shoot->ca_stage = CA_PREPARING;
         shoot->ca_generation++;
-    } else if (run->kind == RUN_CA_COMPLETE) {
+    } else if (run_does(run, RUN_CA_COMPLETE)) {
         shoot->ca_stage = CA_COMPLETING;
     }
 }
@@ -127,15 +175,13 @@ static void succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
     if (shoot->run.kind != RUN_DELETE)
         shoot->ever_succeeded = true;
     shoot->care_until_us = at_us + clock_from_seconds(sim->settings.care_seconds);
-    if (shoot->run.kind == RUN_HIBERNATE || shoot->run.kind == RUN_WAKE)
+    if (run_does(&shoot->run, shoot->hibernated ? RUN_WAKE : RUN_HIBERNATE)) {
+        shoot->hibernated = !shoot->hibernated;
         shoot->flag_turns_us = at_us + clock_from_seconds(sim->settings.hibernated_lag_seconds);
-    if (shoot->run.kind == RUN_HIBERNATE)
-        shoot->hibernated = true;
-    else if (shoot->run.kind == RUN_WAKE)
-        shoot->hibernated = false;
-    else if (shoot->run.kind == RUN_CA_PREPARE)
+    }
+    if (run_does(&shoot->run, RUN_CA_PREPARE))
         shoot->ca_stage = CA_PREPARED;
-    else if (shoot->run.kind == RUN_CA_COMPLETE)
+    else if (run_does(&shoot->run, RUN_CA_COMPLETE))
         shoot->ca_stage = CA_COMPLETED;
 }
 
@@ -230,9 +276,14 @@ void lifecycle_advance_all(struct sim *sim)
     }
 }
 
+bool lifecycle_is_running(const struct shoot *shoot)
+{
+    return shoot->has_run && shoot->run.state == RUN_PROCESSING;
+}
+
 bool lifecycle_is_busy(const struct shoot *shoot)
 {
-    return shoot->has_queued || (shoot->has_run && shoot->run.state == RUN_PROCESSING);
+    return shoot->has_queued || lifecycle_is_running(shoot);
 }
 
 int lifecycle_progress(const struct shoot *shoot, int64_t now_us)

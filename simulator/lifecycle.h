@@ -1,7 +1,7 @@
 /* Runs: what the backend does with a shoot over time. Nothing ticks; a shoot is brought up to the
  * simulated clock whenever a request looks at it.
  *
- *   accepted -> (stale_seconds) -> Processing -> Succeeded
+ *   accepted -> (stale_seconds, others may join) -> Processing -> Succeeded
  *                                      |  \----> Failed        (retry, a change or delete start a new run)
  *                                      \-------> Error -> Processing again
  *   Delete/Succeeded -> (delete_linger_seconds) -> gone
@@ -43,7 +43,8 @@ enum run_state { RUN_PENDING, RUN_PROCESSING, RUN_SUCCEEDED, RUN_ERROR, RUN_FAIL
 enum run_outcome { OUTCOME_SUCCESS, OUTCOME_FAILED, OUTCOME_ERROR_HEALS, OUTCOME_HANG, OUTCOME_MAX_ };
 
 struct run {
-    enum run_kind kind;
+    enum run_kind kind; /* what it looks like: progress, texts, duration */
+    unsigned kinds;     /* a bit for each kind of write that it carries out; `kind` is one of them */
     enum run_type type;
     enum run_state state;
     enum run_outcome outcome;
@@ -88,13 +89,19 @@ const char *run_state_name(enum run_state state);
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us);
 const struct flow_step *flow_reaching(enum run_kind kind, int progress);
 
-/* Registers an accepted write; it is picked up stale_seconds later. */
+/* Registers an accepted write; it is picked up stale_seconds later. A write that comes before that joins the
+ * one that waits: one run does both. */
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind);
+/* The same for all that the last run was about. */
+void lifecycle_accept_again(struct sim *sim, struct shoot *shoot);
+bool run_does(const struct run *run, enum run_kind kind);
 void lifecycle_advance(struct sim *sim, struct shoot *shoot);
 /* All shoots; drops those that are gone. */
 void lifecycle_advance_all(struct sim *sim);
 /* True from the acceptance of a write until its run has ended one way or the other. */
 bool lifecycle_is_busy(const struct shoot *shoot);
+/* True from the pick-up. */
+bool lifecycle_is_running(const struct shoot *shoot);
 /* Progress of the run in force, 0 before the first. */
 int lifecycle_progress(const struct shoot *shoot, int64_t now_us);
 

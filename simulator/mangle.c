@@ -1,6 +1,8 @@
 /* Faulty variants of JSON answers. */
 #include "faults.h"
 
+#include "json_text.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +50,7 @@ static json_t *wrong_type(const char *key, const char *parent, const json_t *val
         return json_string(text);
     }
     if (json_is_real(value)) {
-        snprintf(text, sizeof text, "%.17g", json_real_value(value));
+        real_text(json_real_value(value), text);
         return json_string(text);
     }
     if (!json_is_array(value))
@@ -121,7 +123,6 @@ json_t *mangle_reorder(const json_t *value)
 /* Every member that the contract does not require, under both spellings. */
 static const char *const optional_members[] = {"allowed_cidrs",
                                                "annotations",
-                                               "architecture",
                                                "cilium_provider_config",
                                                "classification",
                                                "controlPlane",
@@ -129,6 +130,7 @@ static const char *const optional_members[] = {"allowed_cidrs",
                                                "credentials_binding_name",
                                                "enable_static_token_kubeconfig",
                                                "active_deletion_request",
+                                               "default_project_id",
                                                "encryption_mode",
                                                "encryption_node_to_node_enabled",
                                                "encryption_strict_mode_enabled",
@@ -142,23 +144,31 @@ static const char *const optional_members[] = {"allowed_cidrs",
                                                "max_unavailable",
                                                "nameservers_ipv4",
                                                "nameservers_ipv6",
-                                               "router",
+                                               "region_name",
                                                "taints",
+                                               "target",
                                                "technical_id",
+                                               "text",
                                                "uid",
                                                "upgrade_notes",
                                                NULL};
 
 static bool is_optional(const char *key, const json_t *parent)
 {
+    if (strcmp(key, "architecture") == 0) /* of the machine of a worker group, not of a machine type */
+        return json_object_get(parent, "cpu") == NULL;
     if (is_in(key, optional_members))
         return true;
+    if (json_object_get(parent, "area") != NULL) /* of a domain */
+        return strcmp(key, "name") == 0 || strcmp(key, "enabled") == 0;
     if (strcmp(key, "status") == 0) /* of a shoot, not of a condition or domain */
         return json_is_object(json_object_get(parent, "status")) ||
                json_is_null(json_object_get(parent, "status"));
-    if (strcmp(key, "description") == 0) /* of a project, not of an operation or error */
+    if (strcmp(key, "description") == 0 || strcmp(key, "roles") == 0) /* of a project or user */
         return json_object_get(parent, "domain_id") != NULL;
-    return strcmp(key, "id") == 0 && json_object_get(parent, "workers") != NULL; /* of networks */
+    if (strcmp(key, "id") == 0 || strcmp(key, "router") == 0) /* of networks, not of a quota */
+        return json_object_get(parent, "workers") != NULL;
+    return false;
 }
 
 static json_t *without_optional(const char *key, const char *parent, const json_t *value)

@@ -17,6 +17,7 @@ enum {
     OPTION_PASSWORD,
     OPTION_TOKEN_TTL,
     OPTION_LATENCY,
+    OPTION_STALE,
     OPTION_REGION,
     OPTION_PROJECT,
     OPTION_TWO_FACTOR,
@@ -32,6 +33,7 @@ static const struct option long_options[] = {
     {"password", required_argument, NULL, OPTION_PASSWORD},
     {"token-ttl", required_argument, NULL, OPTION_TOKEN_TTL},
     {"latency", required_argument, NULL, OPTION_LATENCY},
+    {"stale", required_argument, NULL, OPTION_STALE},
     {"region", required_argument, NULL, OPTION_REGION},
     {"project", required_argument, NULL, OPTION_PROJECT},
     {"two-factor", no_argument, NULL, OPTION_TWO_FACTOR},
@@ -50,6 +52,7 @@ void options_print_help(void)
           "  --password P       its password (default demo)\n"
           "  --token-ttl N      life of a token in simulated seconds (default 86400)\n"
           "  --latency MS       real milliseconds added to every answer (default 0)\n"
+          "  --stale N          simulated seconds until an accepted write is picked up (default 5)\n"
           "  --region TAG       an OpenStack region; may be repeated (default Sto2)\n"
           "  --project ID       a project, 32 hex digits; may be repeated\n"
           "                     (default 00112233445566778899aabbccddeeff)\n"
@@ -145,6 +148,8 @@ static int apply(struct options *options, int which, const char *value)
         r = parse_number(value, 0, 600000, &number);
         options->latency_ms = (unsigned)number;
         return r;
+    case OPTION_STALE:
+        return parse_number(value, 0, 1e9, &options->stale_seconds);
     case OPTION_REGION:
         return append(options->regions, &options->region_count, value);
     case OPTION_PROJECT:
@@ -170,6 +175,7 @@ static void set_defaults(struct options *options)
     options->password = "demo";
     options->speed = 1;
     options->token_ttl_seconds = 86400;
+    options->stale_seconds = 5;
     options->seed = (uint64_t)clock_monotonic_us();
 }
 

@@ -20,6 +20,7 @@ struct options {
     size_t project_count;
     double speed;
     double token_ttl_seconds;
+    double stale_seconds;
     unsigned latency_ms;
     uint64_t seed;
     bool two_factor;

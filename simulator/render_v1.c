@@ -71,9 +71,7 @@ static bool wants_hibernation(const struct shoot *shoot)
 {
     const struct run *run = shoot->has_queued ? &shoot->queued : &shoot->run;
 
-    if (run->kind == RUN_HIBERNATE && (shoot->has_queued || shoot->has_run))
-        return true;
-    return shoot->hibernated && run->kind != RUN_WAKE;
+    return run_does(run, RUN_HIBERNATE) || (shoot->hibernated && !run_does(run, RUN_WAKE));
 }
 
 static json_t *render_spec(const struct shoot *shoot, bool created, int64_t now_us)

@@ -23,6 +23,7 @@ static const struct route routes[] = {
     {"POST", "/auth/v2/tokens", OPERATION_CREATE_TOKEN, 2, 0, 201, auth_create_token},
     {"POST", "/auth/v2/request-sms-code", OPERATION_REQUEST_SMS_CODE, 2, 0, 204, auth_request_code},
     {"POST", "/auth/v2/tokens-by-sms-code", OPERATION_VERIFY_SMS_CODE, 2, 0, 200, auth_verify_code},
+    {"POST", "/auth/v2/tokens-by-hash", OPERATION_OTHER, 2, 0, 201, auth_create_by_hash},
     {"POST", "/auth/v2/tokens/validate", OPERATION_VALIDATE_TOKEN, 2, A, 204, auth_validate},
     {"DELETE", "/auth/v2/tokens", OPERATION_REVOKE_TOKEN, 2, A, 204, auth_revoke},
     {"POST", "/auth/v1/tokens", OPERATION_CREATE_TOKEN, 1, 0, 200, auth_create_token},
@@ -31,9 +32,32 @@ static const struct route routes[] = {
     {"POST", "/auth/v1/tokens/validate", OPERATION_VALIDATE_TOKEN, 1, A, 204, auth_validate},
     {"DELETE", "/auth/v1/tokens", OPERATION_REVOKE_TOKEN, 1, A, 204, auth_revoke},
 
+    {"GET", "/apidoc.json", OPERATION_OTHER, 2, 0, 200, handle_apidoc},
+
     {"GET", "/identity/v2/current-user", OPERATION_CURRENT_USER, 2, A, 200, handle_current_user},
     {"GET", "/openstack/identity/v1/current-user/projects", OPERATION_CURRENT_PROJECTS, 2, A, 200,
      handle_current_projects},
+    {"GET", "/identity/v2/users", OPERATION_OTHER, 2, A, 200, handle_no_access},
+    {"POST", "/identity/v2/users", OPERATION_OTHER, 2, A, 200, handle_no_access},
+    {"GET", "/identity/v2/user/{u}", OPERATION_OTHER, 2, A, 200, handle_no_access},
+    {"PATCH", "/identity/v2/users/{u}", OPERATION_OTHER, 2, A, 200, handle_no_access},
+    {"DELETE", "/identity/v2/users/{u}", OPERATION_OTHER, 2, A, 204, handle_no_access},
+    {"GET", ID2 "/domains/{d}/endpoints", OPERATION_OTHER, 2, A, 200, handle_domain_endpoints},
+    {"POST", ID2 "/domains/{d}/projects", OPERATION_OTHER, 2, A, 201, handle_no_access},
+    {"PATCH", ID2 "/domains/{d}/projects/{p}", OPERATION_OTHER, 2, A, 200, handle_no_access},
+    {"GET", ID2 "/domains/{d}/projects/{p}/users", OPERATION_OTHER, 2, A, 200, handle_project_users},
+    {"GET", ID2 "/domains/{d}/roles", OPERATION_OTHER, 2, A, 200, handle_domain_roles},
+    {"GET", ID2 "/domains/{d}/users", OPERATION_OTHER, 2, A, 200, handle_domain_users},
+    {"POST", ID2 "/domains/{d}/users", OPERATION_OTHER, 2, A, 201, handle_no_access},
+    {"PATCH", ID2 "/domains/{d}/users/{u}", OPERATION_OTHER, 2, A, 200, handle_no_access},
+    {"DELETE", ID2 "/domains/{d}/users/{u}", OPERATION_OTHER, 2, A, 204, handle_no_access},
+    {"POST", ID2 "/domains/{d}/users/{u}/project-accesses", OPERATION_OTHER, 2, A, 204, handle_no_access},
+    {"GET", ID2 "/domains/{d}/users/{u}/projects", OPERATION_OTHER, 2, A, 200, handle_user_projects},
+    {"DELETE", ID2 "/domains/{d}/users/{u}/projects/{p}/roles/{i}", OPERATION_OTHER, 2, A, 204,
+     handle_no_access},
+    {"GET", ID2 "/domains/{d}/users/{u}/projects/{p}/regions/{r}/rc-credentials", OPERATION_OTHER, 2, A, 200,
+     handle_rc_credentials},
+    {"GET", ID2 "/projects/{m}/logs", OPERATION_OTHER, 2, A, 200, handle_project_logs},
     {"GET", ID2 "/domains", OPERATION_DOMAINS, 2, A, 200, handle_domains},
     {"GET", ID2 "/domains/{d}/projects/{p}/quotas/{r}", OPERATION_QUOTA, 2, A, 200, handle_quota},
     {"GET", "/accesscontrol/v1/openstack/domains", OPERATION_DOMAINS, 1, A, 200, handle_domains},
@@ -109,6 +133,8 @@ static const struct route routes[] = {
     {"DELETE", "/_sim/shoots/{s}", OPERATION_OTHER, 0, 0, 204, control_shoot_vanish},
     {"GET", "/_sim/settings", OPERATION_OTHER, 0, 0, 200, control_settings},
     {"POST", "/_sim/settings", OPERATION_OTHER, 0, 0, 200, control_settings_set},
+    {"GET", "/_sim/catalog", OPERATION_OTHER, 0, 0, 200, control_catalog},
+    {"POST", "/_sim/catalog", OPERATION_OTHER, 0, 0, 200, control_catalog_change},
     {"GET", "/_sim/state", OPERATION_OTHER, 0, 0, 200, control_state},
     {"PUT", "/_sim/state", OPERATION_OTHER, 0, 0, 200, control_state_set},
     {"POST", "/_sim/down", OPERATION_OTHER, 0, 0, 200, control_down},
@@ -116,9 +142,20 @@ static const struct route routes[] = {
     {"DELETE", "/_sim/replay", OPERATION_OTHER, 0, 0, 204, control_replay_clear},
 };
 
-static const char param_letters[PARAM_MAX_] = {
-    [PARAM_TAG] = 't',    [PARAM_REGION] = 'r', [PARAM_PROJECT] = 'p', [PARAM_SHOOT] = 's',
-    [PARAM_WORKER] = 'w', [PARAM_NODE] = 'n',   [PARAM_DOMAIN] = 'd',  [PARAM_ID] = 'i',
+static const struct {
+    char letter;
+    const char *name;
+} params_known[PARAM_MAX_] = {
+    [PARAM_TAG] = {'t', "gardenerRegionTag"},
+    [PARAM_REGION] = {'r', "openStackRegionTag"},
+    [PARAM_PROJECT] = {'p', "openStackProjectId"},
+    [PARAM_SHOOT] = {'s', "shootName"},
+    [PARAM_WORKER] = {'w', "workerName"},
+    [PARAM_NODE] = {'n', "nodeName"},
+    [PARAM_DOMAIN] = {'d', "domainId"},
+    [PARAM_USER] = {'u', "userId"},
+    [PARAM_NAME] = {'m', "projectName"},
+    [PARAM_ID] = {'i', "roleId"},
 };
 
 static int hex_value(char c)
@@ -177,9 +214,20 @@ static bool split(struct exchange *x)
 static enum param param_of(char letter)
 {
     for (int i = 0; i < PARAM_MAX_; i++)
-        if (param_letters[i] == letter)
+        if (params_known[i].letter == letter)
             return (enum param)i;
     return PARAM_MAX_;
+}
+
+const char *routes_param_name(char letter)
+{
+    return params_known[param_of(letter)].name;
+}
+
+const struct route *routes_all(size_t *ret_count)
+{
+    *ret_count = sizeof routes / sizeof routes[0];
+    return routes;
 }
 
 /* Compares one path with one pattern; params may be left half filled on failure. */

@@ -14,7 +14,7 @@ enum route_flag {
 
 struct route {
     const char *method;
-    const char *pattern; /* {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {i}d */
+    const char *pattern; /* {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {u}ser na{m}e {i}d */
     enum operation operation;
     int generation; /* 0: /_sim/ */
     unsigned flags;
@@ -22,6 +22,10 @@ struct route {
     void (*handle)(struct exchange *x);
 };
 
+/* All routes, in the order of the table. */
+const struct route *routes_all(size_t *ret_count);
+/* What a letter of a pattern stands for, as Cleura's contract names it. */
+const char *routes_param_name(char letter);
 /* Splits the path and finds the route; fills route and params. */
 void routes_match(struct exchange *x);
 /* Tells why a path parameter is not acceptable, or NULL. */

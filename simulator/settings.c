@@ -21,6 +21,7 @@ static const struct member members[] = {
     {"latency_ms", offsetof(struct settings, latency_ms), MEMBER_MS},
     {"action_status", offsetof(struct settings, action_status), MEMBER_STATUS},
     {"invalid_token_status", offsetof(struct settings, invalid_token_status), MEMBER_STATUS},
+    {"refuse_before_pickup", offsetof(struct settings, refuse_before_pickup), MEMBER_BOOL},
     {"v3_kubeconfig", offsetof(struct settings, v3_kubeconfig), MEMBER_BOOL},
     {"auto_bootstrap", offsetof(struct settings, auto_bootstrap), MEMBER_BOOL},
     {"require_bootstrap", offsetof(struct settings, require_bootstrap), MEMBER_BOOL},
@@ -30,14 +31,14 @@ static const struct member members[] = {
 
 #define MEMBER_COUNT (sizeof members / sizeof members[0])
 
-void settings_init(struct settings *settings, unsigned latency_ms)
+void settings_init(struct settings *settings, const struct options *options)
 {
     memset(settings, 0, sizeof *settings);
-    settings->stale_seconds = 5;
+    settings->stale_seconds = options->stale_seconds;
     settings->care_seconds = 30;
     settings->delete_linger_seconds = 5;
     settings->kubeconfig_cap_seconds = 86400;
-    settings->latency_ms = latency_ms;
+    settings->latency_ms = options->latency_ms;
     settings->action_status = 202;
     settings->invalid_token_status = 403;
     settings->v3_kubeconfig = true;

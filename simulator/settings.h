@@ -3,6 +3,7 @@
 #define SIMULATOR_SETTINGS_H
 
 #include "lifecycle.h"
+#include "options.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,6 +19,8 @@ struct settings {
     unsigned latency_ms;
     int action_status;
     int invalid_token_status;
+    bool refuse_before_pickup; /* a write that comes before the pick-up of the one before is 409, not taken in
+                                */
     bool v3_kubeconfig;
     bool auto_bootstrap;
     bool require_bootstrap;
@@ -25,7 +28,7 @@ struct settings {
     bool escape_slashes;      /* in v2 answers too */
 };
 
-void settings_init(struct settings *settings, unsigned latency_ms);
+void settings_init(struct settings *settings, const struct options *options);
 json_t *settings_render(const struct settings *settings);
 /* Changes what the object names. Returns NULL, or the name of the first member that is wrong
  * (then nothing was changed). */

@@ -40,7 +40,7 @@ struct sim *sim_new(const struct options *options)
     pthread_condattr_destroy(&attributes);
     clock_init(&sim->clock, options->speed);
     random_init(&sim->random, options->seed);
-    settings_init(&sim->settings, options->latency_ms);
+    settings_init(&sim->settings, options);
     request_log_init(&sim->log);
     sim->bootstrapped = json_object();
     sim->replay = json_array();

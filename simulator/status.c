@@ -109,16 +109,17 @@ static json_t *during_delete(const struct condition *condition, int progress)
                           "Shoot control plane has already been or is about to be deleted.");
 }
 
-static bool rolls_nodes(enum run_kind kind)
+static bool rolls_nodes(const struct run *run)
 {
-    return kind == RUN_ROLL || kind == RUN_UPGRADE || kind == RUN_CA_PREPARE || kind == RUN_WORKER_CREATE;
+    return run_does(run, RUN_ROLL) || run_does(run, RUN_UPGRADE) || run_does(run, RUN_CA_PREPARE) ||
+           run_does(run, RUN_WORKER_CREATE);
 }
 
 static json_t *during_reconcile(const struct condition *condition, const struct run *run, int progress)
 {
     bool nodes = strcmp(condition->type, "EveryNodeReady") == 0;
 
-    if (nodes && rolls_nodes(run->kind) && progress >= 78)
+    if (nodes && rolls_nodes(run) && progress >= 78)
         return make_condition(condition->type, "Progressing", "NodesRollOutScalingUp",
                               "The nodes of a worker pool are being replaced.");
     return good(condition);
@@ -138,7 +139,7 @@ static json_t *render_condition(const struct shoot *shoot, const struct conditio
         return shoot->hibernated ? hibernated_condition(condition->type, "ConditionNotChecked")
                                  : during_delete(condition, progress);
     if (shoot->hibernated)
-        return run->kind == RUN_WAKE && run->state == RUN_PROCESSING && progress >= 11
+        return run_does(run, RUN_WAKE) && run->state == RUN_PROCESSING && progress >= 11
                    ? during_create(condition, progress)
                    : hibernated_condition(condition->type, "ConditionNotChecked");
     if (!shoot->ever_succeeded)

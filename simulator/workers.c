@@ -1,4 +1,4 @@
-/* Worker groups: create, update, delete. One change at a time; the others meet 409. */
+/* Worker groups: create, update, delete. While a run is under way all others meet 409. */
 #include "decode.h"
 #include "exchange.h"
 #include "handlers.h"

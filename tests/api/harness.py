@@ -114,6 +114,7 @@ class Sim:
         self.process = Process(argv, self.directory / f"sim-{self.port}.log")
         self.http = httpx.Client(base_url=self.url, timeout=30)
         wait_until(self._answers, what="cleura-sim to start")
+        self.post("settings", refuse_before_pickup=True)  # what shootd sends too early is to be seen: 409
 
     def _answers(self):
         if self.process.popen.poll() is not None:

@@ -336,6 +336,8 @@ def hold_always(world):
     """The daemon lives; Cleura was asked for one thing at a time, and nothing while it was busy (a 409)."""
     if world.d.process.popen.poll() is not None:
         raise Failure(f"the daemon ended with {world.d.process.popen.poll()}")
+    if not world.sim.get("settings")["refuse_before_pickup"]:
+        raise Failure("a write that comes too early would not be seen: refuse_before_pickup is off")
     mine = [r for r in world.requests() if (r.get("shoot") or "").startswith(world.name)]
     conflicts = [r for r in mine if r["status"] == 409]
     if conflicts and not world.run.scenario.document.get("conflicts"):

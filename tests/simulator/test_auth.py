@@ -59,6 +59,9 @@ def test_two_factor_v2(start):
     assert answer["result"] == "twofactor_required" and answer["type"] == "sms"
     step = {"login": "demo", "verification": answer["verification"]}
     assert sim.request("POST", "/auth/v2/tokens-by-sms-code", {**step, "code": 123456}).status_code == 400
+    for language, status in (("en", 204), ("se", 204), ("sv", 400), ("EN", 400), (1, 400), (None, 204)):
+        asked = sim.request("POST", "/auth/v2/request-sms-code", {**step, "language_code": language})
+        assert asked.status_code == status, language
     assert sim.request("POST", "/auth/v2/request-sms-code", step).status_code == 204
     assert sim.request("POST", "/auth/v2/tokens-by-sms-code", {**step, "code": "123456"}).status_code == 400
     assert sim.request("POST", "/auth/v2/tokens-by-sms-code", {**step, "code": 1}).status_code == 400
@@ -92,10 +95,31 @@ def test_identity(start):
     assert answer.status_code == 404 and message(answer) == "Not Found: Project not found"
 
 
+def test_a_token_by_hash_needs_a_mail(sim):
+    """The simulator sends none, so that no hash is right; what is wrong with the request is told first."""
+    good = {"login": "demo", "hash": "a1b2", "type": "authlogin"}
+    answer = sim.request("POST", "/auth/v2/tokens-by-hash", good)
+    assert answer.status_code == 400 and "hash" in message(answer)
+    for wrong in ({"login": "demo", "hash": "x"}, {**good, "type": "mail"}, {**good, "hash": 1}, {**good, "type": None}):
+        answer = sim.request("POST", "/auth/v2/tokens-by-hash", wrong)
+        assert answer.status_code == 400 and answer.json()["error"]["errors"]
+    assert sim.counters()["failed_logins"] == 5
+
+
+def test_account_users_are_not_simulated(sim):
+    """As Cleura answers a user without the privilege to administrate users; a wrong token is told first."""
+    for method, path in (("GET", "/users"), ("POST", "/users"), ("GET", "/user/42"), ("PATCH", "/users/42"), ("DELETE", "/users/42")):
+        answer = sim.request(method, "/identity/v2" + path)
+        assert answer.status_code == 403 and message(answer).startswith("No access:")
+        answer = sim.request(method, "/identity/v2" + path, headers={"X-AUTH-TOKEN": "wrong"})
+        assert answer.status_code == 403 and message(answer) == "Invalid token"
+
+
 def test_v1_identity_escapes_slashes_and_spells_ids(sim):
     answer = sim.request("GET", "/accesscontrol/v1/openstack/domains")
     assert "Sweden \\/ Stockholm" in answer.text
     area = answer.json()[0]["area"]
+    assert area["name"] == "Sweden / Stockholm" and area["regions"][0]["name"] == "Stockholm / Sweden"
     assert area["id"] == "6" and area["regions"][0] == {
         "zone_id": "2", "name": area["regions"][0]["name"], "status": "active", "region": "Sto2"}
     project = sim.request("GET", f"/accesscontrol/v1/openstack/{DOMAIN}/projects").json()[0]

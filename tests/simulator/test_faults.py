@@ -203,3 +203,14 @@ def test_two_nodes_take_turns_in_answering_lists(sim):
     assert [len(listing(sim).json()) for _ in range(2)] == [2, 1]
     sim.control("POST", "/clock", {"advance_seconds": 1})
     assert [len(listing(sim).json()) for _ in range(2)] == [2, 2]
+
+
+@pytest.mark.parametrize("wrong", [{"body": {"error": {"code": 400}}}, {"body": 1}, {"body": []}, {"body": None}, {"shoot": 1},
+                                   {"count": "2"}, {"skip": 1.5}, {"effect": "yes"}, {"status": "429"}, {"delay_ms": "5"},
+                                   {"delay_ms": -1}, {"delay_ms": 600001}, {"headers": {"Retry-After": 7}}, {"headers": "x"},
+                                   {"content_type": 1}, {"body_text": "x"}])
+def test_a_fault_with_a_member_of_a_wrong_type_is_refused(sim, wrong):
+    answer = sim.http.post("/_sim/faults", json={"operation": "list_shoots", "kind": "status", **wrong})
+    assert answer.status_code == 400, answer.text
+    assert next(iter(wrong)) in answer.text or "unknown member" in answer.text
+    assert sim.control("GET", "/faults")["items"] == [] and listing(sim).status_code == 200

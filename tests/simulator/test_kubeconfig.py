@@ -92,6 +92,34 @@ def test_certificate_is_signed_by_the_ca(sim, tmp_path):
                    capture_output=True)
 
 
+@pytest.mark.parametrize("generation", ["v1", "v2", "v3"])
+def test_certificates_are_valid_now_also_after_the_clock_was_moved(sim, tmp_path, generation):
+    """openssl looks at the real time, as every client does."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    sim.advance(40 * 86400)
+    sim.login()
+    sim.ready()
+    sim.call("PATCH", "/ca/rotate", {"stage": "Prepare"})
+    sim.advance(500)
+    text = {"v1": lambda: sim.request("POST", f"{sim.V1}/example/adminkubeconfig",
+                                      {"config": {"expirationSeconds": 3600}}).json(),
+            "v2": lambda: sim.call("POST", "/admin-kubeconfig", {"expiration_seconds": 3600}).text,
+            "v3": lambda: ask_v3(sim, 3600).json()["kubeconfig"]}[generation]()
+    config = yaml.safe_load(text)
+    ca, client = tmp_path / "ca.pem", tmp_path / "client.pem"
+    ca.write_bytes(base64.b64decode(config["clusters"][0]["cluster"]["certificate-authority-data"]))
+    client.write_bytes(base64.b64decode(config["users"][0]["user"]["client-certificate-data"]))
+    said = subprocess.run(["openssl", "verify", "-CAfile", ca, client], timeout=20, capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout + said.stderr
+    now = datetime.datetime.strptime(sim.control("GET", "/clock")["now"], "%Y-%m-%dT%H:%M:%SZ")
+    ends = subprocess.run(["openssl", "x509", "-in", client, "-noout", "-enddate"], timeout=20, capture_output=True,
+                          text=True).stdout.strip()
+    assert datetime.datetime.strptime(ends, "notAfter=%b %d %H:%M:%S %Y GMT") == now + datetime.timedelta(seconds=3600)
+    at = str(int(now.replace(tzinfo=datetime.timezone.utc).timestamp()))
+    subprocess.run(["openssl", "verify", "-attime", at, "-CAfile", ca, client], check=True, timeout=20, capture_output=True)
+
+
 def test_kubectl_accepts_it(sim, tmp_path):
     if shutil.which("kubectl") is None:
         pytest.skip("kubectl is not installed")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conftest import PROJECT, create_body, worker_body
+from conftest import PROJECT, create_body, v1_create_body, worker_body
 
 
 def conditions(shoot):
@@ -126,11 +126,14 @@ def test_idle_actions_have_no_effect(sim):
 def test_busy_shoot_refuses_changes(sim):
     sim.ready()
     sim.call("PUT", "/workers/wg1", {"minimum": 2})
+    sim.advance(5)
     for method, path, body in (("PATCH", "", {"allowed_cidrs": []}), ("POST", "/workers", worker_body("wg2")),
                                ("PUT", "/workers/wg1", {"maximum": 9}), ("DELETE", "/workers/wg1", None)):
         assert sim.call(method, path, body).status_code == 409, (method, path)
     assert sim.call("PATCH", "/reconcile").status_code == 202
     sim.advance(16)
+    assert sim.operation()[:2] == ("Reconcile", "Processing")
+    sim.advance(30)
     assert sim.operation() == ("Reconcile", "Succeeded", 100)
 
 
@@ -276,6 +279,25 @@ def test_workers_are_validated(sim, change):
     body["shoot_provider"]["workers"] = [worker_body(**change)]
     answer = sim.request("POST", sim.SHOOTS, body)
     assert answer.status_code == 400 and answer.json()["error"]["errors"]
+
+
+@pytest.mark.parametrize("machine", [{}, {"type": None}, {"image_version": "1877.9.0"}])
+def test_a_worker_without_a_machine_type_gets_one(sim, machine):
+    sim.bootstrap()
+    body = create_body()
+    body["shoot_provider"]["workers"] = [worker_body(machine=machine)]
+    answer = sim.request("POST", sim.SHOOTS, body)
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["shoot_provider"]["workers"][0]["machine"]["type"] == "b.2c4gb"
+    sim.advance(800)
+    answer = sim.call("POST", "/workers", worker_body("wg2", machine=machine))
+    assert answer.status_code == 202 and answer.json()["shoot_provider"]["workers"][1]["machine"]["type"] == "b.2c4gb"
+    sim.advance(800)
+    assert sim.call("PUT", "/workers/wg2", {"machine": machine, "maximum": 8}).status_code == 202
+    old = v1_create_body("other")
+    del old["shoot"]["provider"]["workers"][0]["machine"]["type"]
+    created = sim.request("POST", sim.V1, old).json()["shoot"]
+    assert created["provider"]["workers"][0]["machine"]["type"] == "b.2c4gb"
 
 
 def test_wrong_regions_and_projects(sim):
