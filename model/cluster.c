@@ -28,6 +28,7 @@ void cluster_free(struct cluster *c)
     shoot_free(c->shoot);
     free(c->message);
     free(c->retrying_told);
+    free(c->api_server_url);
     free(c);
 }
 
@@ -45,6 +46,7 @@ struct cluster *cluster_copy(const struct cluster *c)
     copy->shoot = shoot_copy(c->shoot);
     copy->message = mem_strdup(c->message);
     copy->retrying_told = mem_strdup(c->retrying_told);
+    copy->api_server_url = mem_strdup(c->api_server_url);
     return copy;
 }
 
@@ -78,6 +80,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_int(doc, "created_at", c->created_at);
     json_set_int(doc, "updated_at", c->updated_at);
     json_set_bool(doc, "upstream_exists", c->upstream_exists);
+    json_set_str(doc, "api_server_url", c->api_server_url);
     json_set_int(doc, "absent_since", c->absent_since);
     json_set_int(doc, "departed_at", c->departed_at);
     json_set_str(doc, "retrying_told", c->retrying_told);
@@ -126,6 +129,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->created_at = json_int(doc, "created_at", 0);
     c->updated_at = json_int(doc, "updated_at", 0);
     c->upstream_exists = json_bool(doc, "upstream_exists", false);
+    c->api_server_url = mem_strdup(json_str(doc, "api_server_url"));
     c->absent_since = json_int(doc, "absent_since", 0);
     c->departed_at = json_int(doc, "departed_at", 0);
     c->retrying_told = mem_strdup(json_str(doc, "retrying_told"));

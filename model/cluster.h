@@ -89,6 +89,7 @@ struct cluster {
     int64_t generation;    /* grows with every change that a caller made: what If-Match protects */
     wall_us created_at;
     wall_us updated_at;
+    char *api_server_url; /* as a kubeconfig told it, where Cleura's API does not (v2); or NULL */
     wall_us absent_since; /* Cleura does not show it since then, and nobody deleted it; 0: it does */
     wall_us departed_at;  /* it ended so: the row is kept for when the same uid comes back; 0: it lives */
     char *retrying_told;  /* the error codes that the last cluster.retrying of this run told of; or NULL */

@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "reconcile/world_private.h"
+#include "reconcile/commands_private.h"
 
 enum { CALL_DEADLINE_S = 60, KEY_BYTES = 384, SWEEP_S = 60, DEFAULT_LIFETIME_S = 600 };
 
@@ -129,6 +129,18 @@ static void answer(struct command *cmd, const struct kubeconfig *entry, bool cac
     reply_json(cmd, 200, doc);
 }
 
+/* Cleura's API of generation v2 does not tell where the cluster's is. */
+static void note_server(const struct kubeconfig *entry, const char *server)
+{
+    struct entity *e;
+    HASH_FIND_STR(entry->r->entities, entry->entity_key, e);
+    const char *known = e ? e->cluster->api_server_url : NULL;
+    if (!e || !server || e->cluster->deleted || (known && !strcmp(known, server)))
+        return;
+    wish_set_string(&e->cluster->api_server_url, server);
+    entity_store(e);
+}
+
 static void on_kubeconfig(struct upstream_call *call, const struct upstream_result *result)
 {
     struct kubeconfig *entry = CONTAINER_OF(call, struct kubeconfig, call);
@@ -148,6 +160,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     /* Nothing tells the expiry: believe the shortest lifetime there is. */
     entry->expires_at =
         entry->expiry_known ? result->expires_at : env_wall(entry->r->env) + DEFAULT_LIFETIME_S * US_PER_S;
+    note_server(entry, result->server);
     LIST_FOR_EACH_SAFE (it, next, &entry->waiters)
         answer(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
     if (entry->drop_answer)

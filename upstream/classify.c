@@ -188,6 +188,7 @@ void upstream_result_done(struct upstream_result *result)
     json_decref(result->document);
     mem_free_secret(result->text);
     mem_free_secret(result->kubeconfig);
+    free(result->server);
     *result = (struct upstream_result){0};
 }
 

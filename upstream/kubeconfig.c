@@ -20,6 +20,8 @@ enum { LONGEST_LIFE_S = 366 * 24 * 3600 };
 
 static const struct json_limits json_limits = {256 * 1024, 1000, 1000};
 
+enum { SERVER_MAX = 300 };
+
 bool kubeconfig_is_plausible(const char *text)
 {
     const char *kind = strstr(text, "kind:");
@@ -47,12 +49,17 @@ static wall_us pem_not_after(const unsigned char *pem, size_t len)
     return at;
 }
 
-wall_us kubeconfig_expiry(const char *kubeconfig)
+static wall_us expiry_of(const struct kubeconfig_parts *parts)
 {
-    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(kubeconfig);
     char *pem CLEANUP_FREE =
         parts && parts->certificate_data ? kubeconfig_pem(parts->certificate_data) : NULL;
     return pem ? pem_not_after((const unsigned char *)pem, strlen(pem)) : 0;
+}
+
+wall_us kubeconfig_expiry(const char *kubeconfig)
+{
+    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(kubeconfig);
+    return expiry_of(parts);
 }
 
 /* No kubeconfig lives that long: a time beyond is not believed. */
@@ -82,8 +89,12 @@ bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstrea
         result->kubeconfig = strlen(body) == len ? mem_strndup(body, len) : NULL;
     if (!result->kubeconfig || !kubeconfig_is_plausible(result->kubeconfig))
         return false;
+    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(result->kubeconfig);
     if (!result->expires_at)
-        result->expires_at = kubeconfig_expiry(result->kubeconfig);
+        result->expires_at = expiry_of(parts);
+    if (parts && parts->server && strlen(parts->server) <= SERVER_MAX &&
+        !strncmp(parts->server, "https://", 8))
+        result->server = mem_strdup(parts->server);
     result->expires_at = believable(result->expires_at, now);
     return true;
 }

@@ -91,6 +91,7 @@ struct upstream_result {
         *document; /* CA_STAGE, MONITORING (secret), NODES, UPGRADE_CHECK, OWN_PROJECTS, QUOTA, NAME_TAKEN */
     char *text;    /* SSH_KEY; secret */
     char *kubeconfig;   /* secret */
+    char *server;       /* KUBECONFIG: the URL of the cluster's API in it; or NULL */
     wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate tells */
 };
 

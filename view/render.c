@@ -60,7 +60,7 @@ static json_t *render_status(const struct cluster *c)
     json_set_str(doc, "message", c->message);
     json_set_bool(doc, "settling", c->settling);
     json_set_bool(doc, "hibernated", s && s->hibernated);
-    json_set_str(doc, "api_server_url", s ? s->api_server_url : NULL);
+    json_set_str(doc, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
     json_set_take(doc, "conditions", or_empty_array(s ? s->conditions : NULL));
     json_set_take(doc, "constraints", or_empty_array(s ? s->constraints : NULL));
     json_set_take(doc, "errors", render_errors(s));

@@ -10,6 +10,8 @@ import subprocess
 import pytest
 import yaml
 
+from harness import wait_until
+
 from raw import Raw, request
 
 BEGIN = "-----BEGIN "
@@ -184,3 +186,16 @@ def test_faults_of_the_parameters_are_named(shootd):
         assert answer.status_code == 400 and answer.json()["errors"][0]["code"] == code, answer.text
     assert answer.json()["errors"][0]["valid"] == ["json", "yaml", "exec"]
     assert shootd.http.get(shootd.clusters_path("dev") + "/credential").status_code == 404
+
+
+def test_the_address_of_the_cluster_is_known_once_a_kubeconfig_was_fetched(sim, make_shootd):
+    """Cleura's v2 does not tell it: the kubeconfig does, also to readers after a restart."""
+    d = make_shootd(sim.url, api="v2").start()
+    d.create("dev")
+    assert d.wait_phase("dev", "ready")["status"]["api_server_url"] is None
+    d.http.get(d.clusters_path("dev") + "/kubeconfig")
+    url = wait_until(lambda: d.cluster("dev").json()["status"]["api_server_url"], what="the address")
+    assert url.startswith("https://") and url in d.http.get(d.clusters_path("dev") + "/kubeconfig").json()["kubeconfig"]
+    d.kill()
+    d.start()
+    assert d.cluster("dev").json()["status"]["api_server_url"] == url
