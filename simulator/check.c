@@ -69,6 +69,8 @@ static const char *check_kind(enum member_kind kind, const json_t *value)
         return json_is_string(value) ? NULL : "must be a string";
     case KIND_INTEGER:
         return json_is_integer(value) ? NULL : "must be an integer";
+    case KIND_NUMBER:
+        return json_is_number(value) ? NULL : "must be a number";
     case KIND_BOOLEAN:
         return json_is_boolean(value) ? NULL : "must be a boolean";
     case KIND_ARRAY:
@@ -110,4 +112,22 @@ void check_members(json_t *errors, const char *prefix, const json_t *object, con
         check_key(key, sizeof key, prefix, rules[i].name);
         check_fail(errors, key, reason);
     }
+}
+
+static bool is_named(const char *name, const struct rule *rules, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rules[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count)
+{
+    json_t *object = (json_t *)(uintptr_t)order; /* the iterator's type is not const */
+
+    check_members(errors, "", order, rules, count);
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+        if (!is_named(json_object_iter_key(at), rules, count))
+            check_fail(errors, json_object_iter_key(at), "is not known");
 }

@@ -25,7 +25,7 @@ enum pattern {
 
 enum rule_flag { RULE_REQUIRED = 1, RULE_NULLABLE = 2 };
 
-enum member_kind { KIND_STRING, KIND_INTEGER, KIND_BOOLEAN, KIND_ARRAY, KIND_OBJECT };
+enum member_kind { KIND_STRING, KIND_INTEGER, KIND_NUMBER, KIND_BOOLEAN, KIND_ARRAY, KIND_OBJECT };
 
 struct rule {
     const char *name;
@@ -47,5 +47,7 @@ void check_key(char *out, size_t size, const char *prefix, const char *name);
 /* Checks the members the rules name; others are ignored. */
 void check_members(json_t *errors, const char *prefix, const json_t *object, const struct rule *rules,
                    size_t count);
+/* The same for an order to the simulator itself: members that no rule names are faults, too. */
+void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count);
 
 #endif

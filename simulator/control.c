@@ -75,13 +75,14 @@ void control_faults(struct exchange *x)
 
 void control_faults_add(struct exchange *x)
 {
-    const char *reason;
-    const struct fault *fault = faults_add(&x->sim->faults, x->json, &reason);
+    json_t *errors = json_array();
+    const struct fault *fault = faults_add(&x->sim->faults, x->json, errors);
 
     if (fault == NULL)
-        refuse(x, reason);
+        answer_invalid(x, json_incref(errors));
     else
         answer_json(x, 201, json_pack("{s:I}", "id", (json_int_t)fault->id));
+    json_decref(errors);
 }
 
 void control_faults_clear(struct exchange *x)

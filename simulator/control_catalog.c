@@ -111,18 +111,6 @@ static void put_zones(json_t *catalog, const json_t *zones, json_t *errors)
     }
 }
 
-static void check_known(json_t *errors, const json_t *changes)
-{
-    json_t *object = (json_t *)(uintptr_t)changes;
-
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
-        const char *name = json_object_iter_key(at);
-
-        if (strcmp(name, "machine_types") != 0 && strcmp(name, "zones") != 0)
-            check_fail(errors, name, "is unknown: machine_types and zones can be set");
-    }
-}
-
 void control_catalog(struct exchange *x)
 {
     answer_json(x, 200, json_incref(x->sim->catalog));
@@ -133,8 +121,7 @@ void control_catalog_change(struct exchange *x)
     json_t *changed = json_deep_copy(x->sim->catalog);
     json_t *errors = json_array();
 
-    check_members(errors, "", x->json, RULES(change_rules));
-    check_known(errors, x->json);
+    check_order(errors, x->json, RULES(change_rules));
     put_types(changed, json_object_get(x->json, "machine_types"), errors);
     put_zones(changed, json_object_get(x->json, "zones"), errors);
     if (json_array_size(errors) > 0) {

@@ -1,4 +1,5 @@
 /* /_sim/: scripts for the next runs, seeded shoots, the whole state. */
+#include "check.h"
 #include "decode.h"
 #include "exchange.h"
 #include "handlers.h"
@@ -48,9 +49,36 @@ static bool script_outcome(struct script *script, const char *name)
     return false;
 }
 
+static const struct rule script_rules[] = {
+    {"shoot", KIND_STRING, PATTERN_NONE, 0},   {"operation", KIND_STRING, PATTERN_NONE, 0},
+    {"outcome", KIND_STRING, PATTERN_NONE, 0}, {"at_progress", KIND_INTEGER, PATTERN_NONE, 0},
+    {"codes", KIND_ARRAY, PATTERN_NONE, 0},    {"description", KIND_STRING, PATTERN_NONE, 0},
+    {"count", KIND_INTEGER, PATTERN_NONE, 0},  {"heal_after_seconds", KIND_NUMBER, PATTERN_NONE, 0},
+};
+
+static const struct rule seed_rules[] = {
+    {"count", KIND_INTEGER, PATTERN_NONE, 0}, {"prefix", KIND_STRING, PATTERN_NONE, 0},
+    {"region", KIND_STRING, PATTERN_NONE, 0}, {"project", KIND_STRING, PATTERN_NONE, 0},
+    {"state", KIND_STRING, PATTERN_NONE, 0},
+};
+
+/* Answers 400 unless the order has only members that are known, each of its type. */
+static bool is_good_order(struct exchange *x, const struct rule *rules, size_t count)
+{
+    json_t *errors = json_array();
+
+    check_order(errors, x->json, rules, count);
+    if (json_array_size(errors) > 0) {
+        answer_invalid(x, errors);
+        return false;
+    }
+    json_decref(errors);
+    return true;
+}
+
 void control_lifecycle(struct exchange *x)
 {
-    struct script *script = sim_alloc(sizeof *script);
+    struct script *script;
     const char *shoot = text_or(json_object_get(x->json, "shoot"), "*");
     const json_t *progress = json_object_get(x->json, "at_progress");
     const json_t *heal = json_object_get(x->json, "heal_after_seconds");
@@ -58,6 +86,9 @@ void control_lifecycle(struct exchange *x)
     const json_t *codes = json_object_get(x->json, "codes");
     const json_t *description = json_object_get(x->json, "description");
 
+    if (!is_good_order(x, RULES(script_rules)))
+        return;
+    script = sim_alloc(sizeof *script);
     if (!script_operation(script, text_or(json_object_get(x->json, "operation"), "*")) ||
         !script_outcome(script, text_or(json_object_get(x->json, "outcome"), ""))) {
         lifecycle_free_script(script);
@@ -176,6 +207,8 @@ void control_shoots_seed(struct exchange *x)
         sim_project(x->sim, text_or(json_object_get(x->json, "project"), options->projects[0]));
     json_int_t wanted = json_is_integer(count) ? json_integer_value(count) : 1;
 
+    if (!is_good_order(x, RULES(seed_rules)))
+        return;
     if (region == NULL || project == NULL || wanted < 0 || wanted > SEED_MAX ||
         strlen(prefix) > SEED_PREFIX_MAX ||
         (strcmp(state, "ready") != 0 && strcmp(state, "hibernated") != 0)) {

@@ -1,10 +1,12 @@
 #include "faults.h"
 
+#include "check.h"
 #include "exchange.h"
 #include "json_text.h"
 #include "routes.h"
 #include "sim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,46 +44,27 @@ static char *copy_string(const json_t *value)
     return json_is_string(value) ? sim_strdup(json_string_value(value)) : NULL;
 }
 
-/* NULL when every member of the description is known and of its type. */
-static const char *check_members_of(const json_t *description)
-{
-    static const struct {
-        const char *name;
-        json_type type;
-        const char *reason;
-    } known[] = {{"operation", JSON_STRING, "operation must be a string"},
-                 {"kind", JSON_STRING, "kind must be a string"},
-                 {"count", JSON_INTEGER, "count must be an integer"},
-                 {"skip", JSON_INTEGER, "skip must be an integer"},
-                 {"shoot", JSON_STRING, "shoot must be a string"},
-                 {"effect", JSON_TRUE, "effect must be true or false"},
-                 {"status", JSON_INTEGER, "status must be an integer"},
-                 {"body", JSON_STRING, "body must be a string"},
-                 {"headers", JSON_OBJECT, "headers must be an object"},
-                 {"delay_ms", JSON_INTEGER, "delay_ms must be an integer"},
-                 {"content_type", JSON_STRING, "content_type must be a string"}};
-    size_t found = 0;
+static const struct rule rules[] = {
+    {"operation", KIND_STRING, PATTERN_NONE, RULE_REQUIRED},
+    {"kind", KIND_STRING, PATTERN_NONE, RULE_REQUIRED},
+    {"count", KIND_INTEGER, PATTERN_NONE, 0},
+    {"skip", KIND_INTEGER, PATTERN_NONE, 0},
+    {"shoot", KIND_STRING, PATTERN_NONE, 0},
+    {"effect", KIND_BOOLEAN, PATTERN_NONE, 0},
+    {"status", KIND_INTEGER, PATTERN_NONE, 0},
+    {"body", KIND_STRING, PATTERN_NONE, 0},
+    {"headers", KIND_OBJECT, PATTERN_NONE, 0},
+    {"delay_ms", KIND_INTEGER, PATTERN_NONE, 0},
+    {"content_type", KIND_STRING, PATTERN_NONE, 0},
+};
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const json_t *value = json_object_get(description, known[i].name);
-
-        if (value == NULL)
-            continue;
-        found++;
-        if (known[i].type == JSON_TRUE ? !json_is_boolean(value) : json_typeof(value) != known[i].type)
-            return known[i].reason;
-    }
-    return found == json_object_size(description) ? NULL : "unknown member";
-}
-
-static const char *check_headers(const json_t *headers)
+static void check_headers(json_t *errors, const json_t *headers)
 {
     json_t *object = (json_t *)(uintptr_t)headers; /* the iterator's type is not const */
 
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
         if (!json_is_string(json_object_iter_value(at)))
-            return "headers must be strings";
-    return NULL;
+            check_fail(errors, "headers", "must be strings");
 }
 
 static int64_t integer_or(const json_t *value, int64_t otherwise)
@@ -89,27 +72,30 @@ static int64_t integer_or(const json_t *value, int64_t otherwise)
     return json_is_integer(value) ? json_integer_value(value) : otherwise;
 }
 
-static const char *check(const struct fault *fault, const json_t *description)
+static void check_range(json_t *errors, const json_t *description, const char *name, int64_t least,
+                        int64_t most)
 {
-    int64_t delay_ms = integer_or(json_object_get(description, "delay_ms"), 0);
-    const char *reason;
+    int64_t value = integer_or(json_object_get(description, name), least);
+    char reason[80];
 
-    if (!json_is_object(description))
-        return "a fault is an object";
-    reason = check_members_of(description);
-    if (reason != NULL)
-        return reason;
+    if (value >= least && value <= most)
+        return;
+    snprintf(reason, sizeof reason, "must be %lld to %lld", (long long)least, (long long)most);
+    check_fail(errors, name, reason);
+}
+
+static void check(json_t *errors, const struct fault *fault, const json_t *description)
+{
+    check_order(errors, description, RULES(rules));
     if (fault->operation == OPERATION_INVALID)
-        return "unknown operation";
+        check_fail(errors, "operation", "is not known");
     if (fault->kind == FAULT_KIND_INVALID)
-        return "unknown kind";
-    if (fault->count < 0 || fault->skip < 0)
-        return "count and skip are not negative";
-    if (fault->status < 200 || fault->status > 599)
-        return "status must be 200 to 599";
-    if (delay_ms < 0 || delay_ms > DELAY_MS_MAX)
-        return "delay_ms must be 0 to 600000";
-    return check_headers(json_object_get(description, "headers"));
+        check_fail(errors, "kind", "is not known");
+    check_range(errors, description, "count", 0, INT32_MAX);
+    check_range(errors, description, "skip", 0, INT32_MAX);
+    check_range(errors, description, "status", 200, 599);
+    check_range(errors, description, "delay_ms", 0, DELAY_MS_MAX);
+    check_headers(errors, json_object_get(description, "headers"));
 }
 
 static struct fault *fault_free(struct fault *fault)
@@ -122,7 +108,7 @@ static struct fault *fault_free(struct fault *fault)
     return NULL;
 }
 
-struct fault *faults_add(struct faults *faults, const json_t *description, const char **ret_reason)
+struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors)
 {
     struct fault *fault = sim_alloc(sizeof *fault);
     struct fault **end = &faults->first;
@@ -138,8 +124,8 @@ struct fault *faults_add(struct faults *faults, const json_t *description, const
     fault->body = copy_string(json_object_get(description, "body"));
     fault->content_type = copy_string(json_object_get(description, "content_type"));
     fault->headers = json_incref(json_object_get(description, "headers"));
-    *ret_reason = check(fault, description);
-    if (*ret_reason != NULL)
+    check(errors, fault, description);
+    if (json_array_size(errors) > 0)
         return fault_free(fault);
     fault->id = ++faults->last_id;
     while (*end != NULL)

@@ -53,8 +53,8 @@ struct faults {
     int64_t last_id;
 };
 
-/* NULL and a reason when the description is wrong. */
-struct fault *faults_add(struct faults *faults, const json_t *description, const char **ret_reason);
+/* NULL, and every fault of the description added to errors, when it is wrong. */
+struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors);
 json_t *faults_render(const struct faults *faults);
 bool faults_remove(struct faults *faults, int64_t id);
 void faults_clear(struct faults *faults);

@@ -208,9 +208,21 @@ def test_two_nodes_take_turns_in_answering_lists(sim):
 @pytest.mark.parametrize("wrong", [{"body": {"error": {"code": 400}}}, {"body": 1}, {"body": []}, {"body": None}, {"shoot": 1},
                                    {"count": "2"}, {"skip": 1.5}, {"effect": "yes"}, {"status": "429"}, {"delay_ms": "5"},
                                    {"delay_ms": -1}, {"delay_ms": 600001}, {"headers": {"Retry-After": 7}}, {"headers": "x"},
-                                   {"content_type": 1}, {"body_text": "x"}])
+                                   {"content_type": 1}, {"body_text": "x"}, {"status": 2**32 + 429}])
 def test_a_fault_with_a_member_of_a_wrong_type_is_refused(sim, wrong):
     answer = sim.http.post("/_sim/faults", json={"operation": "list_shoots", "kind": "status", **wrong})
     assert answer.status_code == 400, answer.text
-    assert next(iter(wrong)) in answer.text or "unknown member" in answer.text
+    assert next(iter(wrong)) in [error["key"] for error in answer.json()["error"]["errors"]]
     assert sim.control("GET", "/faults")["items"] == [] and listing(sim).status_code == 200
+
+
+@pytest.mark.parametrize("path,wrong", [
+    ("lifecycle", {"count": "2"}), ("lifecycle", {"at_progress": "88"}), ("lifecycle", {"codes": "ERR_INFRA_QUOTA_EXCEEDED"}),
+    ("lifecycle", {"description": 1}), ("lifecycle", {"heal_after_seconds": "60"}), ("lifecycle", {"heal_seconds": 60}),
+    ("lifecycle", {"shoot": 1}), ("shoots", {"count": "5"}), ("shoots", {"state": 1}), ("shoots", {"region": 1}),
+    ("shoots", {"names": ["a"]})])
+def test_an_order_with_a_wrong_member_is_refused(sim, path, wrong):
+    answer = sim.http.post(f"/_sim/{path}", json={**({"outcome": "failed"} if path == "lifecycle" else {}), **wrong})
+    assert answer.status_code == 400
+    assert [error["key"] for error in answer.json()["error"]["errors"]] == [*wrong]
+    assert sim.control("GET", "/state")["shoots"] == []
