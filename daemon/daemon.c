@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <uuid/uuid.h>
 
@@ -333,6 +334,20 @@ static void make_start_id(struct daemon *d)
     uuid_unparse_lower(id, d->start_id);
 }
 
+/* Ready means that requests are answered, with the token of the first start too: that is being stored. */
+static void wait_until_served(const struct daemon *d)
+{
+    const struct timespec moment = {.tv_nsec = 2000000};
+    const mono_us until = env_mono(d->env) + STUCK_S * US_PER_S;
+    bool ready = false;
+    while (!ready && env_mono(d->env) < until) {
+        ready = view_enter(d->view)->ready;
+        view_leave(d->view);
+        if (!ready)
+            (void)nanosleep(&moment, NULL);
+    }
+}
+
 struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit)
 {
     struct daemon *d = MEM_NEW(struct daemon);
@@ -348,6 +363,7 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
         daemon_stop(d);
         return NULL;
     }
+    wait_until_served(d);
     log_info("shootd is ready", "version", shootd_version, "store_id", storage_id(d->storage), "start_id",
              d->start_id, "listen", d->listener.address, "accounts", LOG_INT(config->account_count),
              "projects", LOG_INT(config->project_count));

@@ -194,7 +194,7 @@ def test_examples_of_bodies_are_taken(client, pair):
     for id, (method, path) in OPERATIONS.items():
         for kind, examples in bodies(id):
             assert examples, f"{id} has no example of its body"
-            if id == "verifyAccount":  # test_a_login_by_hand sends it
+            if id in ("verifyAccount", "confirmLocation"):  # test_a_login_by_hand, test_a_project_that_moved send them
                 continue
             dry = any(resolve(p)["name"] == "dry_run" for p in described(id).get("parameters", []))
             for example in examples:
@@ -441,8 +441,9 @@ def test_writes_that_wait_validate(pair, client):
 
 def test_keyed_requests_validate(pair, client, checker):
     """422 for another request under a key, 409 while the first is being stored."""
-    _, d = pair
+    sim, d = pair
     d.wait_operation(d.create("keyed")["operation"]["id"])
+    sim.post("lifecycle", shoot="keyed", operation="reconcile", outcome="hang", at_progress=20)  # the others wait behind it
     path, key = d.clusters_path("keyed"), {"Idempotency-Key": "contract-0123456789"}
     assert client.post(path + "/actions/reconcile", headers=key).status_code == 202
     assert client.post(path + "/actions/maintain", headers=key).json()["code"] == "idempotency_key_reused"
@@ -660,6 +661,24 @@ def test_the_states_that_stand_against_it(client, pair):
     d.wait_phase("slow", "deleting")
     refused = client.put(d.clusters_path("slow"), json={"spec": {"kubernetes_version": "1.34"}})
     assert refused.status_code == 409 and refused.json()["code"] == "cluster_busy"
+
+
+def test_a_project_that_moved(directory, checker):
+    sim = harness.Sim(directory)
+    d = harness.Shootd(directory / "moved", sim.url).start()
+    path = "/v1/projects/team-a/confirm-location"
+    try:
+        d.wait_operation(d.create("dev")["operation"]["id"])
+        d.stop()
+        d.config.write_text(d.config.read_text().replace(harness.PROJECT_ID, "f" * 32))
+        d.start()
+        with checker.client(d) as client:
+            assert client.get("/v1/projects/team-a").json()["location_change"]["clusters"] == 1
+            assert client.post(path, json={"clusters": "forget"}, headers={"Idempotency-Key": "moved-0123456789"}).status_code == 200
+            assert client.post(path, json={"clusters": "forget"}).status_code == 409
+    finally:
+        d.stop()
+        sim.stop()
 
 
 def test_the_first_generation_has_less(directory, checker):

@@ -240,7 +240,7 @@ def test_ht34_paths():
     for path in DOCUMENT["paths"]:
         for segment in path.strip("/").split("/"):
             assert re.fullmatch(r"{[a-z]+}|[a-z0-9]+(-[a-z0-9]+)*|openapi\.(yaml|json)", segment), path
-        assert path.startswith("/v1/") or path in ("/livez", "/healthz", "/readyz", "/metrics", "/version", "/openapi.yaml",
+        assert path.startswith(("/v1/", "/problems/")) or path in ("/livez", "/healthz", "/readyz", "/metrics", "/version", "/openapi.yaml",
                                                    "/openapi.json"), path
 
 

@@ -219,9 +219,9 @@ def test_a_long_past_is_purged_slice_by_slice(sim, make_shootd):
         db.executemany("INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, 'cluster.ready', 'team-a', 'dev', 1, '{}')",
                        [(first + i, f"evt_{i:026}") for i in range(1, rows + 1)])
         db.execute("UPDATE meta SET value = ? WHERE key = 'event_sequence'", (first + rows,))
-        db.executemany("INSERT INTO audit (at, action, outcome, body) VALUES (1, 'old', 'success', ?)", [(f'{{"n":{i}}}',) for i in range(rows)])
+        db.executemany("INSERT INTO audit (at, action, outcome, body) VALUES (1, 'createToken', 'success', ?)", [(f'{{"n":{i}}}',) for i in range(rows)])
     d.start()
     assert d.http.put(d.clusters_path("other"), json={}).status_code == 202
     wait_until(lambda: re.search(rf"^shootd_events_oldest_sequence ({first + rows + 1})$", d.http.get("/metrics").text, re.M), what="the purge")
-    assert not d.http.get("/v1/audit?action=old&limit=1").json()["items"]
+    assert not d.http.get("/v1/audit?action=createToken&limit=1").json()["items"]
     assert d.events()
