@@ -6,7 +6,7 @@ SHELL := /bin/bash
 VERSION  := 0.1.0
 REVISION := $(shell git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
 
-# VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/)
+# VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/), fuzz (build/fuzz/, by clang)
 VARIANT ?= release
 CC      ?= gcc
 PREFIX  ?= /usr/local
@@ -15,10 +15,14 @@ PYTHON  := /usr/bin/python3
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+ifeq ($(VARIANT),fuzz)
+CC := clang
+endif
 
 OUT_release := build
 OUT_asan    := build/asan
 OUT_tsan    := build/tsan
+OUT_fuzz    := build/fuzz
 OUT := $(OUT_$(VARIANT))
 OBJ := build/obj/$(VARIANT)
 
@@ -46,9 +50,14 @@ LINK_HARDENING := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodlope
 VARIANT_CFLAGS_release := -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 VARIANT_CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 VARIANT_CFLAGS_tsan := -O1 -fsanitize=thread
+VARIANT_CFLAGS_fuzz := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize=fuzzer-no-link
+# What defines signed overflow takes it from the sanitizer's sight.
+HARDENING_asan := $(filter-out -fno-strict-overflow,$(HARDENING))
+# clang 14 has no such initialization without a further option.
+HARDENING_fuzz := $(filter-out -ftrivial-auto-var-init=zero,$(HARDENING_asan))
 
 BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -I. -pthread -g -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
-  $(WARNINGS) $(HARDENING) $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+  $(WARNINGS) $(or $(HARDENING_$(VARIANT)),$(HARDENING)) $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 BASE_LDFLAGS := -pthread $(LINK_HARDENING) $(filter -fsanitize%,$(VARIANT_CFLAGS_$(VARIANT))) $(LDFLAGS)
 
 MODULES := base model config storage view loop upstream webhook reconcile api
@@ -67,7 +76,7 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps deps-test run test test-loaded fresh check check-asan check-tsan bench format lint install clean units FORCE
+.PHONY: all help deps deps-test run test test-loaded fresh check check-asan check-tsan bench format lint install clean units fuzz fuzz-targets FORCE
 all: $(OUT)/shootd $(OUT)/cleura-sim
 
 help:
@@ -76,6 +85,7 @@ help:
 	@echo "make test        install what is missing, build, run every test"
 	@echo "make check-asan  the same tests under address+undefined sanitizers"
 	@echo "make check-tsan  the same tests under the thread sanitizer"
+	@echo "make fuzz        fuzz every parser with clang, then whole requests (SECONDS=60 each, TARGETS=)"
 	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=)"
 	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=)"
 	@echo "make deps        install what building and running need; deps-test: what the tests need, too"
@@ -130,6 +140,28 @@ $(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_d
 
 units: $(UNIT_BIN)
 
+# Each file of fuzz/ that is no help for the others is a target: with libFuzzer a program of its own; in the
+# replay of their inputs, which needs no clang, a function of its own name.
+FUZZ_SUPPORT := fuzz/fuzz.c fuzz/http_input.c
+FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(filter-out $(FUZZ_SUPPORT),$(wildcard fuzz/*.c)))
+FUZZ_SUPPORT_OBJ := $(FUZZ_SUPPORT:%.c=$(OBJ)/%.o)
+FUZZ_BIN := $(FUZZ_TARGETS:%=build/fuzz/%)
+FUZZ_REPLAY_OBJ := $(FUZZ_TARGETS:%=$(OBJ)/fuzz/replay_%.o) $(FUZZ_SUPPORT_OBJ)
+
+$(OBJ)/fuzz/replay_%.o: fuzz/%.c build/obj/$(VARIANT)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(BASE_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_target_$* -MMD -MP -c -o $@ $<
+$(OUT)/tests/unit/test_fuzz_replay: $(FUZZ_REPLAY_OBJ)
+
+ifeq ($(VARIANT),fuzz)
+fuzz-targets: $(FUZZ_BIN)
+$(FUZZ_BIN): build/fuzz/%: $(OBJ)/fuzz/%.o $(FUZZ_SUPPORT_OBJ) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(DAEMON_LIBS)
+endif
+
 deps:
 	@tools/deps.sh run
 deps-test:
@@ -150,6 +182,14 @@ fresh:
 test-loaded: deps-test
 	@$(MAKE) --no-print-directory all units
 	@tools/loaded.sh
+
+# Each target for this long, two at a time. TARGETS="spec row": only those.
+SECONDS ?= 60
+fuzz:
+	@tools/deps.sh fuzz
+	@$(MAKE) --no-print-directory VARIANT=fuzz fuzz-targets
+	@$(MAKE) --no-print-directory VARIANT=asan all
+	@tools/fuzz.sh $(SECONDS) $(or $(TARGETS),$(FUZZ_TARGETS) requests.py)
 
 check: test
 check-asan: deps-test

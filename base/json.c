@@ -9,8 +9,11 @@
 /* Up to here, a double tells every integer from its neighbours. */
 #define EXACT_INTEGERS 9007199254740992.0
 
-/* False where the nesting passes its limit, with the place in `fault`. */
-static bool depth_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
+/*
+ * False where the nesting passes its limit, and at a NUL, which jansson passes over behind numbers and words;
+ * with text and place in `fault`.
+ */
+static bool is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {
     unsigned depth = 0;
     bool in_string = false;
@@ -22,6 +25,10 @@ static bool depth_is_bounded(const char *bytes, size_t len, struct json_fault *f
             fault->column = 0;
         }
         char c = bytes[i];
+        if (!c) {
+            (void)snprintf(fault->text, sizeof(fault->text), "a NUL byte");
+            return false;
+        }
         if (in_string) {
             if (c == '\\') {
                 i++;
@@ -32,8 +39,11 @@ static bool depth_is_bounded(const char *bytes, size_t len, struct json_fault *f
         } else if (c == '"') {
             in_string = true;
         } else if (c == '{' || c == '[') {
-            if (++depth > JSON_MAX_DEPTH)
+            if (++depth > JSON_MAX_DEPTH) {
+                (void)snprintf(fault->text, sizeof(fault->text), "nested deeper than %d levels",
+                               JSON_MAX_DEPTH);
                 return false;
+            }
         } else if ((c == '}' || c == ']') && depth) {
             depth--;
         }
@@ -55,13 +65,11 @@ static json_t *parse(const char *bytes, size_t len, size_t flags, struct json_fa
 {
     struct json_fault fault;
     json_t *doc = NULL;
-    if (depth_is_bounded(bytes, len, &fault)) {
+    if (is_bounded(bytes, len, &fault)) {
         json_error_t error;
         doc = json_loadb(bytes, len, flags, &error);
         if (!doc)
             describe(&error, &fault);
-    } else {
-        (void)snprintf(fault.text, sizeof(fault.text), "nested deeper than %d levels", JSON_MAX_DEPTH);
     }
     if (!doc && ret_fault)
         *ret_fault = fault;

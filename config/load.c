@@ -332,8 +332,10 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
             report_unknown(l, g, name_node, name ? name : "?");
             continue;
         }
-        if (seen[k - g->keys])
+        if (seen[k - g->keys]) {
             fault(l, name_node, name, "is given twice");
+            continue;
+        }
         seen[k - g->keys] = true;
         load_key(l, k, yaml_document_get_node(l->doc, p->value), base);
     }

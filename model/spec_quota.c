@@ -29,6 +29,15 @@ static int64_t memory_mib(const char *text)
     return !strcmp(end, "Gi") ? number * 1024 : !strcmp(end, "Mi") ? number : -1;
 }
 
+enum { CPUS_MAX = 100000 };
+
+/* -1 when the catalog lacks the type, or tells what no machine has. */
+static int64_t cpus_of(const json_t *type)
+{
+    int64_t cpus = json_int(type, "cpus", -1);
+    return cpus <= CPUS_MAX ? cpus : -1;
+}
+
 struct totals {
     int64_t nodes, cores, memory_mib, volume_gib;
     bool types_known;
@@ -37,7 +46,7 @@ struct totals {
 static void add_pool(struct totals *t, const json_t *pool, const struct spec_context *context)
 {
     const json_t *type = named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
-    int64_t cpus = json_int(type, "cpus", -1), memory = memory_mib(json_str(type, "memory"));
+    int64_t cpus = cpus_of(type), memory = memory_mib(json_str(type, "memory"));
     int64_t nodes = json_int(pool, "maximum", 0) + json_int(pool, "max_surge", 1);
     t->nodes += nodes;
     t->cores += nodes * cpus;

@@ -1,4 +1,5 @@
 /* What a create uses for everything left out. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,9 @@ void version_minor(const char *version, char line[static VERSION_LINE_BYTES])
 void version_next_minor(const char *version, char line[static VERSION_LINE_BYTES])
 {
     const char *dot = strchr(version, '.');
+    long minor = dot ? strtol(dot + 1, NULL, 10) : -1;
     (void)snprintf(line, VERSION_LINE_BYTES, "%ld.%ld", strtol(version, NULL, 10),
-                   dot ? strtol(dot + 1, NULL, 10) + 1 : 0);
+                   minor < LONG_MAX ? minor + 1 : minor);
 }
 
 bool version_is_expired(const json_t *entry, wall_us now)
@@ -75,17 +77,18 @@ const char *version_newest(const json_t *versions, const char *wanted, wall_us n
 static const char *default_machine_type(const struct spec_context *context)
 {
     const char *best = NULL;
-    int64_t best_rank = INT64_MAX;
+    int64_t best_cpus = INT64_MAX, best_memory = INT64_MAX;
     size_t i;
     json_t *type;
     json_array_foreach (json_arr(context->catalog, "machine_types"), i, type) {
         int64_t cpus = json_int(type, "cpus", 0);
         int64_t memory = strtoll(json_str_or(type, "memory", "0"), NULL, 10);
-        int64_t rank = cpus * 100000 + memory;
-        if (!json_bool(type, "usable", true) || cpus < 2 || rank >= best_rank)
+        bool is_smaller = cpus < best_cpus || (cpus == best_cpus && memory < best_memory);
+        if (!json_bool(type, "usable", true) || cpus < 2 || !is_smaller)
             continue;
         best = json_str(type, "name");
-        best_rank = rank;
+        best_cpus = cpus;
+        best_memory = memory;
     }
     return json_str_or(context->defaults, "machine_type", best);
 }

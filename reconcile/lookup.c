@@ -326,8 +326,9 @@ static bool is_possible(struct project *p, const struct entity *e, struct comman
 void command_lookup(struct reconcile *r, struct command *cmd)
 {
     const struct lookup_rule *rule = lookup_rule(cmd->lookup);
-    struct entity *e = cmd->name ? command_cluster(r, cmd) : NULL;
-    if (cmd->name && !e)
+    bool of_cluster = cmd->name != NULL; /* a command that was answered is no longer ours to read */
+    struct entity *e = of_cluster ? command_cluster(r, cmd) : NULL;
+    if (of_cluster && !e)
         return;
     struct project *p = e ? e->project : command_project(r, cmd);
     if (!p)

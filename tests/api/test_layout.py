@@ -21,11 +21,12 @@ MAY_INCLUDE = {
     "api": {"base", "model", "config", "storage", "view"},
     "daemon": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook", "reconcile", "api"},
     "simulator": {"base"},
+    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "api"},
 }
 FOLDERS = set(MAY_INCLUDE)
 # Library headers, and who may see them.
 LIBRARIES = {
-    "microhttpd.h": {"api", "simulator"},
+    "microhttpd.h": {"api", "simulator", "fuzz"},
     "sqlite3.h": {"storage/sqlite"},
     "curl/curl.h": {"loop", "upstream", "webhook", "daemon"},
     "yaml.h": {"config", "model"},
@@ -80,7 +81,7 @@ def test_includes_point_one_way():
                 continue
             elif other not in MAY_INCLUDE[own]:
                 faults.append(where + f": {own} must not know {other}")
-            elif name.endswith("_private.h"):
+            elif name.endswith("_private.h") and own != "fuzz":  # targets are parts, as units are
                 faults.append(where + " is private")
     assert not faults, "\n".join(faults)
 

@@ -429,6 +429,23 @@ static void view_is_sorted_and_the_last_change_wins(void **state)
     view_free(v);
 }
 
+static void a_nul_is_no_json_D8(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"[1$,2]", "{\"a\":1$}", "[true$]", "{}$", "$[]", "[\"$\"]"};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[16];
+        size_t len = strlen(rows[i]);
+        struct json_fault fault;
+        memcpy(text, rows[i], len);
+        *(char *)memchr(text, '$', len) = '\0';
+        assert_null(json_parse_strict(text, len, &fault));
+        assert_string_equal(fault.text, "a NUL byte");
+        assert_int_equal(fault.line, 1);
+        assert_null(json_parse_lenient(text, len, NULL));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +468,7 @@ int main(void)
         cmocka_unit_test(sealed_values_open_only_in_their_context),
         cmocka_unit_test(view_readers_never_see_half_a_change),
         cmocka_unit_test(view_is_sorted_and_the_last_change_wins),
+        cmocka_unit_test(a_nul_is_no_json_D8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

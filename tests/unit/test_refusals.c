@@ -1,6 +1,7 @@
 /* What Cleura's refusals and empty promises do to an operation, on a virtual clock. */
 #include "tests/support/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -83,12 +84,48 @@ static void an_outage_is_told(void **state)
     one_shoot_end(d);
 }
 
+static unsigned answers;
+
+/* As the HTTP side does it on its own thread: what was answered is gone, at once. */
+static void take_and_wipe(struct command *cmd)
+{
+    answers++;
+    assert_int_equal(cmd->problem->code, PROBLEM_CLUSTER_NOT_FOUND);
+    char **texts[] = {&cmd->project, &cmd->name, &cmd->if_match, &cmd->if_none_match};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        free(*texts[i]);
+        *texts[i] = NULL;
+    }
+}
+
+/* A read of it after that was a use of freed memory, when the other thread was quick. */
+static void what_was_answered_is_not_read_again_D8(void **state)
+{
+    (void)state;
+    static const enum command_type types[] = {COMMAND_CLUSTER_PATCH, COMMAND_CLUSTER_DELETE,
+                                              COMMAND_NODE_POOL,     COMMAND_CLUSTER_ACTION,
+                                              COMMAND_KUBECONFIG,    COMMAND_LOOKUP};
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct command *cmd = running_command(d, types[i], "p00", "nobody", json_object());
+        cmd->lookup = LOOKUP_UPGRADES;
+        cmd->action = OPERATION_HIBERNATE;
+        cmd->reply = take_and_wipe;
+        running_post(d, cmd);
+        assert_int_equal(answers, i + 1);
+        command_free(cmd);
+    }
+    one_shoot_end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_answers_and_refusals_are_counted_apart),
         cmocka_unit_test(a_promise_without_effect_is_told),
         cmocka_unit_test(an_outage_is_told),
+        cmocka_unit_test(what_was_answered_is_not_read_again_D8),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -942,6 +942,40 @@ static void what_is_stored_above_a_limit_may_stay_and_shrink(void **state)
     }
 }
 
+static void numbers_of_a_catalog_cannot_be_too_large_D8(void **state)
+{
+    (void)state;
+    json_t *catalog CLEANUP_JSON =
+        parse("{'machine_types':[{'name':'vast','cpus':100000000000000,'memory':'9223372036854775807Gi'},"
+              "{'name':'small','cpus':2,'memory':'4Gi'},{'name':'wide','cpus':2,'memory':'900000Gi'},"
+              "{'name':'large','cpus':8,'memory':'4Gi'}]}");
+    const struct spec_context context = {.catalog = catalog};
+    json_t *pool CLEANUP_JSON = spec_resolve_pool(NULL, &context);
+    assert_string_equal(json_str(pool, "machine_type"), "small");
+    json_set_str(pool, "machine_type", "vast");
+    json_set_int(pool, "maximum", 1000);
+    json_t *pools CLEANUP_JSON = json_array();
+    (void)json_array_append(pools, pool);
+    json_t *quota CLEANUP_JSON = spec_quota(pools, &context);
+    assert_true(json_is_null(json_object_get(quota, "cores"))); /* as one that the catalog lacks */
+    assert_int_equal(json_int(quota, "nodes", 0), 1001);
+}
+
+static void lines_of_versions_cannot_be_too_large_D8(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"1.33.7", "1.34"},
+                                          {"1.33", "1.34"},
+                                          {"1", "1.0"},
+                                          {"1.9223372036854775807", "1.9223372036854775807"},
+                                          {"1.99999999999999999999", "1.9223372036854775807"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char line[VERSION_LINE_BYTES];
+        version_next_minor(rows[i][0], line);
+        assert_string_equal(line, rows[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -973,6 +1007,8 @@ int main(void)
         cmocka_unit_test(sets_are_compared_in_near_linear_time),
         cmocka_unit_test(items_that_leave_members_out_match_in_any_order),
         cmocka_unit_test(what_is_stored_above_a_limit_may_stay_and_shrink),
+        cmocka_unit_test(numbers_of_a_catalog_cannot_be_too_large_D8),
+        cmocka_unit_test(lines_of_versions_cannot_be_too_large_D8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,131 @@
+/* What Cleura sends, both generations. What is decoded of it can be stored and read back, equal. The first
+ * line is the generation and what was asked for, such as "v1 list"; the rest is the body. */
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "upstream/generation_private.h"
+#include "view/render.h"
+
+static const char *const names[UPSTREAM_OP_MAX_] = {
+    [UPSTREAM_CATALOG] = "catalog",
+    [UPSTREAM_BOOTSTRAP] = "bootstrap",
+    [UPSTREAM_GET] = "get",
+    [UPSTREAM_CREATE] = "create",
+    [UPSTREAM_PATCH] = "patch",
+    [UPSTREAM_POOL_CREATE] = "pool_create",
+    [UPSTREAM_CA_STAGE] = "ca_stage",
+    [UPSTREAM_KUBECONFIG] = "kubeconfig",
+    [UPSTREAM_MONITORING] = "monitoring",
+    [UPSTREAM_NODES] = "nodes",
+    [UPSTREAM_SSH_KEY] = "ssh_key",
+    [UPSTREAM_UPGRADE_CHECK] = "upgrade_check",
+    [UPSTREAM_OWN_PROJECTS] = "own_projects",
+    [UPSTREAM_QUOTA] = "quota",
+    [UPSTREAM_NAME_TAKEN] = "name_taken",
+};
+
+/* Decode, store, load, equal. Takes the shoot. */
+static void check_shoot(struct shoot *s)
+{
+    struct cluster *c = cluster_new();
+    memcpy(c->id, "cl_1", sizeof("cl_1"));
+    c->project = mem_strdup("p");
+    c->name = mem_strdup(s->name);
+    c->shoot = s;
+    json_t *stored CLEANUP_JSON = cluster_to_json(c);
+    fuzz_check_stored(stored);
+    struct cluster *back = cluster_from_json(stored);
+    FUZZ_CHECK(back != NULL);
+    json_t *again CLEANUP_JSON = cluster_to_json(back);
+    FUZZ_CHECK(json_equal(stored, again));
+    json_t *shown CLEANUP_JSON = render_cluster(back, NULL);
+    fuzz_check_stored(shown);
+    cluster_free(back);
+    cluster_free(c);
+}
+
+static void check_catalog(const json_t *catalog)
+{
+    struct project_state state = {.name = (char[]){"p"}, .catalog = json_deep_copy(catalog), .catalog_at = 1};
+    json_t *stored CLEANUP_JSON = project_state_to_json(&state);
+    json_decref(state.catalog);
+    fuzz_check_stored(stored);
+    struct project_state *back = project_state_from_json(stored);
+    FUZZ_CHECK(back != NULL);
+    json_t *again CLEANUP_JSON = project_state_to_json(back);
+    FUZZ_CHECK(json_equal(stored, again));
+    project_state_free(back);
+}
+
+static void check_list(const struct generation *g, const char *body, size_t len)
+{
+    struct json_items rows;
+    struct list_part part;
+    const char *why = NULL;
+    if (list_begin(&rows, body, len, &why) != READ_OK) {
+        FUZZ_CHECK(why != NULL);
+        return;
+    }
+    while (list_next(g, FUZZ_NOW, &rows, &part)) {
+        for (size_t i = 0; i < part.refused_count; i++)
+            FUZZ_CHECK(part.refused[i].why != NULL);
+        for (size_t i = 0; i < part.shoot_count; i++) {
+            FUZZ_CHECK(shoot_name_is_possible(part.shoots[i]->name));
+            check_shoot(TAKE_PTR(part.shoots[i]));
+        }
+        list_part_done(&part);
+    }
+}
+
+static void check_login(const char *body, size_t len)
+{
+    struct login_answer login = {0};
+    decode_login(body, len, &login);
+    FUZZ_CHECK((login.result == LOGIN_RESULT_TOKEN) <= (login.token != NULL));
+    login_answer_done(&login);
+}
+
+static void check_refusal(const char *body, size_t len)
+{
+    char *message CLEANUP_FREE = error_message(body, len);
+    if (!message)
+        return;
+    json_t *text CLEANUP_JSON = json_string(message);
+    FUZZ_CHECK(text != NULL);
+}
+
+static void check_document(const struct generation *g, enum upstream_op op, const char *body, size_t len)
+{
+    const struct answer_about about = {
+        .op = op, .region = (char[]){"Sto2"}, .item = (char[]){"1.34.3"}, .now = FUZZ_NOW};
+    struct upstream_result result = {0};
+    const char *why = NULL;
+    enum read_end end = answer_read(g, &about, body, len, &result, &why);
+    FUZZ_CHECK(end == READ_OK || why != NULL);
+    if (end == READ_OK && result.shoot)
+        check_shoot(TAKE_PTR(result.shoot));
+    if (end == READ_OK && result.catalog)
+        check_catalog(result.catalog);
+    upstream_result_done(&result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    char *line CLEANUP_FREE = fuzz_line(&bytes, &len);
+    char *body CLEANUP_FREE = fuzz_text(bytes, len);
+    char *rest = line;
+    const struct generation *g = !strcmp(fuzz_word(&rest), "v1") ? &generation_v1 : &generation_v2;
+    const char *asked = fuzz_word(&rest);
+    if (!strcmp(asked, "list"))
+        check_list(g, body, len);
+    if (!strcmp(asked, "login"))
+        check_login(body, len);
+    if (!strcmp(asked, "refusal"))
+        check_refusal(body, len);
+    for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
+        if (names[op] && !strcmp(asked, names[op]))
+            check_document(g, (enum upstream_op)op, body, len);
+    return 0;
+}

@@ -1,0 +1,46 @@
+/* The look over JSON text (base/json_scan.h): what the parser takes the scan takes, and its items are the
+ * parser's. */
+#include "fuzz/fuzz.h"
+
+#include "base/json_scan.h"
+#include "base/mem.h"
+
+static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+
+static void check_items(const char *text, size_t len, const json_t *doc)
+{
+    struct json_items items;
+    const char *bytes;
+    size_t count, at = 0;
+    enum json_scan_end end;
+    FUZZ_CHECK(json_items_begin(&items, text, len) == json_is_array(doc));
+    if (!json_is_array(doc))
+        return;
+    for (; json_items_next(&items, &bytes, &count); at++) {
+        json_t *item CLEANUP_JSON = json_parse_foreign(bytes, count, &any, &end);
+        FUZZ_CHECK(item && json_equal(item, json_array_get(doc, at)));
+    }
+    FUZZ_CHECK(at == json_array_size(doc));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    static const struct json_limits few = {4096, 100, 20};
+    char *text CLEANUP_FREE = fuzz_text(bytes, len);
+    enum json_scan_end end = json_scan(text, len, &any);
+    struct json_fault fault;
+    json_t *strict CLEANUP_JSON = json_parse_strict(text, len, &fault);
+    json_t *lenient CLEANUP_JSON = json_parse_lenient(text, len, &fault);
+    FUZZ_CHECK(json_scan_text(end) != NULL);
+    if (strict) {
+        FUZZ_CHECK(lenient != NULL);
+        fuzz_check_stored(strict);
+    }
+    if (lenient) {
+        FUZZ_CHECK(end == JSON_SCAN_OK);
+        check_items(text, len, lenient);
+    }
+    if (json_scan(text, len, &few) == JSON_SCAN_OK)
+        FUZZ_CHECK(end == JSON_SCAN_OK);
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* Query parameters, all of them known. */
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz/http_input.h"
+#include "model/label_filter.h"
+
+static void check_params(const struct params *p)
+{
+    for (int id = 0; id < PARAM_MAX_; id++) {
+        FUZZ_CHECK(p->given[id] == (p->texts[id] != NULL));
+        json_t *text CLEANUP_JSON = p->texts[id] ? json_string(p->texts[id]) : NULL;
+        FUZZ_CHECK(!p->texts[id] || text); /* UTF-8 */
+        (void)param_lists(p, (enum param_id)id, "x");
+    }
+    int64_t limit = param_number(p, PARAM_LIMIT), wait = param_number(p, PARAM_WAIT);
+    FUZZ_CHECK(limit > 0 && limit <= 1000 && wait >= 0 && wait <= 55);
+    FUZZ_CHECK(!p->given[PARAM_LABEL] || !label_filter_fault(p->texts[PARAM_LABEL]));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    char *text CLEANUP_FREE = fuzz_text(bytes, len);
+    struct request *r = MEM_NEW(struct request);
+    struct http_input input;
+    http_input_query(text, &input);
+    r->api = http_input_api();
+    r->mhd = input.mhd;
+    if (params_read(r, UINT32_MAX))
+        check_params(&r->params);
+    else
+        FUZZ_CHECK(r->answer.status == 400);
+    answer_done(&r->answer);
+    params_done(&r->params);
+    free(r);
+    return 0;
+}

@@ -1,0 +1,102 @@
+/* Rows of the store: whatever stands there is read without harm; what was read is stored and read again, the
+ * same; and it can be shown. The first line says of what kind the row is. */
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/replay.h"
+#include "view/render.h"
+
+#define DEFINE_KIND(name, type)                   \
+    static void *name##_load(const json_t *doc)   \
+    {                                             \
+        return type##_from_json(doc);             \
+    }                                             \
+    static json_t *name##_save(const void *value) \
+    {                                             \
+        return type##_to_json(value);             \
+    }                                             \
+    static void name##_drop(void *value)          \
+    {                                             \
+        type##_free(value);                       \
+    }
+DEFINE_KIND(cluster, cluster)
+DEFINE_KIND(operation, operation)
+DEFINE_KIND(subscription, subscription)
+DEFINE_KIND(token, api_token)
+DEFINE_KIND(account, account_state)
+DEFINE_KIND(project, project_state)
+DEFINE_KIND(replay, replay)
+
+static void show_cluster(const void *value)
+{
+    json_t *full CLEANUP_JSON = render_cluster(value, NULL);
+    json_t *brief CLEANUP_JSON = render_cluster_brief(value, NULL);
+    fuzz_check_stored(full);
+    fuzz_check_stored(brief);
+}
+
+static void show_operation(const void *value)
+{
+    json_t *doc CLEANUP_JSON = render_operation(value);
+    fuzz_check_stored(doc);
+}
+
+static void show_subscription(const void *value)
+{
+    json_t *doc CLEANUP_JSON = render_subscription(value);
+    fuzz_check_stored(doc);
+}
+
+static void show_token(const void *value)
+{
+    json_t *doc CLEANUP_JSON = render_api_token(value);
+    fuzz_check_stored(doc);
+}
+
+static const struct kind {
+    const char *name;
+    void *(*load)(const json_t *doc);
+    json_t *(*save)(const void *value);
+    void (*drop)(void *value);
+    void (*show)(const void *value);
+} kinds[] = {
+    {"cluster", cluster_load, cluster_save, cluster_drop, show_cluster},
+    {"operation", operation_load, operation_save, operation_drop, show_operation},
+    {"subscription", subscription_load, subscription_save, subscription_drop, show_subscription},
+    {"token", token_load, token_save, token_drop, show_token},
+    {"account", account_load, account_save, account_drop, NULL},
+    {"project", project_load, project_save, project_drop, NULL},
+    {"replay", replay_load, replay_save, replay_drop, NULL},
+};
+
+static void check_value(const struct kind *k, const void *value)
+{
+    json_t *stored CLEANUP_JSON = k->save(value);
+    fuzz_check_stored(stored);
+    void *back = k->load(stored);
+    FUZZ_CHECK(back != NULL);
+    json_t *again CLEANUP_JSON = k->save(back);
+    FUZZ_CHECK(json_equal(stored, again));
+    k->drop(back);
+    if (k->show)
+        k->show(value);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    char *line CLEANUP_FREE = fuzz_line(&bytes, &len);
+    struct json_fault fault;
+    json_t *doc CLEANUP_JSON = len ? json_parse_strict((const char *)bytes, len, &fault) : NULL;
+    for (size_t i = 0; doc && i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(line, kinds[i].name) != 0)
+            continue;
+        void *value = kinds[i].load(doc);
+        if (value) {
+            check_value(&kinds[i], value);
+            kinds[i].drop(value);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,89 @@
+/*
+ * Specifications: the check of a body, what an existing cluster can become, what a create resolves to, and
+ * the plan of a change. One JSON document of {v1, catalog, shoot, defaults, known, body}: catalog and shoot
+ * as Cleura sends them, body as a caller does.
+ */
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/spec.h"
+#include "upstream/generation_private.h"
+
+/* Each step tells what to send, and an empty plan means that nothing differs. */
+static void check_plan(const json_t *spec, const json_t *observed, const struct spec_context *context)
+{
+    json_t *differences CLEANUP_JSON = json_array();
+    json_t *plan CLEANUP_JSON = spec_plan(spec, observed, context);
+    size_t count = spec_differences(spec, observed, differences), i;
+    FUZZ_CHECK(count == json_array_size(differences));
+    FUZZ_CHECK(count || !json_array_size(plan));
+    json_t *step;
+    json_array_foreach (plan, i, step) {
+        const char *type = json_str(step, "type"), *target = json_str(step, "target");
+        const json_t *want = json_object_get(step, "want");
+        FUZZ_CHECK(type && target);
+        (void)spec_step_is_met(type, target, want, observed);
+        json_decref(spec_step_body(type, target, want, observed, context));
+    }
+    fuzz_check_stored(plan);
+}
+
+/* What a create sends is complete, and what it asks for is what there is when it is there. */
+static void check_create(const json_t *spec, const struct spec_context *context)
+{
+    json_t *resolved CLEANUP_JSON = spec_resolve("dev", spec, context);
+    json_t *quota CLEANUP_JSON = spec_quota(json_arr(resolved, "node_pools"), context);
+    json_t *differences CLEANUP_JSON = json_array();
+    fuzz_check_stored(resolved);
+    fuzz_check_stored(quota);
+    FUZZ_CHECK(!spec_differences(spec, resolved, differences));
+    check_plan(spec, resolved, context);
+}
+
+static void check_change(const json_t *spec, const struct spec_context *context)
+{
+    struct problem *faults CLEANUP_PROBLEM = NULL;
+    spec_check_change(spec, context->observed, context, &faults);
+    json_t *pools CLEANUP_JSON = spec_pools_after(spec, context->observed, context);
+    json_t *quota CLEANUP_JSON = spec_quota(pools, context);
+    fuzz_check_stored(quota);
+    if (!faults)
+        check_plan(spec, context->observed, context);
+}
+
+static void check_body(const json_t *body, struct spec_context *context)
+{
+    struct problem *faults CLEANUP_PROBLEM = NULL;
+    const json_t *spec = json_obj(body, "spec");
+    spec_check_body(body, context->observed ? SPEC_PUT : SPEC_CREATE, context, &faults);
+    if (faults) {
+        json_t *told CLEANUP_JSON = problem_to_json(faults, "req_1");
+        fuzz_check_stored(told);
+        return;
+    }
+    if (context->observed && spec)
+        check_change(spec, context);
+    else if (context->catalog)
+        check_create(spec, context);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct json_fault fault;
+    json_t *doc CLEANUP_JSON = len ? json_parse_strict((const char *)bytes, len, &fault) : NULL;
+    struct spec_context context = {.now = FUZZ_NOW, .name = "dev", .v1 = json_bool(doc, "v1", false)};
+    struct decoding d = {.now = FUZZ_NOW};
+    const struct generation *g = context.v1 ? &generation_v1 : &generation_v2;
+    json_t *catalog CLEANUP_JSON = decode_catalog(json_arr(doc, "catalog"), "Sto2", context.v1);
+    struct shoot *shoot = json_obj(doc, "shoot") ? g->decode_shoot(&d, json_obj(doc, "shoot")) : NULL;
+    context.catalog = catalog;
+    context.defaults = json_obj(doc, "defaults");
+    context.known = json_obj(doc, "known");
+    context.observed = shoot ? shoot->observed : NULL;
+    if (json_obj(doc, "body"))
+        check_body(json_obj(doc, "body"), &context);
+    shoot_free(shoot);
+    return 0;
+}
