@@ -512,7 +512,8 @@ static void schedules(void **state)
         {"{'start':'0 20 * * 1','end':'0 6 * * 2'},{'start':'0 6 * * 2','end':'0 7 * * 3'}",
          "duplicate " SCHEDULES "1/start"},
         {"{'start':'0 20 * * 1','end':'0 6 * * 2','location':'Europe/Berlin'}",
-         "unknown_member " SCHEDULES "0/location"},
+         "unknown_value " SCHEDULES "0/location"},
+        {"{'start':'0 20 * * 1','end':'0 6 * * 2','location':'UTC'}", ""},
         {"{'start':5,'end':'0 6 * * 1'}", "wrong_type " SCHEDULES "0/start, missing_member " SCHEDULES "0"},
         {"5", "wrong_type " SCHEDULES "0"},
     };
@@ -912,6 +913,11 @@ static void items_that_leave_members_out_match_in_any_order(void **state)
         {"[]", "[]", 0},
         {"[{}]", "[{'key':'a'}]", 0},
         {"['x']", "[5]", 1},
+        {"[{'start':'a','location':'UTC'}]", "[{'start':'a'}]", 0},
+        {"[{'start':'a','location':'UTC'}]", "[{'start':'a','location':'Etc/UTC'}]", 0},
+        {"[{'start':'a','location':'UTC'}]", "[{'start':'a','location':'Europe/Rome'}]", 1},
+        {"[{'start':'a','location':null}]", "[{'start':'a','location':'Europe/Rome'}]", 0},
+        {"[{'start':'a','location':'Europe/Rome'}]", "[{'start':'a'}]", 1},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *spec CLEANUP_JSON = json_object(), *observed CLEANUP_JSON = json_object();
