@@ -948,9 +948,35 @@ static void what_is_stored_above_a_limit_may_stay_and_shrink(void **state)
     }
 }
 
+static void surge_below_the_number_of_zones_is_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *observed, *pools, *pointer;
+    } rows[] = {
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a','b'],'max_surge':1,'maximum':3}]",
+         "#/spec/node_pools/0/max_surge"},
+        {"{}", NULL, "[{'zones':['a','b'],'max_surge':1,'maximum':3}]", "#/spec/node_pools"},
+        {"{}", "{}", "[{'zones':['a','b'],'max_surge':1,'maximum':3}]", NULL},
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a','b'],'max_surge':2,'maximum':3}]", NULL},
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a'],'max_surge':1,'maximum':3}]", NULL},
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a','b'],'max_surge':1,'maximum':0}]", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *spec CLEANUP_JSON = parse(rows[i].spec), *pools CLEANUP_JSON = parse(rows[i].pools);
+        json_t *observed CLEANUP_JSON = rows[i].observed ? parse(rows[i].observed) : NULL;
+        json_t *warnings CLEANUP_JSON = json_array();
+        spec_warnings(spec, observed, pools, warnings);
+        assert_int_equal(json_array_size(warnings), rows[i].pointer ? 1 : 0);
+        if (rows[i].pointer)
+            assert_string_equal(json_str(json_array_get(warnings, 0), "pointer"), rows[i].pointer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(surge_below_the_number_of_zones_is_warned_of),
         cmocka_unit_test(versions_are_offered),
         cmocka_unit_test(values_of_the_catalog),
         cmocka_unit_test(valid_values_are_told),
