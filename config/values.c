@@ -1,6 +1,8 @@
 #include "config/values.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +20,25 @@ bool value_integer(const char *text, int64_t low, int64_t high, int64_t *ret)
     return true;
 }
 
+static const struct {
+    const char *suffix;
+    int64_t us;
+} units[] = {{"ms", US_PER_MS},
+             {"s", US_PER_S},
+             {"m", 60 * US_PER_S},
+             {"h", 3600 * US_PER_S},
+             {"d", 86400 * US_PER_S}};
+
+void value_duration_write(int64_t us, char text[static DURATION_BYTES])
+{
+    size_t i = 0;
+    while (us && i + 1 < ARRAY_LEN(units) && us % units[i + 1].us == 0)
+        i++;
+    (void)snprintf(text, DURATION_BYTES, "%" PRId64 "%s", us / units[i].us, us ? units[i].suffix : "");
+}
+
 bool value_duration(const char *text, int64_t *ret_us)
 {
-    static const struct {
-        const char *suffix;
-        int64_t us;
-    } units[] = {{"ms", US_PER_MS},
-                 {"s", US_PER_S},
-                 {"m", 60 * US_PER_S},
-                 {"h", 3600 * US_PER_S},
-                 {"d", 86400 * US_PER_S}};
     char *end;
     errno = 0;
     long long number = strtoll(text, &end, 10);

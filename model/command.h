@@ -142,6 +142,7 @@ struct command {
     void *ctx;                          /* the HTTP side's */
     /* the decider's own */
     bool name_checked; /* Cleura was asked whether the name is free, or could not be asked in time */
+    bool name_is_free; /* Cleura said so */
     bool key_known;    /* its key was looked up: nothing was answered to it before */
     void *key_held;    /* nobody else may use its key meanwhile */
     bool pool_exists;  /* there is a node pool of this name; for its preconditions */

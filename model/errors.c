@@ -8,13 +8,16 @@ static const struct error_meaning meanings[] = {
     {"ERR_INFRA_UNAUTHENTICATED", true, false,
      "Cleura's credentials for this project are invalid: bootstrap the project again or contact Cleura."},
     {"ERR_INFRA_UNAUTHORIZED", true, false,
-     "The project lacks a privilege at OpenStack: check the roles of the project, then retry."},
+     "The project lacks a privilege at OpenStack: check the roles of the project. Cleura tries again by "
+     "itself; once the cluster is failed, POST .../actions/retry."},
     {"ERR_INFRA_QUOTA_EXCEEDED", true, false,
-     "Raise the OpenStack quota of the project or ask for fewer or smaller nodes, then retry."},
+     "Raise the OpenStack quota of the project or ask for fewer or smaller nodes. Cleura tries again by "
+     "itself; once the cluster is failed, POST .../actions/retry."},
     {"ERR_INFRA_RATE_LIMITS_EXCEEDED", false, true,
      "OpenStack limits the request rate: wait, it is retried."},
     {"ERR_INFRA_DEPENDENCIES", true, false,
-     "Another OpenStack object is in the way (ports, networks, routers): remove it, then retry."},
+     "Another OpenStack object is in the way (ports, networks, routers): remove it. Cleura tries again by "
+     "itself; once the cluster is failed, POST .../actions/retry."},
     {"ERR_RETRYABLE_INFRA_DEPENDENCIES", false, true, "A passing infrastructure fault: wait, it is retried."},
     {"ERR_INFRA_RESOURCES_DEPLETED", true, true,
      "The machine type is sold out: wait, or choose another machine type."},
@@ -25,7 +28,8 @@ static const struct error_meaning meanings[] = {
     {"ERR_RETRYABLE_CONFIGURATION_PROBLEM", true, true,
      "Correct the cluster's configuration as the description says (for example a disruption budget)."},
     {"ERR_PROBLEMATIC_WEBHOOK", true, false,
-     "An admission webhook inside the cluster blocks Gardener: fix or remove it, then retry."},
+     "An admission webhook inside the cluster blocks Gardener: fix or remove it. Cleura tries again by "
+     "itself; once the cluster is failed, POST .../actions/retry."},
 };
 
 const struct error_meaning *model_error_meaning(const char *code)

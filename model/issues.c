@@ -73,6 +73,10 @@ static const struct kind deletion_failed = {
 static const struct kind cluster_failed = {
     "cluster_failed", CRITICAL, "cluster", "Cleura gave up",
     "Do what the upstream errors ask for, then POST .../actions/retry or change the spec."};
+static const struct kind create_refused = {
+    "create_refused", CRITICAL, "cluster", "The cluster was never made",
+    "Correct what the failed operation names, then create it again: PUT, or POST with the same name, which "
+    "replaces this record; DELETE removes it."};
 static const struct kind cluster_retrying = {
     "cluster_retrying", WARNING, "cluster", "Cleura met an error and tries again",
     "Do what the upstream errors ask for; Cleura goes on trying by itself, usually for 12 hours."};
@@ -90,7 +94,9 @@ static void look_at_phase(struct issues *in)
 {
     const struct cluster *c = in->cluster;
     const struct occurrence o = {.description = c->message, .since = c->shoot ? c->shoot->operation_at : 0};
-    if (c->phase == PHASE_FAILED)
+    if (c->phase == PHASE_FAILED && !c->shoot && !c->upstream_exists)
+        add(in, &create_refused, CRITICAL, &o);
+    else if (c->phase == PHASE_FAILED)
         add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, CRITICAL, &o);
     else if (c->phase == PHASE_RETRYING)
         add(in, &cluster_retrying, WARNING, &o);

@@ -6,6 +6,7 @@
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
 
+#include "base/attrs.h"
 #include "base/env.h"
 #include "base/json.h"
 #include "model/problem.h"
@@ -94,6 +95,17 @@ json_t *spec_step_body(const char *type, const char *target, const json_t *want,
  * `maximum` and `max_surge` of each; cores and memory are null when the catalog lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
+/*
+ * What a spec that passed its checks may be, but nobody means: {pointer, code, detail} are added. `observed`
+ * is what there is, NULL for a create; pools: complete, in the order of those of the spec where it has any.
+ */
+void spec_warnings(const json_t *spec, const json_t *observed, const json_t *pools, json_t *warnings);
+/* use: of spec_quota, for all clusters of the project; limits: of the project, NULL when they are not known.
+ */
+void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limits);
+/* Adds one. */
+void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
+    ATTR_PRINTF(4, 5);
 /* The complete pools that there are once `spec` is true. */
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context);
 

@@ -106,7 +106,13 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
         for (size_t i = 0; i < count && !m; i++)
             if (!strcmp(members[i].name, name))
                 m = &members[i];
-        if (!m)
+        const json_t *old = json_object_get(there, name);
+        if (!m && old && json_equal(value, old))
+            continue; /* it is Cleura's to say, and it is what Cleura says */
+        if (!m && old)
+            FAULT(k, here, "read_only", json_pack("[O]", old),
+                  "is said by Cleura: leave it out, or as it is");
+        else if (!m)
             FAULT(k, here, "unknown_member", member_names(members, count),
                   "is not a member that exists here");
         else if (!json_is_null(value))

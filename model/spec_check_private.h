@@ -32,7 +32,10 @@ struct member {
     problem_add_fault((k)->faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, code, valid, \
                       __VA_ARGS__)
 
-/* Checks the members of `object` by the table; null equals absent (HT-33). */
+/*
+ * Checks the members of `object` by the table; null equals absent (HT-33). Members that only `there` knows
+ * are read only: accepted when they are equal, so that what was read can be edited and sent back.
+ */
 void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
                        const json_t *object, const json_t *there);
 /* A fault when `value` is not in `list`; a NULL list lets everything pass. */
@@ -42,6 +45,10 @@ void spec_check_listed(struct check *k, const char *pointer, const json_t *value
 char *spec_pointer_at(const char *base, size_t index);
 /* Adds `key` to the set; false when it was in it. */
 bool spec_set_add(json_t *set, const char *key);
+/* Whether a schedule's time zone is UTC, as it is where none is said. */
+bool spec_zone_is_utc(const json_t *schedule);
+/* The schedule with the same start and end, if possible in the same time zone; NULL: none. */
+const json_t *spec_schedule_there(const json_t *schedules, const json_t *schedule);
 const json_t *spec_find_named(const json_t *array, const char *name);
 /*
  * The pool of the cluster that `pool`, one of `pools`, is about: the one of the same name; a single pool

@@ -59,6 +59,12 @@ static bool is_empty(const json_t *value)
     return !value || json_is_null(value) || (json_is_string(value) && !json_string_length(value));
 }
 
+/* Of a schedule; UTC has several names, one of them is silence. */
+static bool is_zone(const char *key)
+{
+    return !strcmp(key, "location");
+}
+
 /* Members that the wish leaves out or empty may be anything, or absent. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
@@ -68,6 +74,12 @@ static bool item_matches(const json_t *wanted, const json_t *found)
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
         const char *there = json_str_or(found, key, "");
+        if (is_zone(key)) {
+            if (!is_empty(value) && !json_equal(value, json_object_get(found, key)) &&
+                !(spec_zone_is_utc(wanted) && spec_zone_is_utc(found)))
+                return false;
+            continue;
+        }
         if (is_empty(value) ? *there != '\0' : !json_equal(value, json_object_get(found, key)))
             return false;
     }
@@ -83,7 +95,7 @@ static json_t *common_members(const json_t *array)
     void *next;
     json_object_foreach_safe(common, next, key, value)
     {
-        bool everywhere = true;
+        bool everywhere = !is_zone(key);
         for (size_t i = 0; i < json_array_size(array) && everywhere; i++)
             everywhere = !is_empty(json_object_get(json_array_get(array, i), key));
         if (!everywhere)
@@ -206,9 +218,25 @@ static size_t compare(const char *path, const json_t *wanted, const json_t *foun
     return same ? 0 : differ(differences, path, wanted, found);
 }
 
+/* What a spec may repeat, but not ask for: it was equal when it was accepted, and is Cleura's to change. */
+static bool is_read_only(const char *member)
+{
+    static const char *const members[] = {"uid", "technical_id", "purpose"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (!strcmp(members[i], member))
+            return true;
+    return false;
+}
+
 size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences)
 {
-    return compare_objects("", spec, observed, differences);
+    size_t count = 0;
+    const char *member;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)spec, member, value)
+        if (!json_is_null(value) && !is_read_only(member))
+            count += compare(member, value, json_object_get(observed, member), differences);
+    return count;
 }
 
 bool spec_pool_is_met(const json_t *wanted, const json_t *observed)

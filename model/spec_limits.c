@@ -53,6 +53,9 @@ const struct spec_limit spec_limits[] = {
     {"spec/maintenance/end", LIMIT_BYTES, 11},
     {"spec/allowed_cidrs", LIMIT_ITEMS, 500},
     {"spec/allowed_cidrs/*", LIMIT_BYTES, 18},
+    {"spec/uid", LIMIT_BYTES, 64},
+    {"spec/technical_id", LIMIT_BYTES, 255},
+    {"spec/purpose", LIMIT_BYTES, 64},
     {NULL, LIMIT_ITEMS, 0},
 };
 

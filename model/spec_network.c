@@ -119,12 +119,12 @@ static void check_cilium(struct check *k, const char *pointer, const json_t *val
     spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
 }
 
-static void check_v2_only(struct check *k, const char *pointer, const json_t *value)
+static void check_v2_only(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     static const char *const v2_only[] = {"type", "load_balancer_provider", "cilium"};
     for (size_t i = 0; i < ARRAY_LEN(v2_only); i++) {
         const json_t *given = json_object_get(value, v2_only[i]);
-        if (!given || json_is_null(given))
+        if (!given || json_is_null(given) || json_equal(given, json_object_get(there, v2_only[i])))
             continue;
         char *here CLEANUP_FREE = json_pointer_to(pointer, v2_only[i]);
         FAULT(k, here, "not_in_v1", NULL, "cannot be set through a v1 account");
@@ -153,5 +153,5 @@ void spec_check_networking(struct check *k, const char *pointer, const json_t *v
         FAULT(k, here, "conflict", NULL, "needs networking.type cilium");
     }
     if (k->context->v1)
-        check_v2_only(k, pointer, value);
+        check_v2_only(k, pointer, value, there);
 }

@@ -1,6 +1,7 @@
 /* Hibernation schedules and the maintenance window (gardener.md 3.5, 3.6). */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "model/cron.h"
@@ -20,15 +21,59 @@ static bool same_text(const json_t *left, const json_t *right, const char *name)
     return !strcmp(json_str_or(left, name, ""), json_str_or(right, name, ""));
 }
 
-/* Gardener allows a start alone or an end alone, so a cluster may have such a schedule. */
-static const json_t *find_schedule(const json_t *schedules, const json_t *wanted)
+bool spec_zone_is_utc(const json_t *schedule)
 {
+    const char *zone = json_str_or(schedule, "location", "");
+    return !*zone || !strcasecmp(zone, "UTC") || !strcasecmp(zone, "Etc/UTC");
+}
+
+/* Gardener allows a start alone or an end alone, so a cluster may have such a schedule. */
+const json_t *spec_schedule_there(const json_t *schedules, const json_t *wanted)
+{
+    const json_t *found = NULL;
     size_t i;
     json_t *schedule;
     json_array_foreach (schedules, i, schedule)
-        if (same_text(schedule, wanted, "start") && same_text(schedule, wanted, "end"))
-            return schedule;
-    return NULL;
+        if (same_text(schedule, wanted, "start") && same_text(schedule, wanted, "end") &&
+            (!found || same_text(schedule, wanted, "location")))
+            found = schedule;
+    return found;
+}
+
+static void check_location(struct check *k, const char *pointer, const json_t *value, const json_t *there)
+{
+    (void)there;
+    if (strcmp(json_string_value(value), "UTC") != 0)
+        FAULT(k, pointer, "unknown_value", json_pack("[s]", "UTC"),
+              "cannot be set: Cleura takes the times of schedules in UTC only, so '%s' may stand where the "
+              "schedule has it, and nowhere else",
+              json_string_value(value));
+}
+
+/*
+ * Cleura takes the whole list, without time zones: what stays of it would run in UTC from then on. Whoever
+ * wants that says so.
+ */
+static void check_zones_stay(struct check *k, const char *pointer, const json_t *wanted, const json_t *there)
+{
+    json_t *left CLEANUP_JSON = json_pack("{sO}", "hibernation_schedules", wanted);
+    json_t *right CLEANUP_JSON = json_pack("{sO?}", "hibernation_schedules", there);
+    json_t *differences CLEANUP_JSON = json_array();
+    size_t i;
+    json_t *schedule;
+    if (!spec_differences(left, right, differences))
+        return; /* nothing is sent */
+    json_array_foreach (wanted, i, schedule) {
+        const json_t *kept = spec_schedule_there(there, schedule);
+        if (!kept || spec_zone_is_utc(kept) || !strcmp(json_str_or(schedule, "location", ""), "UTC"))
+            continue;
+        char *here CLEANUP_FREE = mem_printf("%s/%zu/location", pointer, i);
+        FAULT(
+            k, here, "time_zone_lost", json_pack("[s]", "UTC"),
+            "is '%s', which Cleura cannot keep when the schedules change: all of them will run in UTC. Give "
+            "its start and end in UTC, or \"location\": \"UTC\" to let it run at these times in UTC",
+            json_str(kept, "location"));
+    }
 }
 
 static void check_seen_once(struct check *k, const char *pointer, const json_t *schedule, json_t *seen)
@@ -49,6 +94,7 @@ void spec_check_schedules(struct check *k, const char *pointer, const json_t *va
     static const struct member members[] = {
         {"start", MEMBER_STRING, 1, 100, NULL, check_cron},
         {"end", MEMBER_STRING, 1, 100, NULL, check_cron},
+        {"location", MEMBER_STRING, 1, 64, NULL, check_location},
     };
     json_t *seen CLEANUP_JSON = json_object();
     size_t i;
@@ -59,12 +105,13 @@ void spec_check_schedules(struct check *k, const char *pointer, const json_t *va
             FAULT(k, here, "wrong_type", NULL, "must be an object");
             continue;
         }
-        const json_t *kept = find_schedule(there, schedule);
+        const json_t *kept = spec_schedule_there(there, schedule);
         spec_check_object(k, members, ARRAY_LEN(members), here, schedule, kept);
         if (!kept && (!json_str(schedule, "start") || !json_str(schedule, "end")))
             FAULT(k, here, "missing_member", NULL, "needs start and end");
         check_seen_once(k, here, schedule, seen);
     }
+    check_zones_stay(k, pointer, value, there);
 }
 
 /* ---- maintenance ---- */

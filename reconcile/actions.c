@@ -130,6 +130,9 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
                                        "%s does not exist in Cleura's API v1, which the account of this "
                                        "project uses; nothing was sent",
                                        name));
+    } else if (create_is_leftover(e)) { /* waiting does not help */
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                       "the cluster was never made: create it anew with PUT or POST"));
     } else if (!c->shoot || !c->upstream_exists) {
         struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
         p->retry_after_s = 15;

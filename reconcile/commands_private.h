@@ -44,7 +44,8 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
 /* dry_run.c: each answers with what would happen. Nothing is taken but the command. */
 /* True when the command is a dry run: answered as not valid, the problem taken. */
 bool dry_run_faults(struct command *cmd, struct problem *faults);
-void dry_run_create(const struct project *p, struct command *cmd, const char *name);
+/* Asks Cleura for the project's quota first, for a moment at most. */
+void dry_run_create(struct project *p, struct command *cmd);
 /* body: the whole wish; goal: its spec, as far as it can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);

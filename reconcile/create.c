@@ -96,12 +96,12 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
     struct entity *e = entity_find(r, p->config->name, name);
     if (use == SPEC_PUT && !command_precondition(cmd, e))
         return;
-    if (cmd->dry_run) {
-        dry_run_create(p, cmd, name);
-        return;
-    }
     if (name_check_wait(p, cmd, name))
         return;
+    if (cmd->dry_run) {
+        dry_run_create(p, cmd);
+        return;
+    }
     if (e)
         replace_leftover(e);
     accept_create(r, p, cmd, name);

@@ -10,6 +10,7 @@ struct forecast {
     json_t *steps;
     bool destructive;
     json_t *quota;
+    json_t *warnings;
     json_t *errors;
 };
 
@@ -21,6 +22,7 @@ static void reply(struct command *cmd, bool valid, const struct forecast *f)
     json_set_take(doc, "steps", f->steps ? f->steps : json_array());
     json_set_bool(doc, "destructive", f->destructive);
     json_set_take(doc, "quota", f->quota);
+    json_set_take(doc, "warnings", f->warnings ? f->warnings : json_array());
     json_set_take(doc, "errors", f->errors ? f->errors : json_array());
     reply_json(cmd, 200, doc);
 }
@@ -90,7 +92,27 @@ static void add_step(json_t *steps, const char *type, const char *target, bool r
     (void)json_array_append_new(steps, step);
 }
 
-void dry_run_create(const struct project *p, struct command *cmd, const char *name)
+/* All pools of the project at their maximum, with those of the cluster to be made. */
+static json_t *worst_case(const struct project *p, const json_t *pools)
+{
+    struct spec_context context;
+    struct entity *e, *next;
+    json_t *all CLEANUP_JSON = json_array();
+    (void)json_array_extend(all, (json_t *)(uintptr_t)pools);
+    HASH_ITER (hh, p->r->entities, e, next) {
+        const json_t *state = e->cluster->shoot                       ? e->cluster->shoot->observed
+                              : entity_has_open_operation(e) && e->op ? e->op->body
+                                                                      : NULL;
+        if (e->project == p && json_arr(state, "node_pools"))
+            (void)json_array_extend(all, json_arr(state, "node_pools"));
+    }
+    project_spec_context(p, &context);
+    return spec_quota(all, &context);
+}
+
+/* limits: of the project, or NULL. */
+static void foretell_create(const struct project *p, struct command *cmd, const char *name,
+                            const json_t *limits)
 {
     struct spec_context context;
     json_t *spec CLEANUP_JSON = wish_spec(cmd->body);
@@ -106,8 +128,39 @@ void dry_run_create(const struct project *p, struct command *cmd, const char *na
     if (!p->state->bootstrapped_at)
         add_step(steps, "bootstrap", NULL, false, NULL);
     add_step(steps, "create_shoot", NULL, false, NULL);
-    json_t *quota = quota_effect(p, NULL, json_incref(json_arr(resolved, "node_pools")));
-    reply(cmd, true, &(struct forecast){.changes = changes, .steps = steps, .quota = quota});
+    json_t *pools = json_arr(resolved, "node_pools"), *warnings = json_array();
+    json_t *use CLEANUP_JSON = worst_case(p, pools);
+    json_t *quota = quota_effect(p, NULL, json_incref(pools));
+    if (!cmd->name_is_free)
+        spec_warn(warnings, "#/name", "name_unchecked",
+                  "Cleura did not say whether the name is free: it is unique in the whole cloud");
+    spec_warnings(spec, NULL, pools, warnings);
+    spec_warn_of_quota(warnings, use, limits);
+    reply(cmd, true,
+          &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});
+}
+
+static void on_quota(struct command *part)
+{
+    struct command *cmd = part->ctx;
+    struct reconcile *r = cmd->decided_by;
+    json_t *doc CLEANUP_JSON = part->answer ? json_loads(part->answer, 0, NULL) : NULL;
+    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
+    struct project *p = project_find(r, cmd->project);
+    command_free(part);
+    foretell_create(p, cmd, name, json_obj(doc, "limits"));
+}
+
+void dry_run_create(struct project *p, struct command *cmd)
+{
+    enum { PATIENCE_MS = 2500 };
+    struct command *part = command_new(COMMAND_LOOKUP);
+    part->lookup = LOOKUP_QUOTA;
+    part->project = mem_strdup(p->config->name);
+    part->deadline = env_mono(p->r->env) + PATIENCE_MS * US_PER_MS;
+    part->reply = on_quota;
+    part->ctx = cmd;
+    command_lookup(p->r, part);
 }
 
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
@@ -133,7 +186,10 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
     }
     json_t *quota =
         quota_effect(e->project, json_arr(present, "node_pools"), spec_pools_after(goal, present, &context));
-    reply(cmd, true, &(struct forecast){changes, steps, destructive, quota, NULL});
+    json_t *warnings = json_array();
+    json_t *pools CLEANUP_JSON = spec_pools_after(goal, present, &context);
+    spec_warnings(goal, present, pools, warnings);
+    reply(cmd, true, &(struct forecast){changes, steps, destructive, quota, warnings, NULL});
 }
 
 void dry_run_delete(struct command *cmd, const struct entity *e)
@@ -143,7 +199,7 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     add_step(steps, "delete_shoot", NULL, false, NULL);
     const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
     json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
-    reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL});
+    reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
 /* Actions that replace nodes, or may: a rotation begins with new certificates on every node, and maintenance

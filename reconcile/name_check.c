@@ -72,10 +72,12 @@ static void look_whose(struct name_check *n)
 static void on_answer(struct upstream_call *call, const struct upstream_result *result)
 {
     struct name_check *n = CONTAINER_OF(call, struct name_check, call);
-    if (result->class == UPSTREAM_OK && json_bool(result->document, "is_taken", false))
+    if (result->class == UPSTREAM_OK && json_bool(result->document, "is_taken", false)) {
         look_whose(n);
-    else
-        go_on(n);
+        return;
+    }
+    n->cmd->name_is_free = result->class == UPSTREAM_OK;
+    go_on(n);
 }
 
 static void on_give_up(struct loop_timer *timer)

@@ -94,6 +94,8 @@ void build_request(const struct generation *generation, const struct config_acco
                    const struct upstream_call *call, struct request_draft *draft);
 
 /* shoot_shared.c */
+/* Start and end, all that Cleura takes: the time zone can only be read. */
+json_t *encode_schedules(const json_t *schedules);
 json_t *decode_schedules(struct decoding *d, const json_t *schedules);
 json_t *decode_taints(struct decoding *d, const json_t *array);
 /* Names of the members that the generations spell differently. */

@@ -86,6 +86,22 @@ json_t *decode_pools(struct decoding *d, const json_t *workers, const struct sho
     return decode_sorted(pools);
 }
 
+json_t *encode_schedules(const json_t *schedules)
+{
+    json_t *theirs = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach (schedules, i, item) {
+        json_t *schedule = json_object();
+        if (json_str(item, "start"))
+            json_set_str(schedule, "start", json_str(item, "start"));
+        if (json_str(item, "end"))
+            json_set_str(schedule, "end", json_str(item, "end"));
+        (void)json_array_append_new(theirs, schedule);
+    }
+    return theirs;
+}
+
 json_t *decode_schedules(struct decoding *d, const json_t *schedules)
 {
     json_t *ours = json_array();

@@ -164,7 +164,7 @@ json_t *encode_patch_v1(const struct upstream_call *call)
         json_set_bool(shoot, "enableHaControlPlane", true);
     if (json_arr(change, "hibernation_schedules"))
         json_set_take(shoot, "hibernation",
-                      wrap("schedules", json_incref(json_arr(change, "hibernation_schedules"))));
+                      wrap("schedules", encode_schedules(json_arr(change, "hibernation_schedules"))));
     if (json_obj(change, "maintenance"))
         json_set_take(shoot, "maintenance",
                       encode_maintenance(json_obj(change, "maintenance"), &maintenance_words));
@@ -193,7 +193,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
     /* v1 wants the member left out when it is empty (7.2). */
     if (json_array_size(json_arr(spec, "hibernation_schedules"))) {
         json_t *hibernation = json_object();
-        json_set_take(hibernation, "schedules", json_incref(json_arr(spec, "hibernation_schedules")));
+        json_set_take(hibernation, "schedules", encode_schedules(json_arr(spec, "hibernation_schedules")));
         json_set_take(shoot, "hibernation", hibernation);
     }
     if (json_obj(spec, "maintenance"))

@@ -168,7 +168,8 @@ json_t *encode_patch_v2(const struct upstream_call *call)
     if (json_bool(change, "high_availability", false))
         json_set_bool(body, "enable_ha_control_plane", true);
     if (json_arr(change, "hibernation_schedules"))
-        json_set_take(body, "hibernation_schedules", json_incref(json_arr(change, "hibernation_schedules")));
+        json_set_take(body, "hibernation_schedules",
+                      encode_schedules(json_arr(change, "hibernation_schedules")));
     if (json_obj(change, "maintenance"))
         json_set_take(body, "maintenance",
                       encode_maintenance(json_obj(change, "maintenance"), &maintenance_words));
@@ -193,7 +194,8 @@ json_t *encode_create_v2(const struct upstream_call *call)
     if (json_bool(spec, "high_availability", false))
         json_set_bool(body, "enable_ha_control_plane", true);
     if (json_array_size(json_arr(spec, "hibernation_schedules")))
-        json_set_take(body, "hibernation_schedules", json_incref(json_arr(spec, "hibernation_schedules")));
+        json_set_take(body, "hibernation_schedules",
+                      encode_schedules(json_arr(spec, "hibernation_schedules")));
     if (json_obj(spec, "maintenance"))
         json_set_take(body, "maintenance",
                       encode_maintenance(json_obj(spec, "maintenance"), &maintenance_words));

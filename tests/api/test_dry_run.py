@@ -1,5 +1,7 @@
 """?dry_run=true: the plan instead of the deed."""
 
+from harness import PROJECT_ID
+
 
 def plan(d, method, name="", **more):
     answer = d.http.request(method, d.clusters_path(name), params={"dry_run": "true"}, **more)
@@ -34,7 +36,7 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     assert (change["quota"]["before"]["nodes"], change["quota"]["after"]["nodes"]) == (7, 8)
     equal = plan(d, "PATCH", "dev", json={"spec": {"kubernetes_version": "1.33"}})
     use = equal.pop("quota")
-    assert equal == {"valid": True, "changes": [], "steps": [], "destructive": False, "errors": []}
+    assert equal == {"valid": True, "changes": [], "steps": [], "destructive": False, "warnings": [], "errors": []}
     assert use["before"] == use["after"] == change["quota"]["before"]
     wrong = plan(d, "PUT", "dev", json={"spec": {"kubernetes_version": "1.32", "node_pools": []}})
     assert not wrong["valid"] and {e["code"] for e in wrong["errors"]} == {"downgrade", "too_few"}
@@ -83,3 +85,62 @@ def test_adoption_and_actions_that_replace_nodes_are_told(sim, shootd):
     assert step["rolls_nodes"] is False and "may replace nodes" in step["reason"]
     [step] = plan(shootd, "POST", "dev/actions/hibernate")["steps"]
     assert step["rolls_nodes"] is False and step["reason"] is None
+
+
+def warnings(answer):
+    assert answer["valid"], answer
+    return {(w["code"], w["pointer"]) for w in answer["warnings"]}
+
+
+def test_a_create_that_fits_has_no_warning(sim, shootd):
+    assert plan(shootd, "POST", json={"name": "dev"})["warnings"] == []
+    assert [r["operation"] for r in sim.requests() if r["operation"] in ("name_taken", "quota", "create_shoot")] != []
+
+
+def test_a_taken_name_is_told(make_sim, make_shootd):
+    """Of a project that is not ours: names are unique in the whole cloud."""
+    other = "f" * 32
+    sim = make_sim(project=[PROJECT_ID, other])
+    sim.post("shoots", count=1, prefix="taken", state="ready", project=other)
+    d = make_shootd(sim.url).start()
+    for method, name, body in (("POST", "", {"name": "taken-0000"}), ("PUT", "taken-0000", {})):
+        answer = d.http.request(method, d.clusters_path(name), params={"dry_run": "true"}, json=body)
+        assert (answer.status_code, answer.json()["code"]) == (409, "name_taken")
+    assert d.cluster("taken-0000").status_code == 404
+
+
+def test_what_cleura_does_not_tell_is_told(sim, make_shootd):
+    old = make_shootd(sim.url, api="v1").start()  # has no such calls
+    assert warnings(plan(old, "POST", json={"name": "dev"})) == {("name_unchecked", "#/name"), ("quota_unknown", "#/spec/node_pools")}
+
+
+def test_the_worst_case_of_all_pools_is_held_to_the_quota(sim, shootd):
+    limits = shootd.http.get("/v1/projects/team-a/quota").json()["limits"]
+    machine = {"machine_type": "b.2c4gb", "minimum": 1, "volume_size_gib": 50}
+    fits = {"node_pools": [machine | {"name": "a", "maximum": limits["instances"] // 2 - 1}]}
+    told = plan(shootd, "POST", json={"name": "one", "spec": fits})
+    shootd.wait_operation(shootd.create("one", spec=fits)["operation"]["id"])
+    assert "quota_exceeded" not in {c for c, _ in warnings(told)}
+    two = plan(shootd, "POST", json={"name": "two", "spec": {"node_pools": [machine | {"name": "a", "maximum": limits["instances"] // 2 + 2}]}})
+    exceeded = [w for w in two["warnings"] if w["code"] == "quota_exceeded"]
+    assert exceeded and exceeded[0]["pointer"] == "#/spec/node_pools"
+    assert any(f"the quota allows {limits['instances']}" in w["detail"] and "machines" in w["detail"] for w in exceeded)
+
+
+def test_what_breaks_the_monitoring_views_is_told(shootd):
+    spec = {"allowed_cidrs": ["192.0.2.0/24"]}
+    blocked = ("monitoring_blocked", "#/spec/allowed_cidrs")
+    assert warnings(plan(shootd, "POST", json={"name": "dev", "spec": spec})) == {blocked}
+    for fine in ([], ["192.0.2.0/24", "141.255.187.164/32"], ["141.255.0.0/16"]):
+        assert warnings(plan(shootd, "POST", json={"name": "dev", "spec": {"allowed_cidrs": fine}})) == set()
+    shootd.wait_operation(shootd.create("dev")["operation"]["id"])
+    assert warnings(plan(shootd, "PATCH", "dev", json={"spec": spec})) == {blocked}
+
+
+def test_a_schedule_that_moves_to_utc_is_told(sim, shootd):
+    night = {"start": "0 18 * * 1-5", "end": "0 7 * * 1-5"}
+    shoot = {"name": "dev", "spec": {"schedules": [night | {"location": "Europe/Stockholm"}]}}
+    sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [shoot]}).raise_for_status()
+    shootd.wait_phase("dev", "ready")
+    wish = {"spec": {"hibernation_schedules": [night | {"location": "UTC"}]}}
+    assert warnings(plan(shootd, "PUT", "dev", json=wish)) == {("time_zone_lost", "#/spec/hibernation_schedules/0/location")}

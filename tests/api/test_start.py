@@ -62,6 +62,29 @@ FAULTS = {
     "same project twice": (("projects:\n", f"projects:\n  - {{name: b, account: main, region: Sto2, project_id: {PROJECT_ID}}}\n"),
                            "project_id: is served as project 'b' already"),
     "missing key": (("    login: demo\n", ""), "login: is required in accounts"),
+    "port above 65535": (("listen: 127.0.0.1:", "listen: 127.0.0.1:9"), "has a port that is no number from 0 (any free port) to 65535"),
+    "no such address": (("listen: 127.0.0.1", "listen: 300.1.1.1"), "listen: '300.1.1.1:"),
+    "no such IPv6 address": (("listen: 127.0.0.1", "listen: '[1::2::3]:80' #"), "has a malformed IPv6 address"),
+    "port of a URL": (("http://127.0.0.1:9", "https://cleura.example:99999"), "has a port that is no number from 1 to 65535"),
+    "address in a URL": (("http://127.0.0.1:9", "https://300.1.1.1"), "url: 'https://300.1.1.1' has an IPv4 address"),
+    "port of public_url": (("", "public_url: https://shootd.example:0\n"), "public_url: 'https://shootd.example:0' has a port"),
+    "second document": (("", "---\nlisten: 127.0.0.1:1\n"), ":10: a second document begins here"),
+    "rest is not YAML": (("", "---\na: [\n"), "not YAML"),
+    "empty login": (("login: demo", "login: ''"), "login: must not be empty"),
+    "blank login": (("login: demo", "login: '  '"), "login: must not be empty"),
+    "no login": (("login: demo", "login:"), "login: must not be empty"),
+    "minimum above maximum": (("region: Sto2", "region: Sto2, defaults: {minimum: 4, maximum: 3}"), "minimum: 4 is above maximum, 3"),
+    "maximum below the usual minimum": (("region: Sto2", "region: Sto2, defaults: {maximum: 0}"), "minimum: 1 is above maximum, 0"),
+    "default given twice": (("region: Sto2", "region: Sto2, defaults: {minimum: 1, minimum: 2}"), "minimum: is given twice"),
+    "no version": (("region: Sto2", "region: Sto2, defaults: {kubernetes_version: abc}"), "kubernetes_version: 'abc' must be a version"),
+    "active above idle": (("", "polling: {active: 5m, idle: 2m}\n"), "active: must not be longer than idle, which is 2m"),
+    "active above the default of idle": (("", "polling: {active: 5m}\n"), "active: must not be longer than idle, which is 2m by default"),
+    "idle below the default of active": (("", "polling: {idle: 5s}\n"), "active: must not be longer than idle, which is 5s"),
+    "webhook host with a blank": (("", "webhooks: {allow: ['hooks .internal']}\n"), "allow: 'hooks .internal' is neither a network"),
+    "webhook address": (("", "webhooks: {allow: [300.1.1.1]}\n"), "allow: '300.1.1.1' is neither a network"),
+    "duration out of range": (("", "limits: {drain: 10m}\n"), "drain: '10m' is not between 1s and 5m"),
+    "polling out of range": (("", "polling: {idle: 20ms}\n"), "idle: '20ms' is not between 50ms and 1d"),
+    "list given twice": (("", "accounts: []\n"), "accounts: is given twice"),
 }
 
 
@@ -83,7 +106,17 @@ def test_every_fault_with_its_line(written):
     checked = run("--config", path, "--check-config")
     lines = [line.split(":")[1] for line in checked.stderr.splitlines()]
     assert len(lines) == 3 and checked.returncode == 78
-    assert sorted(map(int, lines)) == [9, 10, 11]
+    assert list(map(int, lines)) == [9, 10, 11]
+
+
+def test_faults_in_the_order_of_lines(written):
+    """Whatever finds them: the table of keys, or what compares keys with each other."""
+    path = written("listen: 127.0.0.1", "listen: 300.1.1.1")
+    path.write_text(path.read_text().replace("login: demo", "login: ''").replace("/password\n", "/nothing\n")
+                    .replace("account: main", "account: other") + "polling:\n  idle: soon\n  active: 20m\ncolour: red\n")
+    checked = run("--config", path, "--check-config")
+    lines = [int(line.split(":")[1]) for line in checked.stderr.splitlines()]
+    assert checked.returncode == 78 and lines == sorted(lines) and len(lines) == 7, checked.stderr
 
 
 def test_password_file_readable_by_others(written):

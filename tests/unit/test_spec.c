@@ -512,7 +512,8 @@ static void schedules(void **state)
         {"{'start':'0 20 * * 1','end':'0 6 * * 2'},{'start':'0 6 * * 2','end':'0 7 * * 3'}",
          "duplicate " SCHEDULES "1/start"},
         {"{'start':'0 20 * * 1','end':'0 6 * * 2','location':'Europe/Berlin'}",
-         "unknown_member " SCHEDULES "0/location"},
+         "unknown_value " SCHEDULES "0/location"},
+        {"{'start':'0 20 * * 1','end':'0 6 * * 2','location':'UTC'}", ""},
         {"{'start':5,'end':'0 6 * * 1'}", "wrong_type " SCHEDULES "0/start, missing_member " SCHEDULES "0"},
         {"5", "wrong_type " SCHEDULES "0"},
     };
@@ -912,6 +913,11 @@ static void items_that_leave_members_out_match_in_any_order(void **state)
         {"[]", "[]", 0},
         {"[{}]", "[{'key':'a'}]", 0},
         {"['x']", "[5]", 1},
+        {"[{'start':'a','location':'UTC'}]", "[{'start':'a'}]", 0},
+        {"[{'start':'a','location':'UTC'}]", "[{'start':'a','location':'Etc/UTC'}]", 0},
+        {"[{'start':'a','location':'UTC'}]", "[{'start':'a','location':'Europe/Rome'}]", 1},
+        {"[{'start':'a','location':null}]", "[{'start':'a','location':'Europe/Rome'}]", 0},
+        {"[{'start':'a','location':'Europe/Rome'}]", "[{'start':'a'}]", 1},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *spec CLEANUP_JSON = json_object(), *observed CLEANUP_JSON = json_object();
@@ -976,9 +982,35 @@ static void lines_of_versions_cannot_be_too_large_D8(void **state)
     }
 }
 
+static void surge_below_the_number_of_zones_is_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *observed, *pools, *pointer;
+    } rows[] = {
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a','b'],'max_surge':1,'maximum':3}]",
+         "#/spec/node_pools/0/max_surge"},
+        {"{}", NULL, "[{'zones':['a','b'],'max_surge':1,'maximum':3}]", "#/spec/node_pools"},
+        {"{}", "{}", "[{'zones':['a','b'],'max_surge':1,'maximum':3}]", NULL},
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a','b'],'max_surge':2,'maximum':3}]", NULL},
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a'],'max_surge':1,'maximum':3}]", NULL},
+        {"{'node_pools':[{}]}", NULL, "[{'zones':['a','b'],'max_surge':1,'maximum':0}]", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *spec CLEANUP_JSON = parse(rows[i].spec), *pools CLEANUP_JSON = parse(rows[i].pools);
+        json_t *observed CLEANUP_JSON = rows[i].observed ? parse(rows[i].observed) : NULL;
+        json_t *warnings CLEANUP_JSON = json_array();
+        spec_warnings(spec, observed, pools, warnings);
+        assert_int_equal(json_array_size(warnings), rows[i].pointer ? 1 : 0);
+        if (rows[i].pointer)
+            assert_string_equal(json_str(json_array_get(warnings, 0), "pointer"), rows[i].pointer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(surge_below_the_number_of_zones_is_warned_of),
         cmocka_unit_test(versions_are_offered),
         cmocka_unit_test(values_of_the_catalog),
         cmocka_unit_test(valid_values_are_told),

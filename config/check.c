@@ -1,0 +1,283 @@
+/* What no table of keys can say about a configuration. Before threads start. */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cidr.h"
+#include "base/mem.h"
+#include "config/authority.h"
+#include "config/loader_private.h"
+#include "config/origin.h"
+#include "config/secret_file.h"
+#include "model/pattern.h"
+
+enum { PASSWORD_MAX = 1024 };
+
+static bool matches(const char *pattern, const char *text)
+{
+    regex_t regex;
+    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    bool ok = regexec(&regex, text, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return ok;
+}
+
+static const yaml_node_t *find_node(struct loader *l, const yaml_node_t *map, const char *key)
+{
+    if (!l->doc || !map || map->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+        const char *name = config_scalar(yaml_document_get_node(l->doc, p->key));
+        if (name && !strcmp(name, key))
+            return yaml_document_get_node(l->doc, p->value);
+    }
+    return NULL;
+}
+
+static const yaml_node_t *item_node(struct loader *l, const char *list, size_t i)
+{
+    if (!l->doc)
+        return NULL;
+    const yaml_node_t *n = find_node(l, yaml_document_get_root_node(l->doc), list);
+    return n && n->type == YAML_SEQUENCE_NODE && i < config_item_count(n) ? config_item(l, n, i) : NULL;
+}
+
+static void check_name(struct loader *l, const yaml_node_t *node, const char *name)
+{
+    if (name && !matches("^[a-z0-9][a-z0-9-]{0,61}$", name))
+        config_fault(l, node, "name", "'%s' must have 1 to 62 characters a-z, 0-9 and '-'", name);
+}
+
+/* Why the host and port of a URL cannot be; NULL when they can, or when `url` has another form. */
+static const char *url_fault(const char *url)
+{
+    const char *host = strstr(url, "://");
+    return host ? authority_fault(host + 3, strcspn(host + 3, "/"), false, 1) : NULL;
+}
+
+static bool is_loopback_url(const char *url)
+{
+    return matches("^http://(127(\\.[0-9]{1,3}){3}|\\[::1\\]|localhost)(:[0-9]{1,5})?(/|$)", url);
+}
+
+static void check_url(struct loader *l, const yaml_node_t *node, struct config_account *a)
+{
+    static const char *const known[][2] = {{"public", "https://rest.cleura.cloud"},
+                                           {"compliant", "https://rest.compliant.cleura.cloud"}};
+    for (size_t i = 0; !a->url && a->cloud && i < ARRAY_LEN(known); i++)
+        if (!strcmp(known[i][0], a->cloud))
+            a->url = mem_strdup(known[i][1]);
+    if (!a->url) {
+        config_fault(l, node, "url",
+                     "is required for cloud '%s' (only public and compliant have a known one)",
+                     a->cloud ? a->cloud : "");
+        return;
+    }
+    size_t len = strlen(a->url);
+    while (len && a->url[len - 1] == '/')
+        a->url[--len] = '\0';
+    const yaml_node_t *at = find_node(l, node, "url");
+    if (!matches("^https://[]A-Za-z0-9.:[_-]+(/[A-Za-z0-9._/-]*)?$", a->url) && !is_loopback_url(a->url))
+        config_fault(l, at ? at : node, "url",
+                     "'%s' must be https://host[:port], or http:// to a loopback address", a->url);
+    else if (url_fault(a->url))
+        config_fault(l, at ? at : node, "url", "'%s' %s", a->url, url_fault(a->url));
+}
+
+/*
+ * A credential that systemd makes for the unit (LoadCredential=) is no fault of a configuration that is
+ * checked outside of it: it is there only while the unit runs, and for it alone.
+ */
+static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
+{
+    if (!l->check || getenv("CREDENTIALS_DIRECTORY") ||
+        !matches("^/run/(user/[0-9]+/)?credentials/[^/]+/[^/]+$", path))
+        return false;
+    config_note(l, at, key, "not read: %s exists only inside the unit (LoadCredential=)", path);
+    return true;
+}
+
+static void load_password(struct loader *l, const yaml_node_t *node, struct config_account *a)
+{
+    char *error CLEANUP_FREE = NULL;
+    if (a->password)
+        return;
+    if (a->password_file && a->password_env) {
+        config_fault(l, node, "password_file", "give either password_file or password_env, not both");
+    } else if (a->password_file) {
+        const yaml_node_t *at = find_node(l, node, "password_file");
+        if (passes_unread(l, at ? at : node, "password_file", a->password_file))
+            return;
+        (void)secret_file_read(a->password_file, PASSWORD_MAX, false, &a->password, &error);
+        if (error)
+            config_fault(l, at ? at : node, "password_file", "%s", error);
+    } else if (a->password_env) {
+        const char *value = getenv(a->password_env);
+        a->password = mem_strdup(value && *value ? value : NULL);
+        if (!a->password)
+            config_fault(l, find_node(l, node, "password_env"), "password_env", "the environment has no %s",
+                         a->password_env);
+    } else if (!a->token_file) {
+        config_fault(l, node, "password_file", "is required (or password_env, or token_file)");
+    }
+}
+
+/* The file may be missing or empty: a token may be handed over later. */
+static void check_token_file(struct loader *l, const yaml_node_t *node, const struct config_account *a)
+{
+    char *token CLEANUP_SECRET = NULL;
+    char *error CLEANUP_FREE = NULL;
+    if (!a->token_file || passes_unread(l, find_node(l, node, "token_file"), "token_file", a->token_file))
+        return;
+    if (secret_file_read(a->token_file, TOKEN_MAX, true, &token, &error) == SECRET_REFUSED)
+        config_fault(l, find_node(l, node, "token_file"), "token_file", "%s", error);
+}
+
+static void check_accounts(struct loader *l)
+{
+    struct config *c = l->config;
+    for (size_t i = 0; i < c->account_count; i++) {
+        struct config_account *a = &c->accounts[i];
+        const yaml_node_t *node = item_node(l, "accounts", i);
+        check_name(l, node, a->name);
+        for (size_t j = 0; j < i; j++)
+            if (a->name && c->accounts[j].name && !strcmp(a->name, c->accounts[j].name))
+                config_fault(l, node, "name", "account '%s' is given twice", a->name);
+        if (a->cloud && !matches("^[A-Za-z0-9][A-Za-z0-9-]*$", a->cloud))
+            config_fault(l, node, "cloud", "'%s' must be letters, digits and '-'", a->cloud);
+        check_url(l, node, a);
+        load_password(l, node, a);
+        check_token_file(l, node, a);
+    }
+}
+
+static void check_projects(struct loader *l)
+{
+    struct config *c = l->config;
+    for (size_t i = 0; i < c->project_count; i++) {
+        struct config_project *p = &c->projects[i];
+        const yaml_node_t *node = item_node(l, "projects", i);
+        const yaml_node_t *account_node = find_node(l, node, "account");
+        const char *account = account_node ? config_scalar(account_node) : NULL;
+        check_name(l, node, p->name);
+        for (size_t j = 0; j < i; j++)
+            if (p->name && c->projects[j].name && !strcmp(p->name, c->projects[j].name))
+                config_fault(l, node, "name", "project '%s' is given twice", p->name);
+        for (size_t j = 0; j < c->account_count && account; j++)
+            if (c->accounts[j].name && !strcmp(account, c->accounts[j].name))
+                p->account = &c->accounts[j];
+        for (size_t j = 0; j < i; j++) {
+            const struct config_project *other = &c->projects[j];
+            if (p->account && p->account == other->account && p->region && other->region && p->project_id &&
+                other->project_id && !strcmp(p->region, other->region) &&
+                !strcmp(p->project_id, other->project_id))
+                config_fault(l, node, "project_id", "is served as project '%s' already", other->name);
+        }
+        if (account && !p->account)
+            config_fault(l, account_node, "account", "there is no account '%s'", account);
+        if (p->project_id && !matches("^[0-9a-fA-F]{32}$", p->project_id))
+            config_fault(l, node, "project_id", "'%s' must be 32 hex digits without dashes", p->project_id);
+        if (p->region && !matches("^[A-Za-z0-9_-]{1,64}$", p->region))
+            config_fault(l, node, "region", "'%s' is not a region tag such as Sto2", p->region);
+    }
+}
+
+/* The node of a key at the top, or in a group there; NULL when the file lacks it. */
+static const yaml_node_t *node_at(struct loader *l, const char *group, const char *key)
+{
+    const yaml_node_t *at = l->doc ? yaml_document_get_root_node(l->doc) : NULL;
+    at = at && group ? find_node(l, at, group) : at;
+    return at ? find_node(l, at, key) : NULL;
+}
+
+static void check_listen(struct loader *l)
+{
+    const char *listen = l->config->listen;
+    if (!strncmp(listen, "unix:/", 6) && listen[6])
+        return;
+    const char *why = authority_fault(listen, strlen(listen), true, 0);
+    if (why)
+        config_fault(l, node_at(l, NULL, "listen"), "listen",
+                     "'%s' must be ADDRESS:PORT, [IPv6]:PORT or unix:/path: it %s", listen, why);
+}
+
+static void check_public_url(struct loader *l)
+{
+    const yaml_node_t *node = node_at(l, NULL, "public_url");
+    char *url = l->config->public_url;
+    if (!url)
+        return;
+    size_t len = strlen(url);
+    while (len && url[len - 1] == '/')
+        url[--len] = '\0';
+    if (!matches("^https?://[]A-Za-z0-9.:[-]+(/[A-Za-z0-9._~/-]*)?$", url))
+        config_fault(l, node, "public_url", "'%s' must be http(s)://host[:port][/path]", url);
+    else if (url_fault(url))
+        config_fault(l, node, "public_url", "'%s' %s", url, url_fault(url));
+}
+
+static void check_origins(struct loader *l)
+{
+    const yaml_node_t *node = node_at(l, "cors", "origins");
+    for (char *const *origin = l->config->cors.origins; origin && *origin; origin++)
+        if (origin_fault(*origin))
+            config_fault(l, node, "origins", "'%s' %s; an origin is like https://console.example.com",
+                         *origin, origin_fault(*origin));
+}
+
+static void check_networks(struct loader *l)
+{
+    const yaml_node_t *proxies = node_at(l, NULL, "trusted_proxies");
+    const yaml_node_t *allow = node_at(l, "webhooks", "allow");
+    struct cidr cidr;
+    for (char *const *one = l->config->trusted_proxies; one && *one; one++)
+        if (strcmp(*one, CONFIG_LOCAL_PROXY) != 0 && !cidr_parse(*one, &cidr))
+            config_fault(l, proxies, "trusted_proxies",
+                         "'%s' must be a network such as 10.0.0.0/8, an address, or %s", *one,
+                         CONFIG_LOCAL_PROXY);
+    for (char *const *one = l->config->webhooks.allow; one && *one; one++)
+        if (!host_name_is_valid(*one) && !cidr_parse(*one, &cidr))
+            config_fault(l, allow, "allow",
+                         "'%s' is neither a network such as 10.0.0.0/8, nor an address, nor a host name",
+                         *one);
+}
+
+static void check_polling(struct loader *l)
+{
+    const struct config *c = l->config;
+    if (c->polling.active_us <= c->polling.idle_us)
+        return;
+    const yaml_node_t *active = node_at(l, "polling", "active"), *idle = node_at(l, "polling", "idle");
+    config_fault(l, active ? active : idle, "active", "must not be longer than idle, which is %s",
+                 idle && config_scalar(idle) ? config_scalar(idle) : "2m by default");
+}
+
+/* What every create in the project would be refused for. The catalog has to be asked for the rest. */
+static void check_defaults(struct loader *l, const yaml_node_t *project, const json_t *defaults)
+{
+    const yaml_node_t *node = find_node(l, project, "defaults");
+    const char *version = json_str(defaults, "kubernetes_version");
+    int64_t minimum = json_int(defaults, "minimum", 1), maximum = json_int(defaults, "maximum", minimum);
+    if (version && !pattern_matches(PATTERN_VERSION, version))
+        config_fault(l, find_node(l, node, "kubernetes_version"), "kubernetes_version",
+                     "'%s' must be a version such as 1.33.7, or a minor such as 1.33", version);
+    if (minimum > maximum) {
+        const yaml_node_t *at = find_node(l, node, "minimum");
+        config_fault(l, at ? at : find_node(l, node, "maximum"), "minimum", "%lld is above maximum, %lld",
+                     (long long)minimum, (long long)maximum);
+    }
+}
+
+void config_check(struct loader *l)
+{
+    check_accounts(l);
+    check_projects(l);
+    for (size_t i = 0; i < l->config->project_count; i++)
+        check_defaults(l, item_node(l, "projects", i), l->config->projects[i].defaults);
+    check_listen(l);
+    check_public_url(l);
+    check_origins(l);
+    check_networks(l);
+    check_polling(l);
+}
