@@ -1,11 +1,11 @@
 #include "model/stored_private.h"
 
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 void json_set_bytes(json_t *object, const char *key, const uint8_t *bytes, size_t len)
 {
@@ -35,5 +35,8 @@ uint8_t *json_bytes(const json_t *object, const char *key, size_t *ret_len)
 
 void json_copy_str(const json_t *object, const char *key, char *target, size_t size)
 {
-    (void)snprintf(target, size, "%s", json_str_or(object, key, ""));
+    const char *text = json_str_or(object, key, "");
+    size_t len = utf8_cut(text, size - 1); /* half a character could not be stored again */
+    memcpy(target, text, len);
+    target[len] = '\0';
 }
