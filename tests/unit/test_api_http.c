@@ -187,6 +187,7 @@ static void add_observed(const char *project, const char *name, enum phase phase
     c->project = mem_strdup(project);
     c->name = mem_strdup(name);
     c->phase = phase;
+    c->upstream_exists = true;
     c->observed_at = age ? env_wall(env_real()) - age * US_PER_S : 0;
     c->version = 1;
     char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
