@@ -133,6 +133,10 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->absent_since = json_int(doc, "absent_since", 0);
     c->departed_at = json_int(doc, "departed_at", 0);
     c->retrying_told = mem_strdup(json_str(doc, "retrying_told"));
+    if (c->departed_at && !shoot_has_uid(c->shoot)) { /* nothing could bring it back */
+        cluster_free(c);
+        return NULL;
+    }
     return c;
 }
 

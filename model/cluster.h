@@ -46,6 +46,8 @@ bool shoot_name_is_possible(const char *name);
 bool pool_name_is_possible(const char *name);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
+/* So, and Cleura has not given up on it. */
+bool shoot_is_being_deleted(const struct shoot *s);
 /* Takes `observed`, and decodes the uid in it; a text that is no UUID counts as none. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
 /* Cleura told which one it is. NULL has none. */

@@ -127,6 +127,7 @@ struct command {
     /* the answer: either a problem, or a status with a body */
     struct problem *problem;
     int status;
+    bool fresh_now;    /* what was read before does not count, however young */
     bool fresh_recent; /* Cleura was read moments ago: that answers */
     bool fresh_failed; /* Cleura could not be read: what is stored answers, marked stale */
     char *answer;      /* JSON text; secret answers (kubeconfig) are overwritten before they are freed */

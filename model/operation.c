@@ -129,20 +129,33 @@ json_t *operation_to_json(const struct operation *op)
     return doc;
 }
 
-static void read_steps(struct operation *op, const json_t *array)
+/* False when a step is in no known state: guessing could send its call again. */
+static bool read_steps(struct operation *op, const json_t *array)
 {
     for (size_t i = 0; i < json_array_size(array) && i < OPERATION_MAX_STEPS; i++) {
         const json_t *doc = json_array_get(array, i);
         struct operation_step *step =
             operation_add_step(op, json_str_or(doc, "type", ""), json_str_or(doc, "target", ""));
         int status = step_status_from_name(json_str(doc, "status"));
-        step->status = status < 0 ? STEP_PENDING : (enum step_status)status;
+        if (status < 0)
+            return false;
+        step->status = (enum step_status)status;
         step->attempts = (int)json_int(doc, "attempts", 0);
         step->uncertain = json_bool(doc, "uncertain", false);
         step->started_at = json_int(doc, "started_at", 0);
         step->accepted_at = json_int(doc, "accepted_at", 0);
         step->finished_at = json_int(doc, "finished_at", 0);
     }
+    return true;
+}
+
+/* An open operation has a step under way; a change may have none left to plan. */
+static bool steps_are_sound(const struct operation *op)
+{
+    bool needs_steps = op->type == OPERATION_CREATE || op->type == OPERATION_DELETE;
+    if (operation_status_is_final(op->status))
+        return true;
+    return op->step_count ? op->step_index < op->step_count : !needs_steps && !op->step_index;
 }
 
 struct operation *operation_from_json(const json_t *doc)
@@ -166,11 +179,14 @@ struct operation *operation_from_json(const json_t *doc)
     op->error = json_incref(json_obj(doc, "error"));
     op->progress = (int)json_int(doc, "progress", 0);
     op->message = mem_strdup(json_str(doc, "message"));
-    read_steps(op, json_arr(doc, "steps"));
+    bool readable = read_steps(op, json_arr(doc, "steps"));
     op->step_index = (unsigned)json_int(doc, "step_index", 0);
     op->version = json_int(doc, "version", 1);
     op->created_at = json_int(doc, "created_at", 0);
     op->updated_at = json_int(doc, "updated_at", 0);
     op->finished_at = json_int(doc, "finished_at", 0);
-    return op;
+    if (readable && steps_are_sound(op))
+        return op;
+    operation_free(op);
+    return NULL;
 }

@@ -82,6 +82,11 @@ bool shoot_is_deletion(const struct shoot *s)
     return s && s->operation_type && !strcmp(s->operation_type, "Delete");
 }
 
+bool shoot_is_being_deleted(const struct shoot *s)
+{
+    return shoot_is_deletion(s) && !shoot_state_is(s, "Failed") && !shoot_state_is(s, "Aborted");
+}
+
 bool shoot_state_is(const struct shoot *s, const char *state)
 {
     return s->operation_state && !strcmp(s->operation_state, state);

@@ -15,25 +15,34 @@
 #include "base/timefmt.h"
 #include "reconcile/world_private.h"
 
-enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 1000 };
+enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 20000 };
 
 /* ---- absent ---- */
 
-/* Cleura took our deletion, or was seen at one. */
-static bool deletion_was_seen(const struct entity *e)
+/* Cleura took a deletion of ours. */
+static bool deletion_was_taken(const struct entity *e)
 {
     const struct operation *op = e->op;
-    bool ours =
-        entity_wish(e) == OPERATION_DELETE && op->steps[0].status == STEP_DONE && !op->steps[0].uncertain;
-    return ours || shoot_is_deletion(e->cluster->shoot);
+    return entity_wish(e) == OPERATION_DELETE && op->step_count && op->steps[0].status == STEP_DONE &&
+           !op->steps[0].uncertain;
 }
 
-/* Time that the daemon was not running counts for nothing: the cluster may have been visible. */
-static int64_t left_us(const struct entity *e)
+/*
+ * Only time counts in which Cleura was read and did not show it: an outage, or time that the daemon was not
+ * running, says nothing.
+ */
+static int64_t left_us(struct entity *e)
 {
-    const struct cluster *c = e->cluster;
-    wall_us since = c->absent_since > e->r->started_at ? c->absent_since : e->r->started_at;
-    return since + e->r->o.config->polling.absent_for_us - env_wall(e->r->env);
+    mono_us now = env_mono(e->r->env);
+    if (e->absent_read_at)
+        e->absent_us += now - e->absent_read_at;
+    e->absent_read_at = now;
+    return e->r->o.config->polling.absent_for_us - e->absent_us;
+}
+
+void absence_unread(struct entity *e)
+{
+    e->absent_read_at = 0;
 }
 
 static void begin_absence(struct entity *e)
@@ -60,20 +69,21 @@ static void begin_absence(struct entity *e)
 void absence_noted(struct entity *e)
 {
     struct cluster *c = e->cluster;
+    const bool ours = deletion_was_taken(e), runs = shoot_is_being_deleted(c->shoot);
     int64_t again = LOOK_AGAIN_S * US_PER_S;
-    if (!c->upstream_exists || deletion_was_seen(e)) {
+    if (!c->upstream_exists || (ours && runs)) {
         entity_gone(e);
         return;
     }
-    if (!e->missing_in_list) {
+    if (!ours && !e->missing_in_list) {
         e->project->discovery_due =
             env_mono(e->r->env); /* one 404 may be a gateway's: what does a list say? */
     } else if (++e->absent_reads < ABSENT_READS) {
         e->confirm_absent = true;
     } else {
-        if (!c->absent_since)
+        if (!c->absent_since && !ours && !runs)
             begin_absence(e);
-        int64_t left = left_us(e);
+        int64_t left = ours || runs ? 0 : left_us(e);
         if (left <= 0) {
             entity_gone(e);
             return;

@@ -186,7 +186,7 @@ static void end_operations(struct entity *e, struct save *save, bool deleting, c
 static void end_record(struct entity *e, bool deleting, const char *message)
 {
     struct cluster *c = e->cluster;
-    bool is_proven = deleting || shoot_is_deletion(c->shoot);
+    bool is_proven = deleting || shoot_is_being_deleted(c->shoot);
     struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
     enum phase before = c->phase;
     c->deleted = true;
@@ -209,6 +209,12 @@ static void end_record(struct entity *e, bool deleting, const char *message)
 void entity_forget(struct entity *e)
 {
     end_record(e, false, "Its project is at another place at Cleura now");
+}
+
+void entity_disown(struct entity *e)
+{
+    end_record(e, false,
+               "A cluster of this name is there, and nothing tells that it is ours: it was not deleted");
 }
 
 void entity_gone(struct entity *e)

@@ -158,7 +158,7 @@ void command_fresh(struct reconcile *r, struct command *cmd)
     struct project *p = command_project(r, cmd);
     if (!p)
         return;
-    if (was_read_moments_ago(p, cmd)) {
+    if (!cmd->fresh_now && was_read_moments_ago(p, cmd)) {
         cmd->fresh_recent = true;
         answer(cmd, true);
         return;

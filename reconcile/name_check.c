@@ -45,6 +45,11 @@ static void go_on(struct name_check *n)
 static void on_listed(struct command *part)
 {
     struct command *cmd = part->ctx;
+    if (part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN) { /* nobody is left to decide */
+        command_free(part);
+        command_drop(cmd);
+        return;
+    }
     struct reconcile *r = cmd->decided_by;
     const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
     bool known = entity_find(r, cmd->project, name) != NULL;
@@ -64,6 +69,7 @@ static void look_whose(struct name_check *n)
     part->project = mem_strdup(n->project->config->name);
     part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     part->reply = on_listed;
+    part->fresh_now = true;
     struct command *cmd = end(n);
     part->ctx = cmd;
     command_fresh(r, part);

@@ -179,7 +179,7 @@ void observe_note(struct entity *e, const struct shoot *shoot)
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    if (shoot_is_deletion(seen) || is_older(e, seen) || ++e->other_reads < ABSENT_READS)
+    if (shoot_is_being_deleted(seen) || is_older(e, seen) || ++e->other_reads < ABSENT_READS)
         return;
     log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
     entity_gone(e);
@@ -207,7 +207,7 @@ void observe(struct entity *e, struct shoot *shoot)
     }
     bool unproven = !c->upstream_exists && entity_wish(e) == OPERATION_DELETE && !plan_made(e, shoot);
     if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(shoot))) {
-        pass_over(e, shoot); /* nothing tells that it is about this cluster */
+        shoot_free(shoot); /* nothing tells that it is about this cluster: what is known gets old */
         return;
     }
     wall_us now = env_wall(e->r->env);
@@ -222,6 +222,7 @@ void observe(struct entity *e, struct shoot *shoot)
     enum phase before = c->phase;
     bool was_absent = c->absent_since != 0;
     c->absent_since = 0;
+    e->absent_us = e->absent_read_at = 0;
     struct decision d = decide(c, shoot, entity_wish(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;

@@ -243,6 +243,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         if (e->project != p)
             continue;
         observe_failure(e);
+        absence_unread(e);
         if (heap_contains(&e->due) && e->due.key <= env_mono(r->env))
             schedule_next(e, jitter);
     }

@@ -191,14 +191,37 @@ static struct account *account_of(struct reconcile *r, const struct config_proje
     abort(); /* config_load resolves every project's account */
 }
 
+/* Its cluster's row could not be read, or a step of it: nobody will go on with it, and nobody is to wait. */
+static void end_orphan(struct reconcile *r, const struct operation *stored)
+{
+    struct operation *op = operation_copy(stored);
+    struct problem *problem CLEANUP_PROBLEM = problem_new(
+        PROBLEM_INTERNAL_ERROR, "its stored state cannot be read: what became of it is not known");
+    struct save *save = save_new(r, NULL, NULL);
+    op->status = OPERATION_FAILED;
+    op->finished_at = env_wall(r->env);
+    json_decref(op->error);
+    op->error = problem_to_error_json(problem);
+    operation_set_message(op, problem->detail);
+    log_error("operation cannot go on", "operation", op->id, "project", op->project, "cluster", op->cluster,
+              "reason", op->message);
+    save_operation(save, op);
+    save_submit(save, false);
+    operation_free(op);
+}
+
 static void attach_operations(struct reconcile *r)
 {
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next) {
         view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
         struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
-        if (!e || strcmp(entry->op->cluster_id, e->cluster->id) != 0)
-            continue;
         bool open = !operation_status_is_final(entry->op->status);
+        bool attached = e && !strcmp(entry->op->cluster_id, e->cluster->id) && steps_are_known(entry->op);
+        if (!attached) {
+            if (open && project_find(r, entry->op->project))
+                end_orphan(r, entry->op);
+            continue;
+        }
         bool current = !strcmp(entry->id, e->cluster->operation_id);
         if (current) {
             e->op = operation_copy(entry->op);
@@ -221,9 +244,23 @@ static int by_turn(const void *left, const void *right)
     return strcmp((*a)->id, (*b)->id);
 }
 
+/* Its create's row could not be read: nobody goes on with it, and it may be asked for anew. */
+static void end_unmade(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    if (c->upstream_exists || e->op || e->queued || c->phase == PHASE_FAILED)
+        return;
+    c->phase = PHASE_FAILED;
+    c->health = HEALTH_UNHEALTHY;
+    free(c->message);
+    c->message = mem_strdup("The operation that was to make it cannot be read: create it anew");
+    entity_store(e);
+}
+
 static void take_up(struct entity *e)
 {
     struct cluster *c = e->cluster;
+    end_unmade(e);
     c->stale =
         e->project->set_aside || (c->observed_at && env_wall(e->r->env) - c->observed_at > poll_interval(e));
     expiry_note(e);

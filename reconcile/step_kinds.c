@@ -301,10 +301,26 @@ static const struct step_kind kinds[] = {
      .probed = ca_probed},
 };
 
-const struct step_kind *step_kind(const struct operation_step *step)
+static const struct step_kind *find_kind(const struct operation_step *step)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (!strcmp(kinds[i].type, step->type))
             return &kinds[i];
-    abort(); /* steps are made in plan.c only */
+    return NULL;
+}
+
+bool steps_are_known(const struct operation *op)
+{
+    for (unsigned i = 0; i < op->step_count; i++)
+        if (!find_kind(&op->steps[i]))
+            return false;
+    return true;
+}
+
+const struct step_kind *step_kind(const struct operation_step *step)
+{
+    const struct step_kind *kind = find_kind(step);
+    if (!kind)
+        abort(); /* steps are made in plan.c; stored ones were looked at (reconcile.c) */
+    return kind;
 }

@@ -201,7 +201,9 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     current_step(e)->accepted_at = c->guard_since;
     current_step(e)->finished_at = 0;
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
-    if (result->shoot && !e->reading_back) {
+    /* An answer that tells no uid, or another one, must not make us forget which shoot is meant. */
+    bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
+    if (same && !e->reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         observe_note(e, c->shoot);
@@ -447,16 +449,28 @@ static void take_look(struct entity *e, const struct shoot *shoot)
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 
+/*
+ * The create's answer was lost, and what has the name cannot be what it was to make: so it had no effect, or
+ * others changed its cluster meanwhile. It is not ours to destroy; one that was deleted before is shown a
+ * while.
+ */
+static void look_at_stranger(struct entity *e, const struct shoot *shoot)
+{
+    if (gone_is_known(e->project, shoot) || ++e->other_reads < ABSENT_READS)
+        try_again(e, LOOK_AGAIN_S * US_PER_S);
+    else
+        entity_disown(e);
+}
+
 static void on_looked(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, call);
     const struct step_kind *kind = step_kind(current_step(e));
+    if (result->class == UPSTREAM_OK)
+        e->unexplained = 0;
     if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
         !plan_made(e, result->shoot)) {
-        /* Of ours there is none: somebody else has the name, so the create whose answer was lost had no
-         * effect. */
-        current_step(e)->status = STEP_SKIPPED;
-        steps_advance(e);
+        look_at_stranger(e, result->shoot);
     } else if (result->class == UPSTREAM_OK) {
         take_look(e, result->shoot);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {

@@ -61,9 +61,11 @@ struct entity {
     int conflicts;        /* 409 answers in a row to the current step, of a cluster that seems idle */
     int unexplained;      /* refusals in a row of its calls without Cleura's words */
     unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
-    int absent_reads;     /* consecutive reads that found nothing */
-    unsigned listed_in;   /* the last list of the project that held it */
-    bool missing_in_list; /* the last list did not hold it */
+    mono_us absent_read_at;  /* last read that confirmed the absence; 0: Cleura could not be read since */
+    int64_t absent_us;       /* for so long reads have confirmed it, one after the other */
+    int absent_reads;        /* consecutive reads that found nothing */
+    unsigned listed_in;      /* the last list of the project that held it */
+    bool missing_in_list;    /* the last list did not hold it */
     struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
     bool committing;         /* a step's intent is on its way to the store */
     bool confirm_absent;     /* missing from a list: read it alone before believing it */
@@ -237,6 +239,8 @@ void steps_advance(struct entity *e);
 /* An observation arrived: may end the waiting step, and with it the operation. The save gets what changes. */
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 
+/* step_kinds.c: whether this version knows each step of a stored operation. */
+bool steps_are_known(const struct operation *op);
 /* The step sends something to Cleura, and has not: the operation can still end without it. */
 bool step_is_unsent(const struct operation_step *step);
 
@@ -296,6 +300,8 @@ struct problem *cluster_failed_problem(const struct entity *e);
 void entity_gone(struct entity *e);
 /* The record ends without a word about the shoot. The entity is freed. */
 void entity_forget(struct entity *e);
+/* So, because what has its name cannot be told to be ours: nothing was deleted, and the operation failed. */
+void entity_disown(struct entity *e);
 
 /* observe.c: takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
@@ -303,6 +309,8 @@ void observe(struct entity *e, struct shoot *shoot);
 void observe_note(struct entity *e, const struct shoot *shoot);
 /* absence.c: a read of the cluster alone found nothing. The entity may be on its way out then. */
 void absence_noted(struct entity *e);
+/* Cleura could not be read: the time until the next read says nothing about an absence. */
+void absence_unread(struct entity *e);
 /* A record whose shoot vanished, taken; it comes back when the same uid does. */
 void departed_add(struct project *p, struct cluster *c);
 /* The record of this shoot, or NULL; the caller owns it. Its row is still in the store. */

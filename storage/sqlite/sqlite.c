@@ -84,10 +84,14 @@ static enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error
 static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 {
     struct sqlite_conn *conn = arg;
-    bool suspect = conn->suspect;
+    conn->needs_checkpoint |= conn->suspect;
     enum store_status status = reopen_suspect(conn);
-    if (status == STORE_OK && suspect)
-        status = handle_exec(conn, "PRAGMA wal_checkpoint(TRUNCATE)", "checkpoint", NULL);
+    if (status == STORE_OK && conn->needs_checkpoint) {
+        int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
+        if (rc != SQLITE_OK)
+            status = sqlite_fail(conn, rc, "checkpoint", NULL);
+        conn->needs_checkpoint = status != STORE_OK;
+    }
     if (status != STORE_OK)
         return STORE_BROKEN;
     struct binder b = statement_start(conn, STATEMENT_LAST_MARKED);

@@ -25,6 +25,7 @@ struct sqlite_conn {
     char *path;
     int lock_fd; /* -1 on a reader */
     bool writer;
+    bool needs_checkpoint; /* what the log holds may not be on the disk (sqlite_last_marked) */
     bool suspect; /* an I/O error or corruption was seen: reopen and check before the next transaction (DB-14)
                    */
 };

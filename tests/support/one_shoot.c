@@ -55,8 +55,11 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
         if (cleura->refusals && *cleura->refusals) {
             answer.status = *cleura->refusals++;
         } else if (cleura->ineffective) {
+            const char *uid = cleura->uid;
+            cleura->uid = cleura->writes_tell_no_uid ? "" : uid;
             answer = answer_shoot(cleura, false);
             answer.status = 202;
+            cleura->uid = uid;
         } else if (!strcmp(request->method, "DELETE")) {
             cleura->type = "Delete";
             cleura->state = "Processing";

@@ -21,6 +21,7 @@ struct one_shoot {
     char last_write[300];
     const int
         *refusals; /* statuses that the next writes are answered with, without effect; ends with 0; or NULL */
+    bool writes_tell_no_uid;
     bool ineffective; /* writes are answered with 202 and do nothing */
 };
 

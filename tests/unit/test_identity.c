@@ -262,6 +262,69 @@ static void what_is_absent_for_long_is_gone_and_comes_back_whole(void **state)
     one_shoot_end(d);
 }
 
+/* An outage in between says nothing: only reads that found nothing count. */
+static void an_outage_is_no_absence(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.uid = NULL;
+    look_soon(d);
+    expect_phase(d, "unknown managed absent");
+    cleura.away = true;
+    running_run(d, 20 * MINUTE);
+    cleura.away = false;
+    running_run(d, 2 * MINUTE);
+    expect_phase(d, "unknown managed absent");
+    cleura.uid = UID_OURS;
+    running_run(d, 10 * MINUTE);
+    expect_phase(d, "ready managed");
+    one_shoot_end(d);
+}
+
+/* One 404 of a gateway, of a cluster whose deletion Cleura gave up long ago. */
+static void a_deletion_that_failed_is_no_proof(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.type = "Delete";
+    cleura.state = "Failed";
+    look_soon(d);
+    expect_phase(d, "failed managed");
+    cleura.uid = NULL;
+    struct command *fresh = one_shoot_post(d, COMMAND_FRESH);
+    running_run(d, 2 * US_PER_S);
+    cleura.uid = UID_OURS;
+    running_run(d, 2 * MINUTE);
+    expect_phase(d, "failed managed");
+    command_free(fresh);
+    one_shoot_end(d);
+}
+
+/* The answer to a change tells no uid: which shoot is meant stays known. */
+static void an_answer_without_a_uid_makes_nobody_forget(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID_OURS, .ineffective = true, .writes_tell_no_uid = true};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *put = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
+                                          json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
+    running_post(d, put);
+    running_run(d, 5 * US_PER_S);
+    assert_int_equal(cleura.writes, 1);
+    (void)running_kill(d, false);
+    command_free(put);
+    cleura.uid = UID_STRANGER;
+    running_start(d);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_seen(d, UID_STRANGER, false);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
 static void another_uid_gets_a_record_of_its_own(void **state)
 {
     (void)state;
@@ -328,6 +391,9 @@ int main(void)
         cmocka_unit_test(an_admin_says_that_they_are),
         cmocka_unit_test(a_moment_of_blindness_changes_nothing),
         cmocka_unit_test(what_is_absent_for_long_is_gone_and_comes_back_whole),
+        cmocka_unit_test(an_outage_is_no_absence),
+        cmocka_unit_test(a_deletion_that_failed_is_no_proof),
+        cmocka_unit_test(an_answer_without_a_uid_makes_nobody_forget),
         cmocka_unit_test(another_uid_gets_a_record_of_its_own),
         cmocka_unit_test(a_delete_in_a_moment_of_blindness_is_sent_later),
     };
