@@ -133,12 +133,16 @@ static size_t count_values(const json_t *value, size_t enough)
     size_t count = 1, i;
     const char *key;
     json_t *item;
-    json_array_foreach (value, i, item)
-        if (count <= enough)
-            count += count_values(item, enough - count);
-    json_object_foreach ((json_t *)(uintptr_t)value, key, item)
-        if (count <= enough)
-            count += count_values(item, enough - count);
+    json_array_foreach (value, i, item) {
+        if (count > enough)
+            break;
+        count += count_values(item, enough - count);
+    }
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
+        if (count > enough)
+            break;
+        count += count_values(item, enough - count);
+    }
     return count;
 }
 

@@ -49,12 +49,15 @@ static void set_cut(json_t *doc, const char *key, const char *text)
     json_set_str(doc, key, copy);
 }
 
-static void add_member(json_t *names, const char *prefix, const char *name)
+/* False when there is no room for more: bodies may have tens of thousands of members. */
+static bool add_member(json_t *names, const char *prefix, const char *name)
 {
+    if (json_array_size(names) >= MEMBERS_MAX)
+        return false;
     char *whole CLEANUP_FREE = mem_printf("%s%s", prefix, name);
     char *text CLEANUP_FREE = cut(whole);
-    if (json_array_size(names) < MEMBERS_MAX)
-        (void)json_array_append_new(names, json_string(text));
+    (void)json_array_append_new(names, json_string(text));
+    return true;
 }
 
 /* Names of what the caller sent, never values; members of the spec one by one. */
@@ -65,11 +68,13 @@ static json_t *members_of(const json_t *body)
     json_t *value, *ignored;
     json_object_foreach ((json_t *)(uintptr_t)body, key, value) {
         if (strcmp(key, "spec") != 0 || !json_is_object(value)) {
-            add_member(names, "", key);
+            if (!add_member(names, "", key))
+                break;
             continue;
         }
         json_object_foreach (value, inner, ignored)
-            add_member(names, "spec.", inner);
+            if (!add_member(names, "spec.", inner))
+                break;
     }
     return names;
 }
