@@ -168,11 +168,11 @@ deps-test:
 	@tools/deps.sh test
 
 run: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@tools/run.sh
 
 test: deps-test
-	@$(MAKE) --no-print-directory all units
+	@$(MAKE) --no-print-directory -j$(shell nproc) all units
 	@tools/test.sh $(OUT)
 
 fresh:
@@ -180,23 +180,23 @@ fresh:
 
 # LOAD=8 TIMES=3 TESTS="tests/api/test_x.py -k y"
 test-loaded: deps-test
-	@$(MAKE) --no-print-directory all units
+	@$(MAKE) --no-print-directory -j$(shell nproc) all units
 	@tools/loaded.sh
 
 # Each target for this long, two at a time. TARGETS="spec row": only those.
 SECONDS ?= 60
 fuzz:
 	@tools/deps.sh fuzz
-	@$(MAKE) --no-print-directory VARIANT=fuzz fuzz-targets
-	@$(MAKE) --no-print-directory VARIANT=asan all
+	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=fuzz fuzz-targets
+	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=asan all
 	@tools/fuzz.sh $(SECONDS) $(or $(TARGETS),$(FUZZ_TARGETS) requests.py)
 
 check: test
 check-asan: deps-test
-	@$(MAKE) --no-print-directory VARIANT=asan all units
+	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=asan all units
 	@tools/test.sh build/asan
 check-tsan: deps-test
-	@$(MAKE) --no-print-directory VARIANT=tsan all units
+	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=tsan all units
 	@tools/test.sh build/tsan
 
 format:
