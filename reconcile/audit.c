@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/utf8.h"
 #include "reconcile/world_private.h"
 
 enum {
@@ -30,17 +31,9 @@ struct audit_limit {
     unsigned left_out;
 };
 
-/* NULL for NULL; cut between two characters. */
 static char *cut(const char *text)
 {
-    char *copy = mem_strdup(text);
-    size_t len = copy ? strlen(copy) : 0;
-    if (len <= TEXT_MAX)
-        return copy;
-    for (len = TEXT_MAX; len && ((unsigned char)copy[len] & 0xc0) == 0x80;)
-        len--;
-    copy[len] = '\0';
-    return copy;
+    return utf8_cut_copy(text, TEXT_MAX);
 }
 
 static void set_cut(json_t *doc, const char *key, const char *text)

@@ -16,7 +16,7 @@ static bool decode_one(const struct answer_about *about, json_t *doc, struct ups
     return (result->shoot = decode_shoot_v1(&d, doc)) != NULL;
 }
 
-/* The answer has a shape of its own and tells nothing that the next read does not. */
+/* The answer has a shape of its own; its uid is not used, the first read after it tells which shoot it is. */
 static bool decode_created(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     (void)about;
