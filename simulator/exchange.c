@@ -96,6 +96,7 @@ void exchange_finish(struct exchange *x, int status)
     entry.operation = exchange_operation(x);
     entry.status = status;
     entry.in_flight = x->in_flight;
+    entry.client_left = x->client_left;
     snprintf(entry.method, sizeof entry.method, "%s", x->method);
     entry.path = sim_strdup(x->path);
     entry.shoot = x->shoot_name != NULL ? sim_strdup(x->shoot_name) : NULL;

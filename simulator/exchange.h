@@ -78,6 +78,7 @@ struct exchange {
     int64_t begun_us;
     int64_t begun_sim_us;
     unsigned in_flight;
+    bool client_left; /* before the answer */
 };
 
 struct exchange *exchange_new(struct sim *sim, struct MHD_Connection *connection, const char *method,

@@ -105,6 +105,8 @@ static json_t *render_entry(const struct request_entry *entry)
                              entry->path, "operation", operation_name(entry->operation), "status",
                              entry->status, "in_flight", (int)entry->in_flight);
 
+    if (entry->client_left)
+        json_object_set_new(item, "client_left", json_true());
     set_text(item, "shoot", entry->shoot);
     set_text(item, "traceparent", entry->traceparent);
     set_text(item, "tracestate", entry->tracestate);

@@ -5,6 +5,7 @@
 #include "operations.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct request_entry {
     enum operation operation;
     int status; /* 0: no answer was sent */
     unsigned in_flight;
+    bool client_left; /* before the answer */
     char method[12];
     char *path;
     char *shoot;

@@ -103,24 +103,6 @@ static void add_headers(struct MHD_Response *response, const struct exchange *x)
         (void)MHD_add_response_header(response, "Content-Type", x->content_type);
 }
 
-static enum MHD_Result send_answer(struct exchange *x)
-{
-    bool whole = x->delivery == DELIVER_WHOLE || x->text == NULL || x->text_size == 0;
-    struct MHD_Response *response = whole ? make_whole(x) : make_stream(x);
-    enum MHD_Result result;
-
-    if (response == NULL)
-        return MHD_NO;
-    add_headers(response, x);
-    /* Counted out before the client can see the end of the answer, so that a client which waits for
-     * each answer is never counted as two requests at once. */
-    if (whole)
-        exchange_finish(x, x->status);
-    result = MHD_queue_response(x->connection, (unsigned)x->status, response);
-    MHD_destroy_response(response);
-    return result;
-}
-
 static bool client_left(struct exchange *x)
 {
     const union MHD_ConnectionInfo *info =
@@ -131,6 +113,25 @@ static bool client_left(struct exchange *x)
         return true;
     fd.fd = info->connect_fd;
     return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+static enum MHD_Result send_answer(struct exchange *x)
+{
+    bool whole = x->delivery == DELIVER_WHOLE || x->text == NULL || x->text_size == 0;
+    struct MHD_Response *response = whole ? make_whole(x) : make_stream(x);
+    enum MHD_Result result;
+
+    if (response == NULL)
+        return MHD_NO;
+    x->client_left = client_left(x);
+    add_headers(response, x);
+    /* Counted out before the client can see the end of the answer, so that a client which waits for
+     * each answer is never counted as two requests at once. */
+    if (whole)
+        exchange_finish(x, x->status);
+    result = MHD_queue_response(x->connection, (unsigned)x->status, response);
+    MHD_destroy_response(response);
+    return result;
 }
 
 static void hang(struct exchange *x)

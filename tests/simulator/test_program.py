@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+import time
 
 import httpx
 import pytest
@@ -95,6 +96,19 @@ def test_requests_under_way_are_counted(sim):
     for thread in threads:
         thread.join(20)
     assert sim.counters()["max_in_flight"] == 3
+
+
+def test_a_client_that_left_before_its_answer_is_told(sim):
+    sim.settings(latency_ms=400)
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.get(sim.url + "/nothing", timeout=0.1)
+    until = time.monotonic() + 20
+    while not (items := sim.control("GET", "/requests")["items"]) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert [item.get("client_left") for item in items] == [True]
+    sim.settings(latency_ms=0)
+    httpx.get(sim.url + "/nothing")
+    assert "client_left" not in sim.control("GET", "/requests")["items"][-1]
 
 
 def test_unknown_paths_and_bad_bodies(sim):
