@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "upstream/generation_private.h"
 
@@ -98,7 +99,9 @@ char *error_message(const char *body, size_t len)
     buffer_init(&text, MESSAGE_MAX);
     (void)buffer_add(&text, message, utf8_cut(message, OWN_WORDS_MAX));
     append_property_faults(&text, json_arr(error, "errors"));
-    char *result = buffer_take(&text, NULL);
+    size_t written = 0;
+    char *result = buffer_take(&text, &written);
+    (void)printable_write(result, written + 1, result, written);
     log_mask_secrets(result);
     return result;
 }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "upstream/generation_private.h"
@@ -74,9 +76,20 @@ int64_t decode_number(struct decoding *d, const json_t *object, const char *key,
     return number;
 }
 
+char *prose_copy(const char *text)
+{
+    if (!text)
+        return NULL;
+    size_t len = utf8_cut(text, PROSE_MAX);
+    char *copy = mem_calloc(len + 1, 1);
+    (void)printable_write(copy, len + 1, text, len);
+    return copy;
+}
+
 void decode_prose(json_t *ours, const char *key, const char *text)
 {
-    json_set_take(ours, key, text ? json_stringn(text, utf8_cut(text, PROSE_MAX)) : NULL);
+    char *copy CLEANUP_FREE = prose_copy(text);
+    json_set_str(ours, key, copy);
 }
 
 static void set_pair(struct decoding *d, json_t *map, const char *key, const char *value)

@@ -199,7 +199,9 @@ const char *decode_word(struct decoding *d, const json_t *object, const char *ke
 int64_t decode_number(struct decoding *d, const json_t *object, const char *key, int64_t fallback);
 /* RFC 3339, from 2015 to a year from now; 0 when there is none. */
 wall_us decode_time(struct decoding *d, const char *text);
-/* A text for people: cut at 1 KiB, between characters; NULL becomes null. */
+/* A text for people: at most 1 KiB, ends between two characters, holds no controls (base/printable.h). The
+ * caller owns it; NULL stays NULL. */
+char *prose_copy(const char *text);
 void decode_prose(json_t *ours, const char *key, const char *text);
 /* {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. */
 json_t *decode_map(struct decoding *d, const json_t *value);

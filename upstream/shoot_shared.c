@@ -7,10 +7,9 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "upstream/generation_private.h"
 
-enum { DESCRIPTION_MAX = 1024, PROGRESS_MAX = 100 };
+enum { PROGRESS_MAX = 100 };
 
 struct shoot *decode_new(struct decoding *d, const char *name)
 {
@@ -179,7 +178,7 @@ void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *op
     s->operation_type = mem_strdup(decode_word(d, operation, "type"));
     s->operation_state = mem_strdup(decode_word(d, operation, "state"));
     s->progress = decode_progress(operation);
-    s->description = utf8_cut_copy(json_str_or(operation, "description", ""), DESCRIPTION_MAX);
+    s->description = prose_copy(json_str_or(operation, "description", ""));
     s->operation_at = decode_time(d, json_str(operation, words->operation_at));
     if (!s->operation_state)
         (void)decode_refuse(d, "its last operation has no state");

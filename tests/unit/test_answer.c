@@ -263,6 +263,29 @@ static void a_progress_that_is_no_percentage_tells_nothing(void **state)
     }
 }
 
+/* Controls of both sets and marks that turn the direction of text become spaces, wherever words are shown. */
+static void cleuras_words_hold_no_controls_D4(void **state)
+{
+    (void)state;
+    static const char told[] = "\"a\\u001b[2J\\u009b1m \\u202eb\\u2028c \\u00fc\"",
+                      shown[] = "a [2J 1m  b c \xc3\xbc";
+    const char *fault;
+    json_t *row CLEANUP_JSON = row_with(0, "last_operation.description", told);
+    json_t *status = json_object_get(row, "status");
+    json_t *text CLEANUP_JSON = json_loads(told, JSON_DECODE_ANY, NULL);
+    (void)json_object_set(json_array_get(json_object_get(status, "conditions"), 0), "message", text);
+    (void)json_object_set(json_array_get(json_object_get(status, "last_errors"), 0), "description", text);
+    struct shoot *s = decode(0, row, &fault);
+    assert_non_null(s);
+    assert_string_equal(s->description, shown);
+    assert_string_equal(json_str(json_array_get(s->conditions, 0), "message"), shown);
+    assert_string_equal(json_str(json_array_get(s->last_errors, 0), "description"), shown);
+    shoot_free(s);
+    char *body CLEANUP_FREE = mem_printf("{\"error\":{\"code\":400,\"message\":%s}}", told);
+    char *message CLEANUP_FREE = error_message(body, strlen(body));
+    assert_string_equal(message, shown);
+}
+
 /* The oracle: decode, store, load, equal. */
 static void assert_round_trip(int generation, const json_t *row)
 {
@@ -490,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_reason_of_cleura_that_is_cut_in_a_character_is_told),
         cmocka_unit_test(rows_that_cannot_be_are_refused_C2),
         cmocka_unit_test(a_progress_that_is_no_percentage_tells_nothing),
+        cmocka_unit_test(cleuras_words_hold_no_controls_D4),
         cmocka_unit_test(what_is_decoded_can_be_stored_and_read_back_C1),
         cmocka_unit_test(only_known_members_are_taken_over),
         cmocka_unit_test(one_bad_row_does_not_take_the_others_along),
