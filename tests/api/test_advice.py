@@ -40,3 +40,24 @@ def test_each_way_out_works(refused, way):
     assert again.status_code == 202, again.text
     assert d.wait_operation(again.json()["operation"]["id"])["status"] == "succeeded"
     assert "create_refused" not in {i["code"] for i in issues(d)}
+
+
+def fault_of(answer, pointer):
+    assert answer.status_code == 422, answer.text
+    return next(e for e in answer.json()["errors"] if e["pointer"] == pointer)
+
+
+def test_a_version_whose_patches_are_all_unsupported_is_named_exactly(sim, shootd):
+    wait_until(lambda: shootd.http.get("/v1/projects/team-a/catalog").status_code == 200, what="the catalog")
+    fault = fault_of(shootd.http.put(shootd.clusters_path("dev"), json={"spec": {"kubernetes_version": "1.35"}}), "#/spec/kubernetes_version")
+    assert "1.35.0" in fault["valid"] and "'1.35.0'" in fault["detail"] and "newest supported patch" in fault["detail"], fault
+    exact = shootd.http.put(shootd.clusters_path("dev"), params={"dry_run": "true"}, json={"spec": {"kubernetes_version": "1.35.0"}})
+    assert exact.status_code == 200, "what is advised works"
+
+
+@pytest.mark.parametrize("body, code, words", [({"role": "boss"}, "unknown_value", "must be viewer, operator or admin"),
+                                               ({"role": 7}, "unknown_value", "must be viewer, operator or admin"),
+                                               ({}, "missing_member", "is required: viewer, operator or admin")])
+def test_a_role_that_is_none_is_told_from_one_that_is_missing(shootd, body, code, words):
+    fault = fault_of(shootd.http.post("/v1/tokens", json={"name": "ci", "projects": ["*"], **body}), "#/role")
+    assert (fault["code"], fault["detail"]) == (code, words) and fault["valid"] == ["viewer", "operator", "admin"]
