@@ -1,8 +1,9 @@
 /*
  * Where at Cleura a project is: account, base URL, region and project id, remembered in the store. A start
- * that finds another place in the configuration does not know what the stored clusters are about: one of the
- * same name there is a stranger's. They are set aside, with their open operations, and nothing is read or
- * sent for the project until an admin says what they belong to. Loop thread.
+ * that finds another place in the configuration, or no remembered place, does not know what the stored
+ * clusters are about: one of the same name there is a stranger's. They are set aside, with their open
+ * operations, and nothing is read or sent for the project until an admin says what they belong to. Loop
+ * thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ json_t *location_change(const struct project *p)
         return json_null();
     count(p, &clusters, &open);
     json_t *doc = json_object();
-    json_set_take(doc, "from", json_incref(p->state->location));
+    bool known = json_object_size(p->state->location) > 0;
+    json_set_take(doc, "from", known ? json_incref(p->state->location) : json_null());
     json_set_int(doc, "clusters", clusters);
     json_set_int(doc, "open_operations", open);
     return doc;
@@ -85,14 +87,14 @@ void location_check(struct project *p)
 {
     json_t *now CLEANUP_JSON = configured_location(p);
     int64_t clusters, open;
+    count(p, &clusters, &open);
     if (!p->state->location) {
-        p->state->location = json_incref(now);
+        /* Clusters of a project whose row was lost (quarantine): {} equals no place. */
+        p->state->location = p->unremembered && clusters ? json_object() : json_incref(now);
         project_store(p);
-        return;
     }
     if (json_equal(p->state->location, now))
         return;
-    count(p, &clusters, &open);
     if (clusters) {
         set_aside(p, now);
         return;

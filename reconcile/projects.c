@@ -228,6 +228,7 @@ void project_init(struct project *p, struct reconcile *r, const struct config_pr
     p->r = r;
     p->config = config;
     p->state = state;
+    p->unremembered = !state;
     if (!state) {
         p->state = MEM_NEW(struct project_state);
         p->state->name = mem_strdup(config->name);

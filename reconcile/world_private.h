@@ -87,6 +87,7 @@ struct project {
     char *poll_name;     /* shoot of a single read, NULL for a list */
     unsigned lists;      /* asked for until now; entity.listed_in names one of them */
     int64_t poll_jitter; /* of this round, in percent */
+    bool unremembered;   /* nothing of it was in the store */
     bool set_aside; /* the configuration names another place than the clusters are known from (location.c) */
     unsigned poll_failures;
     unsigned poll_phase, poll_phases; /* its place among the projects of its account */

@@ -1,6 +1,9 @@
 """What a call that changes or destroys is about: the same shoot, at the same place, or nothing is sent."""
 
 import re
+import sqlite3
+
+import pytest
 
 from harness import PROJECT_ID, wait_until
 
@@ -90,6 +93,28 @@ def test_another_project_id_sets_clusters_aside_until_an_admin_speaks(sim, make_
     assert sim.counters()["deletes"] == {}
     again = d.http.post("/v1/projects/team-a/confirm-location", json={"clusters": "forget"})
     assert again.status_code == 409 and again.json()["code"] == "action_not_possible"
+
+
+@pytest.mark.parametrize("answer", ["keep", "forget"])
+def test_a_lost_project_row_is_no_proof_that_it_is_the_same_place(sim, make_shootd, answer):
+    d = make_shootd(sim.url).start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    d.stop()
+    with sqlite3.connect(d.state / "shootd.db") as db:
+        db.execute("UPDATE projects SET doc = '{'")
+    sim.forget()
+    for _ in range(2):
+        d.start()
+        assert d.http.get("/v1/projects/team-a").json()["location_change"] == {"from": None, "clusters": 1, "open_operations": 0}
+        refused = d.http.delete(d.clusters_path("dev"))
+        assert refused.status_code == 409 and refused.json()["code"] == "project_set_aside", refused.text
+        d.stop()
+    assert not [r for r in sim.requests() if PROJECT_ID in r["path"]]
+    d.start()
+    assert d.http.post("/v1/projects/team-a/confirm-location", json={"clusters": answer}).json()["location_change"] is None
+    wait_until(lambda: d.cluster("dev").status_code == 200 and not d.cluster("dev").json()["status"]["stale"], what="a look")
+    assert d.cluster("dev").json()["managed"] is True, "also when it was forgotten: its uid brings the record back"
 
 
 def test_the_same_place_again_goes_on(sim, make_shootd):
