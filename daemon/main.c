@@ -28,10 +28,10 @@ static const char usage[] =
     "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
     "  --sample-config   print the annotated sample configuration\n"
     "  --version, --help\n"
-    "shootd check-store [--config FILE]\n"
-    "                    print what the store holds and which rows cannot be read; exit 0, 1 when something "
-    "is\n"
-    "                    wrong with it, 69 when it cannot be opened\n";
+    "shootd check-store [--config FILE | DATABASE]\n"
+    "                    print what the store, or a backup of one, holds and which rows cannot be read; exit "
+    "0,\n"
+    "                    1 when something is wrong with it, 69 when it cannot be opened\n";
 
 struct arguments {
     const char *config;
@@ -40,6 +40,7 @@ struct arguments {
     bool version;
     bool help;
     bool check_store;
+    const char *database; /* to check; NULL: that of the configuration */
 };
 
 static bool parse(int argc, char **argv, struct arguments *args)
@@ -70,8 +71,13 @@ static bool parse(int argc, char **argv, struct arguments *args)
             return false;
         }
     }
-    args->check_store = optind + 1 == argc && !strcmp(argv[optind], "check-store");
-    if (optind == argc || args->check_store)
+    if (optind < argc && !strcmp(argv[optind], "check-store")) {
+        args->check_store = true;
+        optind++;
+        if (optind < argc && !args->config)
+            args->database = argv[optind++];
+    }
+    if (optind == argc)
         return true;
     (void)fprintf(stderr, "shootd: unexpected argument '%s'\n", argv[optind]);
     return false;
@@ -157,9 +163,8 @@ static int serve(const struct config *config, const sigset_t *signals)
     return EXIT_OK;
 }
 
-static int check_store(const struct config *config)
+static int check_store(const char *path)
 {
-    char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
     char *error CLEANUP_FREE = NULL;
     bool sound = false;
     if (sqlite_inspect(path, stdout, &sound, &error) == STORE_OK)
@@ -190,6 +195,8 @@ int main(int argc, char **argv)
     /* Nor do other processes of the same user look into this one's memory. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     journal_setup();
+    if (args.database)
+        return check_store(args.database);
     struct config *config = config_load(args.config, args.check, stderr);
     if (!config)
         return EXIT_CONFIG;
@@ -199,7 +206,8 @@ int main(int argc, char **argv)
         return EXIT_OK;
     }
     if (args.check_store) {
-        int told = check_store(config);
+        char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
+        int told = check_store(path);
         config_free(config);
         return told;
     }

@@ -1,6 +1,7 @@
 """The store: its identity, rows that cannot be read, and a disk that takes no more."""
 
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -25,6 +26,11 @@ def test_ids_of_the_store_and_of_each_start(sim, shootd):
         assert len(id) == 36 and id in shootd.log()
     code, said = check_store(shootd)
     assert code == 0 and first["store_id"] in said and "integrity  ok" in said and "put aside  none" in said
+    shootd.stop()
+    backup = shootd.state / "elsewhere.db"
+    shutil.copy(shootd.state / "shootd.db", backup)
+    of_backup = subprocess.run([BUILD / "shootd", "check-store", backup], capture_output=True, text=True, timeout=60)
+    assert of_backup.returncode == 0 and f"id         {first['store_id']}\n" in of_backup.stdout, of_backup.stderr
 
 
 def test_a_row_that_cannot_be_read_stops_nothing(sim, shootd):
