@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import time
 
+import pytest
+
 import harness
 from harness import BUILD, wait_until
 
@@ -88,3 +90,36 @@ def test_a_full_disk_is_answered_in_time_and_heals(sim, shootd):
     shootd.kill()
     shootd.start()
     assert shootd.cluster("late").status_code == 200
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    directory = tmp_path / "disk"
+    directory.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory], capture_output=True).returncode:
+        pytest.skip("a file system can be mounted by root only")
+    yield directory
+    subprocess.run(["umount", "--lazy", directory], check=True)
+
+
+def test_a_file_system_that_is_full_heals(sim, make_shootd, small_disk):
+    d = make_shootd(sim.url, name="disk/shootd").start()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    filler = d.state / "filler"
+    with filler.open("wb", buffering=0) as out, pytest.raises(OSError, match="No space left"):
+        while True:
+            out.write(b"x" * 4096)
+    for i in range(3000):  # what the log of the database has room for is still taken
+        refused = d.http.put(d.clusters_path("dev"), json={"labels": {"n": str(i)}})
+        if refused.status_code != 200:
+            break
+    assert refused.status_code == 503 and refused.json()["code"] in ("store_unavailable", "outcome_unknown"), refused.text
+    assert d.cluster("dev").status_code == 200 and d.http.get("/readyz").status_code == 503
+    filler.unlink()
+    wait_until(lambda: d.http.get("/readyz").status_code == 200, timeout=40, what="the store to recover")
+    assert d.http.put(d.clusters_path("dev"), json={"labels": {"n": "last"}}).status_code == 200
+    d.kill()
+    d.start()
+    assert d.cluster("dev").json()["labels"] == {"n": "last"}
+    d.stop()
