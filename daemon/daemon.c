@@ -402,6 +402,13 @@ static void stop_http(struct daemon *d)
     api_stop(d->api);
 }
 
+static void tell_longest_hold(const struct loop *loop)
+{
+    int64_t us, cpu_us;
+    loop_longest_hold(loop, &us, &cpu_us);
+    log_info("the loop has ended", "longest_hold_us", LOG_INT(us), "longest_hold_cpu_us", LOG_INT(cpu_us));
+}
+
 void daemon_stop(struct daemon *d)
 {
     if (d->api)
@@ -409,6 +416,7 @@ void daemon_stop(struct daemon *d)
     if (d->loop_runs) {
         loop_stop(d->loop);
         (void)pthread_join(d->loop_thread, NULL);
+        tell_longest_hold(d->loop);
     }
     storage_close(d->storage);
     reconcile_free(d->reconcile);

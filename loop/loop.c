@@ -96,6 +96,12 @@ void loop_metrics(const struct loop *loop, struct buffer *out)
     watchdog_metrics(&loop->watchdog, out);
 }
 
+void loop_longest_hold(const struct loop *loop, int64_t *ret_us, int64_t *ret_cpu_us)
+{
+    *ret_us = atomic_load(&loop->watchdog.longest_us);
+    *ret_cpu_us = atomic_load(&loop->watchdog.longest_cpu_us);
+}
+
 static void wake(struct loop *loop)
 {
     uint64_t one = 1;

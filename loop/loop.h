@@ -37,6 +37,8 @@ uint64_t loop_heartbeat(const struct loop *loop);
 void loop_doing(struct loop *loop, const char *what);
 /* Appends shootd_loop_stall_seconds: how long pieces of work held the loop (loop/watchdog.h). Any thread. */
 void loop_metrics(const struct loop *loop, struct buffer *out);
+/* The longest piece of work since the start, by the clock and by CPU time. Any thread. */
+void loop_longest_hold(const struct loop *loop, int64_t *ret_us, int64_t *ret_cpu_us);
 
 /* A message to the loop thread. Embedded in what is sent; moves whole: after loop_post it belongs to the
  * loop. */
