@@ -347,7 +347,8 @@ def hold_always(world):
     overlaps = [r for r in world.requests() if r["in_flight"] > 1
                 and not any(c["at_us"] <= r["at_us"] <= c["at_us"] + c["duration_us"] for c in cut)]
     if overlaps and not world.run.scenario.document.get("overlap"):
-        raise Failure(f"more than one call at a time: {overlaps[:3]}")
+        first = overlaps[0]["seq"]
+        raise Failure(f"more than one call at a time: {overlaps[:3]} among {[r for r in world.requests() if abs(r['seq'] - first) < 4]}")
 
 
 # ---- verbs: requests to shootd -------------------------------------------------------------------------------------
