@@ -58,8 +58,8 @@ def test_ht31_many_fresh_reads_share_a_call(sim, make_shootd):
 def test_one_cluster_of_many_is_read_alone(sim, make_shootd):
     d = quiet(sim, make_shootd, count=8)
     sim.forget()
-    assert d.http.get(d.clusters_path("c-0003"), headers={**FRESH, "X-Request-Id": "alone"}).status_code == 200
-    assert [r["operation"] for r in sim.requests() if r.get("x_request_id") == "alone"] == ["get_shoot"]
+    assert d.http.get(d.clusters_path("c-0003"), headers={**FRESH, "X-Request-Id": "read-alone-1"}).status_code == 200
+    assert [r["operation"] for r in sim.requests() if r.get("x_request_id") == "read-alone-1"] == ["get_shoot"]
     assert d.http.get(d.clusters_path("nobody"), headers=FRESH).status_code == 404
 
 
