@@ -11,7 +11,7 @@
 #include "config/secret_file.h"
 #include "model/pattern.h"
 
-enum { PASSWORD_MAX = 1024 };
+enum { PASSWORD_MAX = 1024, URL_MAX = 2048 };
 
 static bool matches(const char *pattern, const char *text)
 {
@@ -78,7 +78,9 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
     while (len && a->url[len - 1] == '/')
         a->url[--len] = '\0';
     const yaml_node_t *at = find_node(l, node, "url");
-    if (!matches("^https://[]A-Za-z0-9.:[_-]+(/[A-Za-z0-9._/-]*)?$", a->url) && !is_loopback_url(a->url))
+    if (len > URL_MAX)
+        config_fault(l, at ? at : node, "url", "has %zu bytes, the most is %d", len, URL_MAX);
+    else if (!matches("^https://[]A-Za-z0-9.:[_-]+(/[A-Za-z0-9._/-]*)?$", a->url) && !is_loopback_url(a->url))
         config_fault(l, at ? at : node, "url",
                      "'%s' must be https://host[:port], or http:// to a loopback address", a->url);
     else if (url_fault(a->url))
@@ -144,8 +146,8 @@ static void check_accounts(struct loader *l)
         for (size_t j = 0; j < i; j++)
             if (a->name && c->accounts[j].name && !strcmp(a->name, c->accounts[j].name))
                 config_fault(l, node, "name", "account '%s' is given twice", a->name);
-        if (a->cloud && !matches("^[A-Za-z0-9][A-Za-z0-9-]*$", a->cloud))
-            config_fault(l, node, "cloud", "'%s' must be letters, digits and '-'", a->cloud);
+        if (a->cloud && !matches("^[A-Za-z0-9][A-Za-z0-9-]{0,61}$", a->cloud))
+            config_fault(l, node, "cloud", "'%s' must be 1 to 62 letters, digits and '-'", a->cloud);
         check_url(l, node, a);
         load_password(l, node, a);
         check_token_file(l, node, a);

@@ -39,6 +39,8 @@ struct config_project {
     json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
 };
 
+enum { CONFIG_MAX_ENTRIES = 1000 }; /* accounts, and projects */
+
 /* Trusts whoever comes through a Unix socket. */
 #define CONFIG_LOCAL_PROXY "unix"
 

@@ -244,6 +244,10 @@ static void load_items(struct loader *l, const struct key *k, const yaml_node_t 
     if (!is_sequence(l, k, n))
         return;
     size_t count = config_item_count(n);
+    if (count > CONFIG_MAX_ENTRIES) {
+        config_fault(l, n, k->name, "has %zu entries, the most are %d", count, CONFIG_MAX_ENTRIES);
+        return;
+    }
     bool accounts = k->group == &config_account_group;
     size_t size = accounts ? sizeof(struct config_account) : sizeof(struct config_project);
     char *items = mem_calloc(count, size);

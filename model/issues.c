@@ -5,6 +5,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/utf8.h"
 #include "model/errors.h"
 #include "model/expiry.h"
 #include "model/spec.h"
@@ -12,7 +13,7 @@
 #define DAY_US            (24 * 3600 * US_PER_S)
 #define DELETION_STUCK_US (3600 * US_PER_S)
 
-enum { SOON_DAYS = 30, LATER_DAYS = 90 };
+enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* of a value that drifted */ };
 
 enum severity { CRITICAL, WARNING, INFO, SEVERITY_MAX_ };
 
@@ -305,7 +306,8 @@ static const struct kind observation_stale = {"observation_stale", WARNING, "obs
 static char *text_of_member(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
-    return value ? json_text(value) : mem_strdup("nothing");
+    char *text CLEANUP_FREE = value ? json_text(value) : mem_strdup("nothing");
+    return utf8_cut_copy(text, SHOWN_BYTES);
 }
 
 static void look_at_drift(struct issues *in)

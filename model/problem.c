@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/printable.h"
+#include "base/utf8.h"
 
 static const struct problem_kind kinds[] = {
 #define X(id, code, status, title, fault, advice) [PROBLEM_##id] = {code, status, title, fault, advice},
@@ -47,7 +48,7 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     if (vasprintf(&p->detail, detail, args) < 0)
         abort();
     va_end(args);
-    size_t len = strlen(p->detail); /* it may quote Cleura, or the caller */
+    size_t len = utf8_cut(p->detail, PROBLEM_TEXT_MAX); /* it may quote Cleura, or the caller */
     (void)printable_write(p->detail, len + 1, p->detail, len);
     p->code = code;
     return p;
@@ -75,12 +76,14 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
     if (vasprintf(&text, detail, args) < 0)
         abort();
     va_end(args);
+    text[utf8_cut(text, PROBLEM_TEXT_MAX)] = '\0';
+    char *place_text CLEANUP_FREE = utf8_cut_copy(where, PROBLEM_TEXT_MAX);
     if (!*p)
-        *p = problem_new(code, "%s: %s", where, text);
+        *p = problem_new(code, "%s: %s", place_text, text);
     if (!(*p)->faults)
         (*p)->faults = json_array();
     json_t *fault = json_object();
-    json_set_str(fault, place_names[place], where);
+    json_set_str(fault, place_names[place], place_text);
     json_set_str(fault, "code", fault_code);
     json_set_str(fault, "detail", text);
     if (taken)

@@ -162,7 +162,10 @@ int problem_from_name(const char *code);
 /* Where a fault was found. */
 enum fault_place { FAULT_AT_BODY, FAULT_AT_QUERY, FAULT_AT_HEADER };
 
-enum { PROBLEM_MAX_FAULTS = 50 };
+enum {
+    PROBLEM_MAX_FAULTS = 50,
+    PROBLEM_TEXT_MAX = 1024, /* bytes of a detail, and of where a fault is: longer ones are cut */
+};
 
 struct problem {
     enum problem_code code;

@@ -13,14 +13,27 @@ static json_t *member(const json_t *object, const char *snake, const char *camel
     return value ? value : json_object_get(object, camel);
 }
 
+/* A string; NULL when it is longer than a word of Cleura's may be. */
+static const char *word(const json_t *object, const char *key)
+{
+    struct decoding any = {0};
+    return decode_word(&any, object, key);
+}
+
+static const char *word_or(const json_t *object, const char *key, const char *fallback)
+{
+    const char *found = word(object, key);
+    return found ? found : fallback;
+}
+
 static json_t *version_entry(const json_t *version)
 {
     json_t *entry = json_object();
-    const char *expires = json_string_value(member(version, "expiration_date", "expirationDate"));
-    json_set_str(entry, "version", json_str(version, "version"));
+    const char *expires = word(version, "expiration_date");
+    json_set_str(entry, "version", word(version, "version"));
     /* A missing classification counts as supported (gardener.md 3.2). */
-    json_set_str(entry, "state", json_str_or(version, "classification", "supported"));
-    json_set_str(entry, "expires_at", expires);
+    json_set_str(entry, "state", word_or(version, "classification", "supported"));
+    json_set_str(entry, "expires_at", expires ? expires : word(version, "expirationDate"));
     struct decoding any = {0};
     if (json_arr(version, "architectures"))
         json_set_take(entry, "architectures", decode_words(&any, json_arr(version, "architectures")));
@@ -33,7 +46,7 @@ static json_t *versions(const json_t *array)
     size_t i;
     json_t *version;
     json_array_foreach (array, i, version)
-        if (json_str(version, "version"))
+        if (word(version, "version"))
             (void)json_array_append_new(ours, version_entry(version));
     return ours;
 }
@@ -44,8 +57,10 @@ static json_t *machine_images(const json_t *array)
     size_t i;
     json_t *image;
     json_array_foreach (array, i, image) {
+        if (!word(image, "name"))
+            continue;
         json_t *entry = json_object();
-        json_set_str(entry, "name", json_str(image, "name"));
+        json_set_str(entry, "name", word(image, "name"));
         json_set_take(entry, "versions", versions(json_arr(image, "versions")));
         (void)json_array_append_new(ours, entry);
     }
@@ -58,12 +73,14 @@ static json_t *machine_types(const json_t *array)
     size_t i;
     json_t *type;
     json_array_foreach (array, i, type) {
+        if (!word(type, "name"))
+            continue;
         json_t *entry = json_object();
-        json_set_str(entry, "name", json_str(type, "name"));
+        json_set_str(entry, "name", word(type, "name"));
         json_set_int(entry, "cpus", json_int(type, "cpu", 0));
         json_set_int(entry, "gpus", json_int(type, "gpu", 0));
-        json_set_str(entry, "memory", json_str(type, "memory"));
-        json_set_str(entry, "architecture", json_str_or(type, "architecture", "amd64"));
+        json_set_str(entry, "memory", word(type, "memory"));
+        json_set_str(entry, "architecture", word_or(type, "architecture", "amd64"));
         json_set_bool(entry, "usable", json_bool(type, "usable", true));
         (void)json_array_append_new(ours, entry);
     }
@@ -76,7 +93,7 @@ static json_t *names(const json_t *array)
     size_t i;
     json_t *item;
     json_array_foreach (array, i, item)
-        if (json_str(item, "name"))
+        if (word(item, "name"))
             (void)json_array_append(ours, json_object_get(item, "name"));
     return ours;
 }
@@ -121,7 +138,7 @@ json_t *decode_catalog(const json_t *profiles, const char *region, bool v1)
         return NULL;
     const json_t *constraints = json_obj(json_object_get(root, "provider_config"), "constraints");
     json_t *ours = json_object();
-    json_set_str(ours, "name", json_str(profile, "name"));
+    json_set_str(ours, "name", word(profile, "name"));
     json_set_str(ours, "region", region);
     json_set_take(ours, "kubernetes_versions", versions(json_arr(json_obj(root, "kubernetes"), "versions")));
     json_set_take(ours, "machine_images", machine_images(member(root, "machine_images", "machineImages")));

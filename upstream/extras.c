@@ -59,11 +59,13 @@ bool decode_nodes(const struct answer_about *about, json_t *doc, struct upstream
         return false;
     size_t i;
     json_t *item;
+    struct decoding d = {.now = about->now};
     result->document = json_array();
     json_array_foreach (doc, i, item) {
         json_t *node = json_object();
-        json_set_str(node, "name", json_str(item, "node_name"));
-        json_set_str(node, "pool", json_str_or(item, "worker_group", about->item));
+        const char *pool = decode_word(&d, item, "worker_group");
+        json_set_str(node, "name", decode_word(&d, item, "node_name"));
+        json_set_str(node, "pool", pool ? pool : about->item);
         for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
             take_number(node, numbers[n][0], item, numbers[n][1]);
         (void)json_array_append_new(result->document, node);
@@ -73,14 +75,14 @@ bool decode_nodes(const struct answer_about *about, json_t *doc, struct upstream
 
 bool decode_upgrade_check(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
-    const char *outcome = json_str(doc, "outcome");
+    struct decoding d = {.now = about->now};
+    const char *outcome = decode_word(&d, doc, "outcome");
     if (!outcome)
         return false;
     result->document = json_object();
     json_set_str(result->document, "version", about->item);
     /* Mixed case upstream (quirk 35). */
     json_set_str(result->document, "outcome", !strcmp(outcome, "Success") ? "success" : outcome);
-    struct decoding d = {.now = about->now};
     json_set_take(result->document, "details", decode_words(&d, json_arr(doc, "details")));
     decode_prose(result->document, "notes", json_str(doc, "upgrade_notes"));
     return true;

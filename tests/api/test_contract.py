@@ -132,16 +132,26 @@ def test_document_is_served_as_it_is(client):
         assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
 
 
-@pytest.mark.parametrize("old, new, rule", [("", "", None), ("operationId: getKubeconfig", "operationId: getCredential", "operation-operationId-unique")])
-def test_document_passes_the_linter(tmp_path, old, new, rule):
-    """And one that is wrong does not."""
+TWICE = ("operationId: getKubeconfig", "operationId: getCredential")
+UNDESCRIBED = ("description: Of the program, of its store and of this start.", "x-nothing: true")
+
+
+@pytest.mark.parametrize("linter, old, new, rule", [
+    ("lint_openapi.mjs", "", "", None), ("lint_openapi.mjs", *TWICE, "operation-operationId-unique"),
+    ("lint_spectral.mjs", "", "", None), ("lint_spectral.mjs", *TWICE, "operation-operationId-unique"),
+    ("lint_spectral.mjs", *UNDESCRIBED, "operation-description")])
+def test_document_passes_the_linter(tmp_path, linter, old, new, rule):
+    """Redocly and Spectral, without an error or a warning; and one that is wrong does not."""
     js = ROOT / "tests/js"
     if not (js / "node_modules").is_dir():
         pytest.skip("tests/js/node_modules is absent; `make deps-test` installs it")
     document = tmp_path / "openapi.yaml"
     document.write_text((ROOT / "openapi.yaml").read_text().replace(old, new))
-    run = subprocess.run(["node", "lint_openapi.mjs", document], cwd=js, capture_output=True, text=True, timeout=120)
-    assert run.returncode == (1 if rule else 0) and (not rule or f"error {rule}" in run.stdout), run.stdout + run.stderr
+    run = subprocess.run(["node", linter, document], cwd=js, capture_output=True, text=True, timeout=120)
+    if rule:
+        assert run.returncode == 1 and re.search(f"^(error|warning) {rule} ", run.stdout, re.M), run.stdout + run.stderr
+    else:
+        assert run.returncode == 0 and run.stdout == "", run.stdout + run.stderr
 
 
 def test_each_schema_says_what_it_is():
@@ -170,9 +180,57 @@ def test_what_the_tests_use_of_npm_runs_on_the_node_of_debian_12():
     assert len(wants) > 50 and run.stdout == ""
 
 
+# Without a bound by their nature.
+BOUNDLESS = {"#/components/schemas/EventStream": "a stream goes on"}
+
+
+def unbounded_within(node, where):
+    """Every string, array and open map below a node, and what bounds it not."""
+    if isinstance(node, list):
+        for i, value in enumerate(node):
+            yield from unbounded_within(value, f"{where}/{i}")
+    if not isinstance(node, dict):
+        return
+    types = node.get("type", [])
+    types = {types} if isinstance(types, str) else set(types) if isinstance(types, list) else set()
+    if "string" in types and not {"maxLength", "enum", "const"} & set(node):
+        yield where, "maxLength"
+    if "array" in types and "maxItems" not in node:
+        yield where, "maxItems"
+    if "object" in types and node.get("additionalProperties"):
+        if "maxProperties" not in node:
+            yield where, "maxProperties"
+        if "maxLength" not in node.get("propertyNames", {}):
+            yield where, "propertyNames"
+    for key, value in node.items():
+        if key not in ("example", "examples", "securitySchemes"):
+            yield from unbounded_within(value, f"{where}/{key}")
+
+
+def test_everything_has_a_maximum():
+    """Strings, arrays and maps of requests, parameters, answers and header fields. What stands in answers is held to it by every test that
+    passes contract.Checker; test_bounds.py sends what is as long as it may be, and longer."""
+    assert {where for where, _ in unbounded_within(DOCUMENT, "#")} == set(BOUNDLESS)
+    assert sorted(what for _, what in unbounded_within({"a": {"type": ["string", "null"]}, "b": {"type": "array", "items": {"type": "string"}},
+                                                        "c": {"type": "object", "additionalProperties": True}}, "#")) \
+        == ["maxItems", "maxLength", "maxLength", "maxProperties", "propertyNames"]
+
+
+def test_each_success_has_an_example():
+    """In the answer itself, by a named example; test_examples_validate looks at what they say."""
+    missing = [(id, status, kind) for id in OPERATIONS for status, answer in described(id)["responses"].items() if status[0] == "2"
+               for kind, media in resolve(answer).get("content", {}).items() if not media.get("examples")]
+    assert not missing
+    named = {ref.rsplit("/", 1)[1] for ref in re.findall(r"#/components/examples/\w+", json.dumps(DOCUMENT))}
+    assert named == set(DOCUMENT["components"]["examples"]) and len(named) > 50, "each of them is used"
+
+
 def examples_within(node, where):
-    """Every schema, parameter and header below a node that has examples, with them."""
+    """Every schema, parameter, header and body below a node that has examples, with them."""
     if isinstance(node, dict):
+        if "schema" in node and isinstance(node.get("examples"), dict):
+            for name, example in node["examples"].items():
+                yield f"{where}/examples/{name}", node["schema"], resolve(example)["value"]
         if "example" in node:
             yield where, node["schema"], node["example"]
         if isinstance(node.get("examples"), list):
@@ -194,6 +252,7 @@ def test_examples_validate():
     assert len(found) > 50
     for where, schema, example in found:
         validate(schema, example, where)
+    assert sum("/responses/" in where and "/examples/" in where for where, _, _ in found) > 60
 
 
 def test_examples_of_bodies_are_taken(client, pair):
@@ -281,6 +340,10 @@ def test_life_of_everything(pair, client, checker):
     for name in ("kubeconfig", "credential"):
         assert client.get(f"{d.clusters_path('dev')}/{name}").status_code == 409
     operation = created.headers["Location"]
+    with_wait = client.get(operation, headers={"Prefer": "wait=0"})
+    same = client.get(operation, headers={"If-None-Match": "*", "Prefer": "wait=0"})
+    assert same.status_code == 304 and {n: same.headers.get(n) for n in ("Retry-After", "Preference-Applied")} \
+        == {n: with_wait.headers[n] for n in ("Retry-After", "Preference-Applied")}
     assert client.get(operation).headers["Retry-After"]
     assert client.get(operation, headers={"Prefer": "wait=1"}).headers["Preference-Applied"] == "wait=1"
     assert client.get(operation, params={"wait": 55}).json()["status"] == "succeeded"
@@ -436,6 +499,9 @@ def test_writes_that_wait_validate(pair, client):
             assert client.request(method, **more, headers={"If-Match": '"other"'}).status_code == 412
         answer = client.request(method, **more, **whole, **least)
         assert answer.status_code == answered and not answer.content, (method, more, answer.text)
+    for method, more in (("POST", {"url": pools, "json": {"name": "more", **wanted}}), ("PUT", {"url": pools + "/more", "json": {**wanted, "maximum": 2}}),
+                         ("DELETE", {"url": pools + "/more"})):
+        assert client.request(method, **more, **whole).json()["operation"]["status"] == "succeeded"
     stale = {"headers": {"If-Match": '"other"'}}
     assert client.post(pools, json={"name": "more", **wanted}, **stale).status_code == 412
     for method, more in (("PATCH", {"url": path, "json": {"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}}),
@@ -604,22 +670,24 @@ def test_docs_list_every_problem_code():
     assert told == wanted
 
 
-def test_types_of_problems_lead_to_their_meaning(client, pair):
+def test_types_of_problems_lead_to_their_meaning(client, pair, checker):
     """GET /problems/{code} says what docs/problems.md says, without a token; browsers get a page."""
     page = (ROOT / "docs/problems.md").read_text()
     rows = [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")]
             for line in page.splitlines() if re.match(r"\| `[a-z_0-9]+` \|", line)]
+    nobody = checker.client(pair[1], "")
     for code, status, title, fault, advice in rows:
-        told = httpx.get(pair[1].url + "/problems/" + code)
+        told = nobody.get("/problems/" + code)
         assert told.status_code == 200 and told.headers["Content-Type"] == "application/json"
         body = told.json()
         assert body.pop("type") in ("/problems/" + code,) or code in ("quota_exceeded", "overloaded")
         assert body == {"code": code, "status": int(status), "title": title, "fault": fault, "advice": advice}
-        shown = httpx.get(pair[1].url + "/problems/" + code, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        shown = nobody.get("/problems/" + code, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
         assert shown.headers["Content-Type"].startswith("text/html") and "Accept" in shown.headers["Vary"]
         text = html.unescape(re.sub(r"<[^>]*>", "", shown.text))
         assert all(word in text for word in (code, status, title, fault, advice)), text
         assert shown.headers["Content-Security-Policy"] == "default-src 'none'"
+    nobody.close()
     refused = client.get("/v1/projects/none")
     assert client.get(refused.json()["type"]).json()["code"] == refused.json()["code"]
     for wrong in ("none", "NOT_FOUND", "<script>"):
@@ -776,6 +844,18 @@ ELSEWHERE = {
     ("getDelivery", 503): "as listEvents",
     ("listAudit", 503): "as listEvents",
 }
+
+
+# Documented, and told only when it was asked for so: test_wait.py, test_idempotency.py and, for streams, test_streams.py.
+ON_DEMAND = {"preference-applied", "idempotency-replayed", "x-accel-buffering"}
+
+
+def test_every_documented_field_of_a_success_was_sent(checker):
+    """Each field that is sent is documented (contract.Checker); each that is documented is sent."""
+    missing = [(id, status, name) for (id, status), sent in sorted(checker.fields.items()) if status < 400
+               for name in resolve(described(id)["responses"][str(status)]).get("headers", {})
+               if name.lower() not in sent | ON_DEMAND]
+    assert not missing
 
 
 def test_every_documented_status_was_reached(checker):

@@ -84,6 +84,9 @@ FAULTS = {
     "webhook address": (("", "webhooks: {allow: [300.1.1.1]}\n"), "allow: '300.1.1.1' is neither a network"),
     "duration out of range": (("", "limits: {drain: 10m}\n"), "drain: '10m' is not between 1s and 5m"),
     "polling out of range": (("", "polling: {idle: 20ms}\n"), "idle: '20ms' is not between 50ms and 1d"),
+    "long cloud": (("login: demo", "login: demo\n    cloud: " + "c" * 63), "must be 1 to 62 letters"),
+    "long URL": (("http://127.0.0.1:9", "http://127.0.0.1:9/" + "u" * 2048), "url: has 2067 bytes, the most is 2048"),
+    "many projects": (("projects:\n", "projects:\n" + "  - {}\n" * 1000), "projects: has 1001 entries, the most are 1000"),
     "list given twice": (("", "accounts: []\n"), "accounts: is given twice"),
 }
 

@@ -214,6 +214,7 @@ def test_ao22_reset_of_a_position_from_another_log(sim, d):
 def test_ao22_reset_of_a_position_that_is_purged(sim, tmp_path):
     """Only the newest are kept: numbers go on, dense, over a purge and a restart."""
     d = harness.Shootd(tmp_path / "p", sim.url, polling=FAST).start()
+    found(sim, 15)
     with Stream(d, "/v1/events?after=0") as s:
         s.wait(lambda s: len(s.events) >= 15, timeout=30)
     d.stop()
