@@ -89,7 +89,10 @@ static struct view_cursor first_place(const struct view_snapshot *s, const struc
 {
     if (q->newest_first)
         return *after ? view_seek(s, q->section, after) : view_end(s, q->section);
-    struct view_cursor place = view_seek(s, q->section, *after ? after : q->prefix ? q->prefix : ""),
+    struct view_cursor place = view_seek(s, q->section,
+                                         *after      ? after
+                                         : q->prefix ? q->prefix
+                                                     : ""),
                        behind = place;
     const struct view_entry *first = view_next(&behind);
     return first && *after && !strcmp(first->key, after) ? behind : place;
@@ -99,7 +102,8 @@ static struct view_cursor first_place(const struct view_snapshot *s, const struc
 static const char *fill_page(struct request *r, const struct view_snapshot *s, const struct list_query *q,
                              const char *after, struct buffer *out, wall_us *oldest)
 {
-    const struct view_entry *(*const step)(struct view_cursor *) = q->newest_first ? view_previous : view_next;
+    const struct view_entry *(*const step)(struct view_cursor *) =
+        q->newest_first ? view_previous : view_next;
     int64_t left = param_number(&r->params, PARAM_LIMIT);
     const char *last = NULL;
     struct view_cursor place = first_place(s, q, after);
