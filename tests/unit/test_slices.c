@@ -13,9 +13,9 @@
 
 enum {
     CLUSTERS = 500,
-    OTHERS = 12,         /* projects without clusters */
-    SLICE = 16,          /* what changes in one piece of work, at most */
-    PIECES = 3,          /* in one turn: rows of a list, the beginning of a walk, its next slice */
+    OTHERS = 12, /* projects without clusters */
+    SLICE = 16,  /* what changes in one piece of work, at most */
+    PIECES = 3,  /* in one turn: rows of a list, the beginning of a walk, its next slice */
     TURNS_MAX = 20000,
     WAIT_S = 1800,
 };
@@ -29,7 +29,8 @@ struct many {
 };
 
 static const char catalog_form[] =
-    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\",\"expiration_date\":\"%s\"}]},"
+    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\",\"expiration_date\":\"%"
+    "s\"}]},"
     "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
     "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
     "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
@@ -42,9 +43,11 @@ static const char shoot_form[] =
     "\"time_window\":{\"begin\":\"020000+0000\",\"end\":\"030000+0000\"}},"
     "\"shoot_provider\":{\"workers\":[{\"name\":\"default\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":"
     "{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":3,\"max_surge\":1,"
-    "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"Create\",\"state\":"
+    "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"Create\","
+    "\"state\":"
     "\"Succeeded\",\"progress\":100,\"description\":\"Done\",\"last_update_time\":\"2026-01-01T00:00:00Z\"},"
-    "\"status\":{\"is_hibernated\":false,\"conditions\":[{\"type\":\"APIServerAvailable\",\"status\":\"True\"}],"
+    "\"status\":{\"is_hibernated\":false,\"conditions\":[{\"type\":\"APIServerAvailable\",\"status\":"
+    "\"True\"}],"
     "\"constraints\":[],\"last_errors\":[]}}";
 
 static char *list_text(void)
@@ -69,8 +72,10 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     }
     if (strstr(request->url, "/shoots/"))
         return (struct canned_answer){HTTP_ANSWERED, m->refused ? 403 : 200,
-                                      m->refused ? "{}" : strstr(request->url, "id00") ? m->list : "[]", NULL,
-                                      latency};
+                                      m->refused                     ? "{}"
+                                      : strstr(request->url, "id00") ? m->list
+                                                                     : "[]",
+                                      NULL, latency};
     return (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL,
                                   latency};
 }
@@ -107,7 +112,8 @@ static bool has_date(const struct many *m, const struct cluster *c)
 }
 
 /* Turns until all of them fit; none changes more than a slice, whatever the clock says. */
-static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster *c), size_t slice)
+static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster *c),
+                     size_t slice)
 {
     size_t before = count_shown(m, fits);
     assert_true(before < CLUSTERS);
@@ -237,8 +243,8 @@ static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void *
     char *before = m->d.config.projects[0].project_id;
     m->d.config.projects[0].project_id = mem_strdup("id99");
     running_start(&m->d);
-    struct command *cmd =
-        running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL, json_pack("{ss}", "clusters", "forget"));
+    struct command *cmd = running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL,
+                                          json_pack("{ss}", "clusters", "forget"));
     running_post(&m->d, cmd);
     size_t left = count_shown(m, is_kept);
     assert_int_equal(left, CLUSTERS);
