@@ -175,13 +175,10 @@ static void on_forgotten(struct walk *w)
     confirm(p, TAKE_PTR(p->confirming));
 }
 
-void location_stop(struct project *p)
+static void on_stopped(struct walk *w)
 {
-    if (!p->confirming)
-        return;
-    struct problem *problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-    problem->retry_after_s = 5;
-    reply_problem(TAKE_PTR(p->confirming), problem);
+    struct project *p = CONTAINER_OF(w, struct project, confirmation);
+    reply_stopping(TAKE_PTR(p->confirming));
 }
 
 void command_location_confirm(struct reconcile *r, struct command *cmd)
@@ -214,6 +211,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         return;
     }
     p->confirming = cmd;
-    p->confirmation = (struct walk){.name = "forgetting clusters", .visit = forget, .done = on_forgotten};
+    p->confirmation = (struct walk){
+        .name = "forgetting clusters", .visit = forget, .done = on_forgotten, .stopped = on_stopped};
     walk_begin(r, &p->confirmation);
 }

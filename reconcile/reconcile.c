@@ -498,9 +498,7 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     if (!r->stopping && replay_take(r, cmd))
         return;
     if (r->stopping) {
-        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-        p->retry_after_s = 5;
-        reply_problem(cmd, p);
+        reply_stopping(cmd);
     } else if (commands[cmd->type].writes && storage_is_broken(r->o.storage)) {
         struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the store does not accept changes now");
         p->retry_after_s = 5;
@@ -514,11 +512,8 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
 
 static void refuse_waiters(struct list *waiters)
 {
-    LIST_FOR_EACH_SAFE (it, next, waiters) {
-        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-        p->retry_after_s = 5;
-        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), p);
-    }
+    LIST_FOR_EACH_SAFE (it, next, waiters)
+        reply_stopping(wait_take(CONTAINER_OF(it, struct waiting, link)));
 }
 
 static void halt(struct reconcile *r)
@@ -537,7 +532,6 @@ static void halt(struct reconcile *r)
         refuse_waiters(&p->fresh_next);
         refuse_waiters(&p->fresh_now);
         refuse_waiters(&p->fresh_failed);
-        location_stop(p);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->retry);

@@ -54,8 +54,12 @@ void walk_begin(struct reconcile *r, struct walk *w)
 
 void walks_stop(struct reconcile *r)
 {
-    LIST_FOR_EACH_SAFE (it, next, &r->walks)
-        end(CONTAINER_OF(it, struct walk, link));
+    LIST_FOR_EACH_SAFE (it, next, &r->walks) {
+        struct walk *w = CONTAINER_OF(it, struct walk, link);
+        end(w);
+        if (w->stopped)
+            w->stopped(w);
+    }
 }
 
 void walks_pass(struct entity *e)

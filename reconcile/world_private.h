@@ -82,6 +82,7 @@ struct walk {
     const char *name;                                    /* static, for the watchdog */
     unsigned (*visit)(struct walk *w, struct entity *e); /* a WALK_... */
     void (*done)(struct walk *w);                        /* all were visited; NULL: nothing follows */
+    void (*stopped)(struct walk *w); /* in place of it, when shootd stops; NULL: nobody waits */
     /* walk.c's own */
     struct list link;
     struct reconcile *r;
@@ -218,7 +219,7 @@ void entity_set_operation(struct entity *e, struct operation *op);
 /* walk.c. Begins, or begins anew; the first slice is done at once. */
 void walk_begin(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
-/* All of them, without `done`. */
+/* All of them, at a stop. */
 void walks_stop(struct reconcile *r);
 /* The entity ends. */
 void walks_pass(struct entity *e);
@@ -364,8 +365,6 @@ bool departed_purge(struct reconcile *r);
 void departed_free(struct reconcile *r);
 /* location.c: notices at the start that the project is at another place than before. */
 void location_check(struct project *p);
-/* Refuses who waits. */
-void location_stop(struct project *p);
 /* Answers what would need Cleura while the project is set aside; false: it is not. */
 bool location_refuses(const struct project *p, struct command *cmd);
 /* For readers: null, or what was there before. The caller owns it. */
@@ -522,6 +521,8 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
 
 /* reply.c: each answers and gives the command back. Problem and body are taken. */
 void reply_problem(struct command *cmd, struct problem *problem);
+/* 503: shootd is stopping. */
+void reply_stopping(struct command *cmd);
 /* Makes the pointers of faults fit what the caller sent. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);

@@ -1,6 +1,7 @@
 /*
- * What one list of 10,000 real shoots takes while it is read: the bytes, one row's tree, and the rows that are
- * handed over. What is kept of them afterwards is not in it. Measured as the peak of a process of its own.
+ * What one list of 10,000 real shoots takes while it is read: the bytes, one row's tree, and the rows that
+ * are handed over. What is kept of them afterwards is not in it. Measured as the peak of a process of its
+ * own.
  */
 #include "tests/support/check.h"
 
@@ -30,34 +31,40 @@ enum { SHOOTS = 10000, POOLS = 3, MOST_MIB = 200, LEAST_LIST_MIB = 30 };
 
 /* ---- what Cleura sends ---- */
 
-#define CONDITIONS                                                                                             \
-    "{\"type\":\"APIServerAvailable\",\"status\":\"True\",\"reason\":\"HealthzRequestSucceeded\",\"message\":" \
-    "\"API server /healthz endpoint responded with success status code.\",\"codes\":[]},"                      \
-    "{\"type\":\"ControlPlaneHealthy\",\"status\":\"True\",\"reason\":\"ControlPlaneRunning\",\"message\":"    \
-    "\"All control plane components are healthy.\",\"codes\":[]},"                                             \
-    "{\"type\":\"ObservabilityComponentsHealthy\",\"status\":\"True\",\"reason\":"                             \
-    "\"ObservabilityComponentsRunning\",\"message\":\"All observability components are healthy.\",\"codes\":"  \
-    "[]},{\"type\":\"EveryNodeReady\",\"status\":\"True\",\"reason\":\"EveryNodeReady\",\"message\":"          \
-    "\"All nodes are ready.\",\"codes\":[]},"                                                                  \
-    "{\"type\":\"SystemComponentsHealthy\",\"status\":\"True\",\"reason\":\"SystemComponentsRunning\","        \
+#define CONDITIONS                                                                                          \
+    "{\"type\":\"APIServerAvailable\",\"status\":\"True\",\"reason\":\"HealthzRequestSucceeded\","          \
+    "\"message\":"                                                                                          \
+    "\"API server /healthz endpoint responded with success status code.\",\"codes\":[]},"                   \
+    "{\"type\":\"ControlPlaneHealthy\",\"status\":\"True\",\"reason\":\"ControlPlaneRunning\",\"message\":" \
+    "\"All control plane components are healthy.\",\"codes\":[]},"                                          \
+    "{\"type\":\"ObservabilityComponentsHealthy\",\"status\":\"True\",\"reason\":"                          \
+    "\"ObservabilityComponentsRunning\",\"message\":\"All observability components are "                    \
+    "healthy.\",\"codes\":"                                                                                 \
+    "[]},{\"type\":\"EveryNodeReady\",\"status\":\"True\",\"reason\":\"EveryNodeReady\",\"message\":"       \
+    "\"All nodes are ready.\",\"codes\":[]},"                                                               \
+    "{\"type\":\"SystemComponentsHealthy\",\"status\":\"True\",\"reason\":\"SystemComponentsRunning\","     \
     "\"message\":\"All system components are healthy.\",\"codes\":[]}"
-#define CONSTRAINTS                                                                                          \
-    "{\"type\":\"HibernationPossible\",\"status\":\"True\",\"reason\":\"NoProblematicWebhooks\",\"message\":" \
-    "\"No problematic webhooks found.\",\"codes\":[]},{\"type\":\"MaintenancePreconditionsSatisfied\","      \
-    "\"status\":\"True\",\"reason\":\"NoProblematicWebhooks\",\"message\":\"All preconditions for "          \
+#define CONSTRAINTS                                                                                     \
+    "{\"type\":\"HibernationPossible\",\"status\":\"True\",\"reason\":\"NoProblematicWebhooks\","       \
+    "\"message\":"                                                                                      \
+    "\"No problematic webhooks found.\",\"codes\":[]},{\"type\":\"MaintenancePreconditionsSatisfied\"," \
+    "\"status\":\"True\",\"reason\":\"NoProblematicWebhooks\",\"message\":\"All preconditions for "     \
     "maintenance operations are satisfied.\",\"codes\":[]}"
 
-/* Per generation: the row up to its pools, a pool, the rest. `#` is the number of the shoot, or of the pool. */
+/* Per generation: the row up to its pools, a pool, the rest. `#` is the number of the shoot, or of the pool.
+ */
 static const struct {
     const char *head, *pool, *tail;
 } forms[] = {
     [API_V1] =
         {"{\"metadata\":{\"name\":\"shoot-#\",\"uid\":\"4673aa45-797c-4ad0-b4cf-0000000#\"},\"spec\":{"
-         "\"purpose\":\"evaluation\",\"region\":\"Sto2\",\"kubernetes\":{\"version\":\"1.33.7\"},\"hibernation\":"
+         "\"purpose\":\"evaluation\",\"region\":\"Sto2\",\"kubernetes\":{\"version\":\"1.33.7\"},"
+         "\"hibernation\":"
          "{\"enabled\":false,\"schedules\":[{\"start\":\"0 20 * * 1-5\",\"end\":\"0 6 * * 1-5\"}]},"
          "\"maintenance\":{\"autoUpdate\":{\"kubernetesVersion\":true,\"machineImageVersion\":true},"
          "\"timeWindow\":{\"begin\":\"210000+0000\",\"end\":\"220000+0000\"}},\"provider\":{"
-         "\"infrastructureConfig\":{\"floatingPoolName\":\"ext-net\",\"networks\":{\"workers\":\"10.250.0.0/16\","
+         "\"infrastructureConfig\":{\"floatingPoolName\":\"ext-net\",\"networks\":{\"workers\":\"10.250.0.0/"
+         "16\","
          "\"id\":\"4c5d998d-a6ea-4ef9-9d58-d3db6943ebf1\",\"router\":{\"id\":"
          "\"ab5354ed-1aa3-4116-959e-e216365014d5\"}}},\"workers\":[",
          "{\"name\":\"pool#\",\"minimum\":1,\"maximum\":3,\"maxSurge\":1,\"machine\":{\"type\":\"b.2c4gb\","
@@ -66,13 +73,15 @@ static const struct {
          "\"example.com/cost-centre\":\"4711\"},\"annotations\":{\"example.com/owner\":\"somebody\"},"
          "\"taints\":[{\"key\":\"dedicated\",\"value\":\"batch\",\"effect\":\"NoSchedule\"}],"
          "\"zones\":[\"nova\"]}",
-         "]}},\"status\":{\"conditions\":[" CONDITIONS "],\"constraints\":[" CONSTRAINTS "],\"lastErrors\":[],"
+         "]}},\"status\":{\"conditions\":[" CONDITIONS "],\"constraints\":[" CONSTRAINTS
+         "],\"lastErrors\":[],"
          "\"hibernated\":false,\"advertisedAddresses\":[{\"name\":\"external\",\"url\":"
          "\"https://api.shoot-#.cyicba.k8s.cleura.cloud\"},{\"name\":\"internal\",\"url\":"
          "\"https://api.shoot-#.cyicba.internal.k8s.cleura.cloud\"},{\"name\":\"wildcard-tls-seed-bound\","
          "\"url\":\"https://api-cyicba--shoot-#.ingress.sto2-1.garden.k8s.cleura.cloud\"}],"
          "\"lastOperation\":{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,\"description\":"
-         "\"Shoot cluster has been successfully reconciled.\",\"lastUpdateTime\":\"2026-01-22T06:52:19Z\"}}}"},
+         "\"Shoot cluster has been successfully "
+         "reconciled.\",\"lastUpdateTime\":\"2026-01-22T06:52:19Z\"}}}"},
     [API_V2] =
         {"{\"name\":\"shoot-#\",\"namespace\":\"garden-cyicba\",\"cloud_profile_name\":\"cleuracloud\","
          "\"region\":\"Sto2\",\"purpose\":\"evaluation\",\"kubernetes\":{\"version\":\"1.33.7\","
@@ -84,17 +93,21 @@ static const struct {
          "\"binding-cyicba\",\"hibernation\":{\"schedules\":[{\"start\":\"0 20 * * 1-5\",\"end\":"
          "\"0 6 * * 1-5\"}]},\"uid\":\"4673aa45-797c-4ad0-b4cf-0000000#\",\"technical_id\":"
          "\"shoot--cyicba--shoot-#\",\"shoot_provider\":{\"type\":\"openstack\",\"control_plane_config\":{"
-         "\"load_balancer_provider\":\"amphora\"},\"infrastructure_config\":{\"floating_pool_name\":\"ext-net\","
+         "\"load_balancer_provider\":\"amphora\"},\"infrastructure_config\":{\"floating_pool_name\":\"ext-"
+         "net\","
          "\"networks\":{\"id\":\"4c5d998d-a6ea-4ef9-9d58-d3db6943ebf1\",\"router\":{\"id\":"
          "\"ab5354ed-1aa3-4116-959e-e216365014d5\"},\"workers\":\"10.250.0.0/16\"}},\"workers\":[",
-         "{\"name\":\"pool#\",\"machine\":{\"type\":\"b.2c4gb\",\"architecture\":\"amd64\",\"image\":{\"name\":"
+         "{\"name\":\"pool#\",\"machine\":{\"type\":\"b.2c4gb\",\"architecture\":\"amd64\",\"image\":{"
+         "\"name\":"
          "\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":3,\"max_surge\":1,"
          "\"max_unavailable\":0,\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"],\"labels\":[{\"key\":"
          "\"example.com/team\",\"value\":\"platform\"},{\"key\":\"example.com/tier\",\"value\":\"backend\"},"
          "{\"key\":\"example.com/cost-centre\",\"value\":\"4711\"}],\"annotations\":[{\"key\":"
-         "\"example.com/owner\",\"value\":\"somebody\"}],\"taints\":[{\"key\":\"dedicated\",\"value\":\"batch\","
+         "\"example.com/"
+         "owner\",\"value\":\"somebody\"}],\"taints\":[{\"key\":\"dedicated\",\"value\":\"batch\","
          "\"effect\":\"NoSchedule\"}]}",
-         "]},\"last_operation\":{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,\"description\":"
+         "]},\"last_operation\":{\"type\":\"Create\",\"state\":\"Succeeded\",\"progress\":100,"
+         "\"description\":"
          "\"Shoot cluster has been successfully reconciled.\",\"last_update_time\":\"2026-01-22T06:52:19Z\"},"
          "\"status\":{\"conditions\":[" CONDITIONS "],\"constraints\":[" CONSTRAINTS "],\"last_errors\":[],"
          "\"is_hibernated\":false}}"},
