@@ -69,16 +69,16 @@ void handle_accounts(struct request *r)
     list_open(&out);
     int64_t left = param_number(&r->params, PARAM_LIMIT);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    const struct view_entry *entries = s->sections[VIEW_ACCOUNTS].entries;
-    size_t count = s->sections[VIEW_ACCOUNTS].count, i = 0;
+    struct view_cursor place = view_seek(s, VIEW_ACCOUNTS, after.key);
+    const struct view_entry *e = NULL;
     const char *shown = NULL;
-    for (; i < count && left > 0; i++) {
-        if (strcmp(entries[i].key, after.key) <= 0 || !add_account(r, entries[i].blob, &out))
+    while (left > 0 && (e = view_next(&place))) {
+        if (!strcmp(e->key, after.key) || !add_account(r, e->blob, &out))
             continue;
-        shown = entries[i].key;
+        shown = e->key;
         left--;
     }
-    bool more = i < count && shown && cursor_place_set(&next, shown);
+    bool more = shown && view_next(&place) && cursor_place_set(&next, shown);
     view_leave(r->api->options.view);
     list_close(r, &out, more ? &next : NULL);
 }

@@ -69,14 +69,13 @@ static int compare_rows(const void *a, const void *b, void *order)
 static void select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
                         const struct order_row *after, struct selection *selection)
 {
-    const struct view_entry *entries = s->sections[q->section].entries;
-    size_t count = s->sections[q->section].count;
+    struct view_cursor place = view_seek(s, q->section, q->prefix ? q->prefix : "");
     struct order_row row;
-    for (size_t i = view_lower_bound(s, q->section, q->prefix ? q->prefix : "");
-         i < count && list_has_prefix(entries[i].key, q->prefix); i++) {
-        if (!q->wanted(r, entries[i].blob))
+    for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
+         e = view_next(&place)) {
+        if (!q->wanted(r, e->blob))
             continue;
-        order_row_of_blob(selection->order, r->api->options.config, entries[i].blob, &row);
+        order_row_of_blob(selection->order, r->api->options.config, e->blob, &row);
         if (!after || order_compare(selection->order, &row, after) > 0)
             consider(selection, &row);
     }

@@ -83,28 +83,31 @@ bool list_has_prefix(const char *key, const char *prefix)
     return !prefix || !strncmp(key, prefix, strlen(prefix));
 }
 
-/* The position of the first entry to look at, and the step to the next. */
-static size_t first_index(const struct view_snapshot *s, const struct list_query *q, const char *after)
+/* The place that the page begins at. */
+static struct view_cursor first_place(const struct view_snapshot *s, const struct list_query *q,
+                                      const char *after)
 {
-    const struct view_entry *entries = s->sections[q->section].entries;
-    size_t count = s->sections[q->section].count;
     if (q->newest_first)
-        return *after ? view_lower_bound(s, q->section, after) : count; /* one above the first */
-    size_t i = view_lower_bound(s, q->section, *after ? after : q->prefix ? q->prefix : "");
-    return i < count && *after && !strcmp(entries[i].key, after) ? i + 1 : i;
+        return *after ? view_seek(s, q->section, after) : view_end(s, q->section);
+    struct view_cursor place = view_seek(s, q->section,
+                                         *after      ? after
+                                         : q->prefix ? q->prefix
+                                                     : ""),
+                       behind = place;
+    const struct view_entry *first = view_next(&behind);
+    return first && *after && !strcmp(first->key, after) ? behind : place;
 }
 
 /* Appends up to `limit` entries; returns the key of the last one when more may follow, else NULL. */
 static const char *fill_page(struct request *r, const struct view_snapshot *s, const struct list_query *q,
                              const char *after, struct buffer *out, wall_us *oldest)
 {
-    const struct view_entry *entries = s->sections[q->section].entries;
-    size_t count = s->sections[q->section].count;
+    const struct view_entry *(*const step)(struct view_cursor *) =
+        q->newest_first ? view_previous : view_next;
     int64_t left = param_number(&r->params, PARAM_LIMIT);
     const char *last = NULL;
-    size_t next = first_index(s, q, after);
-    while (q->newest_first ? next > 0 : next < count) {
-        const struct view_entry *e = q->newest_first ? &entries[--next] : &entries[next++];
+    struct view_cursor place = first_place(s, q, after);
+    for (const struct view_entry *e = step(&place); e; e = step(&place)) {
         bool fits = list_has_prefix(e->key, q->prefix);
         if (!q->newest_first && !fits)
             break;

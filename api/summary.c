@@ -53,8 +53,9 @@ static void add_cluster(struct counts *n, const struct cluster *c)
 static int64_t open_operations(const struct request *r, const struct view_snapshot *s)
 {
     int64_t open = 0;
-    for (size_t i = 0; i < s->sections[VIEW_OPERATIONS].count; i++) {
-        const struct operation *op = s->sections[VIEW_OPERATIONS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct operation *op = e->blob->subject;
         open += !operation_status_is_final(op->status) && is_asked_for(r, op->project);
     }
     return open;
@@ -104,8 +105,9 @@ void handle_summary(struct request *r)
         if (is_asked_for(r, config->projects[i].name))
             json_set_int(n.by_project, config->projects[i].name, 0); /* also those without clusters */
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    for (size_t i = 0; i < s->sections[VIEW_CLUSTERS].count; i++) {
-        const struct cluster *c = s->sections[VIEW_CLUSTERS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct cluster *c = e->blob->subject;
         if (is_asked_for(r, c->project))
             add_cluster(&n, c);
     }

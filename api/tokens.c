@@ -25,8 +25,9 @@ static const struct api_token **sorted_tokens(const struct view_snapshot *s, siz
 {
     size_t count = s->sections[VIEW_TOKENS].count;
     const struct api_token **tokens = mem_calloc(count + 1, sizeof(*tokens));
+    struct view_cursor place = view_seek(s, VIEW_TOKENS, "");
     for (size_t i = 0; i < count; i++)
-        tokens[i] = s->sections[VIEW_TOKENS].entries[i].blob->subject;
+        tokens[i] = view_next(&place)->blob->subject;
     qsort(tokens, count, sizeof(*tokens), by_id);
     *ret_count = count;
     return tokens;

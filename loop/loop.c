@@ -187,12 +187,14 @@ static bool run_mailbox(struct loop *loop)
     return any;
 }
 
+/* Those that are set meanwhile wait for the next turn, so that work in slices lets others in. */
 static bool run_timers(struct loop *loop)
 {
     mono_us now = env_mono(loop->env);
+    uint64_t set_meanwhile = loop->timers.next_order;
     bool any = false;
-    for (struct heap_item *item = heap_peek(&loop->timers); item && item->key <= now;
-         item = heap_peek(&loop->timers)) {
+    for (struct heap_item *item = heap_peek(&loop->timers);
+         item && item->key <= now && item->order < set_meanwhile; item = heap_peek(&loop->timers)) {
         heap_remove(&loop->timers, item);
         struct loop_timer *timer = CONTAINER_OF(item, struct loop_timer, item);
         watchdog_begin(&loop->watchdog, "timer");

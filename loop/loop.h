@@ -50,7 +50,7 @@ struct loop_task {
 /* Any thread. Tasks run in the order of posting. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
-/* A timer, embedded in its user. Loop thread only. */
+/* A timer, embedded in its user. One that is set for now fires in the next turn. Loop thread only. */
 struct loop_timer {
     struct heap_item item;
     void (*fire)(struct loop_timer *timer);

@@ -95,6 +95,14 @@ json_t *spec_step_body(const char *type, const char *target, const json_t *want,
  * `maximum` and `max_surge` of each; cores and memory are null when the catalog lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
+/* The same piece by piece, for many clusters; it begins with SPEC_QUOTA_NONE. */
+struct spec_quota_sum {
+    int64_t nodes, cores, memory_mib, volume_gib;
+    bool types_known; /* by the catalog, all of them */
+};
+#define SPEC_QUOTA_NONE ((struct spec_quota_sum){.types_known = true})
+void spec_quota_add(struct spec_quota_sum *sum, const json_t *pools, const struct spec_context *context);
+json_t *spec_quota_of(const struct spec_quota_sum *sum);
 /*
  * What a spec that passed its checks may be, but nobody means: {pointer, code, detail} are added. `observed`
  * is what there is, NULL for a create; pools: complete, in the order of those of the spec where it has any.

@@ -38,12 +38,7 @@ static int64_t cpus_of(const json_t *type)
     return cpus <= CPUS_MAX ? cpus : -1;
 }
 
-struct totals {
-    int64_t nodes, cores, memory_mib, volume_gib;
-    bool types_known;
-};
-
-static void add_pool(struct totals *t, const json_t *pool, const struct spec_context *context)
+static void add_pool(struct spec_quota_sum *t, const json_t *pool, const struct spec_context *context)
 {
     const json_t *type = named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
     int64_t cpus = cpus_of(type), memory = memory_mib(json_str(type, "memory"));
@@ -55,19 +50,29 @@ static void add_pool(struct totals *t, const json_t *pool, const struct spec_con
     t->types_known = t->types_known && cpus >= 0 && memory >= 0;
 }
 
-json_t *spec_quota(const json_t *pools, const struct spec_context *context)
+void spec_quota_add(struct spec_quota_sum *sum, const json_t *pools, const struct spec_context *context)
 {
-    struct totals t = {.types_known = true};
     size_t i;
     json_t *pool;
     json_array_foreach (pools, i, pool)
-        add_pool(&t, pool, context);
+        add_pool(sum, pool, context);
+}
+
+json_t *spec_quota_of(const struct spec_quota_sum *sum)
+{
     json_t *doc = json_object();
-    json_set_int(doc, "nodes", t.nodes);
-    json_set_take(doc, "cores", t.types_known ? json_integer(t.cores) : NULL);
-    json_set_take(doc, "memory_gib", t.types_known ? json_integer((t.memory_mib + 1023) / 1024) : NULL);
-    json_set_int(doc, "volume_gib", t.volume_gib);
+    json_set_int(doc, "nodes", sum->nodes);
+    json_set_take(doc, "cores", sum->types_known ? json_integer(sum->cores) : NULL);
+    json_set_take(doc, "memory_gib", sum->types_known ? json_integer((sum->memory_mib + 1023) / 1024) : NULL);
+    json_set_int(doc, "volume_gib", sum->volume_gib);
     return doc;
+}
+
+json_t *spec_quota(const json_t *pools, const struct spec_context *context)
+{
+    struct spec_quota_sum sum = SPEC_QUOTA_NONE;
+    spec_quota_add(&sum, pools, context);
+    return spec_quota_of(&sum);
 }
 
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context)

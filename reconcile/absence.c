@@ -15,7 +15,7 @@
 #include "base/timefmt.h"
 #include "reconcile/world_private.h"
 
-enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 20000 };
+enum { DEPARTED_DAYS = 30, DEPARTED_MAX = 20000, DEPARTED_SLICE = 500 };
 
 /* ---- absent ---- */
 
@@ -154,14 +154,17 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
     return c;
 }
 
-void departed_purge(struct reconcile *r)
+bool departed_purge(struct reconcile *r)
 {
     const wall_us before = env_wall(r->env) - INT64_C(86400) * DEPARTED_DAYS * US_PER_S;
     struct save *save = NULL;
+    unsigned left = DEPARTED_SLICE;
     struct departed *d, *next;
     HASH_ITER (hh, r->departed, d, next) {
         if (d->cluster->departed_at >= before && HASH_COUNT(r->departed) <= DEPARTED_MAX)
             continue;
+        if (!left--)
+            break;
         if (!save)
             save = save_new(r, NULL, NULL);
         change_delete_cluster(save->set, d->cluster->id);
@@ -169,6 +172,7 @@ void departed_purge(struct reconcile *r)
     }
     if (save)
         save_submit(save, false);
+    return !d;
 }
 
 void departed_free(struct reconcile *r)

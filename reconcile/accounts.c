@@ -100,6 +100,14 @@ static void on_remember(void *ctx, const struct account_state *state)
     save_account(save_new(a->r, NULL, NULL), a);
 }
 
+static unsigned take_up_operation(struct walk *w, struct entity *e)
+{
+    if (e->project->account != CONTAINER_OF(w, struct account, resumption) || !entity_has_open_operation(e))
+        return WALK_PASSED_BY;
+    steps_advance(e);
+    return WALK_CHANGED;
+}
+
 /* What waited for a login is taken up at once. */
 static void resume_work(struct account *a)
 {
@@ -112,10 +120,7 @@ static void resume_work(struct account *a)
         if (!p->state->catalog)
             catalog_fetch(p);
     }
-    struct entity *e, *next;
-    HASH_ITER (hh, r->entities, e, next)
-        if (e->project->account == a && entity_has_open_operation(e))
-            steps_advance(e);
+    walk_begin(r, &a->resumption);
 }
 
 /* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
@@ -319,6 +324,7 @@ void account_start(struct account *a, struct reconcile *r, const struct config_a
     a->config = config;
     list_init(&a->login_waiters);
     list_init(&a->verify_waiters);
+    a->resumption = (struct walk){.name = "taking up what waited for a login", .visit = take_up_operation};
     if (remembered) {
         a->remembered = state_copy(remembered);
     } else {

@@ -93,27 +93,40 @@ static void add_step(json_t *steps, const char *type, const char *target, bool r
 }
 
 /* All pools of the project at their maximum, with those of the cluster to be made. */
-static json_t *worst_case(const struct project *p, const json_t *pools)
+struct worst_case {
+    struct walk walk;
+    struct project *p;
+    struct command *cmd;
+    json_t *limits; /* of the project, or NULL */
+    struct spec_quota_sum use;
+};
+
+static void worst_case_free(struct worst_case *w)
 {
-    struct spec_context context;
-    struct entity *e, *next;
-    json_t *all CLEANUP_JSON = json_array();
-    (void)json_array_extend(all, (json_t *)(uintptr_t)pools);
-    HASH_ITER (hh, p->r->entities, e, next) {
-        const json_t *state = e->cluster->shoot                       ? e->cluster->shoot->observed
-                              : entity_has_open_operation(e) && e->op ? e->op->body
-                                                                      : NULL;
-        if (e->project == p && json_arr(state, "node_pools"))
-            (void)json_array_extend(all, json_arr(state, "node_pools"));
-    }
-    project_spec_context(p, &context);
-    return spec_quota(all, &context);
+    json_decref(w->limits);
+    free(w);
 }
 
-/* limits: of the project, or NULL. */
-static void foretell_create(const struct project *p, struct command *cmd, const char *name,
-                            const json_t *limits)
+static unsigned add_cluster(struct walk *walk, struct entity *e)
 {
+    struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
+    struct spec_context context;
+    if (e->project != w->p)
+        return WALK_PASSED_BY;
+    const json_t *state = e->cluster->shoot                       ? e->cluster->shoot->observed
+                          : entity_has_open_operation(e) && e->op ? e->op->body
+                                                                  : NULL;
+    project_spec_context(w->p, &context);
+    spec_quota_add(&w->use, json_arr(state, "node_pools"), &context);
+    return WALK_LOOKED_AT;
+}
+
+static void foretell_create(struct walk *walk)
+{
+    struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
+    const struct project *p = w->p;
+    struct command *cmd = w->cmd;
+    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
     struct spec_context context;
     json_t *spec CLEANUP_JSON = wish_spec(cmd->body);
     project_spec_context(p, &context);
@@ -129,15 +142,24 @@ static void foretell_create(const struct project *p, struct command *cmd, const 
         add_step(steps, "bootstrap", NULL, false, NULL);
     add_step(steps, "create_shoot", NULL, false, NULL);
     json_t *pools = json_arr(resolved, "node_pools"), *warnings = json_array();
-    json_t *use CLEANUP_JSON = worst_case(p, pools);
+    spec_quota_add(&w->use, pools, &context);
+    json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
     json_t *quota = quota_effect(p, NULL, json_incref(pools));
     if (!cmd->name_is_free)
         spec_warn(warnings, "#/name", "name_unchecked",
                   "Cleura did not say whether the name is free: it is unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
-    spec_warn_of_quota(warnings, use, limits);
+    spec_warn_of_quota(warnings, use, w->limits);
     reply(cmd, true,
           &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});
+    worst_case_free(w);
+}
+
+static void on_stopped(struct walk *walk)
+{
+    struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
+    reply_stopping(w->cmd);
+    worst_case_free(w);
 }
 
 static void on_quota(struct command *part)
@@ -145,10 +167,21 @@ static void on_quota(struct command *part)
     struct command *cmd = part->ctx;
     struct reconcile *r = cmd->decided_by;
     json_t *doc CLEANUP_JSON = part->answer ? json_loads(part->answer, 0, NULL) : NULL;
-    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
-    struct project *p = project_find(r, cmd->project);
     command_free(part);
-    foretell_create(p, cmd, name, json_obj(doc, "limits"));
+    if (r->stopping) {
+        reply_stopping(cmd);
+        return;
+    }
+    struct worst_case *w = MEM_NEW(struct worst_case);
+    *w = (struct worst_case){.walk = {.name = "quota of a project",
+                                      .visit = add_cluster,
+                                      .done = foretell_create,
+                                      .stopped = on_stopped},
+                             .p = project_find(r, cmd->project),
+                             .cmd = cmd,
+                             .limits = json_incref(json_obj(doc, "limits")),
+                             .use = SPEC_QUOTA_NONE};
+    walk_begin(r, &w->walk);
 }
 
 void dry_run_create(struct project *p, struct command *cmd)

@@ -50,6 +50,7 @@ void entity_remove(struct entity *e)
     kubeconfigs_forget(r->kubeconfigs, e->key);
     lookups_forget(r->lookups, e->key);
     poll_forget(e);
+    walks_pass(e);
     loop_timer_clear(r->o.loop, &e->retry);
     view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
     HASH_DEL(r->entities, e);

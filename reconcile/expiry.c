@@ -50,20 +50,21 @@ static void look_at(void *ctx, const struct version_in_use *v)
     }
 }
 
-static void look_at_cluster(struct entity *e, const json_t *catalog)
+static bool tell_what_expires(struct entity *e, const json_t *catalog)
 {
     struct cluster *c = e->cluster;
     if (!c->shoot || c->deleted || e->committing)
-        return;
+        return false;
     json_t *told CLEANUP_JSON = json_object();
     struct look look = {.e = e, .told = told};
     versions_in_use(c->shoot->observed, catalog, look_at, &look);
     if (!look.save)
-        return;
+        return false;
     json_decref(c->expiry_told);
     c->expiry_told = json_incref(told);
     save_entity(look.save, e);
     save_submit(look.save, false);
+    return true;
 }
 
 void expiry_note(struct entity *e)
@@ -73,22 +74,33 @@ void expiry_note(struct entity *e)
 }
 
 /* Another catalog tells other dates. */
-static void renew_note(struct entity *e)
+static bool renew_note(struct entity *e)
 {
     wall_us before = e->cluster->expires_at;
     expiry_note(e);
-    if (e->cluster->expires_at != before)
-        entity_show(e);
+    if (e->cluster->expires_at == before)
+        return false;
+    entity_show(e);
+    return true;
+}
+
+static unsigned look_at_cluster(struct walk *w, struct entity *e)
+{
+    struct project *p = CONTAINER_OF(w, struct project, expiry);
+    if (e->project != p || !p->state->catalog)
+        return WALK_PASSED_BY;
+    bool changed = renew_note(e);
+    changed |= tell_what_expires(e, p->state->catalog);
+    return changed ? WALK_CHANGED : WALK_LOOKED_AT;
+}
+
+void expiry_init(struct project *p)
+{
+    p->expiry = (struct walk){.name = "versions that expire", .visit = look_at_cluster};
 }
 
 void expiry_look(struct project *p)
 {
-    struct entity *e, *next;
-    if (!p->state->catalog)
-        return;
-    HASH_ITER (hh, p->r->entities, e, next)
-        if (e->project == p) {
-            renew_note(e);
-            look_at_cluster(e, p->state->catalog);
-        }
+    if (p->state->catalog && !p->r->stopping)
+        walk_begin(p->r, &p->expiry);
 }

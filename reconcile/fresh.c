@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "reconcile/world_private.h"
 
+enum { MARKING_MS = 1000 }; /* below what api/ waits beyond a deadline */
+
 static void answer(struct command *cmd, bool ok)
 {
     cmd->fresh_failed = !ok;
@@ -22,21 +24,58 @@ static void on_passed(struct save *save)
     answer(save->ctx, true);
 }
 
-static void doubt(struct project *p, const char *name)
+static unsigned doubt(struct walk *w, struct entity *e)
 {
-    struct entity *e, *next;
-    HASH_ITER (hh, p->r->entities, e, next)
-        if (e->project == p && (!name || !strcmp(e->cluster->name, name)))
-            observe_doubt(e);
+    struct project *p = CONTAINER_OF(w, struct project, doubt);
+    return e->project == p && observe_doubt(e) ? WALK_CHANGED : WALK_PASSED_BY;
+}
+
+static void on_doubted(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, doubt);
+    view_publish(p->r->o.view);
+    LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
+        answer(wait_take(CONTAINER_OF(it, struct waiting, link)), false);
+}
+
+/* With ten thousand clusters on a slow machine the answer does not wait for the last one to be marked. */
+static void on_late(struct waiting *w)
+{
+    struct reconcile *r = w->r;
+    struct command *cmd = wait_take(w);
+    view_publish(r->o.view);
+    answer(cmd, false);
+}
+
+/* What nobody could read anew is marked as stale, then the command is answered with that. */
+static void answer_stale(struct project *p, struct command *cmd)
+{
+    struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
+    if (!cmd->name) {
+        cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
+        (void)wait_new(p->r, cmd, &p->fresh_failed, on_late);
+        if (!walk_is_under_way(&p->doubt))
+            walk_begin(p->r, &p->doubt);
+        return;
+    }
+    if (e)
+        (void)observe_doubt(e);
+    view_publish(p->r->o.view);
+    answer(cmd, false);
 }
 
 static void on_deadline(struct waiting *w)
 {
     struct project *p = project_find(w->r, w->cmd->project);
-    struct command *cmd = wait_take(w);
-    doubt(p, cmd->name);
-    view_publish(p->r->o.view);
-    answer(cmd, false);
+    answer_stale(p, wait_take(w));
+}
+
+void fresh_init(struct project *p)
+{
+    list_init(&p->fresh_next);
+    list_init(&p->fresh_now);
+    list_init(&p->fresh_failed);
+    p->doubt = (struct walk){.name = "marking as stale", .visit = doubt, .done = on_doubted};
 }
 
 bool fresh_is_wanted(const struct project *p)
@@ -68,14 +107,11 @@ void fresh_answer(struct project *p, bool ok)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
-        if (ok && !was_passed_over(p, cmd->name)) {
+        if (ok && !was_passed_over(p, cmd->name))
             /* Behind whatever the read changed: the store keeps the order. */
             save_submit(save_answer(p->r, on_passed, cmd), false);
-            continue;
-        }
-        doubt(p, cmd->name);
-        view_publish(p->r->o.view);
-        answer(cmd, false);
+        else
+            answer_stale(p, cmd);
     }
 }
 

@@ -118,29 +118,6 @@ bool location_refuses(const struct project *p, struct command *cmd)
 
 /* ---- an admin says what they belong to ---- */
 
-static void on_confirmed(struct save *save)
-{
-    struct command *cmd = save->ctx;
-    struct project *p = project_find(save->r, cmd->project);
-    struct entity *e, *next;
-    if (save->status != STORE_OK) {
-        command_reply_not_stored(cmd);
-        return;
-    }
-    project_show(p);
-    view_publish(save->r->o.view);
-    catalog_fetch(p);
-    HASH_ITER (hh, save->r->entities, e, next) {
-        if (e->project != p || e->cluster->deleted)
-            continue;
-        poll_soon(e, 0);
-        steps_advance(e);
-    }
-    p->discovery_due = env_mono(save->r->env);
-    poll_rearm(p);
-    reply_prepared(save->r, cmd);
-}
-
 static const char *const answers[] = {"keep", "forget"};
 
 static bool is_answer(const char *word)
@@ -148,12 +125,69 @@ static bool is_answer(const char *word)
     return word && (!strcmp(word, answers[0]) || !strcmp(word, answers[1]));
 }
 
+static unsigned take_up(struct walk *w, struct entity *e)
+{
+    if (e->project != CONTAINER_OF(w, struct project, confirmation) || e->cluster->deleted)
+        return WALK_PASSED_BY;
+    poll_soon(e, 0);
+    steps_advance(e);
+    return WALK_LOOKED_AT;
+}
+
+static void on_confirmed(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct project *p = project_find(save->r, cmd->project);
+    if (save->status != STORE_OK) {
+        command_reply_not_stored(cmd);
+        return;
+    }
+    project_show(p);
+    view_publish(save->r->o.view);
+    catalog_fetch(p);
+    p->discovery_due = env_mono(save->r->env);
+    poll_rearm(p);
+    p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up};
+    walk_begin(save->r, &p->confirmation);
+    reply_prepared(save->r, cmd);
+}
+
+/* The project is here from now on; what is kept or forgotten was stored before. */
+static void confirm(struct project *p, struct command *cmd)
+{
+    settle_here(p);
+    struct save *save = save_answer(p->r, on_confirmed, cmd);
+    change_put_project(save->set, project_state_copy(p->state));
+    reply_prepare(cmd, 200, project_document(p));
+    command_keep(save, cmd);
+    save_submit(save, false);
+}
+
+static unsigned forget(struct walk *w, struct entity *e)
+{
+    if (e->project != CONTAINER_OF(w, struct project, confirmation))
+        return WALK_PASSED_BY;
+    entity_forget(e);
+    return WALK_CHANGED;
+}
+
+static void on_forgotten(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, confirmation);
+    confirm(p, TAKE_PTR(p->confirming));
+}
+
+static void on_stopped(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, confirmation);
+    reply_stopping(TAKE_PTR(p->confirming));
+}
+
 void command_location_confirm(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"clusters"};
     struct project *p = project_find(r, cmd->project);
     struct problem *faults = NULL;
-    struct entity *e, *next;
     const char *what = json_str(cmd->body, "clusters");
     if (!p) {
         reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
@@ -167,20 +201,19 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
-    if (!p->set_aside) {
+    if (!p->set_aside || p->confirming) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                        "project '%s' is where it was: nothing is set aside", cmd->project));
         return;
     }
     log_warning("the clusters of a project that were set aside are taken up", "project", cmd->project,
                 "clusters", what, "by", cmd->token_name);
-    settle_here(p);
-    HASH_ITER (hh, r->entities, e, next)
-        if (e->project == p && !strcmp(what, "forget"))
-            entity_forget(e);
-    struct save *save = save_answer(r, on_confirmed, cmd);
-    change_put_project(save->set, project_state_copy(p->state));
-    reply_prepare(cmd, 200, project_document(p));
-    command_keep(save, cmd);
-    save_submit(save, false);
+    if (!strcmp(what, "keep")) {
+        confirm(p, cmd);
+        return;
+    }
+    p->confirming = cmd;
+    p->confirmation = (struct walk){
+        .name = "forgetting clusters", .visit = forget, .done = on_forgotten, .stopped = on_stopped};
+    walk_begin(r, &p->confirmation);
 }

@@ -270,27 +270,28 @@ void observe(struct entity *e, struct shoot *shoot)
     steps_advance(e);
 }
 
-static void mark_stale(struct entity *e, int64_t older_than_us)
+static bool mark_stale(struct entity *e, int64_t older_than_us)
 {
     struct cluster *c = e->cluster;
     wall_us heard_at = c->observed_at > e->heard_at ? c->observed_at : e->heard_at;
     if (c->stale || !c->observed_at || env_wall(e->r->env) - heard_at <= older_than_us)
-        return;
+        return false;
     c->stale = true;
     entity_show(e);
+    return true;
 }
 
-void observe_doubt(struct entity *e)
+bool observe_doubt(struct entity *e)
 {
-    mark_stale(e, -1);
+    return mark_stale(e, -1);
 }
 
-void observe_failure(struct entity *e)
+bool observe_failure(struct entity *e)
 {
-    mark_stale(e, poll_interval(e));
+    return mark_stale(e, poll_interval(e));
 }
 
-void observe_age(struct entity *e)
+bool observe_age(struct entity *e)
 {
-    mark_stale(e, 2 * poll_interval(e) + STALE_GRACE_S * US_PER_S);
+    return mark_stale(e, 2 * poll_interval(e) + STALE_GRACE_S * US_PER_S);
 }

@@ -48,7 +48,7 @@ static int64_t backed_off(int64_t interval, unsigned failures)
 
 void poll_rearm(struct project *p)
 {
-    if (p->r->stopping || p->poll_call.active || p->set_aside)
+    if (p->r->stopping || p->poll_call.active || walk_is_under_way(&p->poll_failure) || p->set_aside)
         return;
     struct heap_item *first = heap_peek(&p->due);
     mono_us at = p->discovery_due;
@@ -228,30 +228,47 @@ static void end_list(struct project *p)
 
 /* ---- results ---- */
 
+/* The project may be asked again. */
+static void end_poll(struct project *p, bool ok)
+{
+    project_show(p);
+    fresh_answer(p, ok);
+    poll_rearm(p);
+}
+
+static unsigned mark_failure(struct walk *w, struct entity *e)
+{
+    struct project *p = CONTAINER_OF(w, struct project, poll_failure);
+    if (e->project != p)
+        return WALK_PASSED_BY;
+    bool shown = observe_failure(e);
+    absence_unread(e);
+    if (heap_contains(&e->due) && e->due.key <= env_mono(p->r->env))
+        schedule_next(e, p->poll_jitter);
+    return shown ? WALK_CHANGED : WALK_PASSED_BY;
+}
+
+static void on_failure_marked(struct walk *w)
+{
+    end_poll(CONTAINER_OF(w, struct project, poll_failure), false);
+}
+
 static void poll_failed(struct project *p, const struct upstream_result *result)
 {
     struct reconcile *r = p->r;
-    int64_t jitter = draw_jitter(p);
+    p->poll_jitter = draw_jitter(p);
     p->poll_failures++;
     char *message CLEANUP_FREE =
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
                    result->message ? result->message : "");
     project_set_error(p, message);
     log_debug("poll failed", "project", p->config->name, "error", message);
-    struct entity *e, *next;
-    HASH_ITER (hh, r->entities, e, next) {
-        if (e->project != p)
-            continue;
-        observe_failure(e);
-        absence_unread(e);
-        if (heap_contains(&e->due) && e->due.key <= env_mono(r->env))
-            schedule_next(e, jitter);
-    }
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
     if (result->retry_after_s * US_PER_S > wait)
         wait = result->retry_after_s * US_PER_S;
     if (p->discovery_due <= env_mono(r->env))
         p->discovery_due = env_mono(r->env) + wait;
+    walk_begin(r, &p->poll_failure);
 }
 
 static void single_result(struct project *p, struct upstream_result *result)
@@ -275,19 +292,17 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     /* Shoots are moved out of the result; the lane frees what is left. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
-    if (ok) {
-        p->poll_failures = 0;
-        project_set_error(p, NULL);
-        if (p->poll_name)
-            single_result(p, result);
-        else
-            end_list(p);
-    } else {
+    if (!ok) {
         poll_failed(p, result);
+        return;
     }
-    project_show(p);
-    fresh_answer(p, ok);
-    poll_rearm(p);
+    p->poll_failures = 0;
+    project_set_error(p, NULL);
+    if (p->poll_name)
+        single_result(p, result);
+    else
+        end_list(p);
+    end_poll(p, true);
 }
 
 /* ---- asking ---- */
@@ -369,8 +384,8 @@ void poll_init(struct project *p)
         p->poll_phase += other->config < p->config;
         p->poll_phases++;
     }
-    list_init(&p->fresh_next);
-    list_init(&p->fresh_now);
+    p->poll_failure =
+        (struct walk){.name = "a read failed", .visit = mark_failure, .done = on_failure_marked};
     p->discovery_due = env_mono(p->r->env);
 }
 

@@ -126,7 +126,7 @@ static void wake_waiters(struct project *p, struct problem *problem)
     }
 }
 
-static void take_catalog(struct project *p, json_t *catalog)
+static void take_catalog(struct project *p, const json_t *catalog)
 {
     /* A start reads it anew: the same one read later is no news to the store. */
     bool news = !json_equal(p->state->catalog, catalog);
@@ -143,25 +143,55 @@ static void take_catalog(struct project *p, json_t *catalog)
     loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
 }
 
-/* What Cleura offers is the same for all projects of an account in a region: one call serves them. */
-static void share_catalog(struct project *from, json_t *catalog)
+static bool shares_catalog(const struct project *p, const struct project *from)
 {
-    struct project *p, *next;
-    HASH_ITER (hh, from->r->projects, p, next) {
-        if (p->set_aside || p->account != from->account ||
-            strcmp(p->config->region, from->config->region) != 0)
-            continue;
-        upstream_cancel(&p->catalog_call);
-        take_catalog(p, catalog);
-        project_show(p);
+    return p != from && !p->set_aside && p->account == from->account &&
+           !strcmp(p->config->region, from->config->region);
+}
+
+/* One project in a turn: each copies the catalog, and writes it. */
+static void share_catalog(struct project *from)
+{
+    struct project *p = from->catalog_share_next;
+    while (p && !shares_catalog(p, from))
+        p = p->hh.next;
+    from->catalog_share_next = p ? p->hh.next : NULL;
+    if (!p) {
+        json_decref(from->catalog_shared);
+        from->catalog_shared = NULL;
+        return;
     }
+    loop_timer_set(from->r->o.loop, &from->catalog_share, env_mono(from->r->env));
+    upstream_cancel(&p->catalog_call);
+    take_catalog(p, from->catalog_shared);
+    project_show(p);
+}
+
+static void on_share_turn(struct loop_timer *timer)
+{
+    share_catalog(CONTAINER_OF(timer, struct project, catalog_share));
+}
+
+/* What Cleura offers is the same for all projects of an account in a region: one call serves them. */
+static void catalog_read(struct project *p, const json_t *catalog)
+{
+    struct project *other, *next;
+    HASH_ITER (hh, p->r->projects, other, next)
+        if (shares_catalog(other, p))
+            upstream_cancel(&other->catalog_call);
+    take_catalog(p, catalog);
+    project_show(p);
+    json_decref(p->catalog_shared);
+    p->catalog_shared = json_incref(p->state->catalog);
+    p->catalog_share_next = p->r->projects;
+    share_catalog(p);
 }
 
 static void on_catalog(struct upstream_call *call, const struct upstream_result *result)
 {
     struct project *p = CONTAINER_OF(call, struct project, catalog_call);
     if (result->class == UPSTREAM_OK) {
-        share_catalog(p, result->catalog);
+        catalog_read(p, result->catalog);
         return;
     }
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
@@ -236,13 +266,19 @@ void project_init(struct project *p, struct reconcile *r, const struct config_pr
     list_init(&p->catalog_waiters);
     p->catalog_timer.fire = on_catalog_due;
     p->catalog_timer.name = "catalog";
+    p->catalog_share.fire = on_share_turn;
+    p->catalog_share.name = "catalog for another project";
     show_catalog(p);
+    expiry_init(p);
+    fresh_init(p);
     poll_init(p);
 }
 
 void project_done(struct project *p)
 {
     loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    loop_timer_clear(p->r->o.loop, &p->catalog_share);
+    json_decref(p->catalog_shared);
     heap_done(&p->due);
     gone_forget_all(p);
     project_state_free(p->state);

@@ -17,6 +17,7 @@ enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
     PURGE_SLICE = 5000, /* some tens of milliseconds */
+    FORGET_SLICE = 500, /* of what is in memory, a few milliseconds */
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
     AUDIT_DAYS = 90
@@ -42,6 +43,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     r->kubeconfigs = kubeconfigs_new(r);
     r->lookups = lookups_new(r);
     list_init(&r->name_checks);
+    list_init(&r->walks);
     r->account_count = options->config->account_count;
     r->accounts = mem_calloc(r->account_count, sizeof(*r->accounts));
     for (size_t i = 0; i < options->config->project_count; i++) {
@@ -328,44 +330,71 @@ static void purge_rows(struct reconcile *r)
     save_submit(save, false);
 }
 
-static void purge(struct reconcile *r)
+/* From memory; the store does it by itself. False: there are more. */
+static bool forget_operations(struct reconcile *r)
 {
-    const wall_us now = env_wall(r->env);
-    const wall_us day = 24 * 3600 * US_PER_S;
-    purge_rows(r);
+    const wall_us before = env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S;
+    unsigned left = FORGET_SLICE;
     struct operation_entry *entry, *next;
     HASH_ITER (hh, r->operations, entry, next) {
-        if (!entry->op->finished_at || entry->op->finished_at >= now - OPERATION_DAYS * day)
+        if (!entry->op->finished_at || entry->op->finished_at >= before)
             continue;
+        if (!left--)
+            return false;
         view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
         HASH_DEL(r->operations, entry);
         operation_free(entry->op);
         free(entry);
     }
+    return true;
+}
+
+static unsigned look_over(struct walk *w, struct entity *e)
+{
+    struct reconcile *r = w->r;
+    bool shown = observe_age(e);
+    r->phases[e->cluster->phase]++;
+    r->open_operations += entity_has_open_operation(e);
+    return shown ? WALK_CHANGED : WALK_PASSED_BY;
+}
+
+static void on_looked_over(struct walk *w)
+{
+    struct reconcile *r = w->r;
+    for (int i = 0; i < PHASE_MAX_; i++)
+        atomic_store(&gauge_clusters[i], r->phases[i]);
+    atomic_store(&gauge_open_operations, r->open_operations);
 }
 
 static void look_over_entities(struct reconcile *r)
 {
-    uint64_t phases[PHASE_MAX_] = {0}, open = 0;
-    for (struct entity *e = r->entities; e; e = e->hh.next) {
-        observe_age(e);
-        phases[e->cluster->phase]++;
-        open += entity_has_open_operation(e);
+    if (walk_is_under_way(&r->look_over))
+        return;
+    memset(r->phases, 0, sizeof(r->phases));
+    r->open_operations = 0;
+    r->look_over = (struct walk){.name = "look at all clusters", .visit = look_over, .done = on_looked_over};
+    walk_begin(r, &r->look_over);
+}
+
+static void purge(struct reconcile *r)
+{
+    bool hourly = r->ticks % PURGE_EVERY_TICKS == 0;
+    if (hourly) {
+        purge_rows(r);
+        webhooks_drop_expired_keys(r);
     }
-    for (int i = 0; i < PHASE_MAX_; i++)
-        atomic_store(&gauge_clusters[i], phases[i]);
-    atomic_store(&gauge_open_operations, open);
+    if (!hourly && !r->purge_again)
+        return;
+    bool all = forget_operations(r);
+    all &= departed_purge(r);
+    r->purge_again = !all;
 }
 
 static void on_housekeeping(struct loop_timer *timer)
 {
     struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
     audit_tick(r, false);
-    if (r->ticks % PURGE_EVERY_TICKS == 0) {
-        purge(r);
-        webhooks_drop_expired_keys(r);
-        departed_purge(r);
-    }
+    purge(r);
     uint64_t set_aside = 0;
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
@@ -469,9 +498,7 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     if (!r->stopping && replay_take(r, cmd))
         return;
     if (r->stopping) {
-        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-        p->retry_after_s = 5;
-        reply_problem(cmd, p);
+        reply_stopping(cmd);
     } else if (commands[cmd->type].writes && storage_is_broken(r->o.storage)) {
         struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the store does not accept changes now");
         p->retry_after_s = 5;
@@ -485,11 +512,8 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
 
 static void refuse_waiters(struct list *waiters)
 {
-    LIST_FOR_EACH_SAFE (it, next, waiters) {
-        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-        p->retry_after_s = 5;
-        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), p);
-    }
+    LIST_FOR_EACH_SAFE (it, next, waiters)
+        reply_stopping(wait_take(CONTAINER_OF(it, struct waiting, link)));
 }
 
 static void halt(struct reconcile *r)
@@ -497,14 +521,17 @@ static void halt(struct reconcile *r)
     if (r->stopping)
         return;
     r->stopping = true;
+    walks_stop(r);
     struct project *p, *next_project;
     struct entity *e, *next_entity;
     HASH_ITER (hh, r->projects, p, next_project) {
         poll_stop(p);
         upstream_cancel(&p->catalog_call);
+        loop_timer_clear(r->o.loop, &p->catalog_share);
         refuse_waiters(&p->catalog_waiters);
         refuse_waiters(&p->fresh_next);
         refuse_waiters(&p->fresh_now);
+        refuse_waiters(&p->fresh_failed);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->retry);

@@ -50,6 +50,13 @@ void reply_problem(struct command *cmd, struct problem *problem)
     reply_give_back(cmd);
 }
 
+void reply_stopping(struct command *cmd)
+{
+    struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    p->retry_after_s = 5;
+    reply_problem(cmd, p);
+}
+
 void reply_prepare(struct command *cmd, int status, json_t *body)
 {
     mem_free_secret(cmd->answer);

@@ -12,6 +12,7 @@
  *   queue.c      operations that wait their turn     kubeconfig.c, lookup.c  fetched on demand, not stored
  *   accounts.c   logins, by hand and remembered      fresh.c     readers that wait for a new look
  *   reply.c      how commands are answered           replay.c    and answered again
+ *   walk.c       all clusters, a few in each turn
  */
 #ifndef RECONCILE_WORLD_PRIVATE_H
 #define RECONCILE_WORLD_PRIVATE_H
@@ -73,6 +74,26 @@ struct entity {
     unsigned unsettled;      /* changes that callers asked for and that are not durable yet */
 };
 
+/*
+ * walk.c: a look at every cluster, in slices of WALK_TURN. A visit says what it took. The one that is visited
+ * may end; those that come meanwhile are visited, too.
+ */
+struct walk {
+    const char *name;                                    /* static, for the watchdog */
+    unsigned (*visit)(struct walk *w, struct entity *e); /* a WALK_... */
+    void (*done)(struct walk *w);                        /* all were visited; NULL: nothing follows */
+    void (*stopped)(struct walk *w); /* in place of it, when shootd stops; NULL: nobody waits */
+    /* walk.c's own */
+    struct list link;
+    struct reconcile *r;
+    struct entity *next;
+    struct loop_timer timer;
+    bool under_way;
+};
+
+/* A turn is a few milliseconds: sixteen clusters that are rendered anew, or a thousand that are passed by. */
+enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
+
 struct project {
     UT_hash_handle hh;
     struct reconcile *r;
@@ -93,12 +114,21 @@ struct project {
     unsigned poll_phase, poll_phases; /* its place among the projects of its account */
     struct list fresh_next;           /* struct waiting: for a read that has not begun */
     struct list fresh_now;            /* for the one under way */
+    struct list fresh_failed;         /* struct waiting: answered when all clusters are marked as stale */
+    struct walk doubt;                /* marks them (fresh.c) */
+    struct walk poll_failure;         /* a list failed (poll.c) */
+    struct walk expiry;               /* versions that run out (expiry.c) */
+    struct walk confirmation;         /* an admin said what the clusters belong to (location.c) */
+    struct command *confirming;       /* who said so, while clusters are forgotten; or NULL */
     struct upstream_call catalog_call;
     struct loop_timer catalog_timer;
     struct list catalog_waiters; /* struct waiting */
     struct gone_shoot *gone;     /* see gone.c */
     char *last_error;
-    char *shown; /* last published JSON, to publish only changes */
+    char *shown;                        /* last published JSON, to publish only changes */
+    json_t *catalog_shared;             /* what was read, on its way to the other projects; or NULL */
+    struct project *catalog_share_next; /* who gets it next */
+    struct loop_timer catalog_share;
 };
 
 struct account {
@@ -108,7 +138,8 @@ struct account {
     struct account_state *remembered; /* as last given to the store; has failed_told */
     struct list login_waiters;        /* struct waiting */
     struct list verify_waiters;
-    char *shown; /* last published JSON, to publish only changes */
+    struct walk resumption; /* what waited for a login is taken up */
+    char *shown;            /* last published JSON, to publish only changes */
 };
 
 /* A command that waits for something. */
@@ -165,8 +196,13 @@ struct reconcile {
     struct held_key *held_keys;             /* of requests that are being decided */
     struct account_state **loaded_accounts; /* until accounts exist */
     size_t loaded_account_count;
+    struct list walks; /* those under way */
     struct loop_timer housekeeping;
     unsigned ticks;
+    struct walk look_over;       /* of the housekeeping */
+    uint64_t phases[PHASE_MAX_]; /* that it counted until now */
+    uint64_t open_operations;
+    bool purge_again;
     wall_us started_at;
     bool started;
     bool stopping;
@@ -180,6 +216,15 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
 void entity_remove(struct entity *e);
 /* Makes `op` (taken) the entity's operation; the old one is freed. */
 void entity_set_operation(struct entity *e, struct operation *op);
+
+/* walk.c. Begins, or begins anew; the first slice is done at once. */
+void walk_begin(struct reconcile *r, struct walk *w);
+bool walk_is_under_way(const struct walk *w);
+/* All of them, at a stop. */
+void walks_stop(struct reconcile *r);
+/* The entity ends. */
+void walks_pass(struct entity *e);
+
 struct project *project_find(struct reconcile *r, const char *name);
 bool entity_has_open_operation(const struct entity *e);
 struct operation_entry *operation_entry(struct reconcile *r, const char *id);
@@ -316,7 +361,8 @@ void absence_unread(struct entity *e);
 void departed_add(struct project *p, struct cluster *c);
 /* The record of this shoot, or NULL; the caller owns it. Its row is still in the store. */
 struct cluster *departed_take(struct project *p, const struct shoot *shoot);
-void departed_purge(struct reconcile *r);
+/* The oldest, a bounded number of them: false: there are more. */
+bool departed_purge(struct reconcile *r);
 void departed_free(struct reconcile *r);
 /* location.c: notices at the start that the project is at another place than before. */
 void location_check(struct project *p);
@@ -329,14 +375,15 @@ void command_location_confirm(struct reconcile *r, struct command *cmd);
 void gone_remember(struct project *p, const struct shoot *shoot);
 bool gone_is_known(struct project *p, const struct shoot *shoot);
 void gone_forget_all(struct project *p);
-/* Nobody could confirm it just now: shown as stale at once. */
-void observe_doubt(struct entity *e);
+/* Nobody could confirm it just now: shown as stale at once. This and the two below: false: nothing changed.
+ */
+bool observe_doubt(struct entity *e);
 /* Decides phase, health and drift anew from what is known, after an operation began or ended. */
 void observe_settle(struct entity *e, struct save *save);
 /* A read failed: what is older than one interval is stale now. */
-void observe_failure(struct entity *e);
+bool observe_failure(struct entity *e);
 /* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
-void observe_age(struct entity *e);
+bool observe_age(struct entity *e);
 /* phase_events.c: tells of a change of phase since `*before`, once. */
 void phase_told(struct entity *e, struct save *save, enum phase *before);
 bool entity_is_active(const struct entity *e);
@@ -357,6 +404,7 @@ bool fresh_is_wanted(const struct project *p);
 /* The read that starts now serves everybody who waits. Returns the one shoot that all ask for, or NULL. */
 const char *fresh_take_up(struct project *p);
 void fresh_answer(struct project *p, bool ok);
+void fresh_init(struct project *p);
 
 /* projects.c */
 void project_init(struct project *p, struct reconcile *r, const struct config_project *config,
@@ -410,6 +458,7 @@ bool command_precondition(struct command *cmd, const struct entity *e);
 void action_stage_known(struct entity *e, struct command *cmd, const char *stage);
 
 /* expiry.c: tells of versions in use that run out. */
+void expiry_init(struct project *p);
 void expiry_look(struct project *p);
 /* Notes when the first version that the cluster uses runs out: before it is shown. */
 void expiry_note(struct entity *e);
@@ -473,6 +522,8 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
 
 /* reply.c: each answers and gives the command back. Problem and body are taken. */
 void reply_problem(struct command *cmd, struct problem *problem);
+/* 503: shootd is stopping. */
+void reply_stopping(struct command *cmd);
 /* Makes the pointers of faults fit what the caller sent. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);

@@ -1,6 +1,7 @@
 /*
- * Snapshots: sections are arrays that successive snapshots share while nothing in them changes. The loop
- * thread stages and publishes; readers pass through the epoch. Never blocks, never touches store or network.
+ * Snapshots: a section is an array of chunks, and successive snapshots share the sections and the chunks in
+ * which nothing changed. The loop thread stages and publishes; readers pass through the epoch. Never blocks,
+ * never touches store or network.
  */
 #include "view/view.h"
 
@@ -13,8 +14,8 @@
 
 struct section {
     unsigned refs; /* loop thread, and the release of a retired snapshot, which runs there too */
-    struct view_entry *entries;
-    size_t count;
+    struct view_section_entries shown;
+    struct view_chunk *chunks[];
 };
 
 struct snapshot {
@@ -83,21 +84,36 @@ void view_blob_unref(struct view_blob *b)
     free(b);
 }
 
-static struct section *section_new(size_t capacity)
+static void chunk_unref(struct view_chunk *chunk)
 {
-    struct section *s = MEM_NEW(struct section);
+    if (--chunk->refs)
+        return;
+    for (size_t i = 0; i < chunk->count; i++)
+        view_blob_unref(chunk->entries[i].blob);
+    free(chunk);
+}
+
+static struct section *section_new(size_t most_chunks)
+{
+    struct section *s = mem_calloc(1, sizeof(*s) + most_chunks * sizeof(struct view_chunk *));
     s->refs = 1;
-    s->entries = mem_calloc(capacity, sizeof(*s->entries));
+    s->shown.chunks = s->chunks;
     return s;
+}
+
+/* Takes the reference. */
+static void section_add(struct section *s, struct view_chunk *chunk)
+{
+    s->chunks[s->shown.chunk_count++] = chunk;
+    s->shown.count += chunk->count;
 }
 
 static void section_unref(struct section *s)
 {
     if (--s->refs)
         return;
-    for (size_t i = 0; i < s->count; i++)
-        view_blob_unref(s->entries[i].blob);
-    free(s->entries);
+    for (size_t i = 0; i < s->shown.chunk_count; i++)
+        chunk_unref(s->chunks[i]);
     free(s);
 }
 
@@ -112,8 +128,7 @@ static void snapshot_release(void *object)
 static void snapshot_show(struct snapshot *s, enum view_section i, struct section *section)
 {
     s->sections[i] = section;
-    s->shown.sections[i].entries = section->entries;
-    s->shown.sections[i].count = section->count;
+    s->shown.sections[i] = section->shown;
 }
 
 struct view *view_new(void)
@@ -160,12 +175,12 @@ void view_leave(struct view *v)
     epoch_leave(v->epoch);
 }
 
-size_t view_lower_bound(const struct view_snapshot *s, enum view_section section, const char *key)
+static size_t lower_bound_in(const struct view_chunk *chunk, const char *key)
 {
-    size_t low = 0, high = s->sections[section].count;
+    size_t low = 0, high = chunk->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(s->sections[section].entries[middle].key, key) < 0)
+        if (strcmp(chunk->entries[middle].key, key) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -173,12 +188,56 @@ size_t view_lower_bound(const struct view_snapshot *s, enum view_section section
     return low;
 }
 
+struct view_cursor view_seek(const struct view_snapshot *s, enum view_section section, const char *key)
+{
+    const struct view_section_entries *e = &s->sections[section];
+    size_t low = 0, high = e->chunk_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct view_chunk *chunk = e->chunks[middle];
+        if (strcmp(chunk->entries[chunk->count - 1].key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (struct view_cursor){e, low, low < e->chunk_count ? lower_bound_in(e->chunks[low], key) : 0};
+}
+
+struct view_cursor view_end(const struct view_snapshot *s, enum view_section section)
+{
+    return (struct view_cursor){&s->sections[section], s->sections[section].chunk_count, 0};
+}
+
+const struct view_entry *view_next(struct view_cursor *cursor)
+{
+    const struct view_section_entries *e = cursor->section;
+    if (cursor->chunk == e->chunk_count)
+        return NULL;
+    const struct view_chunk *chunk = e->chunks[cursor->chunk];
+    const struct view_entry *entry = &chunk->entries[cursor->index++];
+    if (cursor->index == chunk->count) {
+        cursor->chunk++;
+        cursor->index = 0;
+    }
+    return entry;
+}
+
+const struct view_entry *view_previous(struct view_cursor *cursor)
+{
+    const struct view_section_entries *e = cursor->section;
+    if (!cursor->index) {
+        if (!cursor->chunk)
+            return NULL;
+        cursor->index = e->chunks[--cursor->chunk]->count;
+    }
+    return &e->chunks[cursor->chunk]->entries[--cursor->index];
+}
+
 struct view_blob *view_find(const struct view_snapshot *s, enum view_section section, const char *key)
 {
-    size_t i = view_lower_bound(s, section, key);
-    if (i == s->sections[section].count || strcmp(s->sections[section].entries[i].key, key) != 0)
-        return NULL;
-    return s->sections[section].entries[i].blob;
+    struct view_cursor cursor = view_seek(s, section, key);
+    const struct view_entry *entry = view_next(&cursor);
+    return entry && !strcmp(entry->key, key) ? entry->blob : NULL;
 }
 
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob)
@@ -210,31 +269,103 @@ static int staged_compare(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-static void section_add(struct section *s, struct view_blob *blob)
+/* Of several changes for one key the last counts. Returns how many are left. */
+static size_t staging_sort(struct staging *staging)
 {
-    s->entries[s->count++] = (struct view_entry){blob->key, view_blob_ref(blob)};
+    size_t kept = 0;
+    qsort(staging->items, staging->count, sizeof(*staging->items), staged_compare);
+    for (size_t i = 0; i < staging->count; i++) {
+        if (kept && !strcmp(staging->items[kept - 1].key, staging->items[i].key)) {
+            struct staged older = staging->items[kept - 1];
+            staging->items[kept - 1] = staging->items[i];
+            free(older.key);
+            view_blob_unref(older.blob);
+        } else {
+            staging->items[kept++] = staging->items[i];
+        }
+    }
+    return staging->count = kept;
 }
 
-/* Merges the sorted old entries with the sorted staged ones; of several for one key the last wins. */
+/* A section in the making: entries whose chunks are not cut yet are gathered. */
+struct merge {
+    struct section *section;
+    struct view_entry *entries;
+    size_t count, capacity;
+};
+
+static void gather(struct merge *m, struct view_blob *blob)
+{
+    if (m->count == m->capacity) {
+        m->capacity = m->capacity ? m->capacity * 2 : 2 * VIEW_CHUNK_MOST;
+        m->entries = mem_realloc_array(m->entries, m->capacity, sizeof(*m->entries));
+    }
+    m->entries[m->count++] = (struct view_entry){blob->key, view_blob_ref(blob)};
+}
+
+static void cut(struct merge *m)
+{
+    size_t pieces = (m->count + VIEW_CHUNK_MOST - 1) / VIEW_CHUNK_MOST, from = 0;
+    for (size_t i = 0; i < pieces; i++) {
+        size_t until = m->count * (i + 1) / pieces, count = until - from;
+        struct view_chunk *chunk = mem_calloc(1, sizeof(*chunk) + count * sizeof(chunk->entries[0]));
+        chunk->refs = 1;
+        chunk->count = count;
+        memcpy(chunk->entries, m->entries + from, count * sizeof(chunk->entries[0]));
+        section_add(m->section, chunk);
+        from = until;
+    }
+    m->count = 0;
+}
+
+/* The entries of an old chunk (NULL: none) and the changes that belong to it, in order. */
+static void merge_chunk(struct merge *m, const struct view_chunk *old, const struct staged *items,
+                        size_t count)
+{
+    size_t o = 0, old_count = old ? old->count : 0;
+    for (size_t i = 0; i < count; i++) {
+        while (o < old_count && strcmp(old->entries[o].key, items[i].key) < 0)
+            gather(m, old->entries[o++].blob);
+        if (o < old_count && !strcmp(old->entries[o].key, items[i].key))
+            o++;
+        if (items[i].blob)
+            gather(m, items[i].blob);
+    }
+    while (o < old_count)
+        gather(m, old->entries[o++].blob);
+}
+
+/*
+ * A chunk without a change is shared as it is, unless what was gathered before it is too little for a chunk
+ * of its own. Changes belong to the chunk before whose successor they come.
+ */
 static struct section *section_merge(const struct section *old, struct staging *staging)
 {
-    qsort(staging->items, staging->count, sizeof(*staging->items), staged_compare);
-    struct section *merged = section_new(old->count + staging->count);
-    size_t o = 0;
-    for (size_t i = 0; i < staging->count; i++) {
-        const struct staged *item = &staging->items[i];
-        if (i + 1 < staging->count && !strcmp(item->key, staging->items[i + 1].key))
-            continue;
-        while (o < old->count && strcmp(old->entries[o].key, item->key) < 0)
-            section_add(merged, old->entries[o++].blob);
-        if (o < old->count && !strcmp(old->entries[o].key, item->key))
-            o++;
-        if (item->blob)
-            section_add(merged, item->blob);
+    size_t left = staging_sort(staging), chunks = old->shown.chunk_count;
+    const struct staged *item = staging->items;
+    struct merge m = {.section = section_new((old->shown.count + left) / VIEW_CHUNK_FEWEST + 2)};
+    for (size_t i = 0; i < chunks; i++) {
+        struct view_chunk *chunk = old->chunks[i];
+        const char *end = i + 1 < chunks ? old->chunks[i + 1]->entries[0].key : NULL;
+        size_t mine = 0;
+        while (mine < left && (!end || strcmp(item[mine].key, end) < 0))
+            mine++;
+        if (!mine && (!m.count || m.count >= VIEW_CHUNK_FEWEST)) {
+            cut(&m);
+            chunk->refs++;
+            section_add(m.section, chunk);
+        } else {
+            merge_chunk(&m, chunk, item, mine);
+            if (m.count >= VIEW_CHUNK_MOST)
+                cut(&m);
+        }
+        item += mine;
+        left -= mine;
     }
-    while (o < old->count)
-        section_add(merged, old->entries[o++].blob);
-    return merged;
+    merge_chunk(&m, NULL, item, left);
+    cut(&m);
+    free(m.entries);
+    return m.section;
 }
 
 void view_publish(struct view *v)

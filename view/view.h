@@ -60,11 +60,27 @@ struct view_entry {
     struct view_blob *blob;
 };
 
+/*
+ * A run of neighbours. Successive snapshots share the chunks in which nothing changed: making one costs what
+ * changed, not what there is.
+ */
+struct view_chunk {
+    unsigned refs; /* loop thread */
+    size_t count;
+    struct view_entry entries[];
+};
+
+/* Every chunk but the last of a section has at least the fewest; none has more than the most. */
+enum { VIEW_CHUNK_FEWEST = 32, VIEW_CHUNK_MOST = 128 };
+
+struct view_section_entries {
+    struct view_chunk *const *chunks; /* sorted by key (strcmp), none of them empty */
+    size_t chunk_count;
+    size_t count; /* of entries */
+};
+
 struct view_snapshot {
-    struct {
-        struct view_entry *entries; /* sorted by key (strcmp) */
-        size_t count;
-    } sections[VIEW_SECTION_MAX_];
+    struct view_section_entries sections[VIEW_SECTION_MAX_];
     bool ready;    /* the store was read and the loop runs */
     bool draining; /* a stop was ordered: /readyz is 503 */
 };
@@ -79,13 +95,26 @@ const struct view_snapshot *view_enter(struct view *v);
 void view_leave(struct view *v);
 /* Inside enter/leave: NULL when absent. Take a reference to keep it longer. */
 struct view_blob *view_find(const struct view_snapshot *s, enum view_section section, const char *key);
-/* Inside: index of the first entry whose key is >= key. */
-size_t view_lower_bound(const struct view_snapshot *s, enum view_section section, const char *key);
+
+/* A place between two entries of a section. */
+struct view_cursor {
+    const struct view_section_entries *section;
+    size_t chunk, index;
+};
+/* Inside: before the first entry whose key is >= key, and behind all entries. */
+struct view_cursor view_seek(const struct view_snapshot *s, enum view_section section, const char *key);
+struct view_cursor view_end(const struct view_snapshot *s, enum view_section section);
+/* Inside: the entry behind or before the place, which moves over it; NULL: there is none. */
+const struct view_entry *view_next(struct view_cursor *cursor);
+const struct view_entry *view_previous(struct view_cursor *cursor);
 
 /* Loop thread: stages one change; blob NULL removes. Takes the reference. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
 void view_set_flags(struct view *v, bool ready, bool draining);
-/* Loop thread: makes what was staged visible at once. Nothing staged: does nothing. */
+/*
+ * Loop thread: makes what was staged visible at once. Nothing staged: does nothing. Of the entries it touches
+ * the neighbours of those that changed, at most VIEW_CHUNK_MOST of each.
+ */
 void view_publish(struct view *v);
 
 #endif

@@ -341,7 +341,6 @@ class Churn:
         assert not self.faults, self.faults
 
 
-@pytest.mark.skipif(harness.SANITIZED, reason="the discovery of 5,000 clusters takes a sanitizer build minutes")
 def test_ht35_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
     """Who lives throughout is seen once on every walk, in order, whatever else happens in between."""
     sim.post("shoots", count=4000, prefix="live", state="ready")

@@ -424,7 +424,10 @@ static void view_is_sorted_and_the_last_change_wins(void **state)
     assert_string_equal(view_find(s, VIEW_PROJECTS, "a")->body, "3");
     assert_string_equal(view_find(s, VIEW_PROJECTS, "c")->body, "5");
     assert_null(view_find(s, VIEW_PROJECTS, "d"));
-    assert_int_equal(view_lower_bound(s, VIEW_PROJECTS, "bb"), 2);
+    struct view_cursor place = view_seek(s, VIEW_PROJECTS, "bb");
+    assert_string_equal(view_next(&place)->key, "c");
+    assert_null(view_next(&place));
+    assert_string_equal(view_previous(&place)->key, "c");
     view_leave(v);
     view_free(v);
 }

@@ -303,8 +303,9 @@ static void check_view(struct day *day)
 {
     const struct view_snapshot *s = view_enter(day->d.view);
     assert_int_equal(s->sections[VIEW_CLUSTERS].count, PROJECTS * CLUSTERS);
-    for (size_t i = 0; i < s->sections[VIEW_CLUSTERS].count; i++) {
-        const struct cluster *c = s->sections[VIEW_CLUSTERS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct cluster *c = e->blob->subject;
         assert_int_equal(c->phase, PHASE_READY);
         assert_false(c->stale);
     }

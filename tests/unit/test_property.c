@@ -637,8 +637,9 @@ static const struct cluster *shown_cluster(const struct view_snapshot *s, const 
 
 static bool is_being_deleted(const struct view_snapshot *s, const char *name)
 {
-    for (size_t i = 0; i < s->sections[VIEW_OPERATIONS].count; i++) {
-        const struct operation *op = s->sections[VIEW_OPERATIONS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct operation *op = e->blob->subject;
         if (op->type == OPERATION_DELETE && !strcmp(op->cluster, name) &&
             !operation_status_is_final(op->status))
             return true;
@@ -768,8 +769,9 @@ static bool is_quiet(struct property *p)
         quiet = quiet && !p->shoots[i].pending;
     }
     const struct view_snapshot *s = view_enter(p->d.view);
-    for (size_t i = 0; i < s->sections[VIEW_OPERATIONS].count; i++) {
-        const struct operation *op = s->sections[VIEW_OPERATIONS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct operation *op = e->blob->subject;
         quiet = quiet && operation_status_is_final(op->status);
     }
     view_leave(p->d.view);
@@ -856,8 +858,9 @@ static void count_steps(const struct view_snapshot *s, const struct effect *e, u
                         unsigned *ret_sent)
 {
     *ret_done = *ret_sent = 0;
-    for (size_t i = 0; i < s->sections[VIEW_OPERATIONS].count; i++) {
-        const struct operation *op = s->sections[VIEW_OPERATIONS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    for (const struct view_entry *shown = view_next(&place); shown; shown = view_next(&place)) {
+        const struct operation *op = shown->blob->subject;
         for (unsigned n = 0; n < op->step_count; n++) {
             const struct operation_step *step = &op->steps[n];
             if (strcmp(op->cluster, e->cluster) != 0 || strcmp(step->type, e->step) != 0 ||
@@ -890,8 +893,9 @@ static void check_end(struct property *p)
     for (unsigned i = 0; i < p->accepted_count; i++)
         if (!view_find(s, VIEW_OPERATIONS, p->accepted_ids[i]))
             violate(p, "operation %s is lost", p->accepted_ids[i]);
-    for (size_t i = 0; i < s->sections[VIEW_OPERATIONS].count; i++) {
-        const struct operation *op = s->sections[VIEW_OPERATIONS].entries[i].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        const struct operation *op = e->blob->subject;
         check_operation(p, op);
         for (unsigned n = 0; n < op->step_count; n++) {
             struct effect kind = {{0}, {0}, {0}};

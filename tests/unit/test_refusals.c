@@ -16,7 +16,8 @@ static char *seen_operation(struct running *d)
 {
     const struct view_snapshot *s = view_enter(d->view);
     assert_int_equal(s->sections[VIEW_OPERATIONS].count, 1);
-    const struct operation *op = s->sections[VIEW_OPERATIONS].entries[0].blob->subject;
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    const struct operation *op = view_next(&place)->blob->subject;
     char *text = mem_printf("%s %d %s: %s", operation_status_name(op->status), op->progress,
                             json_str_or(op->error, "code", "-"), op->message);
     view_leave(d->view);

@@ -1,0 +1,280 @@
+/* Many clusters, and what concerns all of them: the loop takes them a few in a turn, on a virtual clock. */
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "tests/support/running.h"
+
+enum {
+    CLUSTERS = 500,
+    OTHERS = 12, /* projects without clusters */
+    SLICE = 16,  /* what changes in one piece of work, at most */
+    PIECES = 3,  /* in one turn: rows of a list, the beginning of a walk, its next slice */
+    TURNS_MAX = 20000,
+    WAIT_S = 1800,
+};
+
+struct many {
+    struct running d;
+    char *list;
+    const char *expires_at; /* of the version that all of them have */
+    char catalog[1024];
+    bool away, refused;
+};
+
+static const char catalog_form[] =
+    "[{\"name\":\"cleuracloud\",\"kubernetes\":{\"versions\":[{\"version\":\"1.33.7\",\"expiration_date\":\"%"
+    "s\"}]},"
+    "\"machine_types\":[{\"name\":\"b.2c4gb\",\"cpu\":\"2\",\"memory\":\"4Gi\"}],"
+    "\"machine_images\":[{\"name\":\"gardenlinux\",\"versions\":[{\"version\":\"1877.9.0\"}]}],"
+    "\"regions\":[{\"name\":\"Sto2\",\"zones\":[{\"name\":\"nova\"}]}]}]";
+
+static const char shoot_form[] =
+    "%s{\"name\":\"c%04u\",\"uid\":\"00000000-0000-4000-8000-%012u\",\"technical_id\":\"shoot--p--c%u\","
+    "\"purpose\":\"evaluation\",\"kubernetes\":{\"version\":\"1.33.7\"},"
+    "\"networking\":{\"type\":\"calico\",\"nodes\":\"10.250.0.0/16\"},"
+    "\"maintenance\":{\"auto_update\":{\"kubernetes_version\":true,\"machine_image_version\":true},"
+    "\"time_window\":{\"begin\":\"020000+0000\",\"end\":\"030000+0000\"}},"
+    "\"shoot_provider\":{\"workers\":[{\"name\":\"default\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":"
+    "{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":1,\"maximum\":3,\"max_surge\":1,"
+    "\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"]}]},\"last_operation\":{\"type\":\"Create\","
+    "\"state\":"
+    "\"Succeeded\",\"progress\":100,\"description\":\"Done\",\"last_update_time\":\"2026-01-01T00:00:00Z\"},"
+    "\"status\":{\"is_hibernated\":false,\"conditions\":[{\"type\":\"APIServerAvailable\",\"status\":"
+    "\"True\"}],"
+    "\"constraints\":[],\"last_errors\":[]}}";
+
+static char *list_text(void)
+{
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, SIZE_MAX);
+    for (unsigned i = 0; i < CLUSTERS; i++)
+        (void)buffer_printf(&out, shoot_form, i ? "," : "[", i, i, i);
+    (void)buffer_add_str(&out, "]");
+    return buffer_take(&out, NULL);
+}
+
+static struct canned_answer respond(void *ctx, const struct seen_request *request)
+{
+    struct many *m = ctx;
+    const int64_t latency = 10 * US_PER_MS;
+    if (m->away)
+        return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, latency};
+    if (strstr(request->url, "/cloud-profiles")) {
+        (void)snprintf(m->catalog, sizeof(m->catalog), catalog_form, m->expires_at);
+        return (struct canned_answer){HTTP_ANSWERED, 200, m->catalog, NULL, latency};
+    }
+    if (strstr(request->url, "/shoots/"))
+        return (struct canned_answer){HTTP_ANSWERED, m->refused ? 403 : 200,
+                                      m->refused                     ? "{}"
+                                      : strstr(request->url, "id00") ? m->list
+                                                                     : "[]",
+                                      NULL, latency};
+    return (struct canned_answer){HTTP_ANSWERED, 201, "{\"result\":\"login_ok\",\"token\":\"t1\"}", NULL,
+                                  latency};
+}
+
+/* ---- what readers see ---- */
+
+static size_t count_shown(struct many *m, bool (*fits)(const struct many *m, const struct cluster *c))
+{
+    size_t count = 0;
+    const struct view_snapshot *s = view_enter(m->d.view);
+    struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place))
+        count += fits(m, e->blob->subject);
+    view_leave(m->d.view);
+    return count;
+}
+
+static bool any(const struct many *m, const struct cluster *c)
+{
+    (void)m;
+    return c != NULL;
+}
+
+static bool is_stale(const struct many *m, const struct cluster *c)
+{
+    (void)m;
+    return c->stale;
+}
+
+static bool has_date(const struct many *m, const struct cluster *c)
+{
+    wall_us at;
+    return time_parse_rfc3339(m->expires_at, &at) && c->expires_at == at;
+}
+
+/* Turns until all of them fit; none changes more than a slice, whatever the clock says. */
+static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster *c),
+                     size_t slice)
+{
+    size_t before = count_shown(m, fits);
+    assert_true(before < CLUSTERS);
+    for (unsigned turns = 0; before < CLUSTERS; turns++) {
+        assert_in_range(turns, 0, TURNS_MAX);
+        running_turn(&m->d);
+        size_t now = count_shown(m, fits);
+        assert_true(now <= before + slice);
+        before = now;
+    }
+}
+
+static struct many *begin(void)
+{
+    const struct polling polling = {60 * US_PER_S, 600 * US_PER_S, 600 * US_PER_S};
+    struct many *m = MEM_NEW(struct many);
+    m->list = list_text();
+    m->expires_at = "2027-03-01T00:00:00Z";
+    running_init(&m->d, 5, 1 + OTHERS, &polling);
+    m->d.respond = respond;
+    m->d.ctx = m;
+    running_start(&m->d);
+    return m;
+}
+
+static void end(struct many *m)
+{
+    (void)running_kill(&m->d, false);
+    running_done(&m->d);
+    free(m->list);
+    free(m);
+}
+
+/* ---- what must be ---- */
+
+static void b2_a_list_that_fails_marks_a_few_in_each_turn(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    all_turn(m, any, SLICE);
+    m->refused = true;
+    all_turn(m, is_stale, SLICE);
+    m->refused = false;
+    running_run(&m->d, WAIT_S * US_PER_S);
+    assert_int_equal(count_shown(m, is_stale), 0); /* it is read again afterwards */
+    end(m);
+}
+
+static void b2_an_outage_marks_a_few_in_each_turn(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    all_turn(m, any, SLICE);
+    m->away = true;
+    all_turn(m, is_stale, SLICE);
+    end(m);
+}
+
+/* The answer comes when all of them are marked. */
+static void b2_a_reader_that_is_told_of_a_failure_sees_all_marked(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    all_turn(m, any, SLICE);
+    m->away = true;
+    struct command *cmd = running_command(&m->d, COMMAND_FRESH, "p00", NULL, NULL);
+    cmd->deadline = m->d.world.now + 2 * US_PER_S;
+    running_post(&m->d, cmd);
+    for (size_t before = 0, now; before < CLUSTERS; before = now) {
+        running_turn(&m->d);
+        now = count_shown(m, is_stale);
+        assert_true(now <= before + SLICE);
+        assert_true(now == CLUSTERS || !running_answered(cmd));
+    }
+    running_run(&m->d, US_PER_S);
+    assert_true(running_answered(cmd));
+    assert_true(cmd->fresh_failed);
+    command_free(cmd);
+    end(m);
+}
+
+static void b2_another_catalog_dates_a_few_in_each_turn(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    running_run(&m->d, WAIT_S * US_PER_S);
+    assert_int_equal(count_shown(m, has_date), CLUSTERS);
+    m->expires_at = "2027-06-01T00:00:00Z";
+    all_turn(m, has_date, PIECES * SLICE);
+    end(m);
+}
+
+static size_t catalogs_shown(struct many *m)
+{
+    size_t count = view_enter(m->d.view)->sections[VIEW_CATALOGS].count;
+    view_leave(m->d.view);
+    return count;
+}
+
+static void b2_a_catalog_reaches_one_project_after_the_other(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    size_t before = 0;
+    for (unsigned turns = 0; before < 1 + OTHERS; turns++) {
+        assert_in_range(turns, 0, TURNS_MAX);
+        running_turn(&m->d);
+        size_t now = catalogs_shown(m);
+        assert_true(now <= before + PIECES);
+        before = now;
+    }
+    end(m);
+}
+
+static bool is_kept(const struct many *m, const struct cluster *c)
+{
+    (void)m;
+    return !c->deleted;
+}
+
+static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    all_turn(m, any, SLICE);
+    (void)running_kill(&m->d, false);
+    char *before = m->d.config.projects[0].project_id;
+    m->d.config.projects[0].project_id = mem_strdup("id99");
+    running_start(&m->d);
+    struct command *cmd = running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL,
+                                          json_pack("{ss}", "clusters", "forget"));
+    running_post(&m->d, cmd);
+    size_t left = count_shown(m, is_kept);
+    assert_int_equal(left, CLUSTERS);
+    for (unsigned turns = 0; left; turns++) {
+        assert_in_range(turns, 0, TURNS_MAX);
+        running_turn(&m->d);
+        size_t now = count_shown(m, is_kept);
+        /* What was submitted in two turns may be committed in one. */
+        assert_true(now + 2 * SLICE >= left);
+        assert_true(!running_answered(cmd) || !now);
+        left = now;
+    }
+    running_run(&m->d, US_PER_S);
+    assert_true(running_answered(cmd));
+    assert_int_equal(cmd->status, 200);
+    command_free(cmd);
+    free(m->d.config.projects[0].project_id);
+    m->d.config.projects[0].project_id = before;
+    end(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b2_a_list_that_fails_marks_a_few_in_each_turn),
+        cmocka_unit_test(b2_an_outage_marks_a_few_in_each_turn),
+        cmocka_unit_test(b2_a_reader_that_is_told_of_a_failure_sees_all_marked),
+        cmocka_unit_test(b2_another_catalog_dates_a_few_in_each_turn),
+        cmocka_unit_test(b2_a_catalog_reaches_one_project_after_the_other),
+        cmocka_unit_test(b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
