@@ -217,6 +217,8 @@ def test_ao22_reset_of_a_position_that_is_purged(sim, tmp_path):
     found(sim, 15)
     with Stream(d, "/v1/events?after=0") as s:
         s.wait(lambda s: len(s.events) >= 15, timeout=30)
+    known = {"limit": 1000}
+    wait_until(lambda: len(d.http.get("/v1/clusters", params=known).json()["items"]) == len(sim.get("state")["shoots"]), what="all of them")
     d.stop()
     d.config.write_text(d.config.read_text() + "events: {keep: 1h, keep_count: 10}\n")
     d.start()
