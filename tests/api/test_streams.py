@@ -211,14 +211,13 @@ def test_ao22_reset_of_a_position_from_another_log(sim, d):
         s.wait(lambda s: s.types == ["reset"])
 
 
-def test_ao22_reset_of_a_position_that_is_purged(sim, tmp_path):
+def test_ao22_reset_of_a_position_that_is_purged(make_sim, make_shootd):
     """Only the newest are kept: numbers go on, dense, over a purge and a restart."""
-    d = harness.Shootd(tmp_path / "p", sim.url, polling=FAST).start()
-    found(sim, 15)
+    sim = make_sim()
+    d = make_shootd(sim.url, polling=FAST).start()
+    made_here = found(sim, 15)
     with Stream(d, "/v1/events?after=0") as s:
-        s.wait(lambda s: len(s.events) >= 15, timeout=30)
-    known = {"limit": 1000}
-    wait_until(lambda: len(d.http.get("/v1/clusters", params=known).json()["items"]) == len(sim.get("state")["shoots"]), what="all of them")
+        discovered(s, made_here)
     d.stop()
     d.config.write_text(d.config.read_text() + "events: {keep: 1h, keep_count: 10}\n")
     d.start()
@@ -238,7 +237,6 @@ def test_ao22_reset_of_a_position_that_is_purged(sim, tmp_path):
         names = found(sim)
         discovered(s, names)
         assert s.ids[0] == last + 1
-    d.stop()
 
 
 def test_ao22_nothing_is_missed_and_nothing_comes_twice_over_kills(tmp_path):
