@@ -120,7 +120,7 @@ static void resume_work(struct account *a)
         if (!p->state->catalog)
             catalog_fetch(p);
     }
-    walk_begin(r, &a->resumption);
+    walk_all(r, &a->resumption);
 }
 
 /* The event and the note that it was emitted are one change: a restart in between repeats nothing. */

@@ -111,8 +111,6 @@ static unsigned add_cluster(struct walk *walk, struct entity *e)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     struct spec_context context;
-    if (e->project != w->p)
-        return WALK_PASSED_BY;
     const json_t *state = e->cluster->shoot                       ? e->cluster->shoot->observed
                           : entity_has_open_operation(e) && e->op ? e->op->body
                                                                   : NULL;
@@ -181,7 +179,7 @@ static void on_quota(struct command *part)
                              .cmd = cmd,
                              .limits = json_incref(json_obj(doc, "limits")),
                              .use = SPEC_QUOTA_NONE};
-    walk_begin(r, &w->walk);
+    walk_project(w->p, &w->walk);
 }
 
 void dry_run_create(struct project *p, struct command *cmd)

@@ -40,6 +40,7 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     if (c->shoot)
         observe_note(e, c->shoot);
     HASH_ADD_STR(r->entities, key, e);
+    list_append(&p->clusters, &e->in_project);
     return e;
 }
 
@@ -54,6 +55,7 @@ void entity_remove(struct entity *e)
     loop_timer_clear(r->o.loop, &e->retry);
     view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
     HASH_DEL(r->entities, e);
+    list_remove(&e->in_project);
     problem_free(e->refusal);
     operation_free(e->op);
     queue_free(e);

@@ -87,7 +87,7 @@ static bool renew_note(struct entity *e)
 static unsigned look_at_cluster(struct walk *w, struct entity *e)
 {
     struct project *p = CONTAINER_OF(w, struct project, expiry);
-    if (e->project != p || !p->state->catalog)
+    if (!p->state->catalog)
         return WALK_PASSED_BY;
     bool changed = renew_note(e);
     changed |= tell_what_expires(e, p->state->catalog);
@@ -102,5 +102,5 @@ void expiry_init(struct project *p)
 void expiry_look(struct project *p)
 {
     if (p->state->catalog && !p->r->stopping)
-        walk_begin(p->r, &p->expiry);
+        walk_project(p, &p->expiry);
 }

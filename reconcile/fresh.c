@@ -26,8 +26,8 @@ static void on_passed(struct save *save)
 
 static unsigned doubt(struct walk *w, struct entity *e)
 {
-    struct project *p = CONTAINER_OF(w, struct project, doubt);
-    return e->project == p && observe_doubt(e) ? WALK_CHANGED : WALK_PASSED_BY;
+    (void)w;
+    return observe_doubt(e) ? WALK_CHANGED : WALK_PASSED_BY;
 }
 
 static void on_doubted(struct walk *w)
@@ -55,7 +55,7 @@ static void answer_stale(struct project *p, struct command *cmd)
         cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
         (void)wait_new(p->r, cmd, &p->fresh_failed, on_late);
         if (!walk_is_under_way(&p->doubt))
-            walk_begin(p->r, &p->doubt);
+            walk_project(p, &p->doubt);
         return;
     }
     if (e)

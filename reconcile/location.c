@@ -39,9 +39,8 @@ static void settle_here(struct project *p)
 static void count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open)
 {
     *ret_clusters = *ret_open = 0;
-    for (const struct entity *e = p->r->entities; e; e = e->hh.next) {
-        if (e->project != p)
-            continue;
+    LIST_FOR_EACH (item, &p->clusters) {
+        const struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         (*ret_clusters)++;
         *ret_open += (int64_t)e->queued + entity_has_open_operation(e);
     }
@@ -74,9 +73,8 @@ static void set_aside(struct project *p, const json_t *now)
         "(POST /v1/projects/{project}/confirm-location)",
         "project", p->config->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
         "open_operations", LOG_INT(open));
-    for (struct entity *e = p->r->entities; e; e = e->hh.next) {
-        if (e->project != p)
-            continue;
+    LIST_FOR_EACH (item, &p->clusters) {
+        struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         e->cluster->stale = true;
         wish_set_string(&e->cluster->message,
                         "Set aside: the configuration names another place at Cleura for the project");
@@ -148,7 +146,7 @@ static void on_confirmed(struct save *save)
     p->discovery_due = env_mono(save->r->env);
     poll_rearm(p);
     p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up};
-    walk_begin(save->r, &p->confirmation);
+    walk_project(p, &p->confirmation);
     reply_prepared(save->r, cmd);
 }
 
@@ -165,8 +163,7 @@ static void confirm(struct project *p, struct command *cmd)
 
 static unsigned forget(struct walk *w, struct entity *e)
 {
-    if (e->project != CONTAINER_OF(w, struct project, confirmation))
-        return WALK_PASSED_BY;
+    (void)w;
     entity_forget(e);
     return WALK_CHANGED;
 }
@@ -215,5 +212,5 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     p->confirming = cmd;
     p->confirmation = (struct walk){
         .name = "forgetting clusters", .visit = forget, .done = on_forgotten, .stopped = on_stopped};
-    walk_begin(r, &p->confirmation);
+    walk_project(p, &p->confirmation);
 }

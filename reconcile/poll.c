@@ -172,9 +172,9 @@ static bool waits_to_be_gone(const struct entity *e)
  */
 static void suspect_absent(struct project *p, int64_t jitter)
 {
-    struct entity *e, *next;
-    HASH_ITER (hh, p->r->entities, e, next) {
-        if (e->project != p || is_listed(e))
+    LIST_FOR_EACH (item, &p->clusters) {
+        struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        if (is_listed(e))
             continue;
         if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
             e->confirm_absent = true;
@@ -239,8 +239,6 @@ static void end_poll(struct project *p, bool ok)
 static unsigned mark_failure(struct walk *w, struct entity *e)
 {
     struct project *p = CONTAINER_OF(w, struct project, poll_failure);
-    if (e->project != p)
-        return WALK_PASSED_BY;
     bool shown = observe_failure(e);
     absence_unread(e);
     if (heap_contains(&e->due) && e->due.key <= env_mono(p->r->env))
@@ -268,7 +266,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         wait = result->retry_after_s * US_PER_S;
     if (p->discovery_due <= env_mono(r->env))
         p->discovery_due = env_mono(r->env) + wait;
-    walk_begin(r, &p->poll_failure);
+    walk_project(p, &p->poll_failure);
 }
 
 static void single_result(struct project *p, struct upstream_result *result)

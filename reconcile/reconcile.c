@@ -50,6 +50,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
         struct project *p = MEM_NEW(struct project);
         p->config = &options->config->projects[i];
         p->r = r;
+        list_init(&p->clusters);
         HASH_ADD_KEYPTR(hh, r->projects, p->config->name, strlen(p->config->name), p);
     }
     const struct webhook_options webhooks = {.loop = options->loop,
@@ -373,7 +374,7 @@ static void look_over_entities(struct reconcile *r)
     memset(r->phases, 0, sizeof(r->phases));
     r->open_operations = 0;
     r->look_over = (struct walk){.name = "look at all clusters", .visit = look_over, .done = on_looked_over};
-    walk_begin(r, &r->look_over);
+    walk_all(r, &r->look_over);
 }
 
 static void purge(struct reconcile *r)

@@ -12,13 +12,32 @@ static void end(struct walk *w)
     loop_timer_clear(w->r->o.loop, &w->timer);
 }
 
+static struct entity *entity_of(struct list *item)
+{
+    return CONTAINER_OF(item, struct entity, in_project);
+}
+
+static struct entity *first_from(struct project *p)
+{
+    while (p && list_is_empty(&p->clusters))
+        p = p->hh.next;
+    return p ? entity_of(p->clusters.next) : NULL;
+}
+
+static struct entity *behind(const struct walk *w, const struct entity *e)
+{
+    if (e->in_project.next != &e->project->clusters)
+        return entity_of(e->in_project.next);
+    return w->only ? NULL : first_from(e->project->hh.next);
+}
+
 /* One slice; what fits into one is done when it is begun. */
 static void go_on(struct walk *w)
 {
     unsigned spent = 0;
     while (w->next && spent < WALK_TURN) {
         struct entity *e = w->next;
-        w->next = e->hh.next; /* the visit may end it */
+        w->next = behind(w, e); /* the visit may end it */
         spent += w->visit(w, e);
     }
     if (w->next) {
@@ -40,7 +59,7 @@ bool walk_is_under_way(const struct walk *w)
     return w->under_way;
 }
 
-void walk_begin(struct reconcile *r, struct walk *w)
+static void begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
 {
     if (!w->under_way)
         list_append(&r->walks, &w->link);
@@ -48,8 +67,19 @@ void walk_begin(struct reconcile *r, struct walk *w)
     w->r = r;
     w->timer.fire = on_turn;
     w->timer.name = w->name;
-    w->next = r->entities;
+    w->only = only;
+    w->next = first;
     go_on(w);
+}
+
+void walk_project(struct project *p, struct walk *w)
+{
+    begin(p->r, w, p, list_is_empty(&p->clusters) ? NULL : entity_of(p->clusters.next));
+}
+
+void walk_all(struct reconcile *r, struct walk *w)
+{
+    begin(r, w, NULL, first_from(r->projects));
 }
 
 void walks_stop(struct reconcile *r)
@@ -67,6 +97,6 @@ void walks_pass(struct entity *e)
     LIST_FOR_EACH_SAFE (it, next, &e->r->walks) {
         struct walk *w = CONTAINER_OF(it, struct walk, link);
         if (w->next == e)
-            w->next = e->hh.next;
+            w->next = behind(w, e);
     }
 }

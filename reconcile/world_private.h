@@ -40,6 +40,7 @@ struct entity {
     char key[ENTITY_KEY_BYTES]; /* project/name */
     struct reconcile *r;
     struct project *project;
+    struct list in_project;
     struct cluster *cluster;
     struct operation *op;     /* the open one, or the last one until the next; may be NULL */
     struct operation **queue; /* accepted, waiting for their turn; first come first (queue.c) */
@@ -75,8 +76,8 @@ struct entity {
 };
 
 /*
- * walk.c: a look at every cluster, in slices of WALK_TURN. A visit says what it took. The one that is visited
- * may end; those that come meanwhile are visited, too.
+ * walk.c: a look at every cluster, or at those of a project, in slices of WALK_TURN. A visit says what it
+ * took. The one that is visited may end; those that come meanwhile to the project under way are visited, too.
  */
 struct walk {
     const char *name;                                    /* static, for the watchdog */
@@ -86,6 +87,7 @@ struct walk {
     /* walk.c's own */
     struct list link;
     struct reconcile *r;
+    struct project *only; /* whose clusters; NULL: all */
     struct entity *next;
     struct loop_timer timer;
     bool under_way;
@@ -100,7 +102,8 @@ struct project {
     const struct config_project *config;
     struct account *account;
     struct project_state *state;
-    struct heap due; /* entities by next poll */
+    struct list clusters; /* struct entity */
+    struct heap due;      /* entities by next poll */
     mono_us discovery_due;
     bool list_again; /* the list under way began too early for somebody */
     struct loop_timer poll_timer;
@@ -217,8 +220,9 @@ void entity_remove(struct entity *e);
 /* Makes `op` (taken) the entity's operation; the old one is freed. */
 void entity_set_operation(struct entity *e, struct operation *op);
 
-/* walk.c. Begins, or begins anew; the first slice is done at once. */
-void walk_begin(struct reconcile *r, struct walk *w);
+/* walk.c. Each begins, or begins anew; the first slice is done at once. */
+void walk_project(struct project *p, struct walk *w);
+void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
 /* All of them, at a stop. */
 void walks_stop(struct reconcile *r);
