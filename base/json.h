@@ -24,7 +24,7 @@ struct json_fault {
 };
 
 /*
- * Parses untrusted bytes: objects and arrays only, duplicate names rejected, depth limited (conventions 0.3).
+ * Parses untrusted bytes: objects and arrays only, duplicate names rejected, depth limited.
  * Numbers without a fraction are integers however they are written, as JSON Schema has it: 3.0 becomes 3.
  * NULL on a fault, described in `ret_fault` when that is not NULL. The caller owns the result.
  */

@@ -1,4 +1,4 @@
-/* Dates as text. Pure functions, any thread. Formats: RFC 3339 in UTC (conventions 0.3), IMF-fixdate (RFC
+/* Dates as text. Pure functions, any thread. Formats: RFC 3339 in UTC, IMF-fixdate (RFC
  * 9110 5.6.7). */
 #ifndef BASE_TIMEFMT_H
 #define BASE_TIMEFMT_H

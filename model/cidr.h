@@ -1,6 +1,6 @@
 /*
- * IPv4 networks as the caller writes them: read strictly, compared. Rules: gardener.md 3.4, narrowed by
- * Cleura's P-CIDR (cleura-api.md 6.2), which knows IPv4 only and wants the prefix length. Pure; any thread.
+ * IPv4 networks as the caller writes them: read strictly, compared. Rules: GA-10, narrowed by
+ * Cleura's P-CIDR (CL-10), which knows IPv4 only and wants the prefix length. Pure; any thread.
  */
 #ifndef MODEL_CIDR_H
 #define MODEL_CIDR_H

@@ -39,10 +39,10 @@ struct shoot {
 
 void shoot_free(struct shoot *s);
 struct shoot *shoot_copy(const struct shoot *s);
-/* Whether Gardener can have a shoot of this name: a DNS label without two hyphens in a row (gardener.md 3.1).
+/* Whether Gardener can have a shoot of this name: a DNS label without two hyphens in a row (GA-7).
  */
 bool shoot_name_is_possible(const char *name);
-/* The same for a node pool: a DNS label, within what a step can name (gardener.md 3.3). */
+/* The same for a node pool: a DNS label, within what a step can name (GA-9). */
 bool pool_name_is_possible(const char *name);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
@@ -75,7 +75,7 @@ struct cluster {
     bool settling;
     char *message;
 
-    /* The guard against the stale Succeeded (gardener.md 2.4): set when a write was accepted upstream. */
+    /* The guard against the stale Succeeded (GA-6): set when a write was accepted upstream. */
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* last_update_time that was visible when the write was accepted */
     wall_us guard_until;   /* it is given up then: a write that changes nothing starts no run */

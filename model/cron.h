@@ -1,7 +1,7 @@
 /*
  * Cron strings of hibernation schedules: what both ends take. Gardener reads them with the standard
- * five-field parser of robfig/cron (gardener.md 3.6), Cleura lets pass what its P-CRON matches
- * (cleura-api.md 6.2). Pure; any thread.
+ * five-field parser of robfig/cron (GA-12), Cleura lets pass what its P-CRON matches
+ * (CL-10). Pure; any thread.
  */
 #ifndef MODEL_CRON_H
 #define MODEL_CRON_H

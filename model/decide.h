@@ -1,5 +1,5 @@
 /*
- * One word for the state of a cluster (gardener.md 2.4) and its health (2.1), from what Cleura reports and
+ * One word for the state of a cluster (GA-6) and its health (GA-5), from what Cleura reports and
  * what we asked for. Pure; any thread.
  */
 #ifndef MODEL_DECIDE_H
@@ -21,7 +21,7 @@ struct decision {
 /*
  * Whether the guard against the stale end (Succeeded, or the Failed of an earlier try) still holds for this
  * observation: a write was accepted and what is shown is still the operation from before it. Generations that
- * tell no time (v1) are believed after GUARD_BLIND_US, the longest pick-up delay of gardener.md 11 item 5.
+ * tell no time (v1) are believed after GUARD_BLIND_US, the longest pick-up delay of GA-6.
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
 /* A write that changes nothing starts no operation: after this long what is shown is believed again. */

@@ -1,4 +1,4 @@
-/* Gardener's error codes: what they mean for the user (gardener.md 1.2). One table; pure, any thread. */
+/* Gardener's error codes: what they mean for the user (GA-2). One table; pure, any thread. */
 #ifndef MODEL_ERRORS_H
 #define MODEL_ERRORS_H
 

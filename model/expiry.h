@@ -1,6 +1,6 @@
 /*
  * The versions that a cluster uses, Kubernetes and the machine images of its pools, and when they run out, as
- * far as the catalog of its project tells. Cleura upgrades by force after that (cleura-api.md 10.7). Pure;
+ * far as the catalog of its project tells. Cleura upgrades by force after that (CL-20). Pure;
  * any thread; documents are only read, reference counts stay untouched.
  */
 #ifndef MODEL_EXPIRY_H

@@ -153,7 +153,7 @@ static void look_at_operation(struct issues *in)
                              .since = op->finished_at});
 }
 
-/* ---- conditions and constraints (gardener.md 1.6) ---- */
+/* ---- conditions and constraints (GA-4) ---- */
 
 struct check {
     const char *type;   /* NULL: any other */

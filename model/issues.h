@@ -1,7 +1,7 @@
 /*
  * What is wrong with a cluster, or soon will be, and what to do about it: errors of Cleura, the last
  * operation, conditions, constraints, drift, versions that run out, a view that is old. Tables;
- * gardener.md 1.2, 1.6. Pure; any thread; documents are only read, reference counts stay untouched.
+ * GA-2, GA-4. Pure; any thread; documents are only read, reference counts stay untouched.
  */
 #ifndef MODEL_ISSUES_H
 #define MODEL_ISSUES_H

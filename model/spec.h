@@ -32,7 +32,7 @@ enum spec_use { SPEC_CREATE, SPEC_PUT };
 void spec_check_body(const json_t *body, enum spec_use use, const struct spec_context *context,
                      struct problem **faults);
 /*
- * Checks what an existing cluster cannot become (gardener.md 3.2, 4; cleura-api.md 10.9). `spec` passed
+ * Checks what an existing cluster cannot become (GA-8, GA-13; CL-22). `spec` passed
  * spec_check_body with the same `observed` in its context; members that it leaves out, and members that
  * `observed` lacks, are not compared. Each fault's detail names the way out. The problem is
  * PROBLEM_IMMUTABLE_FIELD when all of its faults are "immutable", else PROBLEM_VALIDATION_FAILED.
@@ -40,17 +40,17 @@ void spec_check_body(const json_t *body, enum spec_use use, const struct spec_co
 void spec_check_change(const json_t *spec, const json_t *observed, const struct spec_context *context,
                        struct problem **faults);
 /*
- * Whether changing a pool replaces its nodes one by one (gardener.md 4). Members that `wanted_pool` leaves
+ * Whether changing a pool replaces its nodes one by one (GA-13). Members that `wanted_pool` leaves
  * out do not change; a NULL pool changes nothing (wanted) or has no nodes yet (observed); NULL versions are
  * not compared. *ret_reason is static text, NULL when nothing rolls.
  */
 bool spec_change_rolls_nodes(const json_t *wanted_pool, const json_t *observed_pool,
                              const char *wanted_version, const char *observed_version,
                              const char **ret_reason);
-/* Whether a cluster name is acceptable at all (gardener.md 3.1, Cleura's 15). */
+/* Whether a cluster name is acceptable at all (GA-7, Cleura's 15). */
 bool spec_name_is_valid(const char *name);
 
-/* Labels as Kubernetes has them (gardener.md 3.3): what is wrong with a key, static text, NULL when nothing
+/* Labels as Kubernetes has them (GA-9): what is wrong with a key, static text, NULL when nothing
  * is. */
 const char *spec_label_key_fault(const char *key);
 bool spec_label_value_is_valid(const char *text, size_t len);

@@ -122,7 +122,7 @@ static bool holds_all(const json_t *array, const json_t *items)
     return true;
 }
 
-/* Their order is Gardener's, and Cleura may show them in another (cleura-api.md 6.5): only removal is told.
+/* Their order is Gardener's, and Cleura may show them in another (CL-13): only removal is told.
  */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
@@ -179,7 +179,7 @@ static bool text_differs(const json_t *wanted, const json_t *observed, const cha
     return new &&strcmp(new, json_str_or(observed, name, "")) != 0;
 }
 
-/* gardener.md 4: everything else is done in place, or concerns new nodes only. */
+/* GA-13: everything else is done in place, or concerns new nodes only. */
 static const char *rolling_reason(const json_t *wanted, const json_t *observed)
 {
     const json_t *image = json_obj(wanted, "image"), *old_image = json_obj(observed, "image");

@@ -1,7 +1,7 @@
 /*
  * Checking of specs: the walk over the tables, the pools, the body. The tables say what members there are;
- * the checks of single kinds of values have files of their own. Rules: gardener.md 3, narrowed by Cleura's
- * published patterns (cleura-api.md 6.2).
+ * the checks of single kinds of values have files of their own. Rules: GA-7 to GA-12, narrowed by Cleura's
+ * published patterns (CL-10).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * What the files of the spec check share: the tables' row, the fault macro, the checks of single values.
- * Rules: gardener.md 3, narrowed by Cleura's published patterns (cleura-api.md 6.2). Pure; any thread.
+ * Rules: GA-7 to GA-12, narrowed by Cleura's published patterns (CL-10). Pure; any thread.
  */
 #ifndef MODEL_SPEC_CHECK_PRIVATE_H
 #define MODEL_SPEC_CHECK_PRIVATE_H

@@ -159,7 +159,7 @@ static bool has_match(const struct keyed *wanted, const struct keyed *items, siz
     return false;
 }
 
-/* Cleura gives these back in any order (cleura-api.md 6.5). Near-linear: both sides are sorted. */
+/* Cleura gives these back in any order (CL-13). Near-linear: both sides are sorted. */
 static bool same_set(const json_t *wanted, const json_t *found)
 {
     size_t count = json_array_size(wanted), at = 0;

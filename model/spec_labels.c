@@ -1,4 +1,4 @@
-/* Labels, annotations, taints: the rules of Kubernetes (gardener.md 3.3). */
+/* Labels, annotations, taints: the rules of Kubernetes (GA-9). */
 #include <ctype.h>
 #include <string.h>
 

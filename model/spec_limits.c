@@ -9,7 +9,7 @@
 #define POOL "spec/node_pools/*"
 
 /*
- * Names, labels and annotations: gardener.md 3.1, 3.3. An update has at most 160 steps, so 50 pools
+ * Names, labels and annotations: GA-7, GA-9. An update has at most 160 steps, so 50 pools
  * (model/cluster.h). Nobody publishes how many schedules, networks, labels, taints and zones there may be:
  * these are beyond what anybody has, and small enough to be looked at within a millisecond.
  */

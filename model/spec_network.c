@@ -1,4 +1,4 @@
-/* Networks and the allow list (gardener.md 3.4, 3.7; cleura-api.md 6.3). */
+/* Networks and the allow list (GA-10; CL-11). */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /*
- * From a wish to the calls that bring it about, one effect per step (cleura-api.md 10.3): first the cluster
+ * From a wish to the calls that bring it about, one effect per step (CL-17): first the cluster
  * itself, then its pools: changed, made, removed. Steps name what is wanted, not what to send: that is worked
  * out when a step's turn comes, from what is there by then.
  */
@@ -207,7 +207,7 @@ static json_t *image_body(const json_t *want, const json_t *old, const struct sp
     return body;
 }
 
-/* Those that are there keep their places, new ones follow (gardener.md 3.3). */
+/* Those that are there keep their places, new ones follow (GA-9). */
 static json_t *zones_body(const json_t *want, const json_t *there)
 {
     json_t *body = json_array();

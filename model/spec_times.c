@@ -1,4 +1,4 @@
-/* Hibernation schedules and the maintenance window (gardener.md 3.5, 3.6). */
+/* Hibernation schedules and the maintenance window (GA-11, GA-12). */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -8,7 +8,7 @@
 #include "model/cidr.h"
 #include "model/spec_check_private.h"
 
-/* Where Cleura's management service comes from (cleura-api.md 10.10). */
+/* Where Cleura's management service comes from (CL-23). */
 #define CLEURA_ADDRESS "141.255.187.164/32"
 
 void spec_warn(json_t *warnings, const char *pointer, const char *code, const char *format, ...)
@@ -27,7 +27,7 @@ void spec_warn(json_t *warnings, const char *pointer, const char *code, const ch
     free(detail);
 }
 
-/* Gardener spreads a pool's size and surge over its zones (gardener.md 4): some zone gets no surge. */
+/* Gardener spreads a pool's size and surge over its zones (GA-13): some zone gets no surge. */
 static void warn_of_surge(json_t *warnings, const json_t *pools, bool given)
 {
     size_t i;

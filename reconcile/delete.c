@@ -25,7 +25,7 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     struct entity *e = command_cluster(r, cmd);
     if (!e || command_wait_until_settled(e, cmd))
         return;
-    /* Repeating a delete is no fault (peers.md 6.1): the same operation answers, also to who named the
+    /* Repeating a delete is no fault: the same operation answers, also to who named the
      * version that the first one has changed (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->dry_run) {
         reply_cluster(cmd, 202, e, deletion_under_way(e));

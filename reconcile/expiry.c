@@ -1,7 +1,7 @@
 /*
  * Versions that run out: an event when one that a cluster uses has 30, 14, 7 and 1 days left, and when it is
  * over, each once per cluster and version, also over restarts. Cleura upgrades by force after that
- * (cleura-api.md 10.7). Loop thread.
+ * (CL-20). Loop thread.
  */
 #include "base/attrs.h"
 #include "base/mem.h"

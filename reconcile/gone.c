@@ -1,6 +1,6 @@
 /*
  * Shoots that were deleted, remembered for as long as a list may still show them
- * (cleura-api.md 5.3): they are not discovered again. In memory only, a restart forgets them. Loop thread.
+ * (CL-8): they are not discovered again. In memory only, a restart forgets them. Loop thread.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -125,7 +125,8 @@ static bool is_answer(const char *word)
 
 static unsigned take_up(struct walk *w, struct entity *e)
 {
-    if (e->project != CONTAINER_OF(w, struct project, confirmation) || e->cluster->deleted)
+    (void)w;
+    if (e->cluster->deleted)
         return WALK_PASSED_BY;
     poll_soon(e, 0);
     steps_advance(e);

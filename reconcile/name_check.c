@@ -1,5 +1,5 @@
 /*
- * Names are unique in the whole cloud (cleura-api.md 10.8). Before a create is accepted Cleura is asked, so
+ * Names are unique in the whole cloud (CL-21). Before a create is accepted Cleura is asked, so
  * that the caller hears at once; but only for a moment: a create is accepted also while Cleura is away, and
  * then ends as name_taken if it must. A taken name may be a cluster of ours that was not seen yet: the
  * project is read before the answer. Loop thread.

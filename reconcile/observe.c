@@ -154,7 +154,7 @@ static bool is_another(const struct cluster *c, const struct shoot *seen)
 
 /*
  * From before what is known. Nodes of Cleura with caches of their own may take turns in answering lists, for
- * minutes after a change (cleura-api.md 5.3). Not for longer after the newer was last confirmed: its clock
+ * minutes after a change (CL-8). Not for longer after the newer was last confirmed: its clock
  * may have been set. An answer without an operation is from before the first one; times are not told by all.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)

@@ -28,7 +28,7 @@ static const struct operation *operation_of(const struct entity *e)
     return e->op && !e->op_end_saved ? e->op : NULL;
 }
 
-/* Gardener's type stays Create until the first success (gardener.md 1.1), also over a retry. */
+/* Gardener's type stays Create until the first success (GA-1), also over a retry. */
 static bool is_first_success(const struct entity *e)
 {
     const struct operation *op = operation_of(e);

@@ -167,7 +167,7 @@ static bool waits_to_be_gone(const struct entity *e)
 }
 
 /*
- * A list may lag behind (cleura-api.md 10.4): only a read of the shoot itself proves that it is gone. What
+ * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. What
  * nobody expects in it (not made yet, or never) had its read all the same.
  */
 static void suspect_absent(struct project *p, int64_t jitter)

@@ -79,7 +79,7 @@ static void ask_again(struct entity *e)
     step_send_again(e);
 }
 
-/* What was asked for does not show, though Cleura is done: flags may lag a little (gardener.md 1.3). */
+/* What was asked for does not show, though Cleura is done: flags may lag a little (GA-3). */
 static void not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);

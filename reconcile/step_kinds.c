@@ -192,7 +192,7 @@ static bool is_one_of(const char *stage, const char *const *stages)
     return false;
 }
 
-/* cleura-api.md 10.6: seven names; the last of each three is where the half of the rotation ends. */
+/* CL-19: seven names; the last of each three is where the half of the rotation ends. */
 static void ca_probed(const struct operation_step *step, const json_t *document, bool *ret_effect,
                       bool *ret_complete)
 {
@@ -225,7 +225,7 @@ static void ca_ended(struct entity *e, const struct operation_step *step)
 static const struct step_kind kinds[] = {
     {.type = "bootstrap",
      .op = UPSTREAM_BOOTSTRAP,
-     .idempotent = true, /* cleura-api.md 10.2: repeating is harmless */
+     .idempotent = true, /* CL-16: repeating is harmless */
      .is_needless = bootstrap_is_needless,
      .refused = bootstrap_refused,
      .accepted = bootstrap_accepted},

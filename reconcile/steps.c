@@ -364,7 +364,7 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
     return effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
-/* An action is seen only when its run is picked up, up to a minute later (gardener.md 11 item 5). */
+/* An action is seen only when its run is picked up, up to a minute later (GA-6). */
 static bool may_show_later(struct entity *e)
 {
     const struct step_kind *kind = step_kind(current_step(e));
@@ -486,7 +486,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     }
 }
 
-/* Only a retry, or another delete, goes on from there (cleura-api.md 10.4). */
+/* Only a retry, or another delete, goes on from there (CL-18). */
 static bool deletion_gave_up(const struct shoot *s)
 {
     return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));

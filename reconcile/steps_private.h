@@ -18,7 +18,7 @@ struct step_kind {
     bool exclusive;
     bool destroys; /* the shoot itself; also while Cleura is busy with it */
     bool absent_means_done;
-    /* Cleura shows the new spec as soon as it took the change (cleura-api.md 6.5), long before its run ends.
+    /* Cleura shows the new spec as soon as it took the change (CL-13), long before its run ends.
      */
     bool shows_at_once;
     /* A definite answer other than OK; NULL: the operation fails with it. */

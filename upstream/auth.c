@@ -1,5 +1,5 @@
 /*
- * Tokens of one account (cleura-api.md 3): remembered sealed over restarts, validated before first use,
+ * Tokens of one account (CL-4): remembered sealed over restarts, validated before first use,
  * renewed when Cleura rejects them: from the token file when it holds a new one, else by one login. That
  * login never makes Cleura send an SMS, and is not repeated once a second factor was asked for. A refused
  * login closes the guard: attempts at 0, 5, 15, 35 s, ... are at most 4 in the first minute and 12 in the
@@ -229,7 +229,7 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct excha
     enum auth_phase phase = a->auth;
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
-    /* The message is never told: it may echo the password (cleura-api.md 2.3). */
+    /* The message is never told: it may echo the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
     if (unexplained && phase == AUTH_LOGGING_IN)

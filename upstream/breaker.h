@@ -1,5 +1,5 @@
 /*
- * The circuit breaker of one account (conventions UP-16): a pure state machine; the time is passed in, only
+ * The circuit breaker of one account (UP-16): a pure state machine; the time is passed in, only
  * the jitter comes from env. A zeroed struct is a closed breaker. Times: monotonic microseconds. Owner: the
  * loop thread. Nothing here fails.
  *

@@ -1,5 +1,5 @@
 /*
- * The retry budget of one account (conventions UP-12): retries are at most a tenth of what Cleura answers,
+ * The retry budget of one account (UP-12): retries are at most a tenth of what Cleura answers,
  * with room for ten at once, so that they never multiply an overload. One retry per 10 s goes in any case, so
  * that nothing starves. Pure; times are monotonic microseconds. Owner: the loop thread. Nothing here fails.
  */

@@ -1,5 +1,5 @@
 /*
- * Logins that a person asks for (cleura-api.md 3.2, 3.3): password, code by SMS, token. The lane sends one
+ * Logins that a person asks for (CL-5, CL-6): password, code by SMS, token. The lane sends one
  * step at a time, before all waiting calls and with its spacing. Each SMS that was asked for and each wrong
  * code closes the login guard like a refused password, so that neither phones nor codes can be tried at will.
  * Loop thread; codes and verifications are kept in memory only.

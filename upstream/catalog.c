@@ -1,6 +1,6 @@
 /*
  * Cloud profiles in our words, for one region. v1 nests everything under `spec` in camelCase and sends
- * numbers as strings (cleura-api.md 7.3, 11.1); the member names below are tried in both spellings.
+ * numbers as strings (CL-14, CL-24); the member names below are tried in both spellings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static json_t *version_entry(const json_t *version)
     json_t *entry = json_object();
     const char *expires = word(version, "expiration_date");
     json_set_str(entry, "version", word(version, "version"));
-    /* A missing classification counts as supported (gardener.md 3.2). */
+    /* A missing classification counts as supported (GA-8). */
     json_set_str(entry, "state", word_or(version, "classification", "supported"));
     json_set_str(entry, "expires_at", expires ? expires : word(version, "expirationDate"));
     struct decoding any = {0};
@@ -146,7 +146,7 @@ json_t *decode_catalog(const json_t *profiles, const char *region, bool v1)
     json_set_take(ours, "zones", zones(json_arr(root, "regions"), region));
     if (volume_minimum(json_arr(root, "volume_types")))
         json_set_int(ours, "volume_minimum_gib", volume_minimum(json_arr(root, "volume_types")));
-    /* v1 tells neither; these are the only values in use (cleura-api.md 11.2). */
+    /* v1 tells neither; these are the only values in use (CL-24). */
     json_set_take(ours, "floating_pools", names_or(json_arr(constraints, "floating_pools"), "ext-net"));
     json_set_take(ours, "load_balancer_providers",
                   names_or(json_arr(constraints, "load_balancer_providers"), "amphora"));

@@ -1,5 +1,5 @@
 /*
- * What an ended transfer means, decided in one place (UP-13, cleura-api.md 2.4 and 3.5). The question for a
+ * What an ended transfer means, decided in one place (UP-13, CL-2, CL-3). The question for a
  * write is always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
  */
 #include <stdio.h>
@@ -167,7 +167,7 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
         return class;
     char *message = error_message(answer->body, answer->body_len);
     if (class == UPSTREAM_FORBIDDEN) {
-        /* cleura-api.md 3.5: the message tells a dead token from a missing privilege and a refused address.
+        /* CL-3: the message tells a dead token from a missing privilege and a refused address.
          */
         if (!message || strcasestr(message, "token"))
             *ret_token_rejected = true;

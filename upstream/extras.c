@@ -1,4 +1,4 @@
-/* Sub-resources of a shoot and of its project in our words (cleura-api.md 5.2, 6.4, 12): fetched on demand,
+/* Sub-resources of a shoot and of its project in our words (CL-7, CL-12, CL-25): fetched on demand,
  * never stored. */
 #include <string.h>
 

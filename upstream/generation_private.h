@@ -16,7 +16,7 @@ struct request_draft {
     char *body; /* JSON text or NULL; may be secret */
 };
 
-/* The requests of a login (cleura-api.md 3.2, 3.3). */
+/* The requests of a login (CL-5, CL-6). */
 enum auth_step { AUTH_STEP_PASSWORD, AUTH_STEP_ASK_CODE, AUTH_STEP_CHECK_CODE, AUTH_STEP_MAX_ };
 
 /* Where a step goes, and the object that wraps its members (v1), or NULL. */
@@ -210,7 +210,7 @@ json_t *decode_words(struct decoding *d, const json_t *array);
 /* A reference, or an empty array. */
 json_t *array_or_empty(json_t *array);
 /*
- * Cleura gives arrays in any order (cleura-api.md 6.5); sorted, by name where there is one, equal clusters
+ * Cleura gives arrays in any order (CL-13); sorted, by name where there is one, equal clusters
  * look equal. Takes `array`; zones keep their order, which means something to Gardener.
  */
 json_t *decode_sorted(json_t *array);

@@ -1,5 +1,5 @@
 /*
- * How a login is said and understood (cleura-api.md 3.1 to 3.3): the generations differ in paths, in the
+ * How a login is said and understood (CL-5, CL-6): the generations differ in paths, in the
  * object that wraps the members and in the name of one member; their answers are alike. Pure.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * What both generations share: paths that differ in a word, lists that differ in their items, and the
- * kubeconfig calls, of which Cleura has three (cleura-api.md 9.1). Pure.
+ * kubeconfig calls, of which Cleura has three (CL-15). Pure.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The v1 {metadata, spec, status} object (cleura-api.md 7.3) in our words, and our spec as a v1 create body
+/* The v1 {metadata, spec, status} object (CL-14) in our words, and our spec as a v1 create body
  * (7.2). */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The v2 shoot object (cleura-api.md 6.4) in our words, and our resolved spec as a v2 create body (6.3). */
+/* The v2 shoot object (CL-12) in our words, and our resolved spec as a v2 create body (CL-11). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct shoot_words words = {.max_surge = "max_surge",
                                          .condition_since = "last_transition_time",
                                          .condition_updated = "last_update_time"};
 
-/* The members of CiliumProviderConfig (cleura-api.md 6.3). */
+/* The members of CiliumProviderConfig (CL-11). */
 static json_t *decode_cilium(struct decoding *d, const json_t *theirs)
 {
     static const char *const flags[] = {"debug",

@@ -195,7 +195,7 @@ enum login_outcome {
     LOGIN_OUTCOME_BUSY,       /* another one is under way */
     LOGIN_OUTCOME_GUARDED,    /* the login guard is closed: see retry_after_s */
     LOGIN_OUTCOME_REFUSED,    /* Cleura refused login and password, or to send a code */
-    LOGIN_OUTCOME_NO_SMS,     /* only WebAuthn: cannot be done over the API (cleura-api.md 3.2) */
+    LOGIN_OUTCOME_NO_SMS,     /* only WebAuthn: cannot be done over the API (CL-5) */
     LOGIN_OUTCOME_NOTHING,    /* no password, and no new token in token_file */
     LOGIN_OUTCOME_WRONG_CODE, /* the code may be given again */
     LOGIN_OUTCOME_NO_CODE,    /* no code was sent, or it is too old; a restart forgets that one was sent */
@@ -213,7 +213,7 @@ struct upstream_login_end {
 typedef void (*upstream_login_done)(void *ctx, const struct upstream_login_end *end);
 
 /*
- * A login by hand, the only one that makes Cleura send an SMS (cleura-api.md 3.2, 3.3). Also replaces a token
+ * A login by hand, the only one that makes Cleura send an SMS (CL-5, CL-6). Also replaces a token
  * that is still good, unless that is younger than a minute. Each SMS and each refusal closes the login guard.
  * Nothing is begun after the deadline. The automatic login never goes further than LOGIN_TWO_FACTOR.
  */

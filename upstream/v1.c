@@ -1,4 +1,4 @@
-/* Generation 1 (cleura-api.md 3.3, 7): wrapped camelCase bodies, singular paths. Pure. */
+/* Generation 1 (CL-6, CL-14): wrapped camelCase bodies, singular paths. Pure. */
 #include <stdlib.h>
 #include <string.h>
 

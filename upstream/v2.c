@@ -1,4 +1,4 @@
-/* Generation 2 (cleura-api.md 3.1, 6.1), with the v3 kubeconfig call. Pure: says and understands, decides
+/* Generation 2 (CL-5, CL-9), with the v3 kubeconfig call. Pure: says and understands, decides
  * nothing. */
 #include <stdlib.h>
 #include <string.h>

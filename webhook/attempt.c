@@ -62,7 +62,7 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 static void note_receiver(struct endpoint *p, enum attempt_result result, int status, int64_t retry_after_s,
                           wall_us now)
 {
-    /* Elsewhere Retry-After is about the one message (conventions 1.3). */
+    /* Elsewhere Retry-After is about the one message (docs/webhooks.md). */
     bool asks_for_a_pause = result == ATTEMPT_THROTTLED || status == SERVICE_UNAVAILABLE;
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {

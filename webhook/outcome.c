@@ -1,4 +1,4 @@
-/* The outcome table of conventions 1.3. Pure functions, any thread. */
+/* The outcome table of docs/webhooks.md. Pure functions, any thread. */
 #include "webhook/outcome.h"
 
 #include <string.h>

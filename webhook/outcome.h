@@ -1,6 +1,6 @@
 /*
- * What an answer means for a delivery (conventions 1.3), and its sanitized name (WH-22): the only thing about
- * a failure that is stored, logged and counted. Pure functions, any thread.
+ * What an answer means for a delivery (docs/webhooks.md), and its sanitized name (WH-22): the only thing
+ * about a failure that is stored, logged and counted. Pure functions, any thread.
  */
 #ifndef WEBHOOK_OUTCOME_H
 #define WEBHOOK_OUTCOME_H

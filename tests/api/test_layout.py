@@ -1,4 +1,4 @@
-"""What the sources may contain: includes point one way, some calls and words do not occur (style.md 5, 6)."""
+"""What the sources may contain: includes point one way, some calls and words do not occur."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""HTTP itself: framing that could smuggle a request (conventions 6.5), methods, negotiation, limits, who may what."""
+"""HTTP itself: framing that could smuggle a request (docs/rules.md, 6.5), methods, negotiation, limits, who may what."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Request smuggling (conventions 6.5): what another program in front may read in another way never begins a request here.
+"""Request smuggling (docs/rules.md, 6.5): what another program in front may read in another way never begins a request here.
 
 Each form is sent with a second request behind it, where a lenient proxy would see a body, or the end of another
 client's request. Nobody may ever see an answer to that second one.

@@ -1,4 +1,4 @@
-"""How it starts to listen and how it stops: drain, signals, socket activation, systemd's notifications (6.6, 8.1)."""
+"""How it starts to listen and how it stops: drain, signals, socket activation, systemd's notifications."""
 
 import os
 import re

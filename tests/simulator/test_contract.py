@@ -11,7 +11,7 @@ from conftest import DOMAIN, PROJECT, ROOT, create_body, worker_body
 CONTRACT = ROOT.parent / "shared" / "reference" / "cleura-openapi-2026-06-30.json"
 
 # Not in the contract of that day, so without a schema here: the v3 kubeconfig and the node names of a
-# group. Both are in the contract of September 2026 (cleura-api.md 0.3) and have tests of their own.
+# group. Both are in the contract of September 2026 (CL-26) and have tests of their own.
 
 
 def to_draft7(node):
@@ -204,7 +204,7 @@ def test_the_api_tells_its_operations(contract, sim):
     assert list(success) == ["201"]
 
 
-REQUIRED_SINCE = {"backup_enabled", "dns_enabled"}  # by the contract of September 2026 (cleura-api.md 5.2)
+REQUIRED_SINCE = {"backup_enabled", "dns_enabled"}  # by the contract of September 2026 (CL-26)
 
 
 def optional_left(contract, schema, value, at=""):

@@ -35,7 +35,7 @@ static json_t *parse(const char *text)
     return doc;
 }
 
-/* ---- phases (gardener.md 2.4) ---- */
+/* ---- phases (GA-6) ---- */
 
 struct phase_row {
     const char *type, *state;

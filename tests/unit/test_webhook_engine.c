@@ -623,7 +623,7 @@ static void a_waiting_delivery_is_hastened(void **state)
     assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
 }
 
-/* The table of conventions 1.3: what is kept of the first answer, when the second attempt comes, whether it
+/* The table of docs/webhooks.md: what is kept of the first answer, when the second attempt comes, whether it
  * is over. */
 static struct reply first_reply;
 
