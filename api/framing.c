@@ -34,7 +34,8 @@ static bool escapes_are_whole(const char *text)
     return true;
 }
 
-/* host[:port], or [address][:port] (RFC 3986 3.2): it may become part of a URL (api/credential.c). */
+/* host[:port], or [address][:port] (RFC 3986 3.2): it may become part of a URL (api/resources/credential.c).
+ */
 static bool host_is_valid(const char *host)
 {
     size_t len = strspn(host, LETTERS DIGITS ".-_%~");

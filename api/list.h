@@ -1,7 +1,7 @@
 /*
  * Collections (HT-35 to HT-37): pages of prepared bodies, joined without making JSON again. Keyset cursors
- * over the order of the view, or another one (api/cluster_order.h). A page has an entity tag, the digest of
- * its bytes. Inside view_enter/view_leave; the worker of the request.
+ * over the order of the view, or another one (api/resources/cluster_order.h). A page has an entity tag, the
+ * digest of its bytes. Inside view_enter/view_leave; the worker of the request.
  */
 #ifndef API_LIST_H
 #define API_LIST_H

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/cluster_order.h"
+#include "api/resources/cluster_order.h"
 #include "api/match.h"
 #include "api/problem_reply.h"
 #include "api/request.h"

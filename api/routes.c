@@ -2,7 +2,7 @@
  * together. */
 #include "api/routes.h"
 
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 #include "base/attrs.h"
 
 #define P(id) PARAM_BIT(PARAM_##id)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/cluster_order.h"
+#include "api/resources/cluster_order.h"
 #include "api/cursor.h"
 #include "api/params.h"
 #include "base/attrs.h"

@@ -1,4 +1,4 @@
-#include "api/cluster_order.h"
+#include "api/resources/cluster_order.h"
 
 #include <stdlib.h>
 #include <string.h>

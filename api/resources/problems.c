@@ -1,5 +1,5 @@
 /* What the `type` of a problem leads to: its row of the registry, for programs and for people. No token. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <microhttpd.h>
 #include <string.h>

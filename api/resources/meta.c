@@ -1,5 +1,5 @@
 /* The server about itself: metrics, version, contract, and the caller's token. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <microhttpd.h>
 

@@ -1,5 +1,5 @@
 /* Node pools as a sub-resource: reads from the cluster in the view, writes as commands. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Webhook subscriptions. A token sees those whose projects it sees, every one of them. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Accounts: a token sees those with a project that it sees, and of their projects only these. Accounts are
  * few and rarely looked at, so that their list is made anew for each caller.
  */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <string.h>
 

@@ -1,13 +1,12 @@
 /* Kubeconfigs: fetched by the loop thread, as JSON or as the file itself. Never stored, never cached on the
  * way. */
-#include "api/kubeconfig.h"
+#include "api/resources/kubeconfig.h"
 
 #include <string.h>
 
 #include "api/api_private.h"
 #include "api/checks.h"
-#include "api/credential.h"
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 #include "api/problem_reply.h"
 #include "api/request.h"
 #include "base/mem.h"

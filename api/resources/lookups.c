@@ -1,5 +1,5 @@
 /* Sub-resources that only Cleura knows, fetched by the loop thread when somebody asks. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include "api/park.h"
 #include "api/request.h"

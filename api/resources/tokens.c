@@ -2,7 +2,7 @@
  * API tokens, for admins. The view keeps them by digest, which no answer may show, a cursor neither; so the
  * list is ordered by id here. There are few tokens.
  */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>

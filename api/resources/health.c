@@ -1,5 +1,5 @@
 /* /livez and /readyz (OB-9 to OB-11): from memory, by status; one line per check with ?verbose. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include "api/api_private.h"
 #include "api/request.h"

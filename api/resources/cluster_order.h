@@ -2,8 +2,8 @@
  * Orders of clusters for ?sort: a table of keys, up to four of them together, each up or down; clusters that
  * are equal in them are ordered by project and name, upwards. Pure; inside view_enter/view_leave.
  */
-#ifndef API_CLUSTER_ORDER_H
-#define API_CLUSTER_ORDER_H
+#ifndef API_RESOURCES_CLUSTER_ORDER_H
+#define API_RESOURCES_CLUSTER_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

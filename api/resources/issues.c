@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "api/api_private.h"
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 #include "api/problem_reply.h"
 #include "api/reads.h"
 #include "base/mem.h"

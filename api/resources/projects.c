@@ -1,4 +1,4 @@
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <string.h>
 

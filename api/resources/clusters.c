@@ -1,5 +1,5 @@
 /* One cluster: reads from the view (the hot path), writes as commands. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Operations: the monitors of accepted writes (AO-1 to AO-17). */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <string.h>
 

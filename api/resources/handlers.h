@@ -2,8 +2,8 @@
  * The handlers of the route table, one per operation. Each runs on the worker of its request with everything
  * checked that the table declares, and either fills r->answer or parks (api/park.h). None blocks.
  */
-#ifndef API_HANDLERS_H
-#define API_HANDLERS_H
+#ifndef API_RESOURCES_HANDLERS_H
+#define API_RESOURCES_HANDLERS_H
 
 struct request;
 
@@ -34,7 +34,10 @@ void handle_cluster_put(struct request *r);
 void handle_cluster_patch(struct request *r);
 void handle_cluster_delete(struct request *r);
 void handle_cluster_action(struct request *r);
+/* audit.c */
 void handle_audit(struct request *r);
+/* problems.c */
+void handle_problem(struct request *r);
 /* node_pools.c */
 void handle_node_pools(struct request *r);
 void handle_node_pool_create(struct request *r);
@@ -60,7 +63,7 @@ void handle_operation_cancel(struct request *r);
 /* events.c */
 void handle_events(struct request *r);
 void handle_cluster_events(struct request *r);
-/* tickets.c */
+/* stream_tickets.c */
 void handle_stream_ticket_create(struct request *r);
 /* webhooks.c */
 void handle_webhooks(struct request *r);
@@ -79,7 +82,6 @@ void handle_redeliver(struct request *r);
 void handle_tokens(struct request *r);
 void handle_token_create(struct request *r);
 void handle_token_delete(struct request *r);
-void handle_problem(struct request *r);
 /* accounts.c */
 void handle_accounts(struct request *r);
 void handle_account_login(struct request *r);

@@ -1,5 +1,5 @@
 /* The audit log: pages of what is stored, read by the deciding side. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

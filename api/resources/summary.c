@@ -1,6 +1,6 @@
 /* GET /v1/summary: how many clusters are in which state, counted in one pass over the view. */
 #include "api/api_private.h"
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 #include "api/reads.h"
 #include "model/spec.h"
 

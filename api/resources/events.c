@@ -1,5 +1,5 @@
 /* Events: pages of the stored log, read by the deciding side, or a stream that goes on. */
-#include "api/handlers.h"
+#include "api/resources/handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "api/credential.h"
+#include "api/resources/kubeconfig.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -7,10 +7,9 @@
 #include <sys/socket.h>
 
 #include "api/api_private.h"
-#include "api/handlers.h"
-#include "api/kubeconfig.h"
 #include "api/problem_reply.h"
 #include "api/request.h"
+#include "api/resources/handlers.h"
 #include "base/mem.h"
 #include "model/kubeconfig_file.h"
 
