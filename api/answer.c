@@ -7,7 +7,6 @@
 
 #include "api/checks.h"
 #include "api/conditional.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "api/stream.h"
@@ -112,35 +111,35 @@ void answer_json(struct answer *a, int status, json_t *doc)
     answer_text(a, status, TYPE_JSON, text, strlen(text));
 }
 
-void answer_apply_conditions(struct request *r, const char *etag)
+struct problem *answer_apply_conditions(struct request *r, const char *etag)
 {
     switch (condition_of_read(r->headers.values[HEADER_IF_MATCH], r->headers.values[HEADER_IF_NONE_MATCH],
                               etag)) {
     case CONDITION_PASS:
-        break;
+        return NULL;
     case CONDITION_NOT_MODIFIED:
         r->answer.status =
             MHD_HTTP_NOT_MODIFIED; /* the body stays: its length is announced, not sent (MH-7) */
-        break;
+        return NULL;
     case CONDITION_FAILED:
-        respond_with(r, PROBLEM_PRECONDITION_FAILED, "The resource has the entity tag %s.", etag);
         break;
     }
+    return problem_new(PROBLEM_PRECONDITION_FAILED, "The resource has the entity tag %s.", etag);
 }
 
-bool answer_allows_write(struct request *r, const char *etag)
+struct problem *check_write_conditions(struct request *r, const char *etag)
 {
     if (condition_of_write(r->headers.values[HEADER_IF_MATCH], r->headers.values[HEADER_IF_NONE_MATCH],
                            etag) == CONDITION_PASS)
-        return true;
-    respond_with(r, PROBLEM_PRECONDITION_FAILED, *etag ? "The resource has the entity tag %s." : "%s",
-                 *etag ? etag
-                       : "POST makes a member of a collection, which exists and has no entity tag; leave the "
-                         "precondition out, or use PUT where there is one.");
-    return false;
+        return NULL;
+    if (*etag)
+        return problem_new(PROBLEM_PRECONDITION_FAILED, "The resource has the entity tag %s.", etag);
+    return problem_new(PROBLEM_PRECONDITION_FAILED,
+                       "POST makes a member of a collection, which exists and has no entity tag; leave the "
+                       "precondition out, or use PUT where there is one.");
 }
 
-bool check_collection(struct request *r)
+struct problem *check_collection(struct request *r)
 {
-    return !(r->route->flags & ROUTE_COLLECTION) || answer_allows_write(r, "");
+    return r->route->flags & ROUTE_COLLECTION ? check_write_conditions(r, "") : NULL;
 }

@@ -64,9 +64,10 @@ void answer_blob(struct answer *a, int status, struct view_blob *blob);
 /* Takes `doc`. */
 void answer_json(struct answer *a, int status, json_t *doc);
 
-/* After the body was decided: turns a 200 into 304 or 412 as the preconditions of the request say (HT-18). */
-void answer_apply_conditions(struct request *r, const char *etag);
-/* The preconditions of a write of a resource with this tag; false after a 412. */
-bool answer_allows_write(struct request *r, const char *etag);
+/* After the body was decided: turns a 200 into 304, or returns a 412, as the preconditions of the request say
+ * (HT-18). */
+struct problem *answer_apply_conditions(struct request *r, const char *etag);
+/* The preconditions of a write of a resource with this tag. */
+struct problem *check_write_conditions(struct request *r, const char *etag);
 
 #endif

@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "api/api_private.h"
-#include "api/problem_reply.h"
 #include "api/routes.h"
 #include "base/token.h"
 
@@ -92,34 +91,30 @@ static const char *given_ticket(const struct request *r)
     return MHD_lookup_connection_value(r->mhd, MHD_GET_ARGUMENT_KIND, param_name(PARAM_TICKET));
 }
 
-static bool check_ticket(struct request *r, const char *ticket)
+static struct problem *check_ticket(struct request *r, const char *ticket)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest) && look_up(r, digest);
-    if (!ok)
-        refuse_credentials(
-            r, PROBLEM_INVALID_TOKEN,
-            "The ticket is not known, was used, or has expired; POST /v1/stream-tickets gives another.");
-    return ok;
+    return ok ? NULL
+              : refuse_credentials(r, PROBLEM_INVALID_TOKEN,
+                                   "The ticket is not known, was used, or has expired; POST "
+                                   "/v1/stream-tickets gives another.");
 }
 
-bool check_token(struct request *r)
+struct problem *check_token(struct request *r)
 {
     if (r->route->flags & ROUTE_PUBLIC)
-        return true;
+        return NULL;
     const char *field = r->headers.values[HEADER_AUTHORIZATION];
     const char *ticket = field ? NULL : given_ticket(r);
     if (ticket)
         return check_ticket(r, ticket);
-    if (!field) {
-        refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
-        return false;
-    }
+    if (!field)
+        return refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
     uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = read_credentials(r, field, digest) && look_up(r, digest);
-    if (!ok)
-        refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
-    return ok;
+    return ok ? NULL
+              : refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
 }
 
 void tell_denied(struct request *r, enum problem_code code)
@@ -129,24 +124,21 @@ void tell_denied(struct request *r, enum problem_code code)
     request_tell(r, cmd);
 }
 
-bool check_permission(struct request *r)
+struct problem *check_permission(struct request *r)
 {
     if (!r->token)
-        return true;
+        return NULL;
     if (r->token->role < r->route->role) {
-        respond_with(r, PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
-                     role_name(r->route->role), role_name(r->token->role));
         tell_denied(r, PROBLEM_FORBIDDEN);
-        return false;
+        return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
+                           role_name(r->route->role), role_name(r->token->role));
     }
     bool is_there = r->project && config_project(r->api->options.config, r->project);
     bool is_seen = is_there && api_token_sees_project(r->token, r->project);
     if (is_there && !is_seen)
         tell_denied(r, PROBLEM_PROJECT_NOT_FOUND);
-    if (r->project && !is_seen) {
-        respond_with(r, PROBLEM_PROJECT_NOT_FOUND,
-                     "There is no project of this name that the token may see.");
-        return false;
-    }
-    return true;
+    if (r->project && !is_seen)
+        return problem_new(PROBLEM_PROJECT_NOT_FOUND,
+                           "There is no project of this name that the token may see.");
+    return NULL;
 }

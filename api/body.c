@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "api/idempotency.h"
-#include "api/problem_reply.h"
 #include "api/routes.h"
 
 enum { BODY_VALUES_MAX = 100000 };
@@ -17,39 +16,31 @@ bool body_append(struct request *r, const char *bytes, size_t len)
     return r->body_seen <= 4 * r->body.max;
 }
 
-bool check_body(struct request *r)
+struct problem *check_body(struct request *r)
 {
     if (r->body_seen > r->body.max) {
         r->must_close = true;
-        respond_with(r, PROBLEM_BODY_TOO_LARGE, "The body is longer than the %zu bytes of this operation.",
-                     r->body.max);
-        return false;
+        return problem_new(PROBLEM_BODY_TOO_LARGE, "The body is longer than the %zu bytes of this operation.",
+                           r->body.max);
     }
     idempotency_take_fingerprint(r);
     if (!(r->route->flags & ROUTE_BODY))
-        return true;
+        return NULL;
     if (!r->body.len && r->route->flags & ROUTE_BODY_OPTIONAL)
-        return true;
+        return NULL;
     if (!r->body.len) {
-        respond_with(r, PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
-        return false;
+        return problem_new(PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
     }
     static const struct json_limits limits = {SIZE_MAX, BODY_VALUES_MAX, BODY_VALUES_MAX};
-    if (json_scan(r->body.data, r->body.len, &limits) == JSON_SCAN_TOO_MANY_VALUES) {
-        respond_with(r, PROBLEM_BODY_TOO_LARGE, "The body has more than %d values.", BODY_VALUES_MAX);
-        return false;
-    }
+    if (json_scan(r->body.data, r->body.len, &limits) == JSON_SCAN_TOO_MANY_VALUES)
+        return problem_new(PROBLEM_BODY_TOO_LARGE, "The body has more than %d values.", BODY_VALUES_MAX);
     struct json_fault fault;
     r->document = json_parse_strict(r->body.data, r->body.len, &fault);
     buffer_done(&r->body);
-    if (!r->document) {
-        respond_with(r, PROBLEM_INVALID_JSON, "Line %d, column %d: %s.", fault.line, fault.column,
-                     fault.text);
-        return false;
-    }
-    if (!json_is_object(r->document)) {
-        respond_with(r, PROBLEM_INVALID_JSON, "The body is not a JSON object.");
-        return false;
-    }
-    return true;
+    if (!r->document)
+        return problem_new(PROBLEM_INVALID_JSON, "Line %d, column %d: %s.", fault.line, fault.column,
+                           fault.text);
+    if (!json_is_object(r->document))
+        return problem_new(PROBLEM_INVALID_JSON, "The body is not a JSON object.");
+    return NULL;
 }

@@ -6,35 +6,32 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/problem_reply.h"
 #include "api/routes.h"
 
 /* Operations without a body let a small one pass unread: some clients send "{}" with everything. */
 enum { IGNORED_BODY = 16 * 1024 };
 
-static bool check_expect(struct request *r)
+static struct problem *check_expect(struct request *r)
 {
     const char *expect = r->headers.values[HEADER_EXPECT];
     if (!expect || !strcasecmp(expect, "100-continue"))
-        return true;
-    respond_with(r, PROBLEM_EXPECTATION_FAILED, "Expect holds something else than 100-continue.");
-    return false;
+        return NULL;
+    return problem_new(PROBLEM_EXPECTATION_FAILED, "Expect holds something else than 100-continue.");
 }
 
-static bool check_length(struct request *r)
+static struct problem *check_length(struct request *r)
 {
     size_t limit = r->route->body_limit ? r->route->body_limit : IGNORED_BODY;
     buffer_init(&r->body, limit);
     const char *length = r->headers.values[HEADER_CONTENT_LENGTH];
     if (!length)
-        return true;
+        return NULL;
     errno = 0;
     unsigned long long number = strtoull(length, NULL, 10);
     if (errno == 0 && number <= limit)
-        return true;
-    respond_with(r, PROBLEM_BODY_TOO_LARGE, "The body is %s bytes long; this operation takes %zu.", length,
-                 limit);
-    return false;
+        return NULL;
+    return problem_new(PROBLEM_BODY_TOO_LARGE, "The body is %s bytes long; this operation takes %zu.", length,
+                       limit);
 }
 
 /* application/json (or a merge patch where one is taken), with charset=utf-8 or without. */
@@ -56,24 +53,26 @@ static bool is_json_type(const struct request *r, const char *type)
     return true;
 }
 
-static bool check_type(struct request *r)
+static struct problem *check_type(struct request *r)
 {
     const char *type = r->headers.values[HEADER_CONTENT_TYPE];
     const char *coding = r->headers.values[HEADER_CONTENT_ENCODING];
     if (!r->has_body || !(r->route->flags & ROUTE_BODY))
-        return true;
+        return NULL;
     if (!type || !is_json_type(r, type)) {
         const char *taken = r->route->flags & ROUTE_MERGE_PATCH ? TYPE_PATCH ", " TYPE_JSON : TYPE_JSON;
-        respond_with(r, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be one of %s, in UTF-8.", taken);
-        answer_header(&r->answer, r->method == METHOD_PATCH ? "Accept-Patch" : "Accept", "%s", taken);
-        return false;
+        struct problem *p =
+            problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be one of %s, in UTF-8.", taken);
+        problem_set_field(p, r->method == METHOD_PATCH ? "Accept-Patch" : "Accept", taken);
+        return p;
     }
     if (coding && strcasecmp(coding, "identity") != 0) {
-        respond_with(r, PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to come without a content coding.");
-        answer_header(&r->answer, "Accept-Encoding", "identity");
-        return false;
+        struct problem *p =
+            problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to come without a content coding.");
+        problem_set_field(p, "Accept-Encoding", "identity");
+        return p;
     }
-    return true;
+    return NULL;
 }
 
 bool accepts_stream(const struct request *r)
@@ -89,24 +88,28 @@ static const struct {
     const char *type;
 } forms[] = {{ROUTE_OFFERS_YAML, TYPE_YAML}, {ROUTE_OFFERS_STREAM, TYPE_STREAM}};
 
-static bool check_accept(struct request *r)
+static struct problem *check_accept(struct request *r)
 {
     const char *accept = r->headers.values[HEADER_ACCEPT], *other = NULL;
     if (r->route->flags & ROUTE_ANY_TYPE || accept_quality(accept, TYPE_JSON))
-        return true;
+        return NULL;
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         if (!(r->route->flags & forms[i].flag))
             continue;
         other = forms[i].type;
         if (accept_quality(accept, other))
-            return true;
+            return NULL;
     }
-    respond_with(r, PROBLEM_NOT_ACCEPTABLE, "Accept takes none of the forms of this resource: %s%s%s.",
-                 TYPE_JSON, other ? ", " : "", other ? other : "");
-    return false;
+    return problem_new(PROBLEM_NOT_ACCEPTABLE, "Accept takes none of the forms of this resource: %s%s%s.",
+                       TYPE_JSON, other ? ", " : "", other ? other : "");
 }
 
-bool check_content(struct request *r)
+struct problem *check_content(struct request *r)
 {
-    return check_expect(r) && check_length(r) && check_type(r) && check_accept(r);
+    struct problem *p = check_expect(r);
+    if (!p)
+        p = check_length(r);
+    if (!p)
+        p = check_type(r);
+    return p ? p : check_accept(r);
 }

@@ -9,18 +9,16 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/problem_reply.h"
 #include "api/reaper.h"
 #include "api/request.h"
 #include "base/attrs.h"
 
 enum { MAX_FIELDS = 64, MAX_HEADER_BYTES = 16 * 1024, MAX_TARGET = 8 * 1024, MAX_PORT = 65535 };
 
-static bool refuse(struct request *r, enum problem_code code, const char *detail)
+static struct problem *refuse(struct request *r, enum problem_code code, const char *detail)
 {
     r->must_close = true;
-    respond_with(r, code, "%s", detail);
-    return false;
+    return problem_new(code, "%s", detail);
 }
 
 #define DIGITS  "0123456789"
@@ -70,18 +68,18 @@ static const char *duplicate_fault(const struct headers *h)
     return NULL;
 }
 
-static bool check_coding(struct request *r)
+static struct problem *check_coding(struct request *r)
 {
     const char *coding = r->headers.values[HEADER_TRANSFER_ENCODING];
     if (!coding)
-        return true;
+        return NULL;
     if (r->is_http_1_0)
         return refuse(r, PROBLEM_MALFORMED_REQUEST, "HTTP/1.0 has no Transfer-Encoding.");
     if (r->headers.counts[HEADER_CONTENT_LENGTH])
         return refuse(r, PROBLEM_MALFORMED_REQUEST,
                       "Content-Length and Transfer-Encoding exclude each other.");
     if (!strcasecmp(coding, "chunked"))
-        return true;
+        return NULL;
     const char *last = strrchr(coding, ',');
     if (last && !strcasecmp(last + 1 + strspn(last + 1, " \t"), "chunked"))
         return refuse(r, PROBLEM_NOT_SUPPORTED, "The only transfer coding is chunked.");
@@ -93,7 +91,7 @@ static bool length_is_zero(const char *length)
     return length[strspn(length, "0")] == '\0';
 }
 
-bool check_framing(struct request *r)
+struct problem *check_framing(struct request *r)
 {
     const struct headers *h = &r->headers;
     const char *length = h->values[HEADER_CONTENT_LENGTH];
@@ -110,11 +108,10 @@ bool check_framing(struct request *r)
         return refuse(r, PROBLEM_MALFORMED_REQUEST, h->fault);
     const char *fault = duplicate_fault(h);
     if (fault) {
-        (void)refuse(r, PROBLEM_MALFORMED_REQUEST, fault);
+        struct problem *p = refuse(r, PROBLEM_MALFORMED_REQUEST, fault);
         if (h->counts[HEADER_AUTHORIZATION] > 1)
-            answer_header(&r->answer, "WWW-Authenticate",
-                          "Bearer realm=\"shootd\", error=\"invalid_request\"");
-        return false;
+            problem_set_field(p, "WWW-Authenticate", "Bearer realm=\"shootd\", error=\"invalid_request\"");
+        return p;
     }
     if (h->values[HEADER_HOST] && !host_is_valid(h->values[HEADER_HOST]))
         return refuse(r, PROBLEM_MALFORMED_REQUEST, "Host is not a valid authority.");

@@ -19,7 +19,7 @@ static bool says_no_cache(const struct request *r)
     return false;
 }
 
-static bool finish(struct request *r, struct command *cmd)
+static struct problem *finish(struct request *r, struct command *cmd)
 {
     const char *source = "shootd; fwd=request; stored";
     if (cmd->fresh_failed)
@@ -27,20 +27,18 @@ static bool finish(struct request *r, struct command *cmd)
     else if (cmd->fresh_recent)
         source = "shootd; hit; detail=\"Cleura was read moments ago\"";
     answer_header(&r->answer, "Cache-Status", "%s", source);
-    r->serve(r);
-    return true;
+    return r->serve(r);
 }
 
-bool fresh_wanted(struct request *r, void (*serve)(struct request *r))
+struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r))
 {
     if (!says_no_cache(r))
-        return false;
+        return serve(r);
     if (throttle_fresh(r)) {
         answer_header(&r->answer, "Cache-Status", "%s",
                       "shootd; hit; detail=\"the token has asked for too many fresh reads\"");
         r->serve = serve; /* says where the answer comes from */
-        serve(r);
-        return true;
+        return serve(r);
     }
     struct command *cmd = request_command(r, COMMAND_FRESH);
     int64_t wait = prefer_read(r).wait_s;
@@ -50,8 +48,7 @@ bool fresh_wanted(struct request *r, void (*serve)(struct request *r))
     cmd->deadline = env_mono(r->api->options.env) + (wait < most ? wait : most) * US_PER_S;
     r->serve = serve;
     r->finish = finish;
-    request_park(r, cmd);
-    return true;
+    return request_park(r, cmd);
 }
 
 void fresh_tell_source(struct request *r)

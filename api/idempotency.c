@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api/checks.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "api/routes.h"
 
@@ -35,20 +34,19 @@ static bool read_key(const char *field, const char **ret_key, size_t *ret_len)
     return len >= KEY_MIN && len <= KEY_MAX && !strcmp(key + len, quoted ? "\"" : "");
 }
 
-bool check_idempotency_key(struct request *r)
+struct problem *check_idempotency_key(struct request *r)
 {
     const char *field = r->headers.values[HEADER_IDEMPOTENCY_KEY];
     const char *key;
     size_t len;
     if (!field || r->route->method != METHOD_POST) /* the other methods are idempotent by themselves */
-        return true;
+        return NULL;
     if (r->headers.counts[HEADER_IDEMPOTENCY_KEY] > 1 || !read_key(field, &key, &len)) {
         struct problem *p = NULL;
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Idempotency-Key", "malformed",
                           NULL, "has to be one key of %d to %d of A-Z a-z 0-9 . _ ~ -, in quotes or without",
                           KEY_MIN, KEY_MAX);
-        respond_problem(r, p);
-        return false;
+        return p;
     }
     crypto_hash_sha256_state state;
     (void)crypto_hash_sha256_init(&state);
@@ -56,7 +54,7 @@ bool check_idempotency_key(struct request *r)
     add(&state, r->route->operation);
     (void)crypto_hash_sha256_update(&state, (const unsigned char *)key, len);
     finish(&state, r->idempotency.key);
-    return true;
+    return NULL;
 }
 
 void idempotency_take_fingerprint(struct request *r)

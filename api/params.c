@@ -8,7 +8,6 @@
 #include "api/api_private.h"
 #include "api/resources/cluster_order.h"
 #include "api/match.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/attrs.h"
@@ -459,14 +458,11 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-bool params_read(struct request *r, uint32_t known)
+struct problem *params_read(struct request *r)
 {
-    struct reading in = {.r = r, .known = known};
+    struct reading in = {.r = r, .known = r->route->params};
     (void)MHD_get_connection_values_n(r->mhd, MHD_GET_ARGUMENT_KIND, read_argument, &in);
-    if (!in.problem)
-        return true;
-    respond_problem(r, in.problem);
-    return false;
+    return in.problem;
 }
 
 void params_done(struct params *p)

@@ -75,8 +75,8 @@ struct request;
  * before it parses them: the problem, or NULL. The caller owns it.
  */
 struct problem *params_refuse_target(const char *target);
-/* Decodes and checks the query of `r` against `known`; false when the answer (400) was decided. */
-bool params_read(struct request *r, uint32_t known);
+/* Decodes and checks the query of `r` against what its route knows. */
+struct problem *params_read(struct request *r);
 void params_done(struct params *p);
 const char *param_name(enum param_id id);
 /* A moment as people write it: RFC 3339, a date (its beginning in UTC), or days from now ("30d"). */

@@ -5,7 +5,6 @@
 
 #include "api/api_private.h"
 #include "api/conditional.h"
-#include "api/problem_reply.h"
 #include "api/routes.h"
 #include "base/mem.h"
 
@@ -85,16 +84,16 @@ struct command *request_command(struct request *r, enum command_type type)
     return cmd;
 }
 
-static void reply_stopping(struct request *r)
+static struct problem *stopping(void)
 {
     struct problem *gone =
         problem_new(PROBLEM_SHUTTING_DOWN, "The server is being stopped; what became of the "
                                            "request can be read back after its restart.");
     gone->retry_after_s = 5;
-    respond_problem(r, gone);
+    return gone;
 }
 
-void request_park(struct request *r, struct command *cmd)
+struct problem *request_park(struct request *r, struct command *cmd)
 {
     struct api *api = r->api;
     /* Counted before the flag is read: api_stop sets the flag before it reads the count. */
@@ -102,8 +101,7 @@ void request_park(struct request *r, struct command *cmd)
     if (atomic_load(&api->stopping)) {
         atomic_fetch_sub(&api->lot.count, 1);
         command_free(cmd);
-        reply_stopping(r);
-        return;
+        return stopping();
     }
     struct parking *p = MEM_NEW(struct parking);
     (void)pthread_mutex_init(&p->lock, NULL);
@@ -123,6 +121,7 @@ void request_park(struct request *r, struct command *cmd)
      */
     MHD_suspend_connection(r->mhd);
     api->options.post(api->options.post_ctx, cmd);
+    return NULL;
 }
 
 void request_tell(struct request *r, struct command *cmd)
@@ -149,15 +148,14 @@ static void choose_tag(const struct request *r, struct command *cmd)
         etag_of_bytes(cmd->answer, strlen(cmd->answer), cmd->etag);
 }
 
-static void answer_command(struct request *r, struct command *cmd)
+static struct problem *answer_command(struct request *r, struct command *cmd)
 {
     struct answer *a = &r->answer;
-    if (cmd->problem) {
-        respond_problem(r, TAKE_PTR(cmd->problem));
-        return;
-    }
-    if (r->finish && r->finish(r, cmd))
-        return;
+    if (cmd->problem)
+        return TAKE_PTR(cmd->problem);
+    struct problem *p = r->finish ? r->finish(r, cmd) : NULL;
+    if (p || a->status)
+        return p;
     choose_tag(r, cmd);
     if (cmd->answer) {
         size_t len = strlen(cmd->answer);
@@ -175,7 +173,8 @@ static void answer_command(struct request *r, struct command *cmd)
     if (cmd->retry_after_s > 0)
         answer_header(a, "Retry-After", "%d", cmd->retry_after_s);
     if (r->route->method == METHOD_GET && cmd->etag[0] && cmd->status == MHD_HTTP_OK)
-        answer_apply_conditions(r, cmd->etag);
+        return answer_apply_conditions(r, cmd->etag);
+    return NULL;
 }
 
 /* Takes the request off the lot; returns its command when that was answered. */
@@ -196,26 +195,23 @@ static struct command *leave_lot(struct request *r)
     return cmd;
 }
 
-static void reply_overdue(struct request *r)
+static struct problem *overdue(void)
 {
     struct problem *p = problem_new(PROBLEM_OUTCOME_UNKNOWN,
                                     "The server could not finish the request in time; what became of "
                                     "it is not known yet.");
     p->retry_after_s = 5;
-    respond_problem(r, p);
+    return p;
 }
 
-void request_unpark(struct request *r)
+struct problem *request_unpark(struct request *r)
 {
     struct command *cmd = leave_lot(r);
-    if (cmd) {
-        answer_command(r, cmd);
-        command_free(cmd);
-    } else if (atomic_load(&r->api->stopping)) {
-        reply_stopping(r);
-    } else {
-        reply_overdue(r);
-    }
+    if (!cmd)
+        return atomic_load(&r->api->stopping) ? stopping() : overdue();
+    struct problem *p = answer_command(r, cmd);
+    command_free(cmd);
+    return p;
 }
 
 void request_abandon(struct request *r)

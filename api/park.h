@@ -28,11 +28,11 @@ void lot_done(struct lot *lot);
 struct command *request_command(struct request *r, enum command_type type);
 /* Suspends the connection and posts `cmd`, which it takes. The request is answered with the command's answer.
  */
-void request_park(struct request *r, struct command *cmd);
+struct problem *request_park(struct request *r, struct command *cmd);
 /* Posts a command whose answer nobody waits for. It is left out while the server stops. */
 void request_tell(struct request *r, struct command *cmd);
 /* Second call after resume: turns the command's answer into r->answer. */
-void request_unpark(struct request *r);
+struct problem *request_unpark(struct request *r);
 /*
  * The client left while its request was parked: libmicrohttpd ends it without calling the handler again.
  * Harmless for a request that is not parked. Its HTTP thread.

@@ -15,39 +15,38 @@ struct view_blob *read_blob(struct request *r, enum view_section section, const 
     return blob;
 }
 
-void reply_blob(struct request *r, struct view_blob *blob)
+struct problem *reply_blob(struct request *r, struct view_blob *blob)
 {
     answer_blob(&r->answer, MHD_HTTP_OK, blob);
     answer_field(&r->answer, "Cache-Control", "private, no-cache");
-    if (blob->etag[0])
-        answer_apply_conditions(r, blob->etag);
+    return blob->etag[0] ? answer_apply_conditions(r, blob->etag) : NULL;
 }
 
-static void reply_made(struct request *r, char *text, size_t len, const char *cache_control)
+static struct problem *reply_made(struct request *r, char *text, size_t len, const char *cache_control)
 {
     char etag[ETAG_DIGEST_BYTES];
     etag_of_bytes(text, len, etag);
     answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, text, len);
     answer_field(&r->answer, "Cache-Control", cache_control);
     answer_field(&r->answer, "ETag", etag);
-    answer_apply_conditions(r, etag);
+    return answer_apply_conditions(r, etag);
 }
 
-void reply_text(struct request *r, char *text, size_t len)
+struct problem *reply_text(struct request *r, char *text, size_t len)
 {
-    reply_made(r, text, len, "private, no-cache");
+    return reply_made(r, text, len, "private, no-cache");
 }
 
-void reply_document(struct request *r, json_t *doc)
-{
-    char *text = json_text(doc);
-    json_decref(doc);
-    reply_text(r, text, strlen(text));
-}
-
-void reply_public(struct request *r, json_t *doc)
+struct problem *reply_document(struct request *r, json_t *doc)
 {
     char *text = json_text(doc);
     json_decref(doc);
-    reply_made(r, text, strlen(text), "no-cache");
+    return reply_text(r, text, strlen(text));
+}
+
+struct problem *reply_public(struct request *r, json_t *doc)
+{
+    char *text = json_text(doc);
+    json_decref(doc);
+    return reply_made(r, text, strlen(text), "no-cache");
 }

@@ -8,8 +8,8 @@
 #include "api/checks.h"
 #include "api/cors.h"
 #include "api/match.h"
-#include "api/problem_reply.h"
 #include "api/reaper.h"
+#include "api/routes.h"
 #include "base/ids.h"
 #include "base/mem.h"
 
@@ -112,12 +112,11 @@ static const char *path_of_target(const char *target)
     return path ? path : "/";
 }
 
-static bool check_method(struct request *r)
+static struct problem *check_method(struct request *r)
 {
-    if (r->method != METHOD_MAX_)
-        return true;
-    respond_with(r, PROBLEM_METHOD_UNKNOWN, "This server does not know the method.");
-    return false;
+    return r->method == METHOD_MAX_
+               ? problem_new(PROBLEM_METHOD_UNKNOWN, "This server does not know the method.")
+               : NULL;
 }
 
 static bool method_is_safe(enum method m)
@@ -125,65 +124,113 @@ static bool method_is_safe(enum method m)
     return m == METHOD_GET || m == METHOD_HEAD || m == METHOD_OPTIONS;
 }
 
-static bool check_draining(struct request *r)
+static struct problem *check_draining(struct request *r)
 {
     if (method_is_safe(r->method) || !atomic_load(&r->api->draining))
-        return true;
+        return NULL;
     struct problem *p =
         problem_new(PROBLEM_SHUTTING_DOWN, "The server is being stopped; nothing was accepted.");
     p->retry_after_s = 5;
-    respond_problem(r, p);
-    return false;
+    return p;
 }
 
-static void answer_methods(struct request *r, unsigned allowed)
+static void answer_options(struct request *r, const char *allow)
+{
+    answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
+    cors_answer_preflight(r, allow);
+    answer_header(&r->answer, "Allow", "%s", allow);
+}
+
+/* The path is known, the method is none of its own. */
+static struct problem *refuse_method(struct request *r, unsigned allowed)
 {
     char allow[128];
     route_allow(allowed, allow, sizeof(allow));
     if (r->method == METHOD_OPTIONS) {
-        answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
-        cors_answer_preflight(r, allow);
-    } else {
-        respond_with(r, PROBLEM_METHOD_NOT_ALLOWED, "The resource has the methods %s.", allow);
+        answer_options(r, allow);
+        return NULL;
     }
-    answer_header(&r->answer, "Allow", "%s", allow);
+    struct problem *p = problem_new(PROBLEM_METHOD_NOT_ALLOWED, "The resource has the methods %s.", allow);
+    problem_set_field(p, "Allow", allow);
+    return p;
 }
 
-static bool check_route(struct request *r, const char *target)
+static struct problem *check_route(struct request *r)
 {
-    if (r->method == METHOD_OPTIONS && !strcmp(target, "*")) {
+    if (r->method == METHOD_OPTIONS && !strcmp(r->target, "*")) {
         answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
         answer_header(&r->answer, "Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-        return false;
+        return NULL;
     }
-    const char *path = path_of_target(target);
+    const char *path = path_of_target(r->target);
     r->path = mem_strdup(path);
     const char *fault = path ? path_split(r) : "The request target is not a path.";
-    if (fault) {
-        respond_with(r, PROBLEM_MALFORMED_REQUEST, "%s", fault);
-        return false;
-    }
+    if (fault)
+        return problem_new(PROBLEM_MALFORMED_REQUEST, "%s", fault);
     unsigned allowed;
     r->route = route_match(r, &allowed);
     if (r->route)
-        return true;
-    if (allowed)
-        answer_methods(r, allowed);
-    else
-        respond_with(r, PROBLEM_NOT_FOUND, "There is no resource at this path; GET /openapi.yaml lists all.");
-    return false;
+        return NULL;
+    return allowed ? refuse_method(r, allowed)
+                   : problem_new(PROBLEM_NOT_FOUND,
+                                 "There is no resource at this path; GET /openapi.yaml lists all.");
+}
+
+/* Challenges of AU-7. */
+static void add_challenge(struct request *r, enum problem_code code)
+{
+    static const char *const challenges[PROBLEM_MAX_] = {
+        [PROBLEM_UNAUTHENTICATED] = "Bearer realm=\"shootd\"",
+        [PROBLEM_INVALID_TOKEN] = "Bearer realm=\"shootd\", error=\"invalid_token\"",
+        [PROBLEM_FORBIDDEN] = "Bearer realm=\"shootd\", error=\"insufficient_scope\"",
+    };
+    if (!challenges[code])
+        return;
+    const char *role = code == PROBLEM_FORBIDDEN && r->route ? role_name(r->route->role) : NULL;
+    answer_header(&r->answer, "WWW-Authenticate", role ? "%s, scope=\"%s\"" : "%s", challenges[code], role);
+}
+
+/* The one place where problems become answers (HT-1 to HT-5); takes `p`, NULL is none. */
+static void answer_problem(struct request *r, struct problem *p)
+{
+    if (!p)
+        return;
+    r->answer.header_count = 0; /* those of the answer that it replaces */
+    r->problem = p->code;
+    json_t *doc CLEANUP_JSON = problem_to_json(p, r->id);
+    char *text = json_text(doc);
+    answer_text(&r->answer, problem_kind(p->code)->status, TYPE_PROBLEM, text, strlen(text));
+    answer_field(&r->answer, "Cache-Control", "no-store");
+    if (p->retry_after_s > 0)
+        answer_header(&r->answer, "Retry-After", "%d", p->retry_after_s);
+    add_challenge(r, p->code);
+    if (p->field)
+        answer_field(&r->answer, p->field, p->field_value);
+    problem_free(p);
 }
 
 bool request_check(struct request *r, const char *target)
 {
+    static struct problem *(*const checks[])(struct request * r) = {
+        check_framing, check_method,     check_draining, check_route, check_token,
+        check_quota,   check_permission, check_content,  params_read, check_idempotency_key,
+    };
+    r->target = target;
     buffer_init(&r->body, 16 * 1024); /* bounds what a refused request may still send */
-    return check_framing(r) && check_method(r) && check_draining(r) && check_route(r, target) &&
-           check_token(r) && check_quota(r) && check_permission(r) && check_content(r) &&
-           params_read(r, r->route->params) && check_idempotency_key(r);
+    for (size_t i = 0; i < ARRAY_LEN(checks) && !r->answer.status; i++)
+        answer_problem(r, checks[i](r));
+    return !r->answer.status;
 }
 
 void request_handle(struct request *r)
 {
-    if (check_body(r) && check_collection(r))
-        r->route->handler(r);
+    struct problem *p = check_body(r);
+    if (!p)
+        p = check_collection(r);
+    answer_problem(r, p ? p : r->route->handler(r));
+}
+
+void request_resumed(struct request *r)
+{
+    answer_problem(r, request_unpark(r));
 }

@@ -66,6 +66,7 @@ struct request {
     bool has_body;   /* the framing announces one */
     bool must_close; /* nothing after this request may be parsed (6.5) */
 
+    const char *target;                         /* without its query */
     char *path;                                 /* decoded in place; segments point into it */
     const char *segments[REQUEST_MAX_SEGMENTS]; /* of the path */
     unsigned segment_count;
@@ -86,11 +87,12 @@ struct request {
 
     struct parking *parking;
     struct stream *stream; /* the answer is one; a reference */
-    /* Turns the command's answer into another form; false leaves it to the common way. NULL: none. */
-    bool (*finish)(struct request *r, struct command *cmd);
-    void (*serve)(struct request *r); /* answers from the view once a fresh read is over (api/fresh.h) */
-    enum problem_code problem;        /* PROBLEM_MAX_: none */
-    struct answer answer;             /* last: see request_new */
+    /* Turns the command's answer into another form, or leaves it to the common way. NULL: none. */
+    struct problem *(*finish)(struct request *r, struct command *cmd);
+    struct problem *(*serve)(
+        struct request *r);    /* answers from the view once a fresh read is over (api/fresh.h) */
+    enum problem_code problem; /* PROBLEM_MAX_: none */
+    struct answer answer;      /* last: see request_new */
 };
 
 /* Opens a request; never NULL. The memory is that of the connection's last one, if there was one. */
@@ -103,6 +105,8 @@ void request_free(struct request *r);
 bool request_check(struct request *r, const char *target);
 /* The whole request is here: parses the body and runs the handler, which answers or parks. */
 void request_handle(struct request *r);
+/* It was parked and goes on: its command was answered, or is not waited for any longer. */
+void request_resumed(struct request *r);
 
 /* The trace that the request is part of: its client's, or one that begins here (HT-51). */
 const struct trace *request_trace(struct request *r);

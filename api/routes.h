@@ -24,7 +24,7 @@ struct route {
     const char *operation; /* operationId of the contract */
     enum method method;
     const char *template; /* also the metrics label */
-    void (*handler)(struct request *r);
+    struct problem *(*handler)(struct request *r);
     enum role role; /* the least role */
     unsigned flags;
     size_t body_limit;

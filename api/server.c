@@ -137,7 +137,7 @@ static enum MHD_Result on_complete(struct request *r)
         if (r->stage == STAGE_PARKED)
             return MHD_YES; /* `r` may already be on its way back, but only this thread brings it */
     } else if (r->stage == STAGE_PARKED) {
-        request_unpark(r);
+        request_resumed(r);
     }
     return respond_send(r);
 }

@@ -6,7 +6,6 @@
 
 #include "api/api_private.h"
 #include "api/checks.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -195,34 +194,32 @@ static void answer_stream(struct request *r)
     answer_field(a, "Vary", "Accept");
 }
 
-static void refuse(struct request *r, enum problem_code code, const char *detail)
+static struct problem *refuse(enum problem_code code, const char *detail)
 {
     struct problem *p = problem_new(code, "%s", detail);
     p->retry_after_s = RETRY_AFTER_S;
-    respond_problem(r, p);
+    return p;
 }
 
-void streams_open(struct request *r, struct command_events *asked, int64_t position)
+struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position)
 {
     struct streams *all = &r->api->streams;
     if (r->method == METHOD_HEAD) {
         answer_stream(r);
-        return;
+        return NULL;
     }
-    if (atomic_load(&r->api->draining)) {
-        refuse(r, PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
-        return;
-    }
+    if (atomic_load(&r->api->draining))
+        return refuse(PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
     struct stream *s = stream_new(r, &all->counts, asked, position);
     if (!let_in(all, s)) {
-        refuse(r, PROBLEM_TOO_MANY_STREAMS,
-               "As many event streams are open as the server, or this token, may have.");
         stream_unref(s);
-        return;
+        return refuse(PROBLEM_TOO_MANY_STREAMS,
+                      "As many event streams are open as the server, or this token, may have.");
     }
     r->stream = s;
     r->must_close = true; /* the next one may begin elsewhere (AO-24) */
     answer_stream(r);
+    return NULL;
 }
 
 enum stream_end streams_completed(struct request *r)

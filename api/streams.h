@@ -42,9 +42,9 @@ unsigned streams_suspended(const struct streams *all);
 
 /*
  * Lets a stream for the request in (it takes what `asked` owns) and decides the answer: the stream, its
- * headers alone for HEAD, or 503 over the caps. The worker of the request.
+ * headers alone for HEAD; over the caps it is a problem. The worker of the request.
  */
-void streams_open(struct request *r, struct command_events *asked, int64_t position);
+struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position);
 /* The request of a stream is completed: tells why the stream ended. */
 enum stream_end streams_completed(struct request *r);
 

@@ -7,7 +7,6 @@
 
 #include "api/api_private.h"
 #include "api/checks.h"
-#include "api/problem_reply.h"
 
 /* Digests are evenly spread as they are. */
 static uint64_t key_of_token(const struct api_token *token)
@@ -35,23 +34,22 @@ static int with_jitter(const struct request *r, int seconds)
     return seconds + (int)(random % (2 + (unsigned)seconds / 4));
 }
 
-static void refuse(struct request *r, const char *detail)
+static struct problem *refuse(struct request *r, const char *detail)
 {
     struct problem *p = problem_new(PROBLEM_QUOTA_EXCEEDED, "%s", detail);
     p->extra = json_object();
     json_set_take(p->extra, "violated-policies", json_pack("[s]", r->quota.quota->name));
     p->retry_after_s = with_jitter(r, r->quota.seconds);
-    respond_problem(r, p);
+    return p;
 }
 
-bool check_quota(struct request *r)
+struct problem *check_quota(struct request *r)
 {
     if (!r->token)
-        return true;
+        return NULL;
     r->quota = quota_take(&r->api->requests, key_of_token(r->token), r->started);
-    if (r->quota.is_refused)
-        refuse(r, "The token has made more requests within a minute than it may.");
-    return !r->quota.is_refused;
+    return r->quota.is_refused ? refuse(r, "The token has made more requests within a minute than it may.")
+                               : NULL;
 }
 
 bool throttle_fresh(struct request *r)
@@ -59,11 +57,10 @@ bool throttle_fresh(struct request *r)
     return quota_take(&r->api->fresh_reads, key_of_token(r->token), r->started).is_refused;
 }
 
-void refuse_credentials(struct request *r, enum problem_code code, const char *detail)
+struct problem *refuse_credentials(struct request *r, enum problem_code code, const char *detail)
 {
     r->quota = quota_take(&r->api->auth_failures, key_of_network(r), r->started);
-    if (r->quota.is_refused)
-        refuse(r, "Too many requests with wrong or missing credentials came from this address.");
-    else
-        respond_with(r, code, "%s", detail);
+    return r->quota.is_refused
+               ? refuse(r, "Too many requests with wrong or missing credentials came from this address.")
+               : problem_new(code, "%s", detail);
 }

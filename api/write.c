@@ -59,22 +59,22 @@ static void tell_applied(struct request *r, const struct preferences *p, const s
         answer_header(&r->answer, "Preference-Applied", "%.*s", (int)applied.len, applied.data);
 }
 
-static bool finish(struct request *r, struct command *cmd)
+static struct problem *finish(struct request *r, struct command *cmd)
 {
     struct preferences p = prefer_read(r);
     if (cmd->dry_run)
-        return false;
+        return NULL;
     tell_applied(r, &p, cmd);
     if (p.minimal) {
         free(TAKE_PTR(cmd->answer));
         if (cmd->status == MHD_HTTP_OK)
             cmd->status = MHD_HTTP_NO_CONTENT;
     }
-    return false; /* the rest is answered in the common way */
+    return NULL; /* the rest is answered in the common way */
 }
 
-void write_park(struct request *r, struct command *cmd)
+struct problem *write_park(struct request *r, struct command *cmd)
 {
     r->finish = finish;
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }

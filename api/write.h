@@ -12,6 +12,6 @@ struct request;
 /* A command with dry_run and wait as the request says. */
 struct command *write_command(struct request *r, enum command_type type);
 /* As request_park; the answer says which preferences were followed. */
-void write_park(struct request *r, struct command *cmd);
+struct problem *write_park(struct request *r, struct command *cmd);
 
 #endif

@@ -35,7 +35,7 @@ static void check_passed(struct request *r, const char *body)
     FUZZ_CHECK(r->headers.counts[HEADER_CONTENT_LENGTH] <= 1);
     (void)cursor_read(r, &place);
     (void)body_append(r, body, strlen(body));
-    FUZZ_CHECK(check_body(r) == !r->answer.status);
+    problem_free(check_body(r));
 }
 
 /* What is refused is told as a problem, in text that can be read. */

@@ -9,7 +9,6 @@
 #include "api/api_private.h"
 #include "api/checks.h"
 #include "api/list.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "base/mem.h"
 
@@ -60,11 +59,12 @@ static bool add_account(struct request *r, const struct view_blob *blob, struct 
     return true;
 }
 
-void handle_accounts(struct request *r)
+struct problem *handle_accounts(struct request *r)
 {
     struct cursor_place after, next = {.number_count = 0};
-    if (!list_place(r, &after))
-        return;
+    struct problem *p = list_place(r, &after);
+    if (p)
+        return p;
     struct buffer out CLEANUP_BUFFER;
     list_open(&out);
     int64_t left = param_number(&r->params, PARAM_LIMIT);
@@ -80,38 +80,37 @@ void handle_accounts(struct request *r)
     }
     bool more = i < count && shown && cursor_place_set(&next, shown);
     view_leave(r->api->options.view);
-    list_close(r, &out, more ? &next : NULL);
+    return list_close(r, &out, more ? &next : NULL);
 }
 
 /*
  * Parks the command for the account of the path. A login is felt by every project of the account and by the
  * phone of its owner: who asks must see them all.
  */
-static void park_for_account(struct request *r, enum command_type type)
+static struct problem *park_for_account(struct request *r, enum command_type type)
 {
     bool all = false;
     const struct config_account *account = find_account(r, r->item);
     json_t *projects CLEANUP_JSON = account ? visible_projects(r, account, &all) : NULL;
-    if (!projects || !is_visible(r, projects)) {
-        respond_with(r, PROBLEM_ACCOUNT_NOT_FOUND,
-                     "There is no account of this name that the token may see.");
-    } else if (!all) {
-        respond_with(r, PROBLEM_FORBIDDEN,
-                     "This operation needs the role admin for every project of the account.");
+    if (!projects || !is_visible(r, projects))
+        return problem_new(PROBLEM_ACCOUNT_NOT_FOUND,
+                           "There is no account of this name that the token may see.");
+    if (!all) {
         tell_denied(r, PROBLEM_FORBIDDEN);
-    } else {
-        struct command *cmd = request_command(r, type);
-        cmd->name = mem_strdup(r->item);
-        request_park(r, cmd);
+        return problem_new(PROBLEM_FORBIDDEN,
+                           "This operation needs the role admin for every project of the account.");
     }
+    struct command *cmd = request_command(r, type);
+    cmd->name = mem_strdup(r->item);
+    return request_park(r, cmd);
 }
 
-void handle_account_login(struct request *r)
+struct problem *handle_account_login(struct request *r)
 {
-    park_for_account(r, COMMAND_ACCOUNT_LOGIN);
+    return park_for_account(r, COMMAND_ACCOUNT_LOGIN);
 }
 
-void handle_account_verify(struct request *r)
+struct problem *handle_account_verify(struct request *r)
 {
-    park_for_account(r, COMMAND_ACCOUNT_VERIFY);
+    return park_for_account(r, COMMAND_ACCOUNT_VERIFY);
 }

@@ -48,10 +48,10 @@ static char **wanted_projects(const struct request *r)
     return list;
 }
 
-static bool finish_page(struct request *r, struct command *cmd)
+static struct problem *finish_page(struct request *r, struct command *cmd)
 {
     if (!cmd->answer)
-        return false;
+        return NULL;
     struct buffer out CLEANUP_BUFFER;
     size_t len = strlen(cmd->answer);
     list_open(&out);
@@ -61,15 +61,15 @@ static bool finish_page(struct request *r, struct command *cmd)
     struct cursor_place next = {.number_count = 0};
     (void)snprintf(key, sizeof(key), "%lld", (long long)cmd->next);
     (void)cursor_place_set(&next, key);
-    list_close(r, &out, cmd->next ? &next : NULL);
-    return true;
+    return list_close(r, &out, cmd->next ? &next : NULL);
 }
 
-void handle_audit(struct request *r)
+struct problem *handle_audit(struct request *r)
 {
     struct cursor_place place;
-    if (!list_place(r, &place))
-        return;
+    struct problem *p = list_place(r, &place);
+    if (p)
+        return p;
     struct command *cmd = request_command(r, COMMAND_AUDIT);
     cmd->audit = (struct audit_query){
         .before = strtoll(place.key, NULL, 10),
@@ -82,5 +82,5 @@ void handle_audit(struct request *r)
         .outcomes = (unsigned)(r->params.given[PARAM_OUTCOME] ? r->params.numbers[PARAM_OUTCOME] : 0),
     };
     r->finish = finish_page;
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }

@@ -146,7 +146,7 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
             (void *)(uintptr_t)selection->order);
 }
 
-static void reply_sorted(struct request *r, const struct list_query *query)
+static struct problem *reply_sorted(struct request *r, const struct list_query *query)
 {
     struct cursor_place place, next;
     struct cluster_order order;
@@ -154,8 +154,9 @@ static void reply_sorted(struct request *r, const struct list_query *query)
     char project[CURSOR_MAX_KEY + 1];
     json_t *valid CLEANUP_JSON = NULL;
     (void)cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid); /* api/params.c found it good */
-    if (!list_place(r, &place))
-        return;
+    struct problem *p = list_place(r, &place);
+    if (p)
+        return p;
     order_row_of_place(&order, r->api->options.config, &place, project, &after);
 
     size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
@@ -171,12 +172,12 @@ static void reply_sorted(struct request *r, const struct list_query *query)
     bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
     view_leave(r->api->options.view);
     list_tell_age(r, query, oldest);
-    list_close(r, &out, more ? &next : NULL);
+    return list_close(r, &out, more ? &next : NULL);
 }
 
 /* ---- */
 
-static void serve_clusters(struct request *r)
+static struct problem *serve_clusters(struct request *r)
 {
     char *prefix CLEANUP_FREE = r->project ? mem_printf("%s/", r->project) : NULL;
     const struct list_query query = {.section = VIEW_CLUSTERS,
@@ -184,14 +185,10 @@ static void serve_clusters(struct request *r)
                                      .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
                                      .tells_age = true,
                                      .wanted = cluster_is_wanted};
-    if (r->params.given[PARAM_SORT])
-        reply_sorted(r, &query);
-    else
-        list_reply(r, &query);
+    return r->params.given[PARAM_SORT] ? reply_sorted(r, &query) : list_reply(r, &query);
 }
 
-void handle_clusters(struct request *r)
+struct problem *handle_clusters(struct request *r)
 {
-    if (!fresh_wanted(r, serve_clusters))
-        serve_clusters(r);
+    return fresh_read(r, serve_clusters);
 }

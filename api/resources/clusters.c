@@ -6,47 +6,43 @@
 
 #include "api/api_private.h"
 #include "api/fresh.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "api/write.h"
 #include "base/mem.h"
 
 enum { CLUSTER_KEY_BYTES = 256 };
 
-static void serve_cluster(struct request *r)
+static struct problem *serve_cluster(struct request *r)
 {
     char key[CLUSTER_KEY_BYTES];
     int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
     struct view_blob *blob = n < CLUSTER_KEY_BYTES ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
-    if (!blob) {
-        respond_with(r, PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
-        return;
-    }
+    if (!blob)
+        return problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
     if (blob->observed_at)
         fresh_tell_age(r, blob->observed_at);
     fresh_tell_source(r);
-    reply_blob(r, blob);
+    return reply_blob(r, blob);
 }
 
-void handle_cluster(struct request *r)
+struct problem *handle_cluster(struct request *r)
 {
-    if (!fresh_wanted(r, serve_cluster))
-        serve_cluster(r);
+    return fresh_read(r, serve_cluster);
 }
 
-void handle_cluster_create(struct request *r)
+struct problem *handle_cluster_create(struct request *r)
 {
-    write_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
+    return write_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
 }
 
-void handle_cluster_put(struct request *r)
+struct problem *handle_cluster_put(struct request *r)
 {
-    write_park(r, write_command(r, COMMAND_CLUSTER_PUT));
+    return write_park(r, write_command(r, COMMAND_CLUSTER_PUT));
 }
 
-void handle_cluster_patch(struct request *r)
+struct problem *handle_cluster_patch(struct request *r)
 {
-    write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
+    return write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
 }
 
 /* What changes the spec or ends the cluster has methods of its own. */
@@ -55,22 +51,20 @@ static bool is_action(int type)
     return type >= 0 && type != OPERATION_CREATE && type != OPERATION_UPDATE && type != OPERATION_DELETE;
 }
 
-void handle_cluster_action(struct request *r)
+struct problem *handle_cluster_action(struct request *r)
 {
     int type = operation_type_from_name(r->item);
-    if (!is_action(type)) {
-        respond_with(
-            r, PROBLEM_NOT_FOUND,
+    if (!is_action(type))
+        return problem_new(
+            PROBLEM_NOT_FOUND,
             "There is no action of this name; there are hibernate, wake, reconcile, retry, maintain, "
             "enable-ha, rotate-ca-prepare and rotate-ca-complete.");
-        return;
-    }
     struct command *cmd = write_command(r, COMMAND_CLUSTER_ACTION);
     cmd->action = (enum operation_type)type;
-    write_park(r, cmd);
+    return write_park(r, cmd);
 }
 
-void handle_cluster_delete(struct request *r)
+struct problem *handle_cluster_delete(struct request *r)
 {
-    write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
+    return write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
 }

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "api/api_private.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "api/resources/handlers.h"
 #include "base/mem.h"
@@ -63,31 +62,29 @@ static json_t *make_credential(const char *api, const struct kubeconfig_parts *p
     return doc;
 }
 
-static bool finish_credential(struct request *r, struct command *cmd)
+static struct problem *finish_credential(struct request *r, struct command *cmd)
 {
     char *expires_at CLEANUP_FREE = NULL;
     char *text = kubeconfig_take_file(cmd, &expires_at);
     struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = text ? kubeconfig_parse(text) : NULL;
     json_t *doc = parts ? make_credential(credential_api(r), parts, expires_at) : NULL;
     mem_free_secret(text);
-    if (!doc) {
-        respond_with(r, PROBLEM_UPSTREAM_ERROR,
-                     "Cleura's kubeconfig holds neither a client certificate nor a token.");
-        return true;
-    }
+    if (!doc)
+        return problem_new(PROBLEM_UPSTREAM_ERROR,
+                           "Cleura's kubeconfig holds neither a client certificate nor a token.");
     char *answer = json_text(doc);
     json_wipe(doc);
     json_decref(doc);
     answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, answer, strlen(answer));
     r->answer.secret = true;
     answer_header(&r->answer, "Cache-Control", "no-store");
-    return true;
+    return NULL;
 }
 
-void handle_credential(struct request *r)
+struct problem *handle_credential(struct request *r)
 {
     r->finish = finish_credential;
-    kubeconfig_request(r);
+    return kubeconfig_request(r);
 }
 
 /* ---- the kubeconfig that calls it ---- */
@@ -143,7 +140,7 @@ static void check_header_file(const struct request *r, bool is_exec, struct prob
                         "has to be an absolute path: nothing expands ~ or variables when kubectl runs curl");
 }
 
-bool credential_check_params(struct request *r)
+struct problem *credential_check_params(struct request *r)
 {
     bool is_exec = r->params.given[PARAM_FORMAT] && r->params.numbers[PARAM_FORMAT] == 1 << FORMAT_EXEC;
     static const enum param_id of_exec[] = {PARAM_HEADER_FILE, PARAM_API_VERSION};
@@ -154,10 +151,7 @@ bool credential_check_params(struct request *r)
     check_header_file(r, is_exec, &p);
     if (is_exec)
         check_address(r, &p);
-    if (!p)
-        return true;
-    respond_problem(r, p);
-    return false;
+    return p;
 }
 
 static void add_argument(struct buffer *url, const struct request *r, enum param_id id)

@@ -8,7 +8,6 @@
 #include "api/api_private.h"
 #include "api/checks.h"
 #include "api/list.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "api/request.h"
 #include "base/attrs.h"
@@ -75,40 +74,37 @@ static void read_projects(struct request *r, struct command_events *events)
     }
 }
 
-/* Where the page begins: the cursor's place or `after`; false when the answer (400) was decided. */
-static bool read_begin(struct request *r, int64_t *ret_after)
+/* Where the page begins: the cursor's place or `after`. */
+static struct problem *read_begin(struct request *r, int64_t *ret_after)
 {
     struct cursor_place place;
+    struct problem *p = NULL;
     if (r->params.given[PARAM_CURSOR] && r->params.given[PARAM_AFTER]) {
-        struct problem *p = NULL;
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
                           "tells where to begin, and so does cursor; give one of them");
-        respond_problem(r, p);
-        return false;
+        return p;
     }
-    if (!list_place(r, &place))
-        return false;
-    *ret_after = *place.key ? strtoll(place.key, NULL, 10) : param_number(&r->params, PARAM_AFTER);
-    return true;
+    p = list_place(r, &place);
+    if (!p)
+        *ret_after = *place.key ? strtoll(place.key, NULL, 10) : param_number(&r->params, PARAM_AFTER);
+    return p;
 }
 
 /* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
-static bool finish_page(struct request *r, struct command *cmd)
+static struct problem *finish_page(struct request *r, struct command *cmd)
 {
     json_t *doc = cmd->answer ? json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL) : NULL;
     const char *sequence = json_str(doc, "next_cursor");
     struct cursor_place next = {.number_count = 0};
     char cursor[CURSOR_TEXT_BYTES];
     if (!doc)
-        return false;
+        return NULL;
     if (sequence && cursor_place_set(&next, sequence)) {
         cursor_make(r, &next, cursor);
         json_set_str(doc, "next_cursor", cursor);
     }
-    reply_document(r, doc);
-    if (r->answer.status < MHD_HTTP_BAD_REQUEST)
-        answer_field(&r->answer, "Vary", "Accept");
-    return true;
+    answer_field(&r->answer, "Vary", "Accept");
+    return reply_document(r, doc);
 }
 
 /* What belongs to the other form of the answer, and credentials that are given twice. */
@@ -146,31 +142,30 @@ static int64_t read_position(struct request *r, struct problem **faults)
     return position;
 }
 
-static void stream_events(struct request *r, const char *cluster)
+static struct problem *stream_events(struct request *r, const char *cluster)
 {
     struct command_events asked = {.cluster = NULL};
     struct problem *faults = NULL;
     check_form(r, &faults);
     read_types(r, &asked, &faults);
     int64_t position = read_position(r, &faults);
-    if (faults) {
-        respond_problem(r, faults);
-    } else {
+    if (!faults) {
         read_projects(r, &asked);
         asked.cluster = mem_strdup(cluster);
-        streams_open(r, &asked, position);
+        faults = streams_open(r, &asked, position);
     }
     string_list_free(asked.types);
     string_list_free(asked.projects);
     free(asked.cluster);
+    return faults;
 }
 
-static void page_events(struct request *r, const char *cluster)
+static struct problem *page_events(struct request *r, const char *cluster)
 {
     int64_t after;
-    if (!read_begin(r, &after))
-        return;
-    struct problem *faults = NULL;
+    struct problem *faults = read_begin(r, &after);
+    if (faults)
+        return faults;
     struct command *cmd = request_command(r, COMMAND_EVENTS);
     struct command_events *events = &cmd->events;
     events->after = after;
@@ -182,28 +177,24 @@ static void page_events(struct request *r, const char *cluster)
                           NULL, "is for streams; pages are asked for with a token");
     if (faults) {
         command_free(cmd);
-        respond_problem(r, faults);
-        return;
+        return faults;
     }
     read_projects(r, events);
     r->finish = finish_page;
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }
 
-static void read_events(struct request *r, const char *cluster)
+static struct problem *read_events(struct request *r, const char *cluster)
 {
-    if (accepts_stream(r))
-        stream_events(r, cluster);
-    else
-        page_events(r, cluster);
+    return accepts_stream(r) ? stream_events(r, cluster) : page_events(r, cluster);
 }
 
-void handle_events(struct request *r)
+struct problem *handle_events(struct request *r)
 {
-    read_events(r, r->params.texts[PARAM_CLUSTER]);
+    return read_events(r, r->params.texts[PARAM_CLUSTER]);
 }
 
-void handle_cluster_events(struct request *r)
+struct problem *handle_cluster_events(struct request *r)
 {
-    read_events(r, r->name);
+    return read_events(r, r->name);
 }

@@ -45,15 +45,16 @@ static void reply_checks(struct request *r, const struct check *checks, size_t c
     answer_header(&r->answer, "Cache-Control", "no-store");
 }
 
-void handle_livez(struct request *r)
+struct problem *handle_livez(struct request *r)
 {
     char why[WHY_BYTES];
     const struct api_options *o = &r->api->options;
     const struct check checks[] = {{"progress", ask(o->live, o->live_ctx, why), why}};
     reply_checks(r, checks, 1, "");
+    return NULL;
 }
 
-void handle_readyz(struct request *r)
+struct problem *handle_readyz(struct request *r)
 {
     char why_not_live[WHY_BYTES], why_not_writable[WHY_BYTES];
     const struct api_options *o = &r->api->options;
@@ -73,4 +74,5 @@ void handle_readyz(struct request *r)
     if (o->remarks)
         o->remarks(o->live_ctx, remarks, sizeof(remarks));
     reply_checks(r, checks, ARRAY_LEN(checks), remarks);
+    return NULL;
 }

@@ -3,7 +3,6 @@
 
 #include "api/api_private.h"
 #include "api/resources/handlers.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "base/mem.h"
 #include "model/issues.h"
@@ -30,7 +29,7 @@ static json_t *render(const struct view_blob *cluster, const struct view_blob *o
     return doc;
 }
 
-void handle_issues(struct request *r)
+struct problem *handle_issues(struct request *r)
 {
     char key[CLUSTER_KEY_BYTES];
     int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
@@ -41,11 +40,11 @@ void handle_issues(struct request *r)
     struct view_blob *operation = c ? take(s, VIEW_OPERATIONS, c->operation_id) : NULL;
     struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
     view_leave(r->api->options.view);
-    if (cluster)
-        reply_document(r, render(cluster, operation, catalog, env_wall(r->api->options.env)));
-    else
-        respond_with(r, PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+    struct problem *p =
+        cluster ? reply_document(r, render(cluster, operation, catalog, env_wall(r->api->options.env)))
+                : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
     view_blob_unref(cluster);
     view_blob_unref(operation);
     view_blob_unref(catalog);
+    return p;
 }

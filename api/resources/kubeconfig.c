@@ -7,7 +7,6 @@
 #include "api/api_private.h"
 #include "api/checks.h"
 #include "api/resources/handlers.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -42,35 +41,35 @@ static void reply_file(struct request *r, char *text)
     answer_header(&r->answer, "Cache-Control", "no-store");
 }
 
-static bool finish_kubeconfig(struct request *r, struct command *cmd)
+static struct problem *finish_kubeconfig(struct request *r, struct command *cmd)
 {
     enum param_format format = wanted_format(r);
     char *text = format == FORMAT_JSON ? NULL : kubeconfig_take_file(cmd, NULL);
     if (!text)
-        return false;
+        return NULL;
     if (format == FORMAT_YAML) {
         reply_file(r, text);
-        return true;
+        return NULL;
     }
-    if (!credential_reply_exec(r, text))
-        respond_with(r, PROBLEM_UPSTREAM_ERROR, "Cleura's kubeconfig names no server.");
+    bool ok = credential_reply_exec(r, text);
     mem_free_secret(text);
-    return true;
+    return ok ? NULL : problem_new(PROBLEM_UPSTREAM_ERROR, "Cleura's kubeconfig names no server.");
 }
 
-void kubeconfig_request(struct request *r)
+struct problem *kubeconfig_request(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_KUBECONFIG);
     cmd->ttl_seconds = (int)param_number(&r->params, PARAM_TTL_SECONDS);
     cmd->min_remaining_seconds = (int)param_number(&r->params, PARAM_MIN_REMAINING_SECONDS);
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }
 
-void handle_kubeconfig(struct request *r)
+struct problem *handle_kubeconfig(struct request *r)
 {
-    if (!credential_check_params(r))
-        return;
+    struct problem *p = credential_check_params(r);
+    if (p)
+        return p;
     answer_header(&r->answer, "Vary", "Accept");
     r->finish = finish_kubeconfig;
-    kubeconfig_request(r);
+    return kubeconfig_request(r);
 }

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 
 struct command;
+struct problem;
 struct request;
 
 /* Asks the deciding side for a kubeconfig, as the parameters say; r->finish makes the answer. */
-void kubeconfig_request(struct request *r);
+struct problem *kubeconfig_request(struct request *r);
 /*
  * The file in the command's answer, as a secret that the caller frees; NULL when there is none. The expiry
  * (NULL: not known) is freed by the caller too; ret_expires_at may be NULL.
@@ -28,8 +29,8 @@ char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at);
 bool credential_reply_exec(struct request *r, const char *kubeconfig);
 /*
  * Checks the parameters of format=exec, and that the address of this server is known: `public_url`, or, when
- * it listens on loopback, what the client calls it. False when the answer (400) was decided.
+ * it listens on loopback, what the client calls it.
  */
-bool credential_check_params(struct request *r);
+struct problem *credential_check_params(struct request *r);
 
 #endif

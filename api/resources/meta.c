@@ -9,7 +9,7 @@
 #include "api/request.h"
 #include "base/timefmt.h"
 
-void handle_metrics(struct request *r)
+struct problem *handle_metrics(struct request *r)
 {
     enum { MAX_METRICS = 16 * 1024 * 1024 };
     const struct api_options *o = &r->api->options;
@@ -22,9 +22,10 @@ void handle_metrics(struct request *r)
     char *text = buffer_take(&out, &len);
     answer_text(&r->answer, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len);
     answer_header(&r->answer, "Cache-Control", "no-store");
+    return NULL;
 }
 
-void handle_version(struct request *r)
+struct problem *handle_version(struct request *r)
 {
     json_t *doc = json_object();
     json_set_str(doc, "name", "shootd");
@@ -33,29 +34,29 @@ void handle_version(struct request *r)
     json_set_str(doc, "api", "v1");
     json_set_str(doc, "store_id", r->api->options.store_id);
     json_set_str(doc, "start_id", r->api->options.start_id);
-    reply_public(r, doc);
+    return reply_public(r, doc);
 }
 
-static void reply_contract(struct request *r, const char *type, const unsigned char *bytes, size_t len,
-                           _Atomic(struct view_coded *) *coded_place)
+static struct problem *reply_contract(struct request *r, const char *type, const unsigned char *bytes,
+                                      size_t len, _Atomic(struct view_coded *) *coded_place)
 {
     answer_prepared(&r->answer, MHD_HTTP_OK, type, bytes, len, coded_place);
     answer_header(&r->answer, "Cache-Control", "max-age=300");
     answer_header(&r->answer, "ETag", "%s", r->api->openapi_etag);
-    answer_apply_conditions(r, r->api->openapi_etag);
+    return answer_apply_conditions(r, r->api->openapi_etag);
 }
 
-void handle_openapi_yaml(struct request *r)
+struct problem *handle_openapi_yaml(struct request *r)
 {
-    reply_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len, &r->api->openapi_coded[0]);
+    return reply_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len, &r->api->openapi_coded[0]);
 }
 
-void handle_openapi_json(struct request *r)
+struct problem *handle_openapi_json(struct request *r)
 {
-    reply_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
+    return reply_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
 }
 
-void handle_whoami(struct request *r)
+struct problem *handle_whoami(struct request *r)
 {
     const struct api_token *t = r->token;
     char text[TIME_TEXT_BYTES];
@@ -65,5 +66,5 @@ void handle_whoami(struct request *r)
     json_set_str(doc, "role", role_name(t->role));
     json_set_take(doc, "projects", string_list_to_json(t->projects));
     json_set_str(doc, "expires_at", t->expires_at ? time_rfc3339(t->expires_at, false, text) : NULL);
-    reply_document(r, doc);
+    return reply_document(r, doc);
 }

@@ -6,7 +6,6 @@
 
 #include "api/api_private.h"
 #include "api/checks.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "api/write.h"
 #include "base/mem.h"
@@ -55,30 +54,29 @@ static json_t *names_of(const struct cluster *c, const json_t *there)
     return names;
 }
 
-/* NULL when the answer was decided. */
-static struct view_blob *find_cluster(struct request *r)
+static struct problem *find_cluster(struct request *r, struct view_blob **ret)
 {
     char key[256];
     int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
-    struct view_blob *blob = n < (int)sizeof(key) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
-    if (!blob)
-        respond_with(r, PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
-    return blob;
+    *ret = n < (int)sizeof(key) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
+    return *ret ? NULL
+                : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
 }
 
-static void reply(struct request *r, json_t *doc, const struct view_blob *cluster)
+static struct problem *reply(struct request *r, json_t *doc, const struct view_blob *cluster)
 {
     answer_json(&r->answer, MHD_HTTP_OK, doc);
     answer_header(&r->answer, "Cache-Control", "private, no-cache");
     answer_header(&r->answer, "ETag", "%s", cluster->etag);
-    answer_apply_conditions(r, cluster->etag);
+    return answer_apply_conditions(r, cluster->etag);
 }
 
-void handle_node_pools(struct request *r)
+struct problem *handle_node_pools(struct request *r)
 {
-    struct view_blob *blob = find_cluster(r);
-    if (!blob)
-        return;
+    struct view_blob *blob;
+    struct problem *p = find_cluster(r, &blob);
+    if (p)
+        return p;
     const struct cluster *c = blob->subject;
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
     json_t *names CLEANUP_JSON = names_of(c, there);
@@ -90,48 +88,51 @@ void handle_node_pools(struct request *r)
     json_t *doc = json_object();
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
-    reply(r, doc, blob);
+    p = reply(r, doc, blob);
     view_blob_unref(blob);
+    return p;
 }
 
-void handle_node_pool(struct request *r)
+struct problem *handle_node_pool(struct request *r)
 {
-    struct view_blob *blob = find_cluster(r);
-    if (!blob)
-        return;
+    struct view_blob *blob;
+    struct problem *p = find_cluster(r, &blob);
+    if (p)
+        return p;
     const struct cluster *c = blob->subject;
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
     if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
-        reply(r, render(c, there, r->item), blob);
+        p = reply(r, render(c, there, r->item), blob);
     else
-        respond_with(r, PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
+        p = problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
     view_blob_unref(blob);
+    return p;
 }
 
-static void write_pool(struct request *r, enum pool_write how)
+static struct problem *write_pool(struct request *r, enum pool_write how)
 {
     struct command *cmd = write_command(r, COMMAND_NODE_POOL);
     cmd->pool = how;
     cmd->item = mem_strdup(r->item);
-    write_park(r, cmd);
+    return write_park(r, cmd);
 }
 
-void handle_node_pool_create(struct request *r)
+struct problem *handle_node_pool_create(struct request *r)
 {
-    write_pool(r, POOL_ADD);
+    return write_pool(r, POOL_ADD);
 }
 
-void handle_node_pool_put(struct request *r)
+struct problem *handle_node_pool_put(struct request *r)
 {
-    write_pool(r, POOL_REPLACE);
+    return write_pool(r, POOL_REPLACE);
 }
 
-void handle_node_pool_patch(struct request *r)
+struct problem *handle_node_pool_patch(struct request *r)
 {
-    write_pool(r, POOL_MERGE);
+    return write_pool(r, POOL_MERGE);
 }
 
-void handle_node_pool_delete(struct request *r)
+struct problem *handle_node_pool_delete(struct request *r)
 {
-    write_pool(r, POOL_REMOVE);
+    return write_pool(r, POOL_REMOVE);
 }

@@ -6,7 +6,6 @@
 #include "api/api_private.h"
 #include "api/list.h"
 #include "api/prefer.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "base/mem.h"
 
@@ -23,15 +22,16 @@ static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
            param_has_value(p, PARAM_STATUS, (int)op->status);
 }
 
-void handle_operations(struct request *r)
+struct problem *handle_operations(struct request *r)
 {
-    list_reply(r, &(struct list_query){
-                      .section = VIEW_OPERATIONS, .newest_first = true, .wanted = operation_is_wanted});
+    return list_reply(r, &(struct list_query){.section = VIEW_OPERATIONS,
+                                              .newest_first = true,
+                                              .wanted = operation_is_wanted});
 }
 
-void handle_cluster_operations(struct request *r)
+struct problem *handle_cluster_operations(struct request *r)
 {
-    handle_operations(r);
+    return handle_operations(r);
 }
 
 /* Seconds to wait for the end; adds what the answer has to say about it. */
@@ -48,48 +48,51 @@ static int64_t wait_seconds(struct request *r)
     return wait < most ? wait : most;
 }
 
-static void wait_for_end(struct request *r, int64_t seconds)
+static struct problem *wait_for_end(struct request *r, int64_t seconds)
 {
     struct command *cmd = request_command(r, COMMAND_OPERATION_WAIT);
     cmd->deadline = env_mono(r->api->options.env) + seconds * US_PER_S;
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }
 
-/* The operation of the path, or NULL after a 404. */
-static struct view_blob *find_operation(struct request *r)
+/* The operation of the path. */
+static struct problem *find_operation(struct request *r, struct view_blob **ret)
 {
     struct view_blob *blob = read_blob(r, VIEW_OPERATIONS, r->item);
     const struct operation *op = blob ? blob->subject : NULL;
-    if (op && api_token_sees_project(r->token, op->project))
-        return blob;
+    if (op && api_token_sees_project(r->token, op->project)) {
+        *ret = blob;
+        return NULL;
+    }
     view_blob_unref(blob);
-    respond_with(r, PROBLEM_OPERATION_NOT_FOUND, "There is no operation of this id that the token may see.");
-    return NULL;
+    return problem_new(PROBLEM_OPERATION_NOT_FOUND,
+                       "There is no operation of this id that the token may see.");
 }
 
-void handle_operation_cancel(struct request *r)
+struct problem *handle_operation_cancel(struct request *r)
 {
-    struct view_blob *blob = find_operation(r);
-    if (!blob)
-        return;
+    struct view_blob *blob;
+    struct problem *p = find_operation(r, &blob);
+    if (p)
+        return p;
     view_blob_unref(blob);
-    request_park(r, request_command(r, COMMAND_OPERATION_CANCEL));
+    return request_park(r, request_command(r, COMMAND_OPERATION_CANCEL));
 }
 
-void handle_operation(struct request *r)
+struct problem *handle_operation(struct request *r)
 {
-    struct view_blob *blob = find_operation(r);
-    if (!blob)
-        return;
+    struct view_blob *blob;
+    struct problem *p = find_operation(r, &blob);
+    if (p)
+        return p;
     const struct operation *op = blob->subject;
     bool is_final = operation_status_is_final(op->status);
     int64_t seconds = wait_seconds(r);
     if (!is_final && seconds > 0 && request_may_wait(r)) {
         view_blob_unref(blob);
-        wait_for_end(r, seconds);
-        return;
+        return wait_for_end(r, seconds);
     }
     if (!is_final)
         answer_header(&r->answer, "Retry-After", "%d", POLL_AGAIN_S);
-    reply_blob(r, blob);
+    return reply_blob(r, blob);
 }

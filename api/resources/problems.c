@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/checks.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "api/request.h"
 #include "model/problem.h"
@@ -46,21 +45,17 @@ static bool wants_page(const struct request *r)
     return accept && accept_quality(accept, "text/html") > accept_quality(accept, TYPE_JSON);
 }
 
-void handle_problem(struct request *r)
+struct problem *handle_problem(struct request *r)
 {
     int code = problem_from_name(r->item);
-    if (code < 0) {
-        respond_with(r, PROBLEM_NOT_FOUND, "There is no problem of this code.");
-        return;
-    }
+    if (code < 0)
+        return problem_new(PROBLEM_NOT_FOUND, "There is no problem of this code.");
     const struct problem_kind *kind = problem_kind((enum problem_code)code);
     json_t *doc = problem_kind_to_json((enum problem_code)code);
-    if (wants_page(r)) {
-        reply_page(r, kind, json_str(doc, "fault"));
-        json_decref(doc);
-    } else {
-        reply_public(r, doc);
-    }
-    if (r->answer.status < 400)
-        answer_header(&r->answer, "Vary", "Accept");
+    answer_header(&r->answer, "Vary", "Accept");
+    if (!wants_page(r))
+        return reply_public(r, doc);
+    reply_page(r, kind, json_str(doc, "fault"));
+    json_decref(doc);
+    return NULL;
 }

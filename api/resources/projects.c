@@ -4,7 +4,6 @@
 
 #include "api/api_private.h"
 #include "api/list.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 
 static bool project_is_visible(struct request *r, const struct view_blob *blob)
@@ -12,31 +11,26 @@ static bool project_is_visible(struct request *r, const struct view_blob *blob)
     return api_token_sees_project(r->token, blob->key);
 }
 
-void handle_projects(struct request *r)
+struct problem *handle_projects(struct request *r)
 {
-    list_reply(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
+    return list_reply(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
 }
 
-void handle_project(struct request *r)
+struct problem *handle_project(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_PROJECTS, r->project);
-    if (blob)
-        reply_blob(r, blob);
-    else
-        respond_with(r, PROBLEM_PROJECT_NOT_FOUND,
-                     "There is no project of this name that the token may see.");
+    return blob ? reply_blob(r, blob)
+                : problem_new(PROBLEM_PROJECT_NOT_FOUND,
+                              "There is no project of this name that the token may see.");
 }
 
-void handle_location_confirm(struct request *r)
+struct problem *handle_location_confirm(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_LOCATION_CONFIRM));
+    return request_park(r, request_command(r, COMMAND_LOCATION_CONFIRM));
 }
 
-void handle_catalog(struct request *r)
+struct problem *handle_catalog(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);
-    if (blob)
-        reply_blob(r, blob);
-    else
-        request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
+    return blob ? reply_blob(r, blob) : request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
 }

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/problem_reply.h"
 #include "api/request.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 
 enum { RETRY_AFTER_S = 10 };
 
-void handle_stream_ticket_create(struct request *r)
+struct problem *handle_stream_ticket_create(struct request *r)
 {
     char ticket[TICKET_BYTES];
     const struct env *env = r->api->options.env;
@@ -21,8 +20,7 @@ void handle_stream_ticket_create(struct request *r)
             problem_new(PROBLEM_TOO_MANY_REQUESTS, "Too many tickets are unused; each ends after %d seconds.",
                         TICKET_LIFETIME_S);
         p->retry_after_s = RETRY_AFTER_S;
-        respond_problem(r, p);
-        return;
+        return p;
     }
     char time[TIME_TEXT_BYTES];
     (void)time_rfc3339(env_wall(env) + TICKET_LIFETIME_S * US_PER_S, false, time);
@@ -31,4 +29,5 @@ void handle_stream_ticket_create(struct request *r)
     answer_text(&r->answer, MHD_HTTP_CREATED, TYPE_JSON, text, strlen(text));
     r->answer.secret = true;
     answer_field(&r->answer, "Cache-Control", "no-store");
+    return NULL;
 }

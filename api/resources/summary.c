@@ -95,7 +95,7 @@ static json_t *render(const struct counts *n, int64_t open)
     return doc;
 }
 
-void handle_summary(struct request *r)
+struct problem *handle_summary(struct request *r)
 {
     struct counts n = {
         .now = env_wall(r->api->options.env), .by_version = json_object(), .by_project = json_object()};
@@ -111,5 +111,5 @@ void handle_summary(struct request *r)
     }
     int64_t open = open_operations(r, s);
     view_leave(r->api->options.view);
-    reply_document(r, render(&n, open));
+    return reply_document(r, render(&n, open));
 }

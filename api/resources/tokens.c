@@ -9,7 +9,6 @@
 
 #include "api/api_private.h"
 #include "api/list.h"
-#include "api/problem_reply.h"
 #include "base/mem.h"
 #include "view/render.h"
 
@@ -39,11 +38,12 @@ static void add_token(struct buffer *out, const struct api_token *token)
     list_add(out, text, strlen(text));
 }
 
-void handle_tokens(struct request *r)
+struct problem *handle_tokens(struct request *r)
 {
     struct cursor_place after, next = {.number_count = 0};
-    if (!list_place(r, &after))
-        return;
+    struct problem *p = list_place(r, &after);
+    if (p)
+        return p;
     struct buffer out CLEANUP_BUFFER;
     list_open(&out);
     int64_t left = param_number(&r->params, PARAM_LIMIT);
@@ -62,18 +62,18 @@ void handle_tokens(struct request *r)
     }
     view_leave(r->api->options.view);
     free(tokens);
-    list_close(r, &out, more ? &next : NULL);
+    return list_close(r, &out, more ? &next : NULL);
 }
 
-void handle_token_create(struct request *r)
+struct problem *handle_token_create(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_TOKEN_CREATE));
+    return request_park(r, request_command(r, COMMAND_TOKEN_CREATE));
 }
 
-void handle_token_delete(struct request *r)
+struct problem *handle_token_delete(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_TOKEN_DELETE);
     cmd->disables_webhooks =
         r->params.given[PARAM_WEBHOOKS] && r->params.numbers[PARAM_WEBHOOKS] == 1 << WEBHOOKS_DISABLE;
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }

@@ -6,7 +6,6 @@
 
 #include "api/api_private.h"
 #include "api/list.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "api/routes.h"
 #include "base/mem.h"
@@ -17,103 +16,108 @@ static bool webhook_is_visible(struct request *r, const struct view_blob *blob)
     return subscription_is_visible(blob->subject, r->token->projects);
 }
 
-void handle_webhooks(struct request *r)
+struct problem *handle_webhooks(struct request *r)
 {
-    list_reply(r, &(struct list_query){.section = VIEW_WEBHOOKS, .wanted = webhook_is_visible});
+    return list_reply(r, &(struct list_query){.section = VIEW_WEBHOOKS, .wanted = webhook_is_visible});
 }
 
-void handle_webhook_create(struct request *r)
+struct problem *handle_webhook_create(struct request *r)
 {
-    request_park(r, request_command(r, COMMAND_WEBHOOK_CREATE));
+    return request_park(r, request_command(r, COMMAND_WEBHOOK_CREATE));
 }
 
-/* The webhook of the path, or NULL after a 404. */
-static struct view_blob *find_webhook(struct request *r)
+/* The webhook of the path. */
+static struct problem *find_webhook(struct request *r, struct view_blob **ret)
 {
     struct view_blob *blob = read_blob(r, VIEW_WEBHOOKS, r->item);
-    if (blob && webhook_is_visible(r, blob))
-        return blob;
+    if (blob && webhook_is_visible(r, blob)) {
+        *ret = blob;
+        return NULL;
+    }
     view_blob_unref(blob);
-    respond_with(r, PROBLEM_WEBHOOK_NOT_FOUND, "There is no webhook of this id that the token may see.");
-    return NULL;
+    return problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "There is no webhook of this id that the token may see.");
 }
 
-void handle_webhook(struct request *r)
+struct problem *handle_webhook(struct request *r)
 {
-    struct view_blob *blob = find_webhook(r);
-    if (blob)
-        reply_blob(r, blob);
+    struct view_blob *blob;
+    struct problem *p = find_webhook(r, &blob);
+    return p ? p : reply_blob(r, blob);
 }
 
-/* NULL after an answer. What If-Match named here is compared again when it is decided. */
-static struct command *command_about(struct request *r, enum command_type type)
+/* A command about the webhook of the path. What If-Match named here is compared again when it is decided. */
+static struct problem *command_about(struct request *r, enum command_type type, struct command **ret)
 {
-    struct view_blob *blob = find_webhook(r);
-    struct command *cmd = NULL;
-    if (blob && (r->route->method == METHOD_GET || answer_allows_write(r, blob->etag))) {
+    struct view_blob *blob;
+    bool writes = r->route->method != METHOD_GET;
+    struct problem *p = find_webhook(r, &blob);
+    if (p)
+        return p;
+    p = writes ? check_write_conditions(r, blob->etag) : NULL;
+    if (!p) {
         const struct subscription *s = blob->subject;
-        cmd = request_command(r, type);
+        struct command *cmd = *ret = request_command(r, type);
         bool names_version = cmd->if_match && strcmp(cmd->if_match, "*") != 0;
-        cmd->expected_version = names_version && r->route->method != METHOD_GET ? s->version : 0;
+        cmd->expected_version = names_version && writes ? s->version : 0;
         cmd->item = mem_strdup(r->delivery);
     }
     view_blob_unref(blob);
-    return cmd;
+    return p;
 }
 
-static void ask(struct request *r, enum command_type type)
+static struct problem *ask(struct request *r, enum command_type type)
 {
-    struct command *cmd = command_about(r, type);
-    if (cmd)
-        request_park(r, cmd);
+    struct command *cmd;
+    struct problem *p = command_about(r, type, &cmd);
+    return p ? p : request_park(r, cmd);
 }
 
-void handle_webhook_patch(struct request *r)
+struct problem *handle_webhook_patch(struct request *r)
 {
-    ask(r, COMMAND_WEBHOOK_PATCH);
+    return ask(r, COMMAND_WEBHOOK_PATCH);
 }
 
-void handle_webhook_delete(struct request *r)
+struct problem *handle_webhook_delete(struct request *r)
 {
-    ask(r, COMMAND_WEBHOOK_DELETE);
+    return ask(r, COMMAND_WEBHOOK_DELETE);
 }
 
-void handle_webhook_enable(struct request *r)
+struct problem *handle_webhook_enable(struct request *r)
 {
-    ask(r, COMMAND_WEBHOOK_ENABLE);
+    return ask(r, COMMAND_WEBHOOK_ENABLE);
 }
 
-void handle_webhook_rotate(struct request *r)
+struct problem *handle_webhook_rotate(struct request *r)
 {
-    ask(r, COMMAND_WEBHOOK_ROTATE);
+    return ask(r, COMMAND_WEBHOOK_ROTATE);
 }
 
-void handle_webhook_test(struct request *r)
+struct problem *handle_webhook_test(struct request *r)
 {
-    ask(r, COMMAND_WEBHOOK_TEST);
+    return ask(r, COMMAND_WEBHOOK_TEST);
 }
 
-void handle_webhook_recover(struct request *r)
+struct problem *handle_webhook_recover(struct request *r)
 {
-    ask(r, COMMAND_WEBHOOK_RECOVER);
+    return ask(r, COMMAND_WEBHOOK_RECOVER);
 }
 
 /* ---- deliveries ---- */
 
-void handle_delivery(struct request *r)
+struct problem *handle_delivery(struct request *r)
 {
-    ask(r, COMMAND_DELIVERY);
+    return ask(r, COMMAND_DELIVERY);
 }
 
-void handle_redeliver(struct request *r)
+struct problem *handle_redeliver(struct request *r)
 {
-    ask(r, COMMAND_REDELIVER);
+    return ask(r, COMMAND_REDELIVER);
 }
 
-static bool finish_page(struct request *r, struct command *cmd)
+static struct problem *finish_page(struct request *r, struct command *cmd)
 {
     if (!cmd->answer)
-        return false;
+        return NULL;
     struct buffer out CLEANUP_BUFFER;
     size_t len = strlen(cmd->answer);
     struct cursor_place next = {.number_count = 0};
@@ -121,23 +125,23 @@ static bool finish_page(struct request *r, struct command *cmd)
     if (len > 2) /* without its brackets */
         list_add(&out, cmd->answer + 1, len - 2);
     bool more = cmd->next_id[0] && cursor_place_set(&next, cmd->next_id);
-    list_close(r, &out, more ? &next : NULL);
-    return true;
+    return list_close(r, &out, more ? &next : NULL);
 }
 
-void handle_deliveries(struct request *r)
+struct problem *handle_deliveries(struct request *r)
 {
     struct cursor_place place;
-    if (!list_place(r, &place))
-        return;
-    struct command *cmd = command_about(r, COMMAND_DELIVERIES);
-    if (!cmd)
-        return;
+    struct command *cmd;
+    struct problem *p = list_place(r, &place);
+    if (!p)
+        p = command_about(r, COMMAND_DELIVERIES, &cmd);
+    if (p)
+        return p;
     bool by_status = r->params.given[PARAM_DELIVERY_STATUS];
     (void)snprintf(cmd->deliveries.before, sizeof(cmd->deliveries.before), "%.39s", place.key);
     cmd->deliveries.limit = (int)param_number(&r->params, PARAM_LIMIT);
     cmd->deliveries.status =
         by_status ? __builtin_ctzll((unsigned long long)r->params.numbers[PARAM_DELIVERY_STATUS]) : -1;
     r->finish = finish_page;
-    request_park(r, cmd);
+    return request_park(r, cmd);
 }
