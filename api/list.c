@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/fresh.h"
 #include "api/reads.h"
 #include "base/log.h"
 
@@ -49,7 +48,7 @@ struct problem *list_close(struct request *r, struct buffer *out, const struct c
         (void)buffer_add_str(out, "],\"next_cursor\":null}");
     }
     if (out->overflow) {
-        log_error("a page is larger than it may be", "request_id", r->id);
+        log_error("a page is larger than it may be", "request_id", r->http.id);
         return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
     char *text = buffer_take(out, &len);

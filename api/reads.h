@@ -17,4 +17,16 @@ struct problem *reply_document(struct request *r, json_t *doc);
 /* The same for what is no tenant's: shared caches may keep it too. */
 struct problem *reply_public(struct request *r, json_t *doc);
 
+/* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */
+
+/*
+ * Answers with `serve`, from the view: at once, or, when the client wants a fresh read, after Cleura was
+ * read, could not be read, or the deadline passed. Prefer: wait=N (seconds) sets the deadline.
+ */
+struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r));
+/* Tells that the answer is from memory, unless it comes after a fresh read, which told so (HT-28). */
+void fresh_tell_source(struct request *r);
+/* Tells how old the answer is; what Cleura has said just now, or never, is 0 s old (HT-24). */
+void fresh_tell_age(struct request *r, wall_us observed_at);
+
 #endif

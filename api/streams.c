@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/checks.h"
+#include "api/auth.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -90,7 +90,7 @@ static void note_time(struct looking *l)
     l->look_at_tokens = l->now >= l->tokens_at;
     if (l->look_at_tokens)
         l->tokens_at = l->now + TOKEN_LOOK_US;
-    if (atomic_load(&api->draining) && !l->cut_at)
+    if (atomic_load(&l->all->draining) && !l->cut_at)
         l->cut_at = l->now + DRAIN_GRACE_US;
 }
 
@@ -102,7 +102,7 @@ static void *run(void *arg)
     (void)pthread_setname_np(pthread_self(), "streams");
     l.seen = feed_newest(api->options.feed);
     while (!atomic_load(&l.all->stopping)) {
-        feed_wait(api->options.feed, &wakes, api->limits.reap_us);
+        feed_wait(api->options.feed, &wakes, api->limits.connection.reap_us);
         bool more;
         do {
             more = take_batch(&l) && l.count == BATCH;
@@ -137,12 +137,8 @@ void streams_stop(struct streams *all)
 
 void streams_end_all(struct streams *all)
 {
+    atomic_store(&all->draining, true);
     feed_wake(all->api->options.feed);
-}
-
-unsigned streams_suspended(const struct streams *all)
-{
-    return atomic_load(&all->counts.suspended);
 }
 
 /* ---- coming and going ---- */
@@ -182,18 +178,6 @@ static bool let_in(struct streams *all, struct stream *s)
     return ok;
 }
 
-static void answer_stream(struct request *r)
-{
-    struct answer *a = &r->answer;
-    answer_empty(a, MHD_HTTP_OK);
-    a->is_stream = true;
-    a->stream = r->stream ? stream_ref(r->stream) : NULL;
-    answer_field(a, "Content-Type", TYPE_STREAM);
-    answer_field(a, "Cache-Control", "no-store, no-transform");
-    answer_field(a, "X-Accel-Buffering", "no");
-    answer_field(a, "Vary", "Accept");
-}
-
 static struct problem *refuse(enum problem_code code, const char *detail)
 {
     struct problem *p = problem_new(code, "%s", detail);
@@ -204,36 +188,36 @@ static struct problem *refuse(enum problem_code code, const char *detail)
 struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position)
 {
     struct streams *all = &r->api->streams;
-    if (r->method == METHOD_HEAD) {
-        answer_stream(r);
+    if (r->http.method == METHOD_HEAD) {
+        answer_event_stream(&r->http.answer, NULL);
         return NULL;
     }
-    if (atomic_load(&r->api->draining))
+    if (http_is_draining(&r->http))
         return refuse(PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
     struct stream *s = stream_new(r, &all->counts, asked, position);
     if (!let_in(all, s)) {
-        stream_unref(s);
+        event_stream_unref(&s->transport);
         return refuse(PROBLEM_TOO_MANY_STREAMS,
                       "As many event streams are open as the server, or this token, may have.");
     }
-    r->stream = s;
-    r->must_close = true; /* the next one may begin elsewhere (AO-24) */
-    answer_stream(r);
+    r->http.stream = &s->transport;
+    r->http.must_close = true; /* the next one may begin elsewhere (AO-24) */
+    answer_event_stream(&r->http.answer, &s->transport);
     return NULL;
 }
 
 enum stream_end streams_completed(struct request *r)
 {
     struct streams *all = &r->api->streams;
-    struct stream *s = TAKE_PTR(r->stream);
+    struct stream *s = CONTAINER_OF(TAKE_PTR(r->http.stream), struct stream, transport);
     struct stream_shard *shard = shard_of(all, s);
     (void)pthread_mutex_lock(&shard->lock);
     list_remove(&s->link);
     (void)pthread_mutex_unlock(&shard->lock);
     atomic_fetch_sub(&all->open, 1);
     enum stream_end end = stream_completed(s);
-    r->answer.len = s->bytes;
-    stream_unref(s);
+    r->http.answer.len = s->transport.bytes;
+    event_stream_unref(&s->transport);
     return end;
 }
 

@@ -20,6 +20,7 @@ struct api;
 struct streams {
     struct api *api;
     pthread_t thread;
+    atomic_bool draining;
     atomic_bool stopping;
     pthread_mutex_t admission; /* one at a time is let in, so that the caps hold */
     atomic_uint open;
@@ -37,9 +38,6 @@ int streams_start(struct streams *all, struct api *api);
 void streams_stop(struct streams *all);
 /* The server drains: every stream is ended now. Any thread. */
 void streams_end_all(struct streams *all);
-/* How many connections libmicrohttpd may still have suspended for a stream (MH-13). */
-unsigned streams_suspended(const struct streams *all);
-
 /*
  * Lets a stream for the request in (it takes what `asked` owns) and decides the answer: the stream, its
  * headers alone for HEAD; over the caps it is a problem. The worker of the request.

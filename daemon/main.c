@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/linger.h"
+#include "http/connection/linger.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/daemon.h"

@@ -6,9 +6,10 @@
 #include "api/routes.h"
 #include "base/mem.h"
 #include "fuzz/http_input.h"
+#include "http/http_private.h"
 #include "model/label_filter.h"
 
-static void check_params(const struct params *p)
+static void check_params(const struct query_values *p)
 {
     for (int id = 0; id < PARAM_MAX_; id++) {
         FUZZ_CHECK(p->given[id] == (p->texts[id] != NULL));
@@ -27,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct request *r = MEM_NEW(struct request);
     struct http_input input;
     http_input_query(text, &input);
-    r->api = http_input_api();
-    r->mhd = input.mhd;
+    r->api = http_input_server()->options.ctx;
+    r->http.mhd = input.mhd;
     static const struct route all = {.params = UINT32_MAX};
     r->route = &all;
     struct problem *problem CLEANUP_PROBLEM = params_read(r);
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         check_params(&r->params);
     else
         FUZZ_CHECK(problem_kind(problem->code)->status == 400);
-    params_done(&r->params);
+    query_done(&r->params);
     free(r);
     return 0;
 }

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
+#include "api/commands.h"
+#include "api/auth.h"
 #include "api/api_private.h"
-#include "api/checks.h"
 #include "api/list.h"
 #include "api/reads.h"
 #include "base/mem.h"

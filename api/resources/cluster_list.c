@@ -8,7 +8,7 @@
 #include "api/api_private.h"
 #include "api/list.h"
 #include "api/resources/cluster_order.h"
-#include "api/fresh.h"
+#include "api/reads.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
 
@@ -48,7 +48,7 @@ static bool matches_region(struct request *r, const struct cluster *c)
     return p && param_lists(&r->params, PARAM_REGION, p->region);
 }
 
-static bool matches_expiry(const struct params *p, const struct cluster *c)
+static bool matches_expiry(const struct query_values *p, const struct cluster *c)
 {
     return !p->given[PARAM_EXPIRING_BEFORE] ||
            (c->expires_at && c->expires_at < p->numbers[PARAM_EXPIRING_BEFORE]);
@@ -57,7 +57,7 @@ static bool matches_expiry(const struct params *p, const struct cluster *c)
 static bool cluster_is_wanted(struct request *r, const struct view_blob *blob)
 {
     const struct cluster *c = blob->subject;
-    const struct params *p = &r->params;
+    const struct query_values *p = &r->params;
     return api_token_sees_project(r->token, c->project) && param_lists(p, PARAM_PROJECT, c->project) &&
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
            param_has_value(p, PARAM_HEALTH, (int)c->health) &&

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/fresh.h"
 #include "api/reads.h"
-#include "api/write.h"
+#include "api/commands.h"
 #include "base/mem.h"
 
 enum { CLUSTER_KEY_BYTES = 256 };

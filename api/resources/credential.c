@@ -75,9 +75,9 @@ static struct problem *finish_credential(struct request *r, struct command *cmd)
     char *answer = json_text(doc);
     json_wipe(doc);
     json_decref(doc);
-    answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, answer, strlen(answer));
-    r->answer.secret = true;
-    answer_header(&r->answer, "Cache-Control", "no-store");
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, answer, strlen(answer));
+    r->http.answer.secret = true;
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
     return NULL;
 }
 
@@ -126,8 +126,8 @@ static void check_address(const struct request *r, struct problem **faults)
             json_pack("[s, s]", "json", "yaml"),
             "exec needs the address of this server: its operator has to set `public_url` in the "
             "configuration of shootd");
-    /* HTTP/1.0 may come without; what is there, api/framing.c found good. */
-    else if (!r->headers.values[HEADER_HOST])
+    /* HTTP/1.0 may come without; what is there, http/message/framing.c found good. */
+    else if (!r->http.headers.values[HEADER_HOST])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
                           "is needed: the kubeconfig is to hold the address that you reach this server at");
 }
@@ -168,7 +168,7 @@ static char *credential_url(const struct request *r)
     struct buffer url;
     buffer_init(&url, LONGEST);
     (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential", base ? "" : "http://",
-                        base ? base : r->headers.values[HEADER_HOST], r->project, r->name);
+                        base ? base : r->http.headers.values[HEADER_HOST], r->project, r->name);
     add_argument(&url, r, PARAM_TTL_SECONDS);
     add_argument(&url, r, PARAM_MIN_REMAINING_SECONDS);
     add_argument(&url, r, PARAM_API_VERSION);
@@ -219,7 +219,7 @@ bool credential_reply_exec(struct request *r, const char *kubeconfig)
     add_user(r, &out, name);
     size_t len;
     char *text = buffer_take(&out, &len);
-    answer_text(&r->answer, MHD_HTTP_OK, TYPE_YAML, text, len);
-    answer_header(&r->answer, "Cache-Control", "no-store");
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_YAML, text, len);
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
     return true;
 }

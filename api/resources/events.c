@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/checks.h"
 #include "api/list.h"
 #include "api/reads.h"
 #include "api/request.h"
+#include "api/routes.h"
 #include "base/attrs.h"
 #include "base/mem.h"
 
@@ -103,7 +104,7 @@ static struct problem *finish_page(struct request *r, struct command *cmd)
         cursor_make(r, &next, cursor);
         json_set_str(doc, "next_cursor", cursor);
     }
-    answer_field(&r->answer, "Vary", "Accept");
+    answer_field(&r->http.answer, "Vary", "Accept");
     return reply_document(r, doc);
 }
 
@@ -121,7 +122,7 @@ static void check_form(struct request *r, struct problem **faults)
         if (r->params.given[pages_only[i].id])
             problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, param_name(pages_only[i].id),
                               "not_for_streams", NULL, "%s", pages_only[i].fault);
-    if (r->params.given[PARAM_TICKET] && r->headers.values[HEADER_AUTHORIZATION])
+    if (r->params.given[PARAM_TICKET] && r->http.headers.values[HEADER_AUTHORIZATION])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "conflict", NULL,
                           "tells who asks, and so does Authorization; give one of them");
 }
@@ -129,14 +130,15 @@ static void check_form(struct request *r, struct problem **faults)
 /* Where a stream begins: the client's last event, `after`, or now (AO-22). */
 static int64_t read_position(struct request *r, struct problem **faults)
 {
-    const char *text = r->headers.values[HEADER_LAST_EVENT_ID];
+    const char *text = r->http.headers.values[HEADER_LAST_EVENT_ID];
     bool is_given = text && *text;
     if (!is_given)
         return r->params.given[PARAM_AFTER] ? r->params.numbers[PARAM_AFTER]
                                             : feed_newest(r->api->options.feed);
     errno = 0;
     long long position = strtoll(text, NULL, 10);
-    if (errno || strspn(text, "0123456789") != strlen(text) || r->headers.counts[HEADER_LAST_EVENT_ID] > 1)
+    if (errno || strspn(text, "0123456789") != strlen(text) ||
+        r->http.headers.counts[HEADER_LAST_EVENT_ID] > 1)
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Last-Event-ID", "malformed",
                           NULL, "has to be one number, the id of an event of this server");
     return position;
@@ -186,7 +188,7 @@ static struct problem *page_events(struct request *r, const char *cluster)
 
 static struct problem *read_events(struct request *r, const char *cluster)
 {
-    return accepts_stream(r) ? stream_events(r, cluster) : page_events(r, cluster);
+    return route_prefers_stream(r) ? stream_events(r, cluster) : page_events(r, cluster);
 }
 
 struct problem *handle_events(struct request *r)

@@ -41,8 +41,8 @@ static void reply_checks(struct request *r, const struct check *checks, size_t c
     (void)buffer_add_str(&text, all ? "ok\n" : "failed\n");
     size_t len;
     char *body = buffer_take(&text, &len);
-    answer_text(&r->answer, all ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, TYPE_TEXT, body, len);
-    answer_header(&r->answer, "Cache-Control", "no-store");
+    answer_text(&r->http.answer, all ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE, TYPE_TEXT, body, len);
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
 }
 
 struct problem *handle_livez(struct request *r)
@@ -62,7 +62,7 @@ struct problem *handle_readyz(struct request *r)
     bool writable = ask(o->writable, o->live_ctx, why_not_writable);
     const struct view_snapshot *s = view_enter(r->api->options.view);
     bool ready = s->ready;
-    bool draining = s->draining || atomic_load(&r->api->draining);
+    bool draining = s->draining || http_is_draining(&r->http);
     view_leave(r->api->options.view);
     const struct check checks[] = {
         {"progress", live, why_not_live},

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/checks.h"
 #include "api/resources/handlers.h"
 #include "api/request.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@ static enum param_format wanted_format(const struct request *r)
         return given == 1 << FORMAT_EXEC   ? FORMAT_EXEC
                : given == 1 << FORMAT_YAML ? FORMAT_YAML
                                            : FORMAT_JSON;
-    const char *accept = r->headers.values[HEADER_ACCEPT];
+    const char *accept = r->http.headers.values[HEADER_ACCEPT];
     bool yaml = accept && accept_quality(accept, TYPE_YAML) > accept_quality(accept, TYPE_JSON);
     return yaml ? FORMAT_YAML : FORMAT_JSON;
 }
@@ -36,9 +36,9 @@ char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
 
 static void reply_file(struct request *r, char *text)
 {
-    answer_text(&r->answer, MHD_HTTP_OK, TYPE_YAML, text, strlen(text));
-    r->answer.secret = true;
-    answer_header(&r->answer, "Cache-Control", "no-store");
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_YAML, text, strlen(text));
+    r->http.answer.secret = true;
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
 }
 
 static struct problem *finish_kubeconfig(struct request *r, struct command *cmd)
@@ -69,7 +69,7 @@ struct problem *handle_kubeconfig(struct request *r)
     struct problem *p = credential_check_params(r);
     if (p)
         return p;
-    answer_header(&r->answer, "Vary", "Accept");
+    answer_header(&r->http.answer, "Vary", "Accept");
     r->finish = finish_kubeconfig;
     return kubeconfig_request(r);
 }

@@ -1,7 +1,7 @@
 /* Sub-resources that only Cleura knows, fetched by the loop thread when somebody asks. */
 #include "api/resources/handlers.h"
 
-#include "api/park.h"
+#include "api/commands.h"
 #include "api/request.h"
 
 static struct problem *ask(struct request *r, enum lookup_kind kind)

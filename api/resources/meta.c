@@ -1,8 +1,6 @@
 /* The server about itself: metrics, version, contract, and the caller's token. */
 #include "api/resources/handlers.h"
 
-#include <microhttpd.h>
-
 #include "api/api_private.h"
 #include "api/openapi.h"
 #include "api/reads.h"
@@ -15,13 +13,14 @@ struct problem *handle_metrics(struct request *r)
     const struct api_options *o = &r->api->options;
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, MAX_METRICS);
-    metrics_write(r->api, &out);
+    const struct http_numbers numbers = http_numbers(r->http.server);
+    metrics_write(r->api, &numbers, &out);
     if (o->metrics)
         o->metrics(o->metrics_ctx, &out);
     size_t len;
     char *text = buffer_take(&out, &len);
-    answer_text(&r->answer, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len);
-    answer_header(&r->answer, "Cache-Control", "no-store");
+    answer_text(&r->http.answer, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len);
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
     return NULL;
 }
 
@@ -38,12 +37,12 @@ struct problem *handle_version(struct request *r)
 }
 
 static struct problem *reply_contract(struct request *r, const char *type, const unsigned char *bytes,
-                                      size_t len, _Atomic(struct view_coded *) *coded_place)
+                                      size_t len, _Atomic(struct http_coded *) *coded_place)
 {
-    answer_prepared(&r->answer, MHD_HTTP_OK, type, bytes, len, coded_place);
-    answer_header(&r->answer, "Cache-Control", "max-age=300");
-    answer_header(&r->answer, "ETag", "%s", r->api->openapi_etag);
-    return answer_apply_conditions(r, r->api->openapi_etag);
+    answer_shared(&r->http.answer, MHD_HTTP_OK, type, bytes, len, coded_place, NULL, NULL);
+    answer_header(&r->http.answer, "Cache-Control", "max-age=300");
+    answer_header(&r->http.answer, "ETag", "%s", r->api->openapi_etag);
+    return http_apply_conditions(&r->http, r->api->openapi_etag);
 }
 
 struct problem *handle_openapi_yaml(struct request *r)

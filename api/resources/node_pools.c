@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/checks.h"
 #include "api/reads.h"
-#include "api/write.h"
+#include "api/commands.h"
 #include "base/mem.h"
 #include "model/spec.h"
 
@@ -65,10 +64,10 @@ static struct problem *find_cluster(struct request *r, struct view_blob **ret)
 
 static struct problem *reply(struct request *r, json_t *doc, const struct view_blob *cluster)
 {
-    answer_json(&r->answer, MHD_HTTP_OK, doc);
-    answer_header(&r->answer, "Cache-Control", "private, no-cache");
-    answer_header(&r->answer, "ETag", "%s", cluster->etag);
-    return answer_apply_conditions(r, cluster->etag);
+    answer_json(&r->http.answer, MHD_HTTP_OK, doc);
+    answer_header(&r->http.answer, "Cache-Control", "private, no-cache");
+    answer_header(&r->http.answer, "ETag", "%s", cluster->etag);
+    return http_apply_conditions(&r->http, cluster->etag);
 }
 
 struct problem *handle_node_pools(struct request *r)

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "api/commands.h"
 #include "api/api_private.h"
 #include "api/list.h"
-#include "api/prefer.h"
+#include "http/message/prefer.h"
 #include "api/reads.h"
 #include "base/mem.h"
 
@@ -14,7 +15,7 @@ enum { POLL_AGAIN_S = 5 };
 static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
 {
     const struct operation *op = blob->subject;
-    const struct params *p = &r->params;
+    const struct query_values *p = &r->params;
     bool in_path = (!r->project || !strcmp(op->project, r->project)) &&
                    (!r->name || (op->cluster && !strcmp(op->cluster, r->name)));
     return in_path && api_token_sees_project(r->token, op->project) &&
@@ -38,12 +39,13 @@ struct problem *handle_cluster_operations(struct request *r)
 static int64_t wait_seconds(struct request *r)
 {
     int64_t wait = param_number(&r->params, PARAM_WAIT);
-    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : prefer_read(r).wait_s;
+    int64_t preferred = r->params.given[PARAM_WAIT] ? -1 : prefer_read(&r->http.headers).wait_s;
     int64_t most = r->api->limits.wait_max_s;
-    answer_header(&r->answer, "Vary", "Prefer");
+    answer_header(&r->http.answer, "Vary", "Prefer");
     if (preferred >= 0) {
         wait = preferred;
-        answer_header(&r->answer, "Preference-Applied", "wait=%lld", (long long)(wait < most ? wait : most));
+        answer_header(&r->http.answer, "Preference-Applied", "wait=%lld",
+                      (long long)(wait < most ? wait : most));
     }
     return wait < most ? wait : most;
 }
@@ -93,6 +95,6 @@ struct problem *handle_operation(struct request *r)
         return wait_for_end(r, seconds);
     }
     if (!is_final)
-        answer_header(&r->answer, "Retry-After", "%d", POLL_AGAIN_S);
+        answer_header(&r->http.answer, "Retry-After", "%d", POLL_AGAIN_S);
     return reply_blob(r, blob);
 }

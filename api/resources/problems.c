@@ -1,10 +1,8 @@
 /* What the `type` of a problem leads to: its row of the registry, for programs and for people. No token. */
 #include "api/resources/handlers.h"
 
-#include <microhttpd.h>
 #include <string.h>
 
-#include "api/checks.h"
 #include "api/reads.h"
 #include "api/request.h"
 #include "model/problem.h"
@@ -32,16 +30,16 @@ static void reply_page(struct request *r, const struct problem_kind *kind, const
     add_escaped(&out, kind->advice);
     (void)buffer_add_str(&out, "</p></body></html>\n");
     char *text = buffer_take(&out, &len);
-    answer_text(&r->answer, MHD_HTTP_OK, TYPE_HTML, text, len);
-    answer_header(&r->answer, "Cache-Control", "max-age=300");
-    answer_header(&r->answer, "Content-Security-Policy", "default-src 'none'");
-    answer_header(&r->answer, "X-Content-Type-Options", "nosniff");
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_HTML, text, len);
+    answer_header(&r->http.answer, "Cache-Control", "max-age=300");
+    answer_header(&r->http.answer, "Content-Security-Policy", "default-src 'none'");
+    answer_header(&r->http.answer, "X-Content-Type-Options", "nosniff");
 }
 
 /* Browsers ask for HTML first; whoever takes anything, or says nothing, gets JSON. */
 static bool wants_page(const struct request *r)
 {
-    const char *accept = r->headers.values[HEADER_ACCEPT];
+    const char *accept = r->http.headers.values[HEADER_ACCEPT];
     return accept && accept_quality(accept, "text/html") > accept_quality(accept, TYPE_JSON);
 }
 
@@ -52,7 +50,7 @@ struct problem *handle_problem(struct request *r)
         return problem_new(PROBLEM_NOT_FOUND, "There is no problem of this code.");
     const struct problem_kind *kind = problem_kind((enum problem_code)code);
     json_t *doc = problem_kind_to_json((enum problem_code)code);
-    answer_header(&r->answer, "Vary", "Accept");
+    answer_header(&r->http.answer, "Vary", "Accept");
     if (!wants_page(r))
         return reply_public(r, doc);
     reply_page(r, kind, json_str(doc, "fault"));

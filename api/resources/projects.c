@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/commands.h"
 #include "api/api_private.h"
 #include "api/list.h"
 #include "api/reads.h"

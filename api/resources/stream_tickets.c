@@ -26,8 +26,8 @@ struct problem *handle_stream_ticket_create(struct request *r)
     (void)time_rfc3339(env_wall(env) + TICKET_LIFETIME_S * US_PER_S, false, time);
     char *text = mem_printf("{\"ticket\":\"%s\",\"expires_at\":\"%s\"}", ticket, time);
     sodium_memzero(ticket, sizeof(ticket));
-    answer_text(&r->answer, MHD_HTTP_CREATED, TYPE_JSON, text, strlen(text));
-    r->answer.secret = true;
-    answer_field(&r->answer, "Cache-Control", "no-store");
+    answer_text(&r->http.answer, MHD_HTTP_CREATED, TYPE_JSON, text, strlen(text));
+    r->http.answer.secret = true;
+    answer_field(&r->http.answer, "Cache-Control", "no-store");
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/commands.h"
 #include "api/api_private.h"
 #include "api/list.h"
 #include "base/mem.h"

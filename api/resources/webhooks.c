@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/commands.h"
 #include "api/api_private.h"
 #include "api/list.h"
 #include "api/reads.h"
@@ -53,7 +54,7 @@ static struct problem *command_about(struct request *r, enum command_type type, 
     struct problem *p = find_webhook(r, &blob);
     if (p)
         return p;
-    p = writes ? check_write_conditions(r, blob->etag) : NULL;
+    p = writes ? http_check_conditions(&r->http, blob->etag) : NULL;
     if (!p) {
         const struct subscription *s = blob->subject;
         struct command *cmd = *ret = request_command(r, type);

@@ -10,11 +10,11 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "api/compress.h"
-#include "api/conditional.h"
-#include "api/quota.h"
 #include "base/attrs.h"
 #include "config/origin.h"
+#include "http/message/content.h"
+#include "http/message/conditional.h"
+#include "http/quota.h"
 #include "model/cluster.h"
 #include "model/trace.h"
 
@@ -165,7 +165,7 @@ static void ht53_bytes_come_back_as_they_were(void **state)
     for (size_t i = 0; i < LEN; i++)
         text[i] = "{\"name\":\"abc\"}"[i * 7 % 14];
     for (int level = 1; level <= 9; level += 4) {
-        struct view_coded *coded = compress_bytes(text, LEN, level);
+        struct http_coded *coded = compress_bytes(text, LEN, level);
         assert_non_null(coded);
         assert_in_range(coded->len, 20, LEN / 10);
         z_stream z = {.next_in = (Bytef *)coded->bytes,
