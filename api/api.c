@@ -35,9 +35,9 @@ struct api_limits api_limits_default(void)
 static void api_free(struct api *api)
 {
     metrics_done(&api->metrics);
-    quota_done(&api->requests);
-    quota_done(&api->auth_failures);
-    quota_done(&api->fresh_reads);
+    rate_limit_done(&api->requests);
+    rate_limit_done(&api->auth_failures);
+    rate_limit_done(&api->fresh_reads);
     for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
         free(atomic_load(&api->openapi_coded[i]));
     tickets_done(&api->tickets);
@@ -57,9 +57,9 @@ static struct api *api_new(const struct api_options *options)
     options->env->random(options->env, api->print_key, sizeof(api->print_key));
     tickets_init(&api->tickets);
     metrics_init(&api->metrics);
-    quota_init(&api->requests, "requests", api->limits.requests_per_minute);
-    quota_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
-    quota_init(&api->fresh_reads, "fresh_reads", api->limits.fresh_reads_per_minute);
+    rate_limit_init(&api->requests, "requests", api->limits.requests_per_minute);
+    rate_limit_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
+    rate_limit_init(&api->fresh_reads, "fresh_reads", api->limits.fresh_reads_per_minute);
     return api;
 }
 

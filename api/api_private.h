@@ -13,7 +13,7 @@
 #include "api/tickets.h"
 #include "http/http.h"
 #include "http/message/conditional.h"
-#include "http/quota.h"
+#include "http/rate_limit.h"
 
 struct api {
     struct api_options options;
@@ -22,9 +22,9 @@ struct api {
     struct streams streams;
     struct tickets tickets;
     struct metrics metrics;
-    struct quota requests;      /* by token */
-    struct quota auth_failures; /* by client address */
-    struct quota fresh_reads;   /* by token */
+    struct rate_limit requests;      /* by token */
+    struct rate_limit auth_failures; /* by client address */
+    struct rate_limit fresh_reads;   /* by token */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];

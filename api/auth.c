@@ -43,36 +43,37 @@ static int with_jitter(const struct request *r, int seconds)
     return seconds + (int)(random % (2 + (unsigned)seconds / 4));
 }
 
-static struct problem *refuse(struct request *r, const char *detail)
+static struct problem *refuse_over_limit(struct request *r, const char *detail)
 {
     struct problem *p = problem_new(PROBLEM_QUOTA_EXCEEDED, "%s", detail);
     p->extra = json_object();
-    json_set_take(p->extra, "violated-policies", json_pack("[s]", r->http.quota.quota->name));
-    p->retry_after_s = with_jitter(r, r->http.quota.seconds);
+    json_set_take(p->extra, "violated-policies", json_pack("[s]", r->http.rate_limit.limit->name));
+    p->retry_after_s = with_jitter(r, r->http.rate_limit.seconds);
     return p;
 }
 
-struct problem *check_quota(struct request *r)
+struct problem *check_rate_limit(struct request *r)
 {
     if (!r->token)
         return NULL;
-    r->http.quota = quota_take(&r->api->requests, key_of_token(r->token), r->http.started);
-    return r->http.quota.is_refused
-               ? refuse(r, "The token has made more requests within a minute than it may.")
+    r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), r->http.started);
+    return r->http.rate_limit.is_refused
+               ? refuse_over_limit(r, "The token has made more requests within a minute than it may.")
                : NULL;
 }
 
 bool throttle_fresh(struct request *r)
 {
-    return quota_take(&r->api->fresh_reads, key_of_token(r->token), r->http.started).is_refused;
+    return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), r->http.started).is_refused;
 }
 
 /* What wrong or missing credentials come to: 401, or 429 when the address sent too many of them. */
 static struct problem *refuse_credentials(struct request *r, enum problem_code code, const char *detail)
 {
-    r->http.quota = quota_take(&r->api->auth_failures, key_of_network(r), r->http.started);
-    return r->http.quota.is_refused
-               ? refuse(r, "Too many requests with wrong or missing credentials came from this address.")
+    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, key_of_network(r), r->http.started);
+    return r->http.rate_limit.is_refused
+               ? refuse_over_limit(
+                     r, "Too many requests with wrong or missing credentials came from this address.")
                : problem_new(code, "%s", detail);
 }
 
@@ -189,7 +190,7 @@ struct problem *check_token(struct request *r)
               : refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
 }
 
-void tell_denied(struct request *r, enum problem_code code)
+void report_denied(struct request *r, enum problem_code code)
 {
     struct command *cmd = request_command(r, COMMAND_AUDIT_DENIED);
     cmd->problem = problem_new(code, "denied");
@@ -201,14 +202,14 @@ struct problem *check_permission(struct request *r)
     if (!r->token)
         return NULL;
     if (r->token->role < r->route->role) {
-        tell_denied(r, PROBLEM_FORBIDDEN);
+        report_denied(r, PROBLEM_FORBIDDEN);
         return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
                            role_name(r->route->role), role_name(r->token->role));
     }
     bool is_there = r->project && config_project(r->api->options.config, r->project);
     bool is_seen = is_there && api_token_sees_project(r->token, r->project);
     if (is_there && !is_seen)
-        tell_denied(r, PROBLEM_PROJECT_NOT_FOUND);
+        report_denied(r, PROBLEM_PROJECT_NOT_FOUND);
     if (r->project && !is_seen)
         return problem_new(PROBLEM_PROJECT_NOT_FOUND,
                            "There is no project of this name that the token may see.");

@@ -20,13 +20,13 @@ enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
 /* The bearer token, or a ticket in its place (AU-1 to AU-8). */
 struct problem *check_token(struct request *r);
 /* The requests that a token may make (appendix B, 7). */
-struct problem *check_quota(struct request *r);
+struct problem *check_rate_limit(struct request *r);
 /* Role and project. */
 struct problem *check_permission(struct request *r);
 /* The token has asked Cleura often enough within a minute. */
 bool throttle_fresh(struct request *r);
 /* The audit log hears of what the token may not do; the problem is returned besides. */
-void tell_denied(struct request *r, enum problem_code code);
+void report_denied(struct request *r, enum problem_code code);
 /* Neither expired nor revoked. Any thread. */
 bool token_is_live(const struct api *api, const struct api_token *token);
 /* The header fields that a problem of this code has besides: challenges (AU-7). */

@@ -52,7 +52,7 @@ struct problem *list_close(struct request *r, struct buffer *out, const struct c
         return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
     char *text = buffer_take(out, &len);
-    return reply_text(r, text, len);
+    return answer_with_text(r, text, len);
 }
 
 struct problem *list_place(struct request *r, struct cursor_place *ret_place)
@@ -113,7 +113,7 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
     return NULL;
 }
 
-struct problem *list_reply(struct request *r, const struct list_query *query)
+struct problem *list_answer(struct request *r, const struct list_query *query)
 {
     struct cursor_place after, next;
     struct problem *p = list_place(r, &after);

@@ -20,7 +20,7 @@ struct list_query {
 };
 
 /* Answers with the page that the request's limit and cursor ask for. */
-struct problem *list_reply(struct request *r, const struct list_query *query);
+struct problem *list_answer(struct request *r, const struct list_query *query);
 
 /* The pieces, for lists that are made in other ways. */
 

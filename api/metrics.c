@@ -196,7 +196,7 @@ static void write_logs(struct buffer *out)
 
 static void write_refused(struct api *api, struct buffer *out)
 {
-    const struct quota *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
+    const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
     family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
         (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",

@@ -23,7 +23,7 @@ static void release_blob(void *blob)
     view_blob_unref(blob);
 }
 
-struct problem *reply_blob(struct request *r, struct view_blob *blob)
+struct problem *answer_with_blob(struct request *r, struct view_blob *blob)
 {
     answer_shared(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, blob->body, blob->body_len, &blob->coded, blob,
                   release_blob);
@@ -32,7 +32,7 @@ struct problem *reply_blob(struct request *r, struct view_blob *blob)
     return blob->etag[0] ? http_apply_conditions(&r->http, blob->etag) : NULL;
 }
 
-static struct problem *reply_made(struct request *r, char *text, size_t len, const char *cache_control)
+static struct problem *answer_with_made(struct request *r, char *text, size_t len, const char *cache_control)
 {
     char etag[ETAG_DIGEST_BYTES];
     etag_of_bytes(text, len, etag);
@@ -42,23 +42,23 @@ static struct problem *reply_made(struct request *r, char *text, size_t len, con
     return http_apply_conditions(&r->http, etag);
 }
 
-struct problem *reply_text(struct request *r, char *text, size_t len)
+struct problem *answer_with_text(struct request *r, char *text, size_t len)
 {
-    return reply_made(r, text, len, "private, no-cache");
+    return answer_with_made(r, text, len, "private, no-cache");
 }
 
-struct problem *reply_document(struct request *r, json_t *doc)
+struct problem *answer_with_document(struct request *r, json_t *doc)
 {
     char *text = json_text(doc);
     json_decref(doc);
-    return reply_text(r, text, strlen(text));
+    return answer_with_text(r, text, strlen(text));
 }
 
-struct problem *reply_public(struct request *r, json_t *doc)
+struct problem *answer_with_public_document(struct request *r, json_t *doc)
 {
     char *text = json_text(doc);
     json_decref(doc);
-    return reply_made(r, text, strlen(text), "no-cache");
+    return answer_with_made(r, text, strlen(text), "no-cache");
 }
 
 /* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */

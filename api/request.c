@@ -16,7 +16,7 @@ static struct request *request_of(struct server_request *r)
     return CONTAINER_OF(r, struct request, http);
 }
 
-static void begin(struct server_request *http, void *ctx)
+static void request_begin(struct server_request *http, void *ctx)
 {
     request_of(http)->api = ctx;
 }
@@ -40,10 +40,10 @@ static struct problem *check_content(struct request *r)
     return http_check_content(&r->http, &rules);
 }
 
-static struct problem *check(struct server_request *http)
+static struct problem *request_check(struct server_request *http)
 {
     static struct problem *(*const checks[])(struct request * r) = {
-        check_route,   check_token, check_quota,           check_permission,
+        check_route,   check_token, check_rate_limit,      check_permission,
         check_content, params_read, check_idempotency_key,
     };
     struct request *r = request_of(http);
@@ -53,7 +53,7 @@ static struct problem *check(struct server_request *http)
     return p;
 }
 
-static struct problem *handle(struct server_request *http)
+static struct problem *request_handle(struct server_request *http)
 {
     struct request *r = request_of(http);
     struct problem *p = http_check_body_size(http);
@@ -67,17 +67,17 @@ static struct problem *handle(struct server_request *http)
     return p ? p : r->route->handler(r);
 }
 
-static struct problem *resume(struct server_request *http, void *result)
+static struct problem *request_continue(struct server_request *http, void *result)
 {
     return request_resume(request_of(http), result);
 }
 
-static void discard(void *result)
+static void discard_command(void *result)
 {
     command_free(result);
 }
 
-static void add_fields(struct server_request *http, enum problem_code code)
+static void add_problem_fields(struct server_request *http, enum problem_code code)
 {
     auth_add_fields(request_of(http), code);
 }
@@ -99,7 +99,7 @@ static void write_access_log(struct request *r, int64_t duration_us, const char 
               r->http.client, "outcome", outcome, NULL);
 }
 
-static void done(struct server_request *http, int64_t duration_us, const char *outcome)
+static void request_done(struct server_request *http, int64_t duration_us, const char *outcome)
 {
     struct request *r = request_of(http);
     if (r->http.stream)
@@ -118,12 +118,12 @@ static void end_streams(void *ctx)
 
 const struct http_application api_application = {
     .request_size = sizeof(struct request),
-    .begin = begin,
-    .check = check,
-    .handle = handle,
-    .resume = resume,
-    .discard = discard,
-    .add_fields = add_fields,
-    .done = done,
+    .begin = request_begin,
+    .check = request_check,
+    .handle = request_handle,
+    .resume = request_continue,
+    .discard = discard_command,
+    .add_fields = add_problem_fields,
+    .done = request_done,
     .end_streams = end_streams,
 };

@@ -303,7 +303,7 @@ static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t c
     return false;
 }
 
-void stream_look(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now)
+void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now)
 {
     (void)pthread_mutex_lock(&s->transport.lock);
     if (s->transport.state == EVENT_STREAM_SUSPENDED) {

@@ -79,7 +79,7 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
                           int64_t position);
 
 /* The thread of api/streams.h: what is new is offered, in the order of the numbers; resumes as needed. */
-void stream_look(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
+void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
 /* Any thread: ends the stream, with a word to the client where that is possible. The first reason counts. */
 void stream_end(struct stream *s, enum stream_end why);
 /* Any thread: the client of a stream that has ended does not take the rest; its connection is shut down. */

@@ -17,14 +17,14 @@ enum {
 };
 
 /* What the thread remembers between two looks. */
-struct looking {
+struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
     size_t count;
     int64_t seen; /* of the feed */
     mono_us now;
     mono_us tokens_at;
-    bool look_at_tokens;
+    bool check_tokens;
     mono_us cut_at; /* 0: the server does not drain */
 };
 
@@ -42,33 +42,33 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-static void look_at(struct looking *l, struct stream *s)
+static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;
-    if (l->look_at_tokens && !token_still_holds(api, s))
+    if (l->check_tokens && !token_still_holds(api, s))
         stream_end(s, STREAM_TOKEN);
     else if (l->cut_at)
         stream_end(s, STREAM_STOPPED);
     else if (l->now >= s->ends_at)
         stream_end(s, STREAM_LIFETIME);
-    stream_look(s, l->batch, l->count, l->now);
+    stream_check(s, l->batch, l->count, l->now);
     if (l->cut_at && l->now >= l->cut_at)
         stream_cut(s);
 }
 
-static void look_at_all(struct looking *l)
+static void check_streams(struct stream_round *l)
 {
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         struct stream_shard *shard = &l->all->shards[i];
         (void)pthread_mutex_lock(&shard->lock);
         LIST_FOR_EACH (it, &shard->streams)
-            look_at(l, CONTAINER_OF(it, struct stream, link));
+            check_stream(l, CONTAINER_OF(it, struct stream, link));
         (void)pthread_mutex_unlock(&shard->lock);
     }
 }
 
 /* False when there was nothing new in the feed. */
-static bool take_batch(struct looking *l)
+static bool take_batch(struct stream_round *l)
 {
     l->count = feed_batch(l->all->api->options.feed, l->seen, l->batch, BATCH);
     if (l->count)
@@ -76,19 +76,19 @@ static bool take_batch(struct looking *l)
     return l->count > 0;
 }
 
-static void drop_batch(struct looking *l)
+static void drop_batch(struct stream_round *l)
 {
     for (size_t i = 0; i < l->count; i++)
         feed_entry_unref(l->batch[i]);
     l->count = 0;
 }
 
-static void note_time(struct looking *l)
+static void note_time(struct stream_round *l)
 {
     struct api *api = l->all->api;
     l->now = env_mono(api->options.env);
-    l->look_at_tokens = l->now >= l->tokens_at;
-    if (l->look_at_tokens)
+    l->check_tokens = l->now >= l->tokens_at;
+    if (l->check_tokens)
         l->tokens_at = l->now + TOKEN_LOOK_US;
     if (atomic_load(&l->all->draining) && !l->cut_at)
         l->cut_at = l->now + DRAIN_GRACE_US;
@@ -96,7 +96,7 @@ static void note_time(struct looking *l)
 
 static void *run(void *arg)
 {
-    struct looking l = {.all = arg};
+    struct stream_round l = {.all = arg};
     struct api *api = l.all->api;
     unsigned wakes = 0;
     (void)pthread_setname_np(pthread_self(), "streams");
@@ -107,7 +107,7 @@ static void *run(void *arg)
         do {
             more = take_batch(&l) && l.count == BATCH;
             note_time(&l);
-            look_at_all(&l);
+            check_streams(&l);
             drop_batch(&l);
         } while (more);
     }
@@ -178,7 +178,7 @@ static bool let_in(struct streams *all, struct stream *s)
     return ok;
 }
 
-static struct problem *refuse(enum problem_code code, const char *detail)
+static struct problem *refuse_stream(enum problem_code code, const char *detail)
 {
     struct problem *p = problem_new(code, "%s", detail);
     p->retry_after_s = RETRY_AFTER_S;
@@ -193,12 +193,12 @@ struct problem *streams_open(struct request *r, struct command_events *asked, in
         return NULL;
     }
     if (http_is_draining(&r->http))
-        return refuse(PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
+        return refuse_stream(PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
     struct stream *s = stream_new(r, &all->counts, asked, position);
     if (!let_in(all, s)) {
         event_stream_unref(&s->transport);
-        return refuse(PROBLEM_TOO_MANY_STREAMS,
-                      "As many event streams are open as the server, or this token, may have.");
+        return refuse_stream(PROBLEM_TOO_MANY_STREAMS,
+                             "As many event streams are open as the server, or this token, may have.");
     }
     r->http.stream = &s->transport;
     r->http.must_close = true; /* the next one may begin elsewhere (AO-24) */

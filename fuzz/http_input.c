@@ -171,8 +171,8 @@ struct http *http_input_server(void)
     api->options = (struct api_options){
         .config = &config, .view = view_new(), .env = &env, .post = drop_command, .version = "0"};
     api->limits = api_limits_default();
-    quota_init(&api->requests, "requests", 0);
-    quota_init(&api->auth_failures, "auth_failures", 0);
+    rate_limit_init(&api->requests, "requests", 0);
+    rate_limit_init(&api->auth_failures, "auth_failures", 0);
     tickets_init(&api->tickets);
     metrics_init(&api->metrics);
     log_set_level(LOG_LEVEL_ERROR);

@@ -1,5 +1,5 @@
 /*
- * What will be sent, independent of libmicrohttpd: handlers fill it, http/respond.c sends it. Part of its
+ * What will be sent, independent of libmicrohttpd: handlers fill it, http/send.c sends it. Part of its
  * request. Bodies are static bytes, an own text, or bytes that others serve too, which are not copied.
  */
 #ifndef HTTP_ANSWER_H
@@ -57,7 +57,7 @@ void answer_text(struct answer *a, int status, const char *type, char *text, siz
 /* Takes `doc`. */
 void answer_json(struct answer *a, int status, json_t *doc);
 
-/* ---- for http/respond.c ---- */
+/* ---- for http/send.c ---- */
 
 /* Chooses the coding of a decided answer; a 304 has the form whose tag the client named. */
 void answer_compress(struct answer *a, const char *accept_encoding, const char *if_none_match);

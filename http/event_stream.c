@@ -1,5 +1,6 @@
 #include "http/event_stream.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "http/http_private.h"
@@ -33,7 +34,7 @@ void event_stream_unref(struct event_stream *s)
 /* ---- suspending and resuming; all under the lock ---- */
 
 /* False when the connection was shut down meanwhile. */
-static bool suspend(struct event_stream *s)
+static bool suspend_stream(struct event_stream *s)
 {
     struct server_request *r = s->request;
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK))
@@ -55,6 +56,7 @@ void event_stream_resume(struct event_stream *s)
 /* The connection's worker has it again. */
 static void note_resumed(struct event_stream *s)
 {
+    assert(s->request);
     if (s->state != EVENT_STREAM_RUNS)
         atomic_fetch_sub(&s->request->server->suspended_streams, 1);
     s->state = EVENT_STREAM_RUNS;
@@ -79,6 +81,7 @@ bool event_stream_completed(struct event_stream *s)
 
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len)
 {
+    assert(!s->rest_len);
     s->rest = bytes;
     s->rest_len = len;
 }
@@ -88,7 +91,7 @@ void event_stream_drop_piece(struct event_stream *s)
     s->rest_len = 0;
 }
 
-static size_t fill(struct event_stream *s, char *bytes, size_t max)
+static size_t fill_buffer(struct event_stream *s, char *bytes, size_t max)
 {
     size_t n = 0;
     while (n < max && (s->rest_len || s->content->next(s))) {
@@ -107,11 +110,11 @@ static ssize_t read_locked(struct event_stream *s, char *bytes, size_t max)
 {
     struct server_request *r = s->request;
     note_resumed(s);
-    size_t n = fill(s, bytes, max);
+    size_t n = fill_buffer(s, bytes, max);
     if (!n)
-        return s->is_ended  ? MHD_CONTENT_READER_END_OF_STREAM
-               : suspend(s) ? 0
-                            : MHD_CONTENT_READER_END_WITH_ERROR;
+        return s->is_ended         ? MHD_CONTENT_READER_END_OF_STREAM
+               : suspend_stream(s) ? 0
+                                   : MHD_CONTENT_READER_END_WITH_ERROR;
     s->bytes += n;
     s->sent_at = env_mono(r->server->options.env);
     bool in_time = !r->peer || connection_enter(r->peer, PHASE_CONN_SEND);

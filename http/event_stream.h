@@ -56,7 +56,8 @@ void event_stream_unref(struct event_stream *s);
 
 /* ---- under the lock ---- */
 
-/* The bytes live until they are taken, or the stream is freed. */
+/* The one before is taken. The bytes, which may be none, live until they are taken, or the stream is freed.
+ */
 void event_stream_begin(struct event_stream *s, const char *bytes, size_t len);
 /* Nothing more of the current piece. */
 void event_stream_drop_piece(struct event_stream *s);

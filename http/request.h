@@ -22,7 +22,7 @@
 #include "http/message/content.h"
 #include "http/message/headers.h"
 #include "http/message/path.h"
-#include "http/quota.h"
+#include "http/rate_limit.h"
 #include "model/problem.h"
 #include "model/trace.h"
 
@@ -68,7 +68,7 @@ struct server_request {
     const char *target; /* without its query */
     char *path;         /* decoded in place; segments point into it */
     struct path_segments segments;
-    struct quota_state quota; /* told in the answer: of a caller, set by the application */
+    struct rate_limit_state rate_limit; /* told in the answer: of a caller, set by the application */
 
     struct buffer body;
     size_t body_seen; /* bytes received, kept or not */

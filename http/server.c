@@ -4,6 +4,7 @@
  */
 #include "http/http.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
@@ -88,7 +89,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     }
     struct connection *peer = TAKE_PTR(*context);
     if (peer) {
-        kept_response_free(peer->kept);
+        response_cache_free(peer->response_cache);
         connection_close(peer);
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -109,7 +110,7 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
     if (go_on || (!r->has_body && !r->must_close))
         return MHD_YES; /* an answer at this point would end the connection (MH-2) */
     r->must_close = true;
-    return http_respond(r);
+    return server_request_send(r);
 }
 
 /* Last call: all bytes are here, or the request was resumed. */
@@ -124,7 +125,7 @@ static enum MHD_Result on_complete(struct server_request *r)
     } else if (r->stage == STAGE_SUSPENDED) {
         server_request_resume(r);
     }
-    return http_respond(r);
+    return server_request_send(r);
 }
 
 static enum MHD_Result on_access(void *cls, struct MHD_Connection *mhd, const char *target,
@@ -162,7 +163,9 @@ static const char *outcome_name(enum MHD_RequestTerminationCode code)
 
 static void land(struct http *http)
 {
-    if (atomic_fetch_sub(&http->in_flight, 1) != 1 || !atomic_load(&http->draining))
+    unsigned before = atomic_fetch_sub(&http->in_flight, 1);
+    assert(before > 0);
+    if (before != 1 || !atomic_load(&http->draining))
         return;
     (void)pthread_mutex_lock(&http->flight_lock);
     (void)pthread_cond_broadcast(&http->landed);
@@ -185,7 +188,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     }
     http->options.application->done(r, env_mono(http->options.env) - r->started, outcome_name(code));
     if (r->peer && r->must_close && !is_stream && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-        connection_linger(r->peer);
+        connection_close_lingering(r->peer);
     if (r->peer)
         (void)connection_enter(r->peer, PHASE_CONN_IDLE);
     server_request_free(r);

@@ -1,5 +1,6 @@
 #include "http/suspend.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ void suspensions_done(struct suspensions *all)
     (void)pthread_mutex_destroy(&all->lock);
 }
 
-static void unref(struct suspension *s)
+static void suspension_unref(struct suspension *s)
 {
     if (atomic_fetch_sub(&s->refs, 1) != 1)
         return;
@@ -41,7 +42,7 @@ static void unref(struct suspension *s)
 }
 
 /* Resumes the request once, whoever comes first; under s->lock, so that the request is still there. */
-static void resume(struct suspension *s)
+static void resume_once(struct suspension *s)
 {
     struct server_request *r = TAKE_PTR(s->request);
     if (r)
@@ -52,14 +53,15 @@ void suspension_resume(struct suspension *s, void *result)
 {
     (void)pthread_mutex_lock(&s->lock);
     s->result = result;
-    resume(s);
+    resume_once(s);
     (void)pthread_mutex_unlock(&s->lock);
-    unref(s);
+    suspension_unref(s);
 }
 
 struct suspension *http_suspend(struct server_request *r, const char *owner, mono_us due)
 {
     struct suspensions *all = &r->server->suspensions;
+    assert(r->stage == STAGE_BODY && !r->suspension);
     /* Counted before the flag is read: http_stop sets the flag before it reads the count. */
     atomic_fetch_add(&all->count, 1);
     if (atomic_load(&r->server->stopping)) {
@@ -87,6 +89,7 @@ void *suspension_leave(struct server_request *r)
 {
     struct suspensions *all = &r->server->suspensions;
     struct suspension *s = TAKE_PTR(r->suspension);
+    assert(s && atomic_load(&all->count) > 0);
     (void)pthread_mutex_lock(&all->lock);
     list_remove(&s->link);
     (void)pthread_mutex_unlock(&all->lock);
@@ -96,7 +99,7 @@ void *suspension_leave(struct server_request *r)
     s->request = NULL;
     void *result = TAKE_PTR(s->result);
     (void)pthread_mutex_unlock(&s->lock);
-    unref(s);
+    suspension_unref(s);
     return result;
 }
 
@@ -124,7 +127,7 @@ static void resume_due(struct suspensions *all, mono_us until)
         if (s->due > until)
             continue;
         (void)pthread_mutex_lock(&s->lock);
-        resume(s);
+        resume_once(s);
         (void)pthread_mutex_unlock(&s->lock);
     }
     (void)pthread_mutex_unlock(&all->lock);

@@ -97,7 +97,7 @@ static struct problem *park_for_account(struct request *r, enum command_type typ
         return problem_new(PROBLEM_ACCOUNT_NOT_FOUND,
                            "There is no account of this name that the token may see.");
     if (!all) {
-        tell_denied(r, PROBLEM_FORBIDDEN);
+        report_denied(r, PROBLEM_FORBIDDEN);
         return problem_new(PROBLEM_FORBIDDEN,
                            "This operation needs the role admin for every project of the account.");
     }

@@ -49,7 +49,7 @@ static char **wanted_projects(const struct request *r)
     return list;
 }
 
-static struct problem *finish_page(struct request *r, struct command *cmd)
+static struct problem *finish_audit_page(struct request *r, struct command *cmd)
 {
     if (!cmd->answer)
         return NULL;
@@ -82,6 +82,6 @@ struct problem *handle_audit(struct request *r)
         .own = r->params.given[PARAM_PROJECT] ? NULL : mem_strdup(r->token->id),
         .outcomes = (unsigned)(r->params.given[PARAM_OUTCOME] ? r->params.numbers[PARAM_OUTCOME] : 0),
     };
-    r->finish = finish_page;
+    r->finish = finish_audit_page;
     return request_park(r, cmd);
 }

@@ -146,7 +146,7 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
             (void *)(uintptr_t)selection->order);
 }
 
-static struct problem *reply_sorted(struct request *r, const struct list_query *query)
+static struct problem *answer_sorted(struct request *r, const struct list_query *query)
 {
     struct cursor_place place, next;
     struct cluster_order order;
@@ -185,7 +185,7 @@ static struct problem *serve_clusters(struct request *r)
                                      .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
                                      .tells_age = true,
                                      .wanted = cluster_is_wanted};
-    return r->params.given[PARAM_SORT] ? reply_sorted(r, &query) : list_reply(r, &query);
+    return r->params.given[PARAM_SORT] ? answer_sorted(r, &query) : list_answer(r, &query);
 }
 
 struct problem *handle_clusters(struct request *r)

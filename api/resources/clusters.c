@@ -21,7 +21,7 @@ static struct problem *serve_cluster(struct request *r)
     if (blob->observed_at)
         fresh_tell_age(r, blob->observed_at);
     fresh_tell_source(r);
-    return reply_blob(r, blob);
+    return answer_with_blob(r, blob);
 }
 
 struct problem *handle_cluster(struct request *r)

@@ -199,7 +199,7 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
     (void)buffer_add_str(out, "      interactiveMode: Never\n      provideClusterInfo: false\n");
 }
 
-bool credential_reply_exec(struct request *r, const char *kubeconfig)
+bool credential_answer_exec(struct request *r, const char *kubeconfig)
 {
     struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(kubeconfig);
     if (!parts || !parts->server)

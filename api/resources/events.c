@@ -92,7 +92,7 @@ static struct problem *read_begin(struct request *r, int64_t *ret_after)
 }
 
 /* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
-static struct problem *finish_page(struct request *r, struct command *cmd)
+static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
     json_t *doc = cmd->answer ? json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL) : NULL;
     const char *sequence = json_str(doc, "next_cursor");
@@ -105,7 +105,7 @@ static struct problem *finish_page(struct request *r, struct command *cmd)
         json_set_str(doc, "next_cursor", cursor);
     }
     answer_field(&r->http.answer, "Vary", "Accept");
-    return reply_document(r, doc);
+    return answer_with_document(r, doc);
 }
 
 /* What belongs to the other form of the answer, and credentials that are given twice. */
@@ -182,7 +182,7 @@ static struct problem *page_events(struct request *r, const char *cluster)
         return faults;
     }
     read_projects(r, events);
-    r->finish = finish_page;
+    r->finish = finish_events_page;
     return request_park(r, cmd);
 }
 

@@ -12,13 +12,15 @@ struct check {
     const char *why;
 };
 
-static bool ask(bool (*question)(void *ctx, char *why, size_t size), void *ctx, char why[static WHY_BYTES])
+static bool is_well(bool (*question)(void *ctx, char *why, size_t size), void *ctx,
+                    char why[static WHY_BYTES])
 {
     why[0] = '\0';
     return !question || question(ctx, why, WHY_BYTES);
 }
 
-static void reply_checks(struct request *r, const struct check *checks, size_t count, const char *remarks)
+static void answer_health_checks(struct request *r, const struct check *checks, size_t count,
+                                 const char *remarks)
 {
     bool verbose = r->params.given[PARAM_VERBOSE];
     bool all = true;
@@ -49,8 +51,8 @@ struct problem *handle_livez(struct request *r)
 {
     char why[WHY_BYTES];
     const struct api_options *o = &r->api->options;
-    const struct check checks[] = {{"progress", ask(o->live, o->live_ctx, why), why}};
-    reply_checks(r, checks, 1, "");
+    const struct check checks[] = {{"progress", is_well(o->live, o->live_ctx, why), why}};
+    answer_health_checks(r, checks, 1, "");
     return NULL;
 }
 
@@ -58,8 +60,8 @@ struct problem *handle_readyz(struct request *r)
 {
     char why_not_live[WHY_BYTES], why_not_writable[WHY_BYTES];
     const struct api_options *o = &r->api->options;
-    bool live = ask(o->live, o->live_ctx, why_not_live);
-    bool writable = ask(o->writable, o->live_ctx, why_not_writable);
+    bool live = is_well(o->live, o->live_ctx, why_not_live);
+    bool writable = is_well(o->writable, o->live_ctx, why_not_writable);
     const struct view_snapshot *s = view_enter(r->api->options.view);
     bool ready = s->ready;
     bool draining = s->draining || http_is_draining(&r->http);
@@ -73,6 +75,6 @@ struct problem *handle_readyz(struct request *r)
     char remarks[WHY_BYTES] = "";
     if (o->remarks)
         o->remarks(o->live_ctx, remarks, sizeof(remarks));
-    reply_checks(r, checks, ARRAY_LEN(checks), remarks);
+    answer_health_checks(r, checks, ARRAY_LEN(checks), remarks);
     return NULL;
 }

@@ -41,7 +41,7 @@ struct problem *handle_issues(struct request *r)
     struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
     view_leave(r->api->options.view);
     struct problem *p =
-        cluster ? reply_document(r, render(cluster, operation, catalog, env_wall(r->api->options.env)))
+        cluster ? answer_with_document(r, render(cluster, operation, catalog, env_wall(r->api->options.env)))
                 : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
     view_blob_unref(cluster);
     view_blob_unref(operation);

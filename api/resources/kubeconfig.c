@@ -34,7 +34,7 @@ char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
     return text;
 }
 
-static void reply_file(struct request *r, char *text)
+static void answer_file(struct request *r, char *text)
 {
     answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_YAML, text, strlen(text));
     r->http.answer.secret = true;
@@ -48,10 +48,10 @@ static struct problem *finish_kubeconfig(struct request *r, struct command *cmd)
     if (!text)
         return NULL;
     if (format == FORMAT_YAML) {
-        reply_file(r, text);
+        answer_file(r, text);
         return NULL;
     }
-    bool ok = credential_reply_exec(r, text);
+    bool ok = credential_answer_exec(r, text);
     mem_free_secret(text);
     return ok ? NULL : problem_new(PROBLEM_UPSTREAM_ERROR, "Cleura's kubeconfig names no server.");
 }

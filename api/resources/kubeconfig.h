@@ -26,7 +26,7 @@ char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at);
  * Answers with a kubeconfig without secrets for the cluster of `kubeconfig`, which is borrowed. False when
  * that one lacks what is needed.
  */
-bool credential_reply_exec(struct request *r, const char *kubeconfig);
+bool credential_answer_exec(struct request *r, const char *kubeconfig);
 /*
  * Checks the parameters of format=exec, and that the address of this server is known: `public_url`, or, when
  * it listens on loopback, what the client calls it.

@@ -4,7 +4,7 @@
 #include "api/commands.h"
 #include "api/request.h"
 
-static struct problem *ask(struct request *r, enum lookup_kind kind)
+static struct problem *ask_cleura(struct request *r, enum lookup_kind kind)
 {
     struct command *cmd = request_command(r, COMMAND_LOOKUP);
     cmd->lookup = kind;
@@ -13,25 +13,25 @@ static struct problem *ask(struct request *r, enum lookup_kind kind)
 
 struct problem *handle_monitoring(struct request *r)
 {
-    return ask(r, LOOKUP_MONITORING);
+    return ask_cleura(r, LOOKUP_MONITORING);
 }
 
 struct problem *handle_nodes(struct request *r)
 {
-    return ask(r, LOOKUP_NODES);
+    return ask_cleura(r, LOOKUP_NODES);
 }
 
 struct problem *handle_ssh_key(struct request *r)
 {
-    return ask(r, LOOKUP_SSH_KEY);
+    return ask_cleura(r, LOOKUP_SSH_KEY);
 }
 
 struct problem *handle_upgrades(struct request *r)
 {
-    return ask(r, LOOKUP_UPGRADES);
+    return ask_cleura(r, LOOKUP_UPGRADES);
 }
 
 struct problem *handle_quota(struct request *r)
 {
-    return ask(r, LOOKUP_QUOTA);
+    return ask_cleura(r, LOOKUP_QUOTA);
 }

@@ -33,11 +33,11 @@ struct problem *handle_version(struct request *r)
     json_set_str(doc, "api", "v1");
     json_set_str(doc, "store_id", r->api->options.store_id);
     json_set_str(doc, "start_id", r->api->options.start_id);
-    return reply_public(r, doc);
+    return answer_with_public_document(r, doc);
 }
 
-static struct problem *reply_contract(struct request *r, const char *type, const unsigned char *bytes,
-                                      size_t len, _Atomic(struct http_coded *) *coded_place)
+static struct problem *answer_contract(struct request *r, const char *type, const unsigned char *bytes,
+                                       size_t len, _Atomic(struct http_coded *) *coded_place)
 {
     answer_shared(&r->http.answer, MHD_HTTP_OK, type, bytes, len, coded_place, NULL, NULL);
     answer_header(&r->http.answer, "Cache-Control", "max-age=300");
@@ -47,12 +47,12 @@ static struct problem *reply_contract(struct request *r, const char *type, const
 
 struct problem *handle_openapi_yaml(struct request *r)
 {
-    return reply_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len, &r->api->openapi_coded[0]);
+    return answer_contract(r, TYPE_YAML, openapi_yaml, openapi_yaml_len, &r->api->openapi_coded[0]);
 }
 
 struct problem *handle_openapi_json(struct request *r)
 {
-    return reply_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
+    return answer_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
 }
 
 struct problem *handle_whoami(struct request *r)
@@ -65,5 +65,5 @@ struct problem *handle_whoami(struct request *r)
     json_set_str(doc, "role", role_name(t->role));
     json_set_take(doc, "projects", string_list_to_json(t->projects));
     json_set_str(doc, "expires_at", t->expires_at ? time_rfc3339(t->expires_at, false, text) : NULL);
-    return reply_document(r, doc);
+    return answer_with_document(r, doc);
 }

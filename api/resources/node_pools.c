@@ -62,7 +62,7 @@ static struct problem *find_cluster(struct request *r, struct view_blob **ret)
                 : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
 }
 
-static struct problem *reply(struct request *r, json_t *doc, const struct view_blob *cluster)
+static struct problem *answer_pools(struct request *r, json_t *doc, const struct view_blob *cluster)
 {
     answer_json(&r->http.answer, MHD_HTTP_OK, doc);
     answer_header(&r->http.answer, "Cache-Control", "private, no-cache");
@@ -87,7 +87,7 @@ struct problem *handle_node_pools(struct request *r)
     json_t *doc = json_object();
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
-    p = reply(r, doc, blob);
+    p = answer_pools(r, doc, blob);
     view_blob_unref(blob);
     return p;
 }
@@ -101,7 +101,7 @@ struct problem *handle_node_pool(struct request *r)
     const struct cluster *c = blob->subject;
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
     if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
-        p = reply(r, render(c, there, r->item), blob);
+        p = answer_pools(r, render(c, there, r->item), blob);
     else
         p = problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
     view_blob_unref(blob);

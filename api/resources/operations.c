@@ -25,9 +25,9 @@ static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
 
 struct problem *handle_operations(struct request *r)
 {
-    return list_reply(r, &(struct list_query){.section = VIEW_OPERATIONS,
-                                              .newest_first = true,
-                                              .wanted = operation_is_wanted});
+    return list_answer(r, &(struct list_query){.section = VIEW_OPERATIONS,
+                                               .newest_first = true,
+                                               .wanted = operation_is_wanted});
 }
 
 struct problem *handle_cluster_operations(struct request *r)
@@ -96,5 +96,5 @@ struct problem *handle_operation(struct request *r)
     }
     if (!is_final)
         answer_header(&r->http.answer, "Retry-After", "%d", POLL_AGAIN_S);
-    return reply_blob(r, blob);
+    return answer_with_blob(r, blob);
 }

@@ -17,7 +17,7 @@ static void add_escaped(struct buffer *out, const char *text)
     }
 }
 
-static void reply_page(struct request *r, const struct problem_kind *kind, const char *fault)
+static void answer_page(struct request *r, const struct problem_kind *kind, const char *fault)
 {
     struct buffer out CLEANUP_BUFFER;
     size_t len;
@@ -52,8 +52,8 @@ struct problem *handle_problem(struct request *r)
     json_t *doc = problem_kind_to_json((enum problem_code)code);
     answer_header(&r->http.answer, "Vary", "Accept");
     if (!wants_page(r))
-        return reply_public(r, doc);
-    reply_page(r, kind, json_str(doc, "fault"));
+        return answer_with_public_document(r, doc);
+    answer_page(r, kind, json_str(doc, "fault"));
     json_decref(doc);
     return NULL;
 }

@@ -14,13 +14,13 @@ static bool project_is_visible(struct request *r, const struct view_blob *blob)
 
 struct problem *handle_projects(struct request *r)
 {
-    return list_reply(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
+    return list_answer(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
 }
 
 struct problem *handle_project(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_PROJECTS, r->project);
-    return blob ? reply_blob(r, blob)
+    return blob ? answer_with_blob(r, blob)
                 : problem_new(PROBLEM_PROJECT_NOT_FOUND,
                               "There is no project of this name that the token may see.");
 }
@@ -33,5 +33,5 @@ struct problem *handle_location_confirm(struct request *r)
 struct problem *handle_catalog(struct request *r)
 {
     struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);
-    return blob ? reply_blob(r, blob) : request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
+    return blob ? answer_with_blob(r, blob) : request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
 }

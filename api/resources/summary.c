@@ -111,5 +111,5 @@ struct problem *handle_summary(struct request *r)
     }
     int64_t open = open_operations(r, s);
     view_leave(r->api->options.view);
-    return reply_document(r, render(&n, open));
+    return answer_with_document(r, render(&n, open));
 }

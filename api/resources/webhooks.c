@@ -19,7 +19,7 @@ static bool webhook_is_visible(struct request *r, const struct view_blob *blob)
 
 struct problem *handle_webhooks(struct request *r)
 {
-    return list_reply(r, &(struct list_query){.section = VIEW_WEBHOOKS, .wanted = webhook_is_visible});
+    return list_answer(r, &(struct list_query){.section = VIEW_WEBHOOKS, .wanted = webhook_is_visible});
 }
 
 struct problem *handle_webhook_create(struct request *r)
@@ -43,7 +43,7 @@ struct problem *handle_webhook(struct request *r)
 {
     struct view_blob *blob;
     struct problem *p = find_webhook(r, &blob);
-    return p ? p : reply_blob(r, blob);
+    return p ? p : answer_with_blob(r, blob);
 }
 
 /* A command about the webhook of the path. What If-Match named here is compared again when it is decided. */
@@ -66,7 +66,7 @@ static struct problem *command_about(struct request *r, enum command_type type, 
     return p;
 }
 
-static struct problem *ask(struct request *r, enum command_type type)
+static struct problem *park_webhook_command(struct request *r, enum command_type type)
 {
     struct command *cmd;
     struct problem *p = command_about(r, type, &cmd);
@@ -75,47 +75,47 @@ static struct problem *ask(struct request *r, enum command_type type)
 
 struct problem *handle_webhook_patch(struct request *r)
 {
-    return ask(r, COMMAND_WEBHOOK_PATCH);
+    return park_webhook_command(r, COMMAND_WEBHOOK_PATCH);
 }
 
 struct problem *handle_webhook_delete(struct request *r)
 {
-    return ask(r, COMMAND_WEBHOOK_DELETE);
+    return park_webhook_command(r, COMMAND_WEBHOOK_DELETE);
 }
 
 struct problem *handle_webhook_enable(struct request *r)
 {
-    return ask(r, COMMAND_WEBHOOK_ENABLE);
+    return park_webhook_command(r, COMMAND_WEBHOOK_ENABLE);
 }
 
 struct problem *handle_webhook_rotate(struct request *r)
 {
-    return ask(r, COMMAND_WEBHOOK_ROTATE);
+    return park_webhook_command(r, COMMAND_WEBHOOK_ROTATE);
 }
 
 struct problem *handle_webhook_test(struct request *r)
 {
-    return ask(r, COMMAND_WEBHOOK_TEST);
+    return park_webhook_command(r, COMMAND_WEBHOOK_TEST);
 }
 
 struct problem *handle_webhook_recover(struct request *r)
 {
-    return ask(r, COMMAND_WEBHOOK_RECOVER);
+    return park_webhook_command(r, COMMAND_WEBHOOK_RECOVER);
 }
 
 /* ---- deliveries ---- */
 
 struct problem *handle_delivery(struct request *r)
 {
-    return ask(r, COMMAND_DELIVERY);
+    return park_webhook_command(r, COMMAND_DELIVERY);
 }
 
 struct problem *handle_redeliver(struct request *r)
 {
-    return ask(r, COMMAND_REDELIVER);
+    return park_webhook_command(r, COMMAND_REDELIVER);
 }
 
-static struct problem *finish_page(struct request *r, struct command *cmd)
+static struct problem *finish_deliveries_page(struct request *r, struct command *cmd)
 {
     if (!cmd->answer)
         return NULL;
@@ -143,6 +143,6 @@ struct problem *handle_deliveries(struct request *r)
     cmd->deliveries.limit = (int)param_number(&r->params, PARAM_LIMIT);
     cmd->deliveries.status =
         by_status ? __builtin_ctzll((unsigned long long)r->params.numbers[PARAM_DELIVERY_STATUS]) : -1;
-    r->finish = finish_page;
+    r->finish = finish_deliveries_page;
     return request_park(r, cmd);
 }

@@ -31,7 +31,7 @@ static void complain(struct acceptor *a, enum acceptor_trouble trouble, const ch
     log_warning(what, "cause", why, "connections", LOG_INT(atomic_load(&a->open)));
 }
 
-static void refuse(struct acceptor *a, int fd, const struct sockaddr *address)
+static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr *address)
 {
     char text[INET6_ADDRSTRLEN] = "";
     struct problem *p CLEANUP_PROBLEM = problem_new(
@@ -51,7 +51,7 @@ static void refuse(struct acceptor *a, int fd, const struct sockaddr *address)
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {
     if (!peers_enter(&a->peers, address)) {
-        refuse(a, fd, address);
+        refuse_connection(a, fd, address);
         return;
     }
     atomic_fetch_add(&a->open, 1);

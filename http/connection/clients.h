@@ -1,7 +1,7 @@
 /*
  * Who is at the other end. A client is the peer of the connection or, when that is a proxy we trust, the one
- * that it tells of in X-Forwarded-For: for the log, and for quotas. Whoever is not trusted can write there
- * what it likes and is not believed.
+ * that it tells of in X-Forwarded-For: for the log, and for rate limits. Whoever is not trusted can write
+ * there what it likes and is not believed.
  *
  * And how many connections each client's address has open, so that one cannot take them all. An address is an
  * IPv4 address or the first half of an IPv6 address; proxies that are trusted and Unix sockets, behind which

@@ -64,11 +64,11 @@ void connection_expire(struct connection *c)
         ;
 }
 
-void connection_linger(struct connection *c)
+void connection_close_lingering(struct connection *c)
 {
     struct reaper *reaper = c->reaper;
     (void)pthread_mutex_lock(&reaper->lock);
-    linger_add(&reaper->linger, c->fd, env_mono(reaper->env));
+    lingering_close_add(&reaper->lingering, c->fd, env_mono(reaper->env));
     (void)pthread_cond_signal(&reaper->wake);
     (void)pthread_mutex_unlock(&reaper->lock);
 }
@@ -136,17 +136,18 @@ void problem_send(const struct env *env, int fd, const char *client, const struc
 
 /* Nothing else writes to the socket in these phases: a worker that comes later finds `due` REAPED and gives
  * up. */
-static void tell(const struct reaper *reaper, const struct connection *c, const struct problem *problem)
+static void send_problem(const struct reaper *reaper, const struct connection *c,
+                         const struct problem *problem)
 {
     problem_send(reaper->env, c->fd, c->address, problem);
 }
 
 /* A client that began a request is told (408). */
-static void tell_timeout(const struct reaper *reaper, const struct connection *c)
+static void send_timeout(const struct reaper *reaper, const struct connection *c)
 {
     struct problem *problem CLEANUP_PROBLEM =
         problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
-    tell(reaper, c, problem);
+    send_problem(reaper, c, problem);
 }
 
 static bool reap(struct connection *c)
@@ -163,20 +164,20 @@ void connection_refuse(struct connection *c, struct problem *problem)
     struct problem *owned CLEANUP_PROBLEM = problem;
     if (!reap(c))
         return;
-    tell(c->reaper, c, owned);
-    connection_linger(c);
+    send_problem(c->reaper, c, owned);
+    connection_close_lingering(c);
     (void)shutdown(c->fd, SHUT_RDWR);
 }
 
 /* The reaper's lock is held: the connection cannot be closed meanwhile, so its descriptor is its own. */
-static void look_at(struct reaper *reaper, struct connection *c, mono_us now)
+static void check_connection(struct reaper *reaper, struct connection *c, mono_us now)
 {
     int64_t due = atomic_load(&c->due);
     if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
         return;
     int phase = atomic_load(&c->phase);
     if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY)
-        tell_timeout(reaper, c);
+        send_timeout(reaper, c);
     (void)shutdown(c->fd, SHUT_RDWR);
     atomic_fetch_add(&reaper->reaped, 1);
 }
@@ -184,7 +185,7 @@ static void look_at(struct reaper *reaper, struct connection *c, mono_us now)
 /* Who lingers sends as fast as it is read. */
 static int64_t next_look(const struct reaper *reaper)
 {
-    return reaper->linger.count ? LINGER_LOOK_US : reaper->limits.reap_us;
+    return reaper->lingering.count ? LINGER_LOOK_US : reaper->limits.reap_us;
 }
 
 static void wait_a_while(struct reaper *reaper)
@@ -203,8 +204,8 @@ static void *reaper_run(void *arg)
     while (!reaper->stopping) {
         mono_us now = env_mono(reaper->env);
         LIST_FOR_EACH (it, &reaper->connections)
-            look_at(reaper, CONTAINER_OF(it, struct connection, link), now);
-        linger_look(&reaper->linger, now);
+            check_connection(reaper, CONTAINER_OF(it, struct connection, link), now);
+        lingering_close_check(&reaper->lingering, now);
         wait_a_while(reaper);
         (void)pthread_mutex_unlock(&reaper->lock);
         reaper->tick(reaper->tick_ctx, env_mono(reaper->env));
@@ -217,7 +218,7 @@ static void *reaper_run(void *arg)
 size_t reaper_lingering(struct reaper *reaper)
 {
     (void)pthread_mutex_lock(&reaper->lock);
-    size_t count = reaper->linger.count;
+    size_t count = reaper->lingering.count;
     (void)pthread_mutex_unlock(&reaper->lock);
     return count;
 }
@@ -256,7 +257,7 @@ void reaper_stop(struct reaper *reaper)
     (void)pthread_cond_signal(&reaper->wake);
     (void)pthread_mutex_unlock(&reaper->lock);
     (void)pthread_join(reaper->thread, NULL);
-    linger_done(&reaper->linger);
+    lingering_close_done(&reaper->lingering);
     (void)pthread_cond_destroy(&reaper->wake);
     (void)pthread_mutex_destroy(&reaper->lock);
 }

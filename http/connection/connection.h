@@ -15,10 +15,10 @@
 #include "base/env.h"
 #include "base/list.h"
 #include "http/connection/clients.h"
-#include "http/connection/linger.h"
+#include "http/connection/lingering_close.h"
 
 struct MHD_Connection;
-struct kept_response;
+struct response_cache;
 struct problem;
 struct server_request;
 
@@ -50,9 +50,9 @@ struct connection {
     bool is_proxy;              /* that we trust */
     size_t target_len;          /* of the current request line */
     _Alignas(max_align_t) unsigned char user[CONNECTION_USER_BYTES];
-    struct server_request *spare; /* memory for the next request, or NULL */
-    struct kept_response *kept;   /* of the last answer of shared bytes, or NULL (http/respond.c) */
-    _Atomic int64_t due;          /* mono_us; INT64_MAX: no limit; REAPED: shut down */
+    struct server_request *spare;          /* memory for the next request, or NULL */
+    struct response_cache *response_cache; /* of the last answer of shared bytes, or NULL (http/send.c) */
+    _Atomic int64_t due;                   /* mono_us; INT64_MAX: no limit; REAPED: shut down */
     _Atomic int phase;
 };
 
@@ -62,10 +62,10 @@ struct reaper {
     void (*tick)(void *ctx, mono_us now); /* every limits.reap_us, on the reaper's thread, without its lock */
     void *tick_ctx;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards `connections`, `linger` and `stopping` */
+    pthread_mutex_t lock; /* guards `connections`, `lingering` and `stopping` */
     pthread_cond_t wake;
     struct list connections;
-    struct lingering linger;
+    struct lingering_closes lingering;
     bool stopping;
     atomic_uint reaped;
 };
@@ -77,17 +77,18 @@ void reaper_stop(struct reaper *reaper);
 
 /* How many connections are open whose request was not read yet. Any thread. */
 unsigned reaper_unread(struct reaper *reaper);
-/* How many are closed but for what their clients still send (http/connection/linger.h). Any thread. */
+/* How many are closed but for what their clients still send (http/connection/lingering_close.h). Any thread.
+ */
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
-/* What `kept` holds has been freed. */
+/* What `response_cache` holds has been freed. */
 void connection_close(struct connection *c);
 /* Any thread, as long as the connection is open: it is over its limit now. */
 void connection_expire(struct connection *c);
 /* The connection is about to be closed with a request that was not read to its end: its client still gets the
- * answer (http/connection/linger.h). The worker's thread. */
-void connection_linger(struct connection *c);
+ * answer (http/connection/lingering_close.h). The worker's thread. */
+void connection_close_lingering(struct connection *c);
 /* Answers with the problem, which is taken, and ends the connection: for what is found before the library
  * calls a handler. Nothing else may have been written for this request. The worker's thread. */
 void connection_refuse(struct connection *c, struct problem *problem);

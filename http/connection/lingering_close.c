@@ -1,4 +1,4 @@
-#include "http/connection/linger.h"
+#include "http/connection/lingering_close.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@ enum {
     RECEIVE_BUFFER = 64 * 1024, /* else the kernel lets it grow to megabytes for each that sends fast */
 };
 
-void linger_add(struct lingering *l, int fd, mono_us now)
+void lingering_close_add(struct lingering_closes *l, int fd, mono_us now)
 {
     const int size = RECEIVE_BUFFER;
-    int own = l->count < LINGER_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    int own = l->count < LINGERING_CLOSES_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (own < 0)
         return;
     (void)setsockopt(own, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
@@ -34,7 +34,7 @@ static bool throw_away(int fd)
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-void linger_look(struct lingering *l, mono_us now)
+void lingering_close_check(struct lingering_closes *l, mono_us now)
 {
     size_t kept = 0;
     for (size_t i = 0; i < l->count; i++) {
@@ -46,7 +46,7 @@ void linger_look(struct lingering *l, mono_us now)
     l->count = kept;
 }
 
-void linger_done(struct lingering *l)
+void lingering_close_done(struct lingering_closes *l)
 {
     for (size_t i = 0; i < l->count; i++)
         (void)close(l->items[i].fd);

@@ -5,28 +5,28 @@
  * socket stays open for a moment after libmicrohttpd has closed its own descriptor, and what comes is thrown
  * away (RFC 9112, 9.6).
  */
-#ifndef HTTP_CONNECTION_LINGER_H
-#define HTTP_CONNECTION_LINGER_H
+#ifndef HTTP_CONNECTION_LINGERING_CLOSE_H
+#define HTTP_CONNECTION_LINGERING_CLOSE_H
 
 #include <stddef.h>
 
 #include "base/env.h"
 
-enum { LINGER_MAX = 256 };
+enum { LINGERING_CLOSES_MAX = 256 };
 
-struct lingering {
+struct lingering_closes {
     size_t count;
     struct {
         int fd;
         mono_us until;
-    } items[LINGER_MAX];
+    } items[LINGERING_CLOSES_MAX];
 };
 
 /* Keeps the connection of a descriptor that its owner is about to close; not when there are too many. */
-void linger_add(struct lingering *l, int fd, mono_us now);
+void lingering_close_add(struct lingering_closes *l, int fd, mono_us now);
 /* Throws away what has come, and closes what has ended or is over its time. Does not block. */
-void linger_look(struct lingering *l, mono_us now);
+void lingering_close_check(struct lingering_closes *l, mono_us now);
 /* Closes all. */
-void linger_done(struct lingering *l);
+void lingering_close_done(struct lingering_closes *l);
 
 #endif

@@ -1,4 +1,5 @@
 /* From struct answer to a queued response. The worker of the request. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,14 +73,14 @@ void http_answer_preflight(struct server_request *r, const char *allow)
  * resource gets the same bytes again with another request id and age. Only fields that differ are replaced,
  * which costs a fraction of a new response. Belongs to the connection. ---- */
 
-struct kept_response {
+struct response_cache {
     struct MHD_Response *response;
     const char *body; /* alive as long as the response: no other body has its address */
     unsigned count;
     struct answer_header fields[FIELDS_MAX];
 };
 
-static bool has_names(const struct kept_response *kept, const struct fields *fields)
+static bool has_names(const struct response_cache *kept, const struct fields *fields)
 {
     if (kept->count != fields->count)
         return false;
@@ -106,8 +107,8 @@ static void set_value(struct answer_header *field, const char *value)
  * The response with this body and exactly these fields, or NULL when the kept one is of another body or has
  * other fields. Borrowed until the next call.
  */
-static struct MHD_Response *kept_take(struct kept_response *kept, const char *body,
-                                      const struct fields *fields)
+static struct MHD_Response *response_cache_take(struct response_cache *kept, const char *body,
+                                                const struct fields *fields)
 {
     if (!kept || kept->body != body || !has_names(kept, fields) || !values_fit(fields))
         return NULL;
@@ -125,16 +126,16 @@ static struct MHD_Response *kept_take(struct kept_response *kept, const char *bo
 
 /* Takes over a response that was made of `body` with these fields, in place of the last one; the response
  * keeps `body` alive. False when it is not to be kept: it stays the caller's. */
-static bool kept_put(struct kept_response **place, struct MHD_Response *response, const char *body,
-                     const struct fields *fields)
+static bool response_cache_put(struct response_cache **place, struct MHD_Response *response, const char *body,
+                               const struct fields *fields)
 {
     if (!values_fit(fields))
         return false;
-    struct kept_response *kept = *place;
+    struct response_cache *kept = *place;
     if (kept)
         MHD_destroy_response(kept->response);
     else
-        kept = *place = MEM_NEW(struct kept_response);
+        kept = *place = MEM_NEW(struct response_cache);
     kept->response = response;
     kept->body = body;
     kept->count = fields->count;
@@ -145,7 +146,7 @@ static bool kept_put(struct kept_response **place, struct MHD_Response *response
     return true;
 }
 
-void kept_response_free(struct kept_response *kept)
+void response_cache_free(struct response_cache *kept)
 {
     if (!kept)
         return;
@@ -236,12 +237,12 @@ static void add_vary(struct server_request *r, struct fields *f)
 /* Told once it matters: when a request was refused for it, or less than a quarter is left (HT-42). */
 static void add_rate_limit(const struct server_request *r, struct fields *f)
 {
-    const struct quota_state *state = &r->quota;
-    if (!state->quota || state->remaining * 4 > state->quota->per_minute)
+    const struct rate_limit_state *state = &r->rate_limit;
+    if (!state->limit || state->remaining * 4 > state->limit->per_minute)
         return;
-    const char *name = state->quota->name;
+    const char *name = state->limit->name;
     (void)snprintf(f->rate_limit_policy, RATE_LIMIT_BYTES, "\"%s\";q=%" PRId64 ";w=%d", name,
-                   state->quota->per_minute, QUOTA_WINDOW_S);
+                   state->limit->per_minute, RATE_LIMIT_WINDOW_S);
     (void)snprintf(f->rate_limit, RATE_LIMIT_BYTES, "\"%s\";r=%" PRId64 ";t=%d", name, state->remaining,
                    state->seconds);
     add_field(f, "RateLimit-Policy", f->rate_limit_policy);
@@ -281,10 +282,11 @@ static struct MHD_Response *new_response(struct answer *a, const struct fields *
     return response;
 }
 
-enum MHD_Result http_respond(struct server_request *r)
+enum MHD_Result server_request_send(struct server_request *r)
 {
     struct answer *a = &r->answer;
     struct fields f;
+    assert(a->status >= MHD_HTTP_OK && r->stage != STAGE_ANSWERED);
     if (r->method == METHOD_OPTIONS &&
         a->status >= 400) /* a preflight: scripts are to see what the resource says */
         http_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
@@ -293,13 +295,14 @@ enum MHD_Result http_respond(struct server_request *r)
                         r->headers.values[HEADER_IF_NONE_MATCH]);
     collect_fields(r, &f);
     bool may_keep = r->peer && a->owner;
-    struct MHD_Response *response = may_keep ? kept_take(r->peer->kept, a->bytes, &f) : NULL;
+    struct MHD_Response *response =
+        may_keep ? response_cache_take(r->peer->response_cache, a->bytes, &f) : NULL;
     bool is_kept = response != NULL;
     if (!response) {
         response = new_response(a, &f);
         if (!response)
             return MHD_NO;
-        is_kept = may_keep && kept_put(&r->peer->kept, response, a->bytes, &f);
+        is_kept = may_keep && response_cache_put(&r->peer->response_cache, response, a->bytes, &f);
     }
     r->stage = STAGE_ANSWERED;
     enum MHD_Result result = MHD_NO;
