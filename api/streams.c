@@ -96,11 +96,10 @@ static void note_time(struct stream_round *l)
 
 static void *run(void *arg)
 {
-    struct stream_round l = {.all = arg};
+    struct stream_round l = {.all = arg, .seen = ((struct streams *)arg)->begins_at};
     struct api *api = l.all->api;
     unsigned wakes = 0;
     (void)pthread_setname_np(pthread_self(), "streams");
-    l.seen = feed_newest(api->options.feed);
     while (!atomic_load(&l.all->stopping)) {
         feed_wait(api->options.feed, &wakes, api->limits.connection.reap_us);
         bool more;
@@ -117,6 +116,7 @@ static void *run(void *arg)
 int streams_start(struct streams *all, struct api *api)
 {
     all->api = api;
+    all->begins_at = feed_newest(api->options.feed); /* before there can be a stream that waits for more */
     (void)pthread_mutex_init(&all->admission, NULL);
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         (void)pthread_mutex_init(&all->shards[i].lock, NULL);

@@ -20,6 +20,7 @@ struct api;
 struct streams {
     struct api *api;
     pthread_t thread;
+    int64_t begins_at; /* number of the last event before the start */
     atomic_bool draining;
     atomic_bool stopping;
     pthread_mutex_t admission; /* one at a time is let in, so that the caps hold */
