@@ -60,7 +60,7 @@ BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -I. -pthread -g -fno-omit-frame-pointer -f
   $(WARNINGS) $(or $(HARDENING_$(VARIANT)),$(HARDENING)) $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 BASE_LDFLAGS := -pthread $(LINK_HARDENING) $(filter -fsanitize%,$(VARIANT_CFLAGS_$(VARIANT))) $(LDFLAGS)
 
-MODULES := base model config storage view loop upstream webhook reconcile api
+MODULES := base model config storage view loop upstream webhook http reconcile api
 DAEMON_SRC := $(foreach m,$(MODULES),$(wildcard $(m)/*.c) $(wildcard $(m)/*/*.c)) $(wildcard daemon/*.c)
 SIM_SRC := $(wildcard simulator/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c tests/storage/test_*.c)

@@ -1,5 +1,5 @@
 /*
- * The HTTP side: libmicrohttpd's pool of epoll threads, which serve reads from the view and turn writes into
+ * The REST API on the HTTP server of http/: its threads serve reads from the view and turn writes into
  * commands. Decides nothing about clusters. Started, drained and stopped by `daemon` on the main thread;
  * everything handed in through struct api_options must live until api_stop has returned.
  *
@@ -15,17 +15,14 @@
 #include "base/buffer.h"
 #include "base/env.h"
 #include "config/config.h"
+#include "http/connection/connection.h"
 #include "model/command.h"
 #include "view/feed.h"
 #include "view/view.h"
 
 /* Every limit a client can run into (conventions, appendix A). */
 struct api_limits {
-    int64_t header_us;  /* from the first byte to the end of the header section (HT-15) */
-    int64_t body_us;    /* for the whole body */
-    int64_t idle_us;    /* between two requests of a connection */
-    int64_t send_us;    /* for the client to take the answer */
-    int64_t reap_us;    /* how often connections are looked at */
+    struct connection_limits connection;
     int64_t command_us; /* deadline given to commands, by which the deciding side answers */
     int64_t overdue_us; /* so long after it the request is answered without the command's answer */
     int wait_max_s;     /* longest ?wait and Prefer: wait (AO-15) */

@@ -3,16 +3,81 @@
  * look-up; nothing here touches the store. Unknown, expired and revoked tokens get one and the same answer
  * (AU-8).
  */
-#include "api/checks.h"
+#include "api/auth.h"
 
 #include <sodium.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/api_private.h"
-#include "api/problem_reply.h"
+#include "api/commands.h"
 #include "api/routes.h"
 #include "base/token.h"
+
+/* ---- quotas: each token has its own; credentials that are wrong count against the client's address, and
+ * leave those that are right alone, whatever else comes from there (it may be a proxy) ---- */
+
+/* Digests are evenly spread as they are. */
+static uint64_t key_of_token(const struct api_token *token)
+{
+    uint64_t key;
+    memcpy(&key, token->digest, sizeof(key));
+    return key ? key : 1;
+}
+
+static uint64_t key_of_network(const struct request *r)
+{
+    uint64_t network = client_network(r->http.client);
+    uint64_t key;
+    (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
+                           r->api->print_key);
+    return key ? key : 1;
+}
+
+/* Clients that were refused together do not return together (HT-43). */
+static int with_jitter(const struct request *r, int seconds)
+{
+    uint32_t random;
+    const struct env *env = r->api->options.env;
+    env->random(env, &random, sizeof(random));
+    return seconds + (int)(random % (2 + (unsigned)seconds / 4));
+}
+
+static struct problem *refuse_over_limit(struct request *r, const char *detail)
+{
+    struct problem *p = problem_new(PROBLEM_QUOTA_EXCEEDED, "%s", detail);
+    p->extra = json_object();
+    json_set_take(p->extra, "violated-policies", json_pack("[s]", r->http.rate_limit.limit->name));
+    p->retry_after_s = with_jitter(r, r->http.rate_limit.seconds);
+    return p;
+}
+
+struct problem *check_rate_limit(struct request *r)
+{
+    if (!r->token)
+        return NULL;
+    r->http.rate_limit = rate_limit_take(&r->api->requests, key_of_token(r->token), r->http.started);
+    return r->http.rate_limit.is_refused
+               ? refuse_over_limit(r, "The token has made more requests within a minute than it may.")
+               : NULL;
+}
+
+bool throttle_fresh(struct request *r)
+{
+    return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), r->http.started).is_refused;
+}
+
+/* What wrong or missing credentials come to: 401, or 429 when the address sent too many of them. */
+static struct problem *refuse_credentials(struct request *r, enum problem_code code, const char *detail)
+{
+    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, key_of_network(r), r->http.started);
+    return r->http.rate_limit.is_refused
+               ? refuse_over_limit(
+                     r, "Too many requests with wrong or missing credentials came from this address.")
+               : problem_new(code, "%s", detail);
+}
+
+/* ---- credentials ---- */
 
 /* Copies the credentials out of "Bearer <token>"; false for another scheme or another shape. */
 static bool bearer_token(const char *field, char token[static TOKEN_BYTES])
@@ -43,6 +108,14 @@ static bool digest_credentials(const char *field, uint8_t digest[static TOKEN_DI
     return ok;
 }
 
+/* The credentials of a connection's last request, which the connection keeps. */
+struct last_token {
+    bool is_set;
+    uint8_t print[TOKEN_PRINT_BYTES];
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+};
+_Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection has room for it");
+
 /*
  * Clients send the same credentials on every request of a connection, and to digest them costs more than all
  * other checks: those of the last request are known again by a fingerprint under a key of this process, which
@@ -50,20 +123,19 @@ static bool digest_credentials(const char *field, uint8_t digest[static TOKEN_DI
  */
 static bool read_credentials(struct request *r, const char *field, uint8_t digest[static TOKEN_DIGEST_BYTES])
 {
-    static const struct last_token nothing;
     struct last_token now = {.is_set = true};
     (void)crypto_shorthash_siphashx24(now.print, (const unsigned char *)field, strlen(field),
                                       r->api->print_key);
-    const struct last_token *last = r->peer ? &r->peer->last_token : &nothing;
-    if (last->is_set && !sodium_memcmp(last->print, now.print, sizeof(now.print))) {
+    struct last_token *last = r->http.peer ? (struct last_token *)(void *)r->http.peer->user : NULL;
+    if (last && last->is_set && !sodium_memcmp(last->print, now.print, sizeof(now.print))) {
         memcpy(digest, last->digest, sizeof(now.digest));
         return true;
     }
     if (!digest_credentials(field, digest))
         return false;
     memcpy(now.digest, digest, sizeof(now.digest));
-    if (r->peer)
-        r->peer->last_token = now;
+    if (last)
+        *last = now;
     return true;
 }
 
@@ -87,66 +159,76 @@ static bool look_up(struct request *r, const uint8_t digest[static TOKEN_DIGEST_
 /* The ticket of a request for a stream without credentials; NULL: there is none, or it has no meaning. */
 static const char *given_ticket(const struct request *r)
 {
-    if (!(r->route->params & PARAM_BIT(PARAM_TICKET)) || !accepts_stream(r))
+    if (!(r->route->params & PARAM_BIT(PARAM_TICKET)) || !route_prefers_stream(r))
         return NULL;
-    return MHD_lookup_connection_value(r->mhd, MHD_GET_ARGUMENT_KIND, param_name(PARAM_TICKET));
+    return http_query_text(&r->http, param_name(PARAM_TICKET));
 }
 
-static bool check_ticket(struct request *r, const char *ticket)
+static struct problem *check_ticket(struct request *r, const char *ticket)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest) && look_up(r, digest);
-    if (!ok)
-        refuse_credentials(
-            r, PROBLEM_INVALID_TOKEN,
-            "The ticket is not known, was used, or has expired; POST /v1/stream-tickets gives another.");
-    return ok;
+    return ok ? NULL
+              : refuse_credentials(r, PROBLEM_INVALID_TOKEN,
+                                   "The ticket is not known, was used, or has expired; POST "
+                                   "/v1/stream-tickets gives another.");
 }
 
-bool check_token(struct request *r)
+struct problem *check_token(struct request *r)
 {
     if (r->route->flags & ROUTE_PUBLIC)
-        return true;
-    const char *field = r->headers.values[HEADER_AUTHORIZATION];
+        return NULL;
+    const char *field = r->http.headers.values[HEADER_AUTHORIZATION];
     const char *ticket = field ? NULL : given_ticket(r);
     if (ticket)
         return check_ticket(r, ticket);
-    if (!field) {
-        refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
-        return false;
-    }
+    if (!field)
+        return refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
     uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = read_credentials(r, field, digest) && look_up(r, digest);
-    if (!ok)
-        refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
-    return ok;
+    return ok ? NULL
+              : refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
 }
 
-void tell_denied(struct request *r, enum problem_code code)
+void report_denied(struct request *r, enum problem_code code)
 {
     struct command *cmd = request_command(r, COMMAND_AUDIT_DENIED);
     cmd->problem = problem_new(code, "denied");
     request_tell(r, cmd);
 }
 
-bool check_permission(struct request *r)
+struct problem *check_permission(struct request *r)
 {
     if (!r->token)
-        return true;
+        return NULL;
     if (r->token->role < r->route->role) {
-        respond_with(r, PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
-                     role_name(r->route->role), role_name(r->token->role));
-        tell_denied(r, PROBLEM_FORBIDDEN);
-        return false;
+        report_denied(r, PROBLEM_FORBIDDEN);
+        return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
+                           role_name(r->route->role), role_name(r->token->role));
     }
     bool is_there = r->project && config_project(r->api->options.config, r->project);
     bool is_seen = is_there && api_token_sees_project(r->token, r->project);
     if (is_there && !is_seen)
-        tell_denied(r, PROBLEM_PROJECT_NOT_FOUND);
-    if (r->project && !is_seen) {
-        respond_with(r, PROBLEM_PROJECT_NOT_FOUND,
-                     "There is no project of this name that the token may see.");
-        return false;
-    }
-    return true;
+        report_denied(r, PROBLEM_PROJECT_NOT_FOUND);
+    if (r->project && !is_seen)
+        return problem_new(PROBLEM_PROJECT_NOT_FOUND,
+                           "There is no project of this name that the token may see.");
+    return NULL;
+}
+
+void auth_add_fields(struct request *r, enum problem_code code)
+{
+    static const char *const challenges[PROBLEM_MAX_] = {
+        [PROBLEM_UNAUTHENTICATED] = "Bearer realm=\"shootd\"",
+        [PROBLEM_INVALID_TOKEN] = "Bearer realm=\"shootd\", error=\"invalid_token\"",
+        [PROBLEM_FORBIDDEN] = "Bearer realm=\"shootd\", error=\"insufficient_scope\"",
+    };
+    const struct headers *h = &r->http.headers;
+    const char *challenge = challenges[code];
+    if (code == PROBLEM_MALFORMED_REQUEST && !h->fault && h->counts[HEADER_AUTHORIZATION] > 1)
+        challenge = "Bearer realm=\"shootd\", error=\"invalid_request\"";
+    if (!challenge)
+        return;
+    const char *role = code == PROBLEM_FORBIDDEN && r->route ? role_name(r->route->role) : NULL;
+    answer_header(&r->http.answer, "WWW-Authenticate", role ? "%s, scope=\"%s\"" : "%s", challenge, role);
 }

@@ -123,8 +123,8 @@ static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DI
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, CURSOR_DIGEST_BYTES);
     digest_text(&state, r->route->operation);
-    for (unsigned i = 0; i < r->segment_count; i++)
-        digest_text(&state, r->segments[i]);
+    for (unsigned i = 0; i < r->http.segments.count; i++)
+        digest_text(&state, r->http.segments.items[i]);
     for (int id = 0; id < PARAM_MAX_; id++) {
         if (!r->params.texts[id] || !is_bound((enum param_id)id))
             continue;

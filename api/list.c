@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/fresh.h"
-#include "api/problem_reply.h"
 #include "api/reads.h"
 #include "base/log.h"
 
@@ -39,7 +37,7 @@ void list_tell_age(struct request *r, const struct list_query *query, wall_us ol
     fresh_tell_source(r);
 }
 
-void list_close(struct request *r, struct buffer *out, const struct cursor_place *next)
+struct problem *list_close(struct request *r, struct buffer *out, const struct cursor_place *next)
 {
     char cursor[CURSOR_TEXT_BYTES];
     size_t len;
@@ -50,32 +48,29 @@ void list_close(struct request *r, struct buffer *out, const struct cursor_place
         (void)buffer_add_str(out, "],\"next_cursor\":null}");
     }
     if (out->overflow) {
-        log_error("a page is larger than it may be", "request_id", r->id);
-        respond_with(r, PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
-        return;
+        log_error("a page is larger than it may be", "request_id", r->http.id);
+        return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
     char *text = buffer_take(out, &len);
-    reply_text(r, text, len);
+    return answer_with_text(r, text, len);
 }
 
-static void reply_bad_cursor(struct request *r, enum cursor_status status)
+struct problem *list_place(struct request *r, struct cursor_place *ret_place)
 {
     struct problem *p = NULL;
-    if (status == CURSOR_EXPIRED)
+    switch (cursor_read(r, ret_place)) {
+    case CURSOR_GOOD:
+        break;
+    case CURSOR_EXPIRED:
         problem_add_fault(&p, PROBLEM_CURSOR_EXPIRED, FAULT_AT_QUERY, "cursor", "expired", NULL,
                           "was given out more than 3 days ago; begin again without it");
-    else
+        break;
+    case CURSOR_BAD:
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "cursor", "invalid_cursor", NULL,
                           "is not a next_cursor of this list with these filters; begin again without it");
-    respond_problem(r, p);
-}
-
-bool list_place(struct request *r, struct cursor_place *ret_place)
-{
-    enum cursor_status status = cursor_read(r, ret_place);
-    if (status != CURSOR_GOOD)
-        reply_bad_cursor(r, status);
-    return status == CURSOR_GOOD;
+        break;
+    }
+    return p;
 }
 
 bool list_has_prefix(const char *key, const char *prefix)
@@ -121,11 +116,12 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
     return NULL;
 }
 
-void list_reply(struct request *r, const struct list_query *query)
+struct problem *list_answer(struct request *r, const struct list_query *query)
 {
     struct cursor_place after, next;
-    if (!list_place(r, &after))
-        return;
+    struct problem *p = list_place(r, &after);
+    if (p)
+        return p;
     struct buffer out CLEANUP_BUFFER;
     wall_us oldest = 0;
     list_open(&out);
@@ -135,5 +131,5 @@ void list_reply(struct request *r, const struct list_query *query)
     view_leave(r->api->options.view);
     next.number_count = 0;
     list_tell_age(r, query, oldest);
-    list_close(r, &out, more ? &next : NULL);
+    return list_close(r, &out, more ? &next : NULL);
 }

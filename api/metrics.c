@@ -103,9 +103,9 @@ void metrics_count(struct metrics *m, const struct request *r, int64_t duration_
 {
     struct shard *s = shard_of_thread(m);
     size_t route = r->route ? (size_t)(r->route - routes) : NO_ROUTE;
-    if (r->answer.status)
-        add(&s->requests[route][r->method][status_index(r->answer.status)], 1);
-    if (r->answer.is_stream)
+    if (r->http.answer.status)
+        add(&s->requests[route][r->http.method][status_index(r->http.answer.status)], 1);
+    if (r->http.answer.is_stream)
         return; /* how long clients stay says nothing about how fast we are */
     size_t bucket = 0;
     while (bucket < BUCKETS && duration_us > buckets[bucket].us)
@@ -196,35 +196,34 @@ static void write_logs(struct buffer *out)
 
 static void write_refused(struct api *api, struct buffer *out)
 {
-    const struct quota *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
+    const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
     family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
         (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
                             quotas[i]->name, atomic_load(&quotas[i]->refused));
 }
 
-static void write_gauges(struct api *api, struct buffer *out)
+static void write_gauges(struct api *api, const struct http_numbers *n, struct buffer *out)
 {
     family(out, "shootd_http_requests_in_flight", "gauge",
            "Requests between header section and end of answer.");
-    (void)buffer_printf(out, "shootd_http_requests_in_flight %u\n", atomic_load(&api->in_flight));
+    (void)buffer_printf(out, "shootd_http_requests_in_flight %u\n", n->in_flight);
     family(out, "shootd_http_parked", "gauge",
            "Requests that wait for a decision or for an operation to end.");
-    (void)buffer_printf(out, "shootd_http_parked %u\n", api_parked(api));
+    (void)buffer_printf(out, "shootd_http_parked %u\n", n->suspended);
     family(out, "shootd_http_connections_reaped_total", "counter",
            "Connections shut down for being too slow.");
-    (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", atomic_load(&api->reaper.reaped));
+    (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", n->connections_reaped);
     family(out, "shootd_http_connections_refused_total", "counter",
            "Connections refused because their address had too many open.");
-    (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n",
-                        atomic_load(&api->acceptor.peers.refused));
+    (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n", n->connections_refused);
     write_refused(api, out);
     family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);
 }
 
-void metrics_write(struct api *api, struct buffer *out)
+void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
     family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
@@ -237,7 +236,7 @@ void metrics_write(struct api *api, struct buffer *out)
         if (is_first_of_template(i))
             write_duration_of(out, first, i);
     write_duration_of(out, first, NO_ROUTE);
-    write_gauges(api, out);
+    write_gauges(api, numbers, out);
     streams_metrics(&api->streams, out);
     write_logs(out);
     process_metrics_write(out);

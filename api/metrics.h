@@ -11,6 +11,7 @@
 #include "api/request.h"
 #include "base/buffer.h"
 
+struct http_numbers;
 struct shard;
 
 struct metrics {
@@ -25,7 +26,7 @@ void metrics_done(struct metrics *m);
 /* Counts a completed request; its worker. */
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
 /* All families of this folder and of the process. Any thread. */
-void metrics_write(struct api *api, struct buffer *out);
+void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out);
 /* process_metrics.c: the standard process_* set. */
 void process_metrics_write(struct buffer *out);
 

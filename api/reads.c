@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/conditional.h"
+#include "api/auth.h"
+#include "api/commands.h"
+#include "http/message/headers.h"
+#include "http/message/prefer.h"
 
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key)
 {
@@ -15,39 +18,104 @@ struct view_blob *read_blob(struct request *r, enum view_section section, const 
     return blob;
 }
 
-void reply_blob(struct request *r, struct view_blob *blob)
+static void release_blob(void *blob)
 {
-    answer_blob(&r->answer, MHD_HTTP_OK, blob);
-    answer_field(&r->answer, "Cache-Control", "private, no-cache");
-    if (blob->etag[0])
-        answer_apply_conditions(r, blob->etag);
+    view_blob_unref(blob);
 }
 
-static void reply_made(struct request *r, char *text, size_t len, const char *cache_control)
+struct problem *answer_with_blob(struct request *r, struct view_blob *blob)
+{
+    answer_shared(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, blob->body, blob->body_len, &blob->coded, blob,
+                  release_blob);
+    answer_field(&r->http.answer, "ETag", blob->etag);
+    answer_field(&r->http.answer, "Cache-Control", "private, no-cache");
+    return blob->etag[0] ? http_apply_conditions(&r->http, blob->etag) : NULL;
+}
+
+static struct problem *answer_with_made(struct request *r, char *text, size_t len, const char *cache_control)
 {
     char etag[ETAG_DIGEST_BYTES];
     etag_of_bytes(text, len, etag);
-    answer_text(&r->answer, MHD_HTTP_OK, TYPE_JSON, text, len);
-    answer_field(&r->answer, "Cache-Control", cache_control);
-    answer_field(&r->answer, "ETag", etag);
-    answer_apply_conditions(r, etag);
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, text, len);
+    answer_field(&r->http.answer, "Cache-Control", cache_control);
+    answer_field(&r->http.answer, "ETag", etag);
+    return http_apply_conditions(&r->http, etag);
 }
 
-void reply_text(struct request *r, char *text, size_t len)
+struct problem *answer_with_text(struct request *r, char *text, size_t len)
 {
-    reply_made(r, text, len, "private, no-cache");
+    return answer_with_made(r, text, len, "private, no-cache");
 }
 
-void reply_document(struct request *r, json_t *doc)
-{
-    char *text = json_text(doc);
-    json_decref(doc);
-    reply_text(r, text, strlen(text));
-}
-
-void reply_public(struct request *r, json_t *doc)
+struct problem *answer_with_document(struct request *r, json_t *doc)
 {
     char *text = json_text(doc);
     json_decref(doc);
-    reply_made(r, text, strlen(text), "no-cache");
+    return answer_with_text(r, text, strlen(text));
+}
+
+struct problem *answer_with_public_document(struct request *r, json_t *doc)
+{
+    char *text = json_text(doc);
+    json_decref(doc);
+    return answer_with_made(r, text, strlen(text), "no-cache");
+}
+
+/* ---- fresh reads: Cache-Control: no-cache (HT-25, promise 2) ---- */
+
+enum { DEFAULT_WAIT_S = 10 };
+
+static bool says_no_cache(const struct request *r)
+{
+    const char *cursor = r->http.headers.values[HEADER_CACHE_CONTROL];
+    const char *item;
+    size_t len;
+    while (cursor && header_next_item(&cursor, &item, &len))
+        if (header_item_is(item, len, "no-cache"))
+            return true;
+    return false;
+}
+
+static struct problem *finish_fresh_read(struct request *r, struct command *cmd)
+{
+    const char *source = "shootd; fwd=request; stored";
+    if (cmd->fresh_failed)
+        source = "shootd; hit; detail=\"Cleura could not be read\"";
+    else if (cmd->fresh_recent)
+        source = "shootd; hit; detail=\"Cleura was read moments ago\"";
+    answer_header(&r->http.answer, "Cache-Status", "%s", source);
+    return r->serve(r);
+}
+
+struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r))
+{
+    if (!says_no_cache(r))
+        return serve(r);
+    if (throttle_fresh(r)) {
+        answer_header(&r->http.answer, "Cache-Status", "%s",
+                      "shootd; hit; detail=\"the token has asked for too many fresh reads\"");
+        r->serve = serve; /* says where the answer comes from */
+        return serve(r);
+    }
+    struct command *cmd = request_command(r, COMMAND_FRESH);
+    int64_t wait = prefer_read(&r->http.headers).wait_s;
+    int64_t most = r->api->limits.wait_max_s;
+    if (wait < 0)
+        wait = DEFAULT_WAIT_S;
+    cmd->deadline = env_mono(r->api->options.env) + (wait < most ? wait : most) * US_PER_S;
+    r->serve = serve;
+    r->finish = finish_fresh_read;
+    return request_park(r, cmd);
+}
+
+void fresh_tell_source(struct request *r)
+{
+    if (!r->serve)
+        answer_field(&r->http.answer, "Cache-Status", "shootd; hit");
+}
+
+void fresh_tell_age(struct request *r, wall_us observed_at)
+{
+    wall_us age = observed_at ? env_wall(r->api->options.env) - observed_at : 0;
+    answer_header(&r->http.answer, "Age", "%lld", (long long)(age > 0 ? age / US_PER_S : 0));
 }

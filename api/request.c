@@ -1,189 +1,129 @@
+/*
+ * The stations of a request that are about us, in the order of appendix B: the engine has checked the framing
+ * before, and answers what these functions return.
+ */
 #include "api/request.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 #include "api/api_private.h"
-#include "api/checks.h"
-#include "api/cors.h"
-#include "api/match.h"
-#include "api/problem_reply.h"
-#include "api/reaper.h"
-#include "base/ids.h"
-#include "base/mem.h"
+#include "api/auth.h"
+#include "api/commands.h"
+#include "api/routes.h"
+#include "base/log.h"
+#include "http/http.h"
 
-static const char *const method_names[METHOD_MAX_] = {
-    [METHOD_GET] = "GET",         [METHOD_HEAD] = "HEAD",   [METHOD_POST] = "POST",
-    [METHOD_PUT] = "PUT",         [METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE",
-    [METHOD_OPTIONS] = "OPTIONS", [METHOD_TRACE] = "TRACE", [METHOD_CONNECT] = "CONNECT",
-};
-
-const char *method_name(enum method method)
+static struct request *request_of(struct server_request *r)
 {
-    return method == METHOD_MAX_ ? "_OTHER" : method_names[method];
+    return CONTAINER_OF(r, struct request, http);
 }
 
-/* Method names are case-sensitive (HT-9). */
-static enum method method_from_name(const char *name)
+static void request_begin(struct server_request *http, void *ctx)
 {
-    for (int m = 0; m < METHOD_MAX_; m++)
-        if (!strcmp(name, method_names[m]))
-            return (enum method)m;
-    return METHOD_MAX_;
+    request_of(http)->api = ctx;
 }
 
-static bool request_id_is_valid(const char *id)
+static struct problem *check_route(struct request *r)
 {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t len = strnlen(id, REQUEST_ID_BYTES);
-    return len >= 8 && len < REQUEST_ID_BYTES && strspn(id, allowed) == len;
-}
-
-static void choose_id(struct request *r)
-{
-    const char *given = r->headers.values[HEADER_REQUEST_ID];
-    if (given && r->headers.counts[HEADER_REQUEST_ID] == 1 && request_id_is_valid(given))
-        memcpy(r->id, given, strlen(given) + 1);
-    else
-        (void)id_new(r->api->options.env, ID_REQUEST, r->id);
-}
-
-static struct request *cleared_request(struct connection *peer)
-{
-    struct request *r = peer ? TAKE_PTR(peer->spare) : NULL;
-    if (!r)
-        return MEM_NEW(struct request);
-    memset(r, 0, offsetof(struct request, answer.headers));
-    return r;
-}
-
-struct request *request_new(struct api *api, struct MHD_Connection *mhd, struct connection *peer,
-                            const char *method, const char *version)
-{
-    struct request *r = cleared_request(peer);
-    r->api = api;
-    r->mhd = mhd;
-    r->peer = peer;
-    r->started = env_mono(api->options.env);
-    r->method = method_from_name(method);
-    r->method_text = method_name(r->method);
-    r->problem = PROBLEM_MAX_;
-    headers_collect(&r->headers, mhd, method, version);
-    r->is_http_1_0 = !strcmp(version, MHD_HTTP_VERSION_1_0);
-    client_identify(r);
-    choose_id(r);
-    return r;
-}
-
-const struct trace *request_trace(struct request *r)
-{
-    const char *given = r->headers.values[HEADER_TRACEPARENT];
-    bool told = given && r->headers.counts[HEADER_TRACEPARENT] == 1;
-    if (!r->trace.id[0] && !(told && trace_parse(given, &r->trace)))
-        trace_begin(r->api->options.env, &r->trace);
-    return &r->trace;
-}
-
-void request_free(struct request *r)
-{
-    headers_done(&r->headers);
-    params_done(&r->params);
-    buffer_done(&r->body);
-    json_decref(r->document);
-    answer_done(&r->answer);
-    view_blob_unref(r->token_blob);
-    free(r->path);
-    if (r->peer && !r->peer->spare)
-        r->peer->spare = r;
-    else
-        free(r);
-}
-
-/* Origin-form, or absolute-form without its authority (6.5); NULL for anything else. */
-static const char *path_of_target(const char *target)
-{
-    if (*target == '/')
-        return target;
-    size_t scheme = !strncasecmp(target, "http://", 7) ? 7 : !strncasecmp(target, "https://", 8) ? 8 : 0;
-    if (!scheme)
-        return NULL;
-    const char *path = strchr(target + scheme, '/');
-    return path ? path : "/";
-}
-
-static bool check_method(struct request *r)
-{
-    if (r->method != METHOD_MAX_)
-        return true;
-    respond_with(r, PROBLEM_METHOD_UNKNOWN, "This server does not know the method.");
-    return false;
-}
-
-static bool method_is_safe(enum method m)
-{
-    return m == METHOD_GET || m == METHOD_HEAD || m == METHOD_OPTIONS;
-}
-
-static bool check_draining(struct request *r)
-{
-    if (method_is_safe(r->method) || !atomic_load(&r->api->draining))
-        return true;
-    struct problem *p =
-        problem_new(PROBLEM_SHUTTING_DOWN, "The server is being stopped; nothing was accepted.");
-    p->retry_after_s = 5;
-    respond_problem(r, p);
-    return false;
-}
-
-static void answer_methods(struct request *r, unsigned allowed)
-{
-    char allow[128];
-    route_allow(allowed, allow, sizeof(allow));
-    if (r->method == METHOD_OPTIONS) {
-        answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
-        cors_answer_preflight(r, allow);
-    } else {
-        respond_with(r, PROBLEM_METHOD_NOT_ALLOWED, "The resource has the methods %s.", allow);
-    }
-    answer_header(&r->answer, "Allow", "%s", allow);
-}
-
-static bool check_route(struct request *r, const char *target)
-{
-    if (r->method == METHOD_OPTIONS && !strcmp(target, "*")) {
-        answer_empty(&r->answer, MHD_HTTP_NO_CONTENT);
-        answer_header(&r->answer, "Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-        return false;
-    }
-    const char *path = path_of_target(target);
-    r->path = mem_strdup(path);
-    const char *fault = path ? path_split(r) : "The request target is not a path.";
-    if (fault) {
-        respond_with(r, PROBLEM_MALFORMED_REQUEST, "%s", fault);
-        return false;
-    }
     unsigned allowed;
     r->route = route_match(r, &allowed);
-    if (r->route)
-        return true;
-    if (allowed)
-        answer_methods(r, allowed);
-    else
-        respond_with(r, PROBLEM_NOT_FOUND, "There is no resource at this path; GET /openapi.yaml lists all.");
-    return false;
+    if (!r->route && allowed)
+        return http_refuse_method(&r->http, allowed);
+    if (!r->route)
+        return problem_new(PROBLEM_NOT_FOUND,
+                           "There is no resource at this path; GET /openapi.yaml lists all.");
+    r->http.may_compress = !(r->route->flags & ROUTE_SECRET);
+    return NULL;
 }
 
-bool request_check(struct request *r, const char *target)
+static struct problem *check_content(struct request *r)
 {
-    buffer_init(&r->body, 16 * 1024); /* bounds what a refused request may still send */
-    return check_framing(r) && check_method(r) && check_draining(r) && check_route(r, target) &&
-           check_token(r) && check_quota(r) && check_permission(r) && check_content(r) &&
-           params_read(r, r->route->params) && check_idempotency_key(r);
+    const struct content_rules rules = route_content(r->route);
+    return http_check_content(&r->http, &rules);
 }
 
-void request_handle(struct request *r)
+static struct problem *request_check(struct server_request *http)
 {
-    if (check_body(r) && check_collection(r))
-        r->route->handler(r);
+    static struct problem *(*const checks[])(struct request * r) = {
+        check_route,   check_token, check_rate_limit,      check_permission,
+        check_content, params_read, check_idempotency_key,
+    };
+    struct request *r = request_of(http);
+    struct problem *p = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(checks) && !p && !r->http.answer.status; i++)
+        p = checks[i](r);
+    return p;
 }
+
+static struct problem *request_handle(struct server_request *http)
+{
+    struct request *r = request_of(http);
+    struct problem *p = http_check_body_size(http);
+    if (p)
+        return p;
+    idempotency_take_fingerprint(r);
+    const struct content_rules rules = route_content(r->route);
+    p = http_read_document(http, &rules);
+    if (!p && r->route->flags & ROUTE_COLLECTION)
+        p = http_check_conditions(http, "");
+    return p ? p : r->route->handler(r);
+}
+
+static struct problem *request_continue(struct server_request *http, void *result)
+{
+    return request_resume(request_of(http), result);
+}
+
+static void discard_command(void *result)
+{
+    command_free(result);
+}
+
+static void add_problem_fields(struct server_request *http, enum problem_code code)
+{
+    auth_add_fields(request_of(http), code);
+}
+
+/* The canonical line (OB-12); `outcome` is NULL when the answer was sent whole. */
+static void write_access_log(struct request *r, int64_t duration_us, const char *outcome)
+{
+    bool quiet = r->route && r->route->flags & ROUTE_QUIET;
+    enum log_level level = quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+    if (!log_is_written(level))
+        return; /* its values cost something */
+    log_write(level, "{method} {route} answered {status}", "request_id", r->http.id, "trace_id",
+              server_request_trace(&r->http)->id, "method", r->http.method_text, "route",
+              r->route ? r->route->template : "none", "status", LOG_INT(r->http.answer.status), "duration_us",
+              LOG_INT(duration_us), "bytes_in", LOG_INT(r->http.body_seen), "bytes_out",
+              LOG_INT(r->http.answer.len), "token", r->token ? r->token->id : NULL, "project", r->project,
+              "cluster", r->name, "code",
+              r->http.problem == PROBLEM_MAX_ ? NULL : problem_kind(r->http.problem)->code, "client",
+              r->http.client, "outcome", outcome, NULL);
+}
+
+static void request_done(struct server_request *http, int64_t duration_us, const char *outcome)
+{
+    struct request *r = request_of(http);
+    if (r->http.stream)
+        outcome = stream_end_name(streams_completed(r));
+    metrics_count(&r->api->metrics, r, duration_us);
+    write_access_log(r, duration_us, outcome);
+    query_done(&r->params);
+    view_blob_unref(r->token_blob);
+}
+
+static void end_streams(void *ctx)
+{
+    struct api *api = ctx;
+    streams_end_all(&api->streams);
+}
+
+const struct http_application api_application = {
+    .request_size = sizeof(struct request),
+    .begin = request_begin,
+    .check = request_check,
+    .handle = request_handle,
+    .resume = request_continue,
+    .discard = discard_command,
+    .add_fields = add_problem_fields,
+    .done = request_done,
+    .end_streams = end_streams,
+};

@@ -2,7 +2,9 @@
  * together. */
 #include "api/routes.h"
 
-#include "api/handlers.h"
+#include <string.h>
+
+#include "api/resources/handlers.h"
 #include "base/attrs.h"
 
 #define P(id) PARAM_BIT(PARAM_##id)
@@ -12,7 +14,7 @@
 #define CLUSTER_FILTERS                                                                    \
     (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q) | P(LABEL) | \
      P(EXPIRING_BEFORE) | P(SORT) | P(FIELDS))
-#define PROBE (ROUTE_PUBLIC | ROUTE_QUIET | ROUTE_ANY_TYPE)
+#define PROBE (ROUTE_PUBLIC | ROUTE_QUIET | CONTENT_ANY_TYPE)
 
 #define PROJECT  "/v1/projects/{project}"
 #define CLUSTER  PROJECT "/clusters/{cluster}"
@@ -29,18 +31,18 @@ const struct route routes[] = {
     {"getMetrics", METHOD_GET, "/metrics", handle_metrics, ROLE_VIEWER, PROBE, 0, 0},
     {"getVersion", METHOD_GET, "/version", handle_version, ROLE_VIEWER, ROUTE_PUBLIC, 0, 0},
     {"getOpenapiYaml", METHOD_GET, "/openapi.yaml", handle_openapi_yaml, ROLE_VIEWER,
-     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+     ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
     {"getOpenapiJson", METHOD_GET, "/openapi.json", handle_openapi_json, ROLE_VIEWER,
-     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+     ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
 
     {"getProblem", METHOD_GET, "/problems/{problem}", handle_problem, ROLE_VIEWER,
-     ROUTE_PUBLIC | ROUTE_ANY_TYPE, 0, 0},
+     ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
 
     {"whoami", METHOD_GET, "/v1/whoami", handle_whoami, ROLE_VIEWER, 0, 0, 0},
     {"listProjects", METHOD_GET, "/v1/projects", handle_projects, ROLE_VIEWER, 0, 0, PAGE},
     {"getProject", METHOD_GET, PROJECT, handle_project, ROLE_VIEWER, 0, 0, 0},
     {"confirmLocation", METHOD_POST, PROJECT "/confirm-location", handle_location_confirm, ROLE_ADMIN,
-     ROUTE_BODY, SMALL_BODY, 0},
+     CONTENT_BODY, SMALL_BODY, 0},
     {"getCatalog", METHOD_GET, PROJECT "/catalog", handle_catalog, ROLE_VIEWER, 0, 0, 0},
     {"getQuota", METHOD_GET, PROJECT "/quota", handle_quota, ROLE_VIEWER, 0, 0, 0},
 
@@ -50,21 +52,21 @@ const struct route routes[] = {
     {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
      CLUSTER_FILTERS},
     {"createCluster", METHOD_POST, PROJECT "/clusters", handle_cluster_create, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_COLLECTION, REQUEST_MAX_BODY, WRITE},
+     CONTENT_BODY | ROUTE_COLLECTION, REQUEST_MAX_BODY, WRITE},
     {"getCluster", METHOD_GET, CLUSTER, handle_cluster, ROLE_VIEWER, 0, 0, 0},
-    {"putCluster", METHOD_PUT, CLUSTER, handle_cluster_put, ROLE_OPERATOR, ROUTE_BODY, REQUEST_MAX_BODY,
+    {"putCluster", METHOD_PUT, CLUSTER, handle_cluster_put, ROLE_OPERATOR, CONTENT_BODY, REQUEST_MAX_BODY,
      WRITE},
     {"patchCluster", METHOD_PATCH, CLUSTER, handle_cluster_patch, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_MERGE_PATCH, REQUEST_MAX_BODY, WRITE},
+     CONTENT_BODY | CONTENT_MERGE_PATCH, REQUEST_MAX_BODY, WRITE},
     {"deleteCluster", METHOD_DELETE, CLUSTER, handle_cluster_delete, ROLE_OPERATOR, 0, 0, WRITE},
     {"listNodePools", METHOD_GET, POOLS, handle_node_pools, ROLE_VIEWER, 0, 0, 0},
-    {"createNodePool", METHOD_POST, POOLS, handle_node_pool_create, ROLE_OPERATOR, ROUTE_BODY, SMALL_BODY,
+    {"createNodePool", METHOD_POST, POOLS, handle_node_pool_create, ROLE_OPERATOR, CONTENT_BODY, SMALL_BODY,
      WRITE},
     {"getNodePool", METHOD_GET, POOLS "/{pool}", handle_node_pool, ROLE_VIEWER, 0, 0, 0},
-    {"putNodePool", METHOD_PUT, POOLS "/{pool}", handle_node_pool_put, ROLE_OPERATOR, ROUTE_BODY, SMALL_BODY,
-     WRITE},
+    {"putNodePool", METHOD_PUT, POOLS "/{pool}", handle_node_pool_put, ROLE_OPERATOR, CONTENT_BODY,
+     SMALL_BODY, WRITE},
     {"patchNodePool", METHOD_PATCH, POOLS "/{pool}", handle_node_pool_patch, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_MERGE_PATCH, SMALL_BODY, WRITE},
+     CONTENT_BODY | CONTENT_MERGE_PATCH, SMALL_BODY, WRITE},
     {"deleteNodePool", METHOD_DELETE, POOLS "/{pool}", handle_node_pool_delete, ROLE_OPERATOR, 0, 0, WRITE},
     {"runClusterAction", METHOD_POST, CLUSTER "/actions/{action}", handle_cluster_action, ROLE_OPERATOR, 0, 0,
      WRITE},
@@ -75,12 +77,12 @@ const struct route routes[] = {
     {"listUpgrades", METHOD_GET, CLUSTER "/upgrades", handle_upgrades, ROLE_VIEWER, 0, 0, 0},
     {"listIssues", METHOD_GET, CLUSTER "/issues", handle_issues, ROLE_VIEWER, 0, 0, 0},
     {"getKubeconfig", METHOD_GET, CLUSTER "/kubeconfig", handle_kubeconfig, ROLE_OPERATOR,
-     ROUTE_OFFERS_YAML | ROUTE_SECRET, 0,
+     CONTENT_OFFERS_YAML | ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(FORMAT) | P(HEADER_FILE) | P(API_VERSION)},
     {"getCredential", METHOD_GET, CLUSTER "/credential", handle_credential, ROLE_OPERATOR, ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(API_VERSION)},
     {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER,
-     ROUTE_OFFERS_STREAM, 0, PAGE | P(AFTER) | P(TYPE) | P(TICKET)},
+     CONTENT_OFFERS_STREAM, 0, PAGE | P(AFTER) | P(TYPE) | P(TICKET)},
     {"listClusterOperations", METHOD_GET, CLUSTER "/operations", handle_cluster_operations, ROLE_VIEWER, 0, 0,
      PAGE | P(STATUS)},
 
@@ -89,23 +91,23 @@ const struct route routes[] = {
     {"getOperation", METHOD_GET, "/v1/operations/{operation}", handle_operation, ROLE_VIEWER, 0, 0, P(WAIT)},
     {"cancelOperation", METHOD_POST, "/v1/operations/{operation}/cancel", handle_operation_cancel,
      ROLE_OPERATOR, 0, 0, 0},
-    {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, ROUTE_OFFERS_STREAM, 0,
+    {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, CONTENT_OFFERS_STREAM, 0,
      PAGE | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER) | P(TICKET)},
     {"createStreamTicket", METHOD_POST, "/v1/stream-tickets", handle_stream_ticket_create, ROLE_VIEWER,
      ROUTE_SECRET, 0, 0},
 
     {"listWebhooks", METHOD_GET, "/v1/webhooks", handle_webhooks, ROLE_OPERATOR, 0, 0, PAGE},
     {"createWebhook", METHOD_POST, "/v1/webhooks", handle_webhook_create, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
+     CONTENT_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
     {"getWebhook", METHOD_GET, WEBHOOK, handle_webhook, ROLE_OPERATOR, 0, 0, 0},
     {"patchWebhook", METHOD_PATCH, WEBHOOK, handle_webhook_patch, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_MERGE_PATCH, SMALL_BODY, 0},
+     CONTENT_BODY | CONTENT_MERGE_PATCH, SMALL_BODY, 0},
     {"deleteWebhook", METHOD_DELETE, WEBHOOK, handle_webhook_delete, ROLE_OPERATOR, 0, 0, 0},
     {"enableWebhook", METHOD_POST, WEBHOOK "/enable", handle_webhook_enable, ROLE_OPERATOR, 0, 0, 0},
     {"rotateWebhookSecret", METHOD_POST, WEBHOOK "/rotate-secret", handle_webhook_rotate, ROLE_OPERATOR,
-     ROUTE_BODY | ROUTE_BODY_OPTIONAL | ROUTE_SECRET, SMALL_BODY, 0},
+     CONTENT_BODY | CONTENT_BODY_OPTIONAL | ROUTE_SECRET, SMALL_BODY, 0},
     {"testWebhook", METHOD_POST, WEBHOOK "/test", handle_webhook_test, ROLE_OPERATOR, 0, 0, 0},
-    {"recoverWebhook", METHOD_POST, WEBHOOK "/recover", handle_webhook_recover, ROLE_OPERATOR, ROUTE_BODY,
+    {"recoverWebhook", METHOD_POST, WEBHOOK "/recover", handle_webhook_recover, ROLE_OPERATOR, CONTENT_BODY,
      SMALL_BODY, 0},
     {"listDeliveries", METHOD_GET, WEBHOOK "/deliveries", handle_deliveries, ROLE_OPERATOR, 0, 0,
      PAGE | P(DELIVERY_STATUS)},
@@ -114,7 +116,7 @@ const struct route routes[] = {
 
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, ROUTE_SECRET, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN,
-     ROUTE_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
+     CONTENT_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
     {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0,
      P(WEBHOOKS)},
 
@@ -124,7 +126,72 @@ const struct route routes[] = {
     {"listAccounts", METHOD_GET, "/v1/accounts", handle_accounts, ROLE_VIEWER, 0, 0, PAGE},
     {"loginAccount", METHOD_POST, "/v1/accounts/{account}/login", handle_account_login, ROLE_ADMIN, 0, 0, 0},
     {"verifyAccount", METHOD_POST, "/v1/accounts/{account}/verify", handle_account_verify, ROLE_ADMIN,
-     ROUTE_BODY, SMALL_BODY, 0},
+     CONTENT_BODY, SMALL_BODY, 0},
 };
 
 _Static_assert(ARRAY_LEN(routes) == ROUTE_COUNT, "ROUTE_COUNT in routes.h is the number of rows");
+
+/* ---- matching: the table is small enough that comparing segment counts and then literals row by row costs
+ * less than a microsecond; it is walked as it stands ---- */
+
+/* Where the template goes on after a segment that fits, else NULL. */
+static const char *after_segment(const char *template, const char *segment)
+{
+    if (*template == '{')
+        return *segment ? strchr(template, '}') + 1 : NULL;
+    while (*segment && *template == *segment) {
+        template ++;
+        segment++;
+    }
+    return *segment || (*template && *template != '/') ? NULL : template;
+}
+
+static bool path_fits(const char *template, const struct request *r)
+{
+    for (unsigned i = 0; i < r->http.segments.count; i++) {
+        template = *template == '/' ? after_segment(template + 1, r->http.segments.items[i]) : NULL;
+        if (!template)
+            return false;
+    }
+    return !*template && r->http.segments.count > 0;
+}
+
+static void bind_parameters(struct request *r, const char *template)
+{
+    for (unsigned i = 0; i < r->http.segments.count; i++) {
+        size_t len = strcspn(++template, "/");
+        if (!strncmp(template, "{project}", len))
+            r->project = r->http.segments.items[i];
+        else if (!strncmp(template, "{cluster}", len))
+            r->name = r->http.segments.items[i];
+        else if (!strncmp(template, "{delivery}", len))
+            r->delivery = r->http.segments.items[i];
+        else if (template[0] == '{')
+            r->item = r->http.segments.items[i];
+        template += len;
+    }
+}
+
+const struct route *route_match(struct request *r, unsigned *ret_allowed)
+{
+    enum method wanted = r->http.method == METHOD_HEAD ? METHOD_GET : r->http.method;
+    *ret_allowed = 0;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (!path_fits(routes[i].template, r))
+            continue;
+        if (routes[i].method == wanted) {
+            bind_parameters(r, routes[i].template);
+            return &routes[i];
+        }
+        *ret_allowed |= 1U << routes[i].method | 1U << METHOD_OPTIONS;
+        if (routes[i].method == METHOD_GET)
+            *ret_allowed |= 1U << METHOD_HEAD;
+    }
+    return NULL;
+}
+
+bool route_prefers_stream(const struct request *r)
+{
+    const struct content_rules rules = route_content(r->route);
+    return content_prefers_stream(&r->http.headers, &rules);
+}

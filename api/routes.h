@@ -2,31 +2,28 @@
 #ifndef API_ROUTES_H
 #define API_ROUTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "api/request.h"
 
+/* Beside those of enum content_flag. */
 enum route_flag {
-    ROUTE_PUBLIC = 1,          /* no token needed */
-    ROUTE_BODY = 2,            /* takes a JSON object */
-    ROUTE_QUIET = 4,           /* access line at debug level only */
-    ROUTE_ANY_TYPE = 8,        /* the Accept field is not looked at: there is one form only */
-    ROUTE_OFFERS_YAML = 16,    /* beside JSON */
-    ROUTE_MERGE_PATCH = 32,    /* the body may also be application/merge-patch+json */
-    ROUTE_SECRET = 64,         /* answers may hold a secret: they are never compressed (HT-53) */
-    ROUTE_BODY_OPTIONAL = 256, /* with ROUTE_BODY: no body is an empty object */
-    ROUTE_OFFERS_STREAM = 512, /* text/event-stream, beside JSON */
-    ROUTE_COLLECTION = 128,    /* POST makes a member: preconditions are about the collection itself */
+    ROUTE_PUBLIC = CONTENT_FLAGS_END_,      /* no token needed */
+    ROUTE_QUIET = CONTENT_FLAGS_END_ << 1,  /* access line at debug level only */
+    ROUTE_SECRET = CONTENT_FLAGS_END_ << 2, /* answers may hold a secret: they are never compressed (HT-53) */
+    ROUTE_COLLECTION = CONTENT_FLAGS_END_
+                       << 3, /* POST makes a member: preconditions are about the collection */
 };
 
 struct route {
     const char *operation; /* operationId of the contract */
     enum method method;
     const char *template; /* also the metrics label */
-    void (*handler)(struct request *r);
+    struct problem *(*handler)(struct request *r);
     enum role role; /* the least role */
-    unsigned flags;
+    unsigned flags; /* of both kinds */
     size_t body_limit;
     uint32_t params; /* PARAM_BIT set of known query parameters */
 };
@@ -34,5 +31,20 @@ struct route {
 enum { ROUTE_COUNT = 62 }; /* rows of the table; routes.c holds it to them */
 
 extern const struct route routes[];
+
+static inline struct content_rules route_content(const struct route *route)
+{
+    return (struct content_rules){route->flags, route->body_limit};
+}
+
+/*
+ * Finds the row for the path and the method of `r` (GET rows serve HEAD) and fills the path parameters. NULL
+ * when there is none; *ret_allowed is then the bit set of methods that the path does know, 0 for an unknown
+ * path. No allocation, no regular expressions.
+ */
+const struct route *route_match(struct request *r, unsigned *ret_allowed);
+
+/* Whether the client prefers an event stream, and the route of `r` offers one. */
+bool route_prefers_stream(const struct request *r);
 
 #endif

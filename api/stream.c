@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/commands.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -37,6 +38,16 @@ const char *stream_end_name(enum stream_end end)
 
 /* ---- life ---- */
 
+static struct stream *stream_of(struct event_stream *transport)
+{
+    return CONTAINER_OF(transport, struct stream, transport);
+}
+
+static struct request *request_of_stream(const struct stream *s)
+{
+    return CONTAINER_OF(s->transport.request, struct request, http);
+}
+
 static uint64_t types_of(const struct command_events *asked)
 {
     uint64_t bits = 0;
@@ -45,98 +56,16 @@ static uint64_t types_of(const struct command_events *asked)
     return asked->types ? bits : UINT64_MAX;
 }
 
-/* Right at the beginning, so that a client that loses the stream before the first event loses nothing. */
-static void greet(struct stream *s)
+static void end_with(struct stream *s, enum stream_end why)
 {
-    (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
-    s->rest = s->note;
-    s->rest_len = strlen(s->note);
-    s->told = s->position;
+    s->end = why;
+    s->transport.is_ended = true;
 }
-
-struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
-                          int64_t position)
-{
-    const struct env *env = r->api->options.env;
-    struct stream *s = MEM_NEW(struct stream);
-    list_init(&s->link);
-    atomic_init(&s->refs, 1);
-    s->counts = counts;
-    (void)pthread_mutex_init(&s->lock, NULL);
-    s->request = r;
-    memcpy(s->token_digest, r->token->digest, sizeof(s->token_digest));
-    s->asked = *asked;
-    *asked = (struct command_events){0};
-    s->types = types_of(&s->asked);
-    s->position = position;
-    s->is_unchecked = position > feed_newest(r->api->options.feed);
-    s->heartbeat_at = env_mono(env) + r->api->limits.heartbeat_us;
-    s->ends_at = env_mono(env) + env_jitter(env, r->api->limits.stream_lifetime_us, LIFETIME_SPREAD_PERCENT);
-    greet(s);
-    return s;
-}
-
-struct stream *stream_ref(struct stream *s)
-{
-    atomic_fetch_add(&s->refs, 1);
-    return s;
-}
-
-void stream_unref(struct stream *s)
-{
-    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
-        return;
-    string_list_free(s->asked.types);
-    string_list_free(s->asked.projects);
-    free(s->asked.cluster);
-    feed_entry_unref(s->entry);
-    free(s->page);
-    (void)pthread_mutex_destroy(&s->lock);
-    free(s);
-}
-
-void stream_response_free(void *cls)
-{
-    stream_unref(cls);
-}
-
-/* ---- suspending and resuming; all under the lock ---- */
-
-/* False when the connection was shut down meanwhile. */
-static bool suspend(struct stream *s)
-{
-    struct request *r = s->request;
-    if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK))
-        return false;
-    s->state = STREAM_SUSPENDED;
-    atomic_fetch_add(&s->counts->suspended, 1);
-    MHD_suspend_connection(r->mhd);
-    return true;
-}
-
-static void resume(struct stream *s)
-{
-    if (s->state != STREAM_SUSPENDED || !s->request)
-        return;
-    s->state = STREAM_RESUMED;
-    MHD_resume_connection(s->request->mhd);
-}
-
-/* The connection's worker has it again. */
-static void note_resumed(struct stream *s)
-{
-    if (s->state != STREAM_RUNS)
-        atomic_fetch_sub(&s->counts->suspended, 1);
-    s->state = STREAM_RUNS;
-}
-
-/* ---- what comes next; all under the lock ---- */
 
 static bool begin_piece(struct stream *s, enum stream_piece kind, const char *bytes, size_t len)
 {
     s->kind = kind;
-    s->rest = bytes;
-    s->rest_len = len;
+    event_stream_begin(&s->transport, bytes, len);
     return true;
 }
 
@@ -145,8 +74,23 @@ static bool begin_note(struct stream *s)
     return begin_piece(s, PIECE_NOTE, s->note, strlen(s->note));
 }
 
-static void end_piece(struct stream *s)
+static void stream_free(struct event_stream *transport)
 {
+    struct stream *s = stream_of(transport);
+    string_list_free(s->asked.types);
+    string_list_free(s->asked.projects);
+    free(s->asked.cluster);
+    feed_entry_unref(s->entry);
+    free(s->page);
+    event_stream_done(transport);
+    free(s);
+}
+
+/* ---- what comes next; all under the lock ---- */
+
+static void piece_taken(struct event_stream *transport)
+{
+    struct stream *s = stream_of(transport);
     switch (s->kind) {
     case PIECE_NOTE:
         break;
@@ -170,7 +114,7 @@ static bool say_goodbye(struct stream *s)
     if (s->end_told || !word)
         return false;
     s->end_told = true;
-    unsigned retry = RETRY_MS / 2 + (unsigned)env_random_below(s->request->api->options.env, RETRY_SPREAD_MS);
+    unsigned retry = RETRY_MS / 2 + (unsigned)env_random_below(s->api->options.env, RETRY_SPREAD_MS);
     (void)snprintf(s->note, sizeof(s->note), ": %s\nid: %" PRId64 "\nretry: %u\n\n", word, s->position,
                    retry);
     return begin_note(s);
@@ -226,10 +170,10 @@ static bool is_not_in_log(const struct stream *s, const struct command_events *p
 static void on_page(struct command *cmd)
 {
     struct stream *s = cmd->ctx;
-    (void)pthread_mutex_lock(&s->lock);
+    (void)pthread_mutex_lock(&s->transport.lock);
     s->page_is_wanted = false;
     if (cmd->problem && !s->end) {
-        s->end = cmd->problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE;
+        end_with(s, cmd->problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE);
     } else if (!cmd->problem && is_not_in_log(s, &cmd->events)) {
         s->reset = true;
         s->reset_oldest = cmd->events.oldest;
@@ -239,17 +183,16 @@ static void on_page(struct command *cmd)
         s->page_count = cmd->events.count;
         s->page_last = cmd->events.last;
     }
-    resume(s);
-    (void)pthread_mutex_unlock(&s->lock);
+    event_stream_resume(&s->transport);
+    (void)pthread_mutex_unlock(&s->transport.lock);
     command_free(cmd);
-    stream_unref(s);
+    event_stream_unref(&s->transport);
 }
 
 /* The stream stays where it is until the page has come. */
 static void want_page(struct stream *s)
 {
-    struct request *r = s->request;
-    struct command *cmd = request_command(r, COMMAND_EVENTS);
+    struct command *cmd = request_command(request_of_stream(s), COMMAND_EVENTS);
     cmd->events.after = s->position;
     cmd->events.limit = PAGE_EVENTS;
     cmd->events.types = string_list_copy(s->asked.types);
@@ -257,16 +200,17 @@ static void want_page(struct stream *s)
     cmd->events.cluster = mem_strdup(s->asked.cluster);
     cmd->events.as_stream = true;
     cmd->reply = on_page;
-    cmd->ctx = stream_ref(s);
+    event_stream_ref(&s->transport);
+    cmd->ctx = s;
     s->page_is_wanted = true;
     s->is_unchecked = false;
-    r->api->options.post(r->api->options.post_ctx, cmd);
+    s->api->options.post(s->api->options.post_ctx, cmd);
 }
 
 /* The next entry of the feed that this client wants. */
 static bool take_entry(struct stream *s)
 {
-    struct api *api = s->request->api;
+    struct api *api = s->api;
     for (;;) {
         struct feed_entry *e = NULL;
         switch (feed_next(api->options.feed, s->position, &e)) {
@@ -283,7 +227,7 @@ static bool take_entry(struct stream *s)
             return false;
         case FEED_BEHIND:
             if (s->was_live && feed_newest(api->options.feed) - s->position > api->limits.stream_backlog)
-                s->end = STREAM_BEHIND;
+                end_with(s, STREAM_BEHIND);
             else
                 want_page(s);
             return s->end && say_goodbye(s);
@@ -291,8 +235,11 @@ static bool take_entry(struct stream *s)
     }
 }
 
-static bool next_piece(struct stream *s)
+static bool next_piece(struct event_stream *transport)
 {
+    struct stream *s = stream_of(transport);
+    if (!s->end && http_is_draining(transport->request))
+        end_with(s, STREAM_STOPPED);
     if (s->end)
         return say_goodbye(s);
     if (s->reset)
@@ -306,49 +253,39 @@ static bool next_piece(struct stream *s)
     return s->heartbeat_is_due && !s->end && say_heartbeat(s);
 }
 
-/* ---- reading ---- */
+static const struct event_stream_content content = {
+    .next = next_piece,
+    .taken = piece_taken,
+    .free = stream_free,
+};
 
-static size_t fill(struct stream *s, char *bytes, size_t max)
+/* Right at the beginning, so that a client that loses the stream before the first event loses nothing. */
+static void greet(struct stream *s)
 {
-    size_t n = 0;
-    while (n < max && (s->rest_len || next_piece(s))) {
-        size_t len = s->rest_len < max - n ? s->rest_len : max - n;
-        memcpy(bytes + n, s->rest, len);
-        n += len;
-        s->rest += len;
-        s->rest_len -= len;
-        if (!s->rest_len)
-            end_piece(s);
-    }
-    return n;
+    (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
+    s->told = s->position;
+    (void)begin_note(s);
 }
 
-static ssize_t read_locked(struct stream *s, char *bytes, size_t max)
+struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
+                          int64_t position)
 {
-    struct request *r = s->request;
-    note_resumed(s);
-    if (atomic_load(&r->api->draining) && !s->end)
-        s->end = STREAM_STOPPED;
-    size_t n = fill(s, bytes, max);
-    if (!n)
-        return s->end ? MHD_CONTENT_READER_END_OF_STREAM : suspend(s) ? 0 : MHD_CONTENT_READER_END_WITH_ERROR;
-    s->bytes += n;
-    s->heartbeat_is_due = false;
-    s->heartbeat_at = env_mono(r->api->options.env) + r->api->limits.heartbeat_us;
-    bool in_time = !r->peer || connection_enter(r->peer, PHASE_CONN_SEND);
-    return in_time ? (ssize_t)n : MHD_CONTENT_READER_END_WITH_ERROR;
-}
-
-ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max)
-{
-    struct stream *s = cls;
-    (void)position;
-    if (!s)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    (void)pthread_mutex_lock(&s->lock);
-    ssize_t n = s->request ? read_locked(s, bytes, max) : MHD_CONTENT_READER_END_OF_STREAM;
-    (void)pthread_mutex_unlock(&s->lock);
-    return n;
+    const struct api *api = r->api;
+    const struct env *env = api->options.env;
+    struct stream *s = MEM_NEW(struct stream);
+    event_stream_init(&s->transport, &content, &r->http);
+    list_init(&s->link);
+    s->api = r->api;
+    s->counts = counts;
+    memcpy(s->token_digest, r->token->digest, sizeof(s->token_digest));
+    s->asked = *asked;
+    *asked = (struct command_events){0};
+    s->types = types_of(&s->asked);
+    s->position = position;
+    s->is_unchecked = position > feed_newest(api->options.feed);
+    s->ends_at = env_mono(env) + env_jitter(env, api->limits.stream_lifetime_us, LIFETIME_SPREAD_PERCENT);
+    greet(s);
+    return s;
 }
 
 /* ---- from outside ---- */
@@ -366,48 +303,46 @@ static bool has_news(struct stream *s, struct feed_entry *const *batch, size_t c
     return false;
 }
 
-void stream_look(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now)
+void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now)
 {
-    (void)pthread_mutex_lock(&s->lock);
-    if (s->state == STREAM_SUSPENDED) {
-        if (now >= s->heartbeat_at)
+    (void)pthread_mutex_lock(&s->transport.lock);
+    if (s->transport.state == EVENT_STREAM_SUSPENDED) {
+        if (now >= s->transport.sent_at + s->api->limits.heartbeat_us)
             s->heartbeat_is_due = true;
         if (s->end || s->heartbeat_is_due || (!s->page_is_wanted && has_news(s, batch, count)))
-            resume(s);
+            event_stream_resume(&s->transport);
     }
-    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_mutex_unlock(&s->transport.lock);
 }
 
 void stream_end(struct stream *s, enum stream_end why)
 {
-    (void)pthread_mutex_lock(&s->lock);
+    (void)pthread_mutex_lock(&s->transport.lock);
     if (!s->end) {
-        s->end = why;
+        end_with(s, why);
         if (why == STREAM_TOKEN)
-            s->rest_len = 0; /* nothing more for this client; half a block is no event (AO-20) */
-        resume(s);
+            event_stream_drop_piece(
+                &s->transport); /* nothing more for this client; half a block is no event (AO-20) */
+        event_stream_resume(&s->transport);
     }
-    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_mutex_unlock(&s->transport.lock);
 }
 
 void stream_cut(struct stream *s)
 {
-    (void)pthread_mutex_lock(&s->lock);
-    if (s->end && s->state == STREAM_RUNS && s->request && s->request->peer)
-        connection_expire(s->request->peer);
-    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_mutex_lock(&s->transport.lock);
+    event_stream_cut(&s->transport);
+    (void)pthread_mutex_unlock(&s->transport.lock);
 }
 
 enum stream_end stream_completed(struct stream *s)
 {
-    (void)pthread_mutex_lock(&s->lock);
-    const struct request *r = s->request;
+    (void)pthread_mutex_lock(&s->transport.lock);
+    bool was_slow = event_stream_completed(&s->transport);
     if (!s->end)
-        s->end = r->peer && connection_is_reaped(r->peer) ? STREAM_SLOW : STREAM_CLIENT;
+        end_with(s, was_slow ? STREAM_SLOW : STREAM_CLIENT);
     enum stream_end end = s->end;
-    note_resumed(s);
-    s->request = NULL;
-    (void)pthread_mutex_unlock(&s->lock);
+    (void)pthread_mutex_unlock(&s->transport.lock);
     atomic_fetch_add(&s->counts->ended[end], 1);
     return end;
 }

@@ -1,24 +1,19 @@
 /*
- * One event stream (text/event-stream, AO-18 to AO-24): a response whose bytes libmicrohttpd asks for when
- * the client has taken the ones before. A stream keeps a position in the log and the piece that is being
- * sent, never a queue: who reads slowly costs nothing and delays nobody.
- *
- * The feed's entries are sent as they are; what the feed has lost comes from the store in small pages. With
- * nothing to send the connection is suspended (MH-12). It is resumed by the thread of api/streams.h, or by
- * the loop thread when a page has come; whoever resumes and whoever suspends hold the stream's lock (MH-10).
+ * What one event stream sends (AO-18 to AO-24); http/event_stream.h carries it. A stream keeps a position in
+ * the log. The feed's entries are sent as they are; what the feed has lost comes from the store in small
+ * pages. With nothing to send it waits until the thread of api/streams.h resumes it, or the loop thread when
+ * a page has come.
  */
 #ifndef API_STREAM_H
 #define API_STREAM_H
 
-#include <microhttpd.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "base/env.h"
 #include "base/list.h"
 #include "base/token.h"
+#include "http/event_stream.h"
 #include "model/command.h"
 #include "view/feed.h"
 
@@ -40,27 +35,22 @@ const char *stream_end_name(enum stream_end end);
 
 /* Of all streams; any thread. */
 struct stream_counts {
-    atomic_uint suspended; /* until the worker of a resumed connection has noticed (MH-13) */
     _Atomic uint64_t ended[STREAM_END_MAX_];
     _Atomic uint64_t sent; /* events */
 };
-
-enum stream_state { STREAM_RUNS, STREAM_SUSPENDED, STREAM_RESUMED };
 
 /* What is being sent. */
 enum stream_piece { PIECE_NOTE, PIECE_ENTRY, PIECE_PAGE };
 
 struct stream {
-    struct list link; /* lock of its shard (api/streams.c) */
-    atomic_uint refs; /* the request's, the response's, a page's command */
+    struct event_stream transport; /* first; its lock guards what is below `ends_at` */
+    struct list link;              /* lock of its shard (api/streams.c) */
+    struct api *api;
     struct stream_counts *counts;
     uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* this and the next one do not change */
     mono_us ends_at;
-    pthread_mutex_t lock;    /* guards everything below */
-    struct request *request; /* NULL once it is completed */
     struct command_events asked;
     uint64_t types; /* bits of enum event_type that `asked` names */
-    enum stream_state state;
     enum stream_end end;
     bool end_told;
     bool was_live; /* had once sent everything that there was */
@@ -68,12 +58,8 @@ struct stream {
     bool is_unchecked; /* the position is ahead of the feed: the store knows whether it exists */
     int64_t position;  /* everything up to here is sent or not for this stream */
     int64_t told;      /* the id that the client knows; 0: not known to us */
-    mono_us heartbeat_at;
-    uint64_t bytes;
     /* the piece */
     enum stream_piece kind;
-    const char *rest;
-    size_t rest_len;
     char note[256];
     struct feed_entry *entry;
     /* a page of the store */
@@ -91,16 +77,9 @@ struct stream {
  */
 struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
                           int64_t position);
-struct stream *stream_ref(struct stream *s);
-/* NULL is allowed. */
-void stream_unref(struct stream *s);
-
-/* libmicrohttpd's content reader and its end; `cls` is a stream with a reference, or NULL for HEAD. */
-ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max);
-void stream_response_free(void *cls);
 
 /* The thread of api/streams.h: what is new is offered, in the order of the numbers; resumes as needed. */
-void stream_look(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
+void stream_check(struct stream *s, struct feed_entry *const *batch, size_t count, mono_us now);
 /* Any thread: ends the stream, with a word to the client where that is possible. The first reason counts. */
 void stream_end(struct stream *s, enum stream_end why);
 /* Any thread: the client of a stream that has ended does not take the rest; its connection is shut down. */

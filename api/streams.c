@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/checks.h"
-#include "api/problem_reply.h"
+#include "api/auth.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -18,14 +17,14 @@ enum {
 };
 
 /* What the thread remembers between two looks. */
-struct looking {
+struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
     size_t count;
     int64_t seen; /* of the feed */
     mono_us now;
     mono_us tokens_at;
-    bool look_at_tokens;
+    bool check_tokens;
     mono_us cut_at; /* 0: the server does not drain */
 };
 
@@ -43,33 +42,33 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-static void look_at(struct looking *l, struct stream *s)
+static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;
-    if (l->look_at_tokens && !token_still_holds(api, s))
+    if (l->check_tokens && !token_still_holds(api, s))
         stream_end(s, STREAM_TOKEN);
     else if (l->cut_at)
         stream_end(s, STREAM_STOPPED);
     else if (l->now >= s->ends_at)
         stream_end(s, STREAM_LIFETIME);
-    stream_look(s, l->batch, l->count, l->now);
+    stream_check(s, l->batch, l->count, l->now);
     if (l->cut_at && l->now >= l->cut_at)
         stream_cut(s);
 }
 
-static void look_at_all(struct looking *l)
+static void check_streams(struct stream_round *l)
 {
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         struct stream_shard *shard = &l->all->shards[i];
         (void)pthread_mutex_lock(&shard->lock);
         LIST_FOR_EACH (it, &shard->streams)
-            look_at(l, CONTAINER_OF(it, struct stream, link));
+            check_stream(l, CONTAINER_OF(it, struct stream, link));
         (void)pthread_mutex_unlock(&shard->lock);
     }
 }
 
 /* False when there was nothing new in the feed. */
-static bool take_batch(struct looking *l)
+static bool take_batch(struct stream_round *l)
 {
     l->count = feed_batch(l->all->api->options.feed, l->seen, l->batch, BATCH);
     if (l->count)
@@ -77,38 +76,37 @@ static bool take_batch(struct looking *l)
     return l->count > 0;
 }
 
-static void drop_batch(struct looking *l)
+static void drop_batch(struct stream_round *l)
 {
     for (size_t i = 0; i < l->count; i++)
         feed_entry_unref(l->batch[i]);
     l->count = 0;
 }
 
-static void note_time(struct looking *l)
+static void note_time(struct stream_round *l)
 {
     struct api *api = l->all->api;
     l->now = env_mono(api->options.env);
-    l->look_at_tokens = l->now >= l->tokens_at;
-    if (l->look_at_tokens)
+    l->check_tokens = l->now >= l->tokens_at;
+    if (l->check_tokens)
         l->tokens_at = l->now + TOKEN_LOOK_US;
-    if (atomic_load(&api->draining) && !l->cut_at)
+    if (atomic_load(&l->all->draining) && !l->cut_at)
         l->cut_at = l->now + DRAIN_GRACE_US;
 }
 
 static void *run(void *arg)
 {
-    struct looking l = {.all = arg};
+    struct stream_round l = {.all = arg, .seen = ((struct streams *)arg)->begins_at};
     struct api *api = l.all->api;
     unsigned wakes = 0;
     (void)pthread_setname_np(pthread_self(), "streams");
-    l.seen = feed_newest(api->options.feed);
     while (!atomic_load(&l.all->stopping)) {
-        feed_wait(api->options.feed, &wakes, api->limits.reap_us);
+        feed_wait(api->options.feed, &wakes, api->limits.connection.reap_us);
         bool more;
         do {
             more = take_batch(&l) && l.count == BATCH;
             note_time(&l);
-            look_at_all(&l);
+            check_streams(&l);
             drop_batch(&l);
         } while (more);
     }
@@ -118,6 +116,7 @@ static void *run(void *arg)
 int streams_start(struct streams *all, struct api *api)
 {
     all->api = api;
+    all->begins_at = feed_newest(api->options.feed); /* before there can be a stream that waits for more */
     (void)pthread_mutex_init(&all->admission, NULL);
     for (size_t i = 0; i < STREAM_SHARDS; i++) {
         (void)pthread_mutex_init(&all->shards[i].lock, NULL);
@@ -138,12 +137,8 @@ void streams_stop(struct streams *all)
 
 void streams_end_all(struct streams *all)
 {
+    atomic_store(&all->draining, true);
     feed_wake(all->api->options.feed);
-}
-
-unsigned streams_suspended(const struct streams *all)
-{
-    return atomic_load(&all->counts.suspended);
 }
 
 /* ---- coming and going ---- */
@@ -183,60 +178,46 @@ static bool let_in(struct streams *all, struct stream *s)
     return ok;
 }
 
-static void answer_stream(struct request *r)
-{
-    struct answer *a = &r->answer;
-    answer_empty(a, MHD_HTTP_OK);
-    a->is_stream = true;
-    a->stream = r->stream ? stream_ref(r->stream) : NULL;
-    answer_field(a, "Content-Type", TYPE_STREAM);
-    answer_field(a, "Cache-Control", "no-store, no-transform");
-    answer_field(a, "X-Accel-Buffering", "no");
-    answer_field(a, "Vary", "Accept");
-}
-
-static void refuse(struct request *r, enum problem_code code, const char *detail)
+static struct problem *refuse_stream(enum problem_code code, const char *detail)
 {
     struct problem *p = problem_new(code, "%s", detail);
     p->retry_after_s = RETRY_AFTER_S;
-    respond_problem(r, p);
+    return p;
 }
 
-void streams_open(struct request *r, struct command_events *asked, int64_t position)
+struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position)
 {
     struct streams *all = &r->api->streams;
-    if (r->method == METHOD_HEAD) {
-        answer_stream(r);
-        return;
+    if (r->http.method == METHOD_HEAD) {
+        answer_event_stream(&r->http.answer, NULL);
+        return NULL;
     }
-    if (atomic_load(&r->api->draining)) {
-        refuse(r, PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
-        return;
-    }
+    if (http_is_draining(&r->http))
+        return refuse_stream(PROBLEM_SHUTTING_DOWN, "The server is being stopped.");
     struct stream *s = stream_new(r, &all->counts, asked, position);
     if (!let_in(all, s)) {
-        refuse(r, PROBLEM_TOO_MANY_STREAMS,
-               "As many event streams are open as the server, or this token, may have.");
-        stream_unref(s);
-        return;
+        event_stream_unref(&s->transport);
+        return refuse_stream(PROBLEM_TOO_MANY_STREAMS,
+                             "As many event streams are open as the server, or this token, may have.");
     }
-    r->stream = s;
-    r->must_close = true; /* the next one may begin elsewhere (AO-24) */
-    answer_stream(r);
+    r->http.stream = &s->transport;
+    r->http.must_close = true; /* the next one may begin elsewhere (AO-24) */
+    answer_event_stream(&r->http.answer, &s->transport);
+    return NULL;
 }
 
 enum stream_end streams_completed(struct request *r)
 {
     struct streams *all = &r->api->streams;
-    struct stream *s = TAKE_PTR(r->stream);
+    struct stream *s = CONTAINER_OF(TAKE_PTR(r->http.stream), struct stream, transport);
     struct stream_shard *shard = shard_of(all, s);
     (void)pthread_mutex_lock(&shard->lock);
     list_remove(&s->link);
     (void)pthread_mutex_unlock(&shard->lock);
     atomic_fetch_sub(&all->open, 1);
     enum stream_end end = stream_completed(s);
-    r->answer.len = s->bytes;
-    stream_unref(s);
+    r->http.answer.len = s->transport.bytes;
+    event_stream_unref(&s->transport);
     return end;
 }
 

@@ -20,6 +20,8 @@ struct api;
 struct streams {
     struct api *api;
     pthread_t thread;
+    int64_t begins_at; /* number of the last event before the start */
+    atomic_bool draining;
     atomic_bool stopping;
     pthread_mutex_t admission; /* one at a time is let in, so that the caps hold */
     atomic_uint open;
@@ -37,14 +39,11 @@ int streams_start(struct streams *all, struct api *api);
 void streams_stop(struct streams *all);
 /* The server drains: every stream is ended now. Any thread. */
 void streams_end_all(struct streams *all);
-/* How many connections libmicrohttpd may still have suspended for a stream (MH-13). */
-unsigned streams_suspended(const struct streams *all);
-
 /*
  * Lets a stream for the request in (it takes what `asked` owns) and decides the answer: the stream, its
- * headers alone for HEAD, or 503 over the caps. The worker of the request.
+ * headers alone for HEAD; over the caps it is a problem. The worker of the request.
  */
-void streams_open(struct request *r, struct command_events *asked, int64_t position);
+struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position);
 /* The request of a stream is completed: tells why the stream ended. */
 enum stream_end streams_completed(struct request *r);
 

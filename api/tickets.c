@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api_private.h"
-#include "api/handlers.h"
-#include "api/problem_reply.h"
-#include "api/request.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 
 #define PREFIX "ticket_"
 
-enum { RANDOM_BYTES = 24, RETRY_AFTER_S = 10 };
+enum { RANDOM_BYTES = 24 };
 
 struct ticket {
     uint8_t digest[TOKEN_DIGEST_BYTES];
@@ -101,25 +96,4 @@ bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
     }
     (void)pthread_mutex_unlock(&t->lock);
     return found;
-}
-
-void handle_stream_ticket_create(struct request *r)
-{
-    char ticket[TICKET_BYTES];
-    const struct env *env = r->api->options.env;
-    if (!tickets_issue(&r->api->tickets, env, r->token->digest, ticket)) {
-        struct problem *p =
-            problem_new(PROBLEM_TOO_MANY_REQUESTS, "Too many tickets are unused; each ends after %d seconds.",
-                        TICKET_LIFETIME_S);
-        p->retry_after_s = RETRY_AFTER_S;
-        respond_problem(r, p);
-        return;
-    }
-    char time[TIME_TEXT_BYTES];
-    (void)time_rfc3339(env_wall(env) + TICKET_LIFETIME_S * US_PER_S, false, time);
-    char *text = mem_printf("{\"ticket\":\"%s\",\"expires_at\":\"%s\"}", ticket, time);
-    sodium_memzero(ticket, sizeof(ticket));
-    answer_text(&r->answer, MHD_HTTP_CREATED, TYPE_JSON, text, strlen(text));
-    r->answer.secret = true;
-    answer_field(&r->answer, "Cache-Control", "no-store");
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/linger.h"
+#include "http/connection/lingering_close.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/daemon.h"
@@ -132,7 +132,7 @@ static void *force_exit(void *arg)
  */
 static void raise_descriptor_limit(const struct config *config)
 {
-    enum { OTHERS = 128 + LINGER_MAX };
+    enum { OTHERS = 128 + LINGERING_CLOSES_MAX };
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return;

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/token.h"
 #include "fuzz/fuzz.h"
+#include "http/http_private.h"
 #include "view/render.h"
 
 struct MHD_Connection {
@@ -156,23 +158,27 @@ static void add_token(struct view *view)
     view_publish(view);
 }
 
-struct api *http_input_api(void)
+struct http *http_input_server(void)
 {
-    static struct api *api;
+    static struct http *http;
     static struct config_account account;
     static char name[] = "team-a";
     static struct config_project project = {.name = name, .account = &account};
     static struct config config = {.projects = &project, .project_count = 1};
-    if (api)
-        return api;
-    api = MEM_NEW(struct api);
+    if (http)
+        return http;
+    struct api *api = MEM_NEW(struct api);
     api->options = (struct api_options){
         .config = &config, .view = view_new(), .env = &env, .post = drop_command, .version = "0"};
     api->limits = api_limits_default();
-    quota_init(&api->requests, "requests", 0);
-    quota_init(&api->auth_failures, "auth_failures", 0);
+    rate_limit_init(&api->requests, "requests", 0);
+    rate_limit_init(&api->auth_failures, "auth_failures", 0);
     tickets_init(&api->tickets);
-    trust_init(&api->trust, (char *[]){(char[]){"127.0.0.0/8"}, NULL});
+    metrics_init(&api->metrics);
+    log_set_level(LOG_LEVEL_ERROR);
     add_token(api->options.view);
-    return api;
+    http = MEM_NEW(struct http);
+    http->options = (struct http_options){.env = &env, .application = &api_application, .ctx = api};
+    trust_init(&http->trust, (char *[]){(char[]){"127.0.0.0/8"}, NULL});
+    return http;
 }

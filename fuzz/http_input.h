@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "api/request.h"
+#include "http/http.h"
 
 enum { HTTP_INPUT_MAX = 200 };
 
@@ -36,8 +37,9 @@ bool http_input_read(char *text, struct http_input *ret);
 /* The parameters of a query, in place. */
 void http_input_query(char *query, struct http_input *ret);
 
-/* A server with an empty view, one project "team-a", and an admin whose token is HTTP_INPUT_TOKEN. */
+/* A server with an empty view, one project "team-a", and an admin whose token is HTTP_INPUT_TOKEN; requests
+ * are made by it. */
 #define HTTP_INPUT_TOKEN "shd_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz1mhqWy"
-struct api *http_input_api(void);
+struct http *http_input_server(void);
 
 #endif

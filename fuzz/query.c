@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "api/routes.h"
 #include "base/mem.h"
 #include "fuzz/http_input.h"
+#include "http/http_private.h"
 #include "model/label_filter.h"
 
-static void check_params(const struct params *p)
+static void check_params(const struct query_values *p)
 {
     for (int id = 0; id < PARAM_MAX_; id++) {
         FUZZ_CHECK(p->given[id] == (p->texts[id] != NULL));
@@ -26,14 +28,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct request *r = MEM_NEW(struct request);
     struct http_input input;
     http_input_query(text, &input);
-    r->api = http_input_api();
-    r->mhd = input.mhd;
-    if (params_read(r, UINT32_MAX))
+    r->api = http_input_server()->options.ctx;
+    r->http.mhd = input.mhd;
+    static const struct route all = {.params = UINT32_MAX};
+    r->route = &all;
+    struct problem *problem CLEANUP_PROBLEM = params_read(r);
+    if (!problem)
         check_params(&r->params);
     else
-        FUZZ_CHECK(r->answer.status == 400);
-    answer_done(&r->answer);
-    params_done(&r->params);
+        FUZZ_CHECK(problem_kind(problem->code)->status == 400);
+    query_done(&r->params);
     free(r);
     return 0;
 }

@@ -4,47 +4,49 @@
 
 #include <string.h>
 
-#include "api/checks.h"
-#include "api/compress.h"
-#include "api/conditional.h"
 #include "api/cursor.h"
-#include "api/prefer.h"
-#include "api/reaper.h"
 #include "api/routes.h"
 #include "base/mem.h"
 #include "fuzz/http_input.h"
+#include "http/http_private.h"
+#include "http/message/content.h"
+#include "http/message/conditional.h"
+#include "http/message/prefer.h"
+#include "http/message/query.h"
 
 static void read_fields(struct request *r)
 {
-    const char *match = r->headers.values[HEADER_IF_MATCH];
-    const char *none_match = r->headers.values[HEADER_IF_NONE_MATCH];
+    const char *match = r->http.headers.values[HEADER_IF_MATCH];
+    const char *none_match = r->http.headers.values[HEADER_IF_NONE_MATCH];
     (void)condition_of_read(match, none_match, "\"v1\"");
     (void)condition_of_write(match, none_match, "\"v1\"");
-    (void)compress_is_wanted(r->headers.values[HEADER_ACCEPT_ENCODING]);
-    FUZZ_CHECK(accept_quality(r->headers.values[HEADER_ACCEPT], TYPE_JSON) <= 1000);
-    (void)prefer_read(r);
-    FUZZ_CHECK(request_trace(r)->id[0]);
+    (void)compress_is_wanted(r->http.headers.values[HEADER_ACCEPT_ENCODING]);
+    FUZZ_CHECK(accept_quality(r->http.headers.values[HEADER_ACCEPT], TYPE_JSON) <= 1000);
+    (void)prefer_read(&r->http.headers);
+    FUZZ_CHECK(server_request_trace(&r->http)->id[0]);
 }
 
 /* What passed every check is well-formed. */
 static void check_passed(struct request *r, const char *body)
 {
     struct cursor_place place;
-    FUZZ_CHECK(r->route && !r->headers.fault && !r->answer.status);
+    FUZZ_CHECK(r->route && !r->http.headers.fault && !r->http.answer.status);
     FUZZ_CHECK(r->token || r->route->flags & ROUTE_PUBLIC);
-    FUZZ_CHECK(r->headers.counts[HEADER_CONTENT_LENGTH] <= 1);
+    FUZZ_CHECK(r->http.headers.counts[HEADER_CONTENT_LENGTH] <= 1);
     (void)cursor_read(r, &place);
-    (void)body_append(r, body, strlen(body));
-    FUZZ_CHECK(check_body(r) == !r->answer.status);
+    (void)server_request_append(&r->http, body, strlen(body));
+    const struct content_rules rules = route_content(r->route);
+    struct problem *p = http_check_body_size(&r->http);
+    problem_free(p ? p : http_read_document(&r->http, &rules));
 }
 
 /* What is refused is told as a problem, in text that can be read. */
 static void check_refused(const struct request *r)
 {
-    FUZZ_CHECK(r->answer.status >= 200);
-    if (r->answer.status < 400)
+    FUZZ_CHECK(r->http.answer.status >= 200);
+    if (r->http.answer.status < 400)
         return; /* OPTIONS */
-    json_t *problem CLEANUP_JSON = json_loadb(r->answer.bytes, r->answer.len, 0, NULL);
+    json_t *problem CLEANUP_JSON = json_loadb(r->http.answer.bytes, r->http.answer.len, 0, NULL);
     FUZZ_CHECK(json_str(problem, "code"));
     FUZZ_CHECK(strcmp(json_str(problem, "code"), "internal_error") != 0);
 }
@@ -55,13 +57,16 @@ static void check_request(struct http_input *input)
     memcpy(peer->address, "127.0.0.1", sizeof("127.0.0.1"));
     peer->is_proxy = true;
     peer->target_len = input->target_len;
-    struct request *r = request_new(http_input_api(), input->mhd, peer, input->method, input->version);
+    struct server_request *http =
+        server_request_new(http_input_server(), input->mhd, peer, input->method, input->version);
+    struct request *r = CONTAINER_OF(http, struct request, http);
     read_fields(r);
-    if (request_check(r, input->target))
+    if (server_request_check(http, input->target))
         check_passed(r, input->body);
     else
         check_refused(r);
-    request_free(r);
+    api_application.done(http, 0, NULL);
+    server_request_free(http);
     free(peer->spare);
     free(peer);
 }
@@ -73,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (!http_input_read(text, &input))
         return 0;
     char *query = strchr(input.target, '?');
-    struct problem *too_many CLEANUP_PROBLEM = params_refuse_target(input.target);
+    struct problem *too_many CLEANUP_PROBLEM = query_refuse_target(input.target);
     if (query)
         *query++ = '\0';
     http_input_query(query, NULL);

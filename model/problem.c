@@ -54,11 +54,19 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     return p;
 }
 
+void problem_set_field(struct problem *p, const char *name, const char *value)
+{
+    free(p->field_value);
+    p->field = name;
+    p->field_value = mem_strdup(value);
+}
+
 void problem_free(struct problem *p)
 {
     if (!p)
         return;
     free(p->detail);
+    free(p->field_value);
     json_decref(p->faults);
     json_decref(p->extra);
     free(p);

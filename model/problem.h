@@ -173,10 +173,14 @@ struct problem {
     json_t *faults;    /* array of {pointer|parameter|header, code, detail, valid?}, or NULL */
     json_t *extra;     /* further members (for example operation_id), or NULL */
     int retry_after_s; /* 0: no Retry-After */
+    const char *field; /* a header field that its answer has besides (Allow, Accept), static; NULL: none */
+    char *field_value;
 };
 
 /* A new problem with a formatted detail; the caller owns it. */
 struct problem *problem_new(enum problem_code code, const char *detail, ...) ATTR_PRINTF(2, 3);
+/* Its answer has this header field besides; the name is not copied. */
+void problem_set_field(struct problem *p, const char *name, const char *value);
 /* NULL is allowed. */
 void problem_free(struct problem *p);
 DEFINE_CLEANUP(problem_cleanup, struct problem *, problem_free)

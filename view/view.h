@@ -11,13 +11,8 @@
 #include <stddef.h>
 
 #include "base/env.h"
+#include "base/http.h"
 #include "model/cluster.h"
-
-/* A body in gzip form, made by those who serve it. */
-struct view_coded {
-    size_t len;
-    char bytes[];
-};
 
 /* One resource: reference counted, immutable but for `coded`. Any thread. */
 struct view_blob {
@@ -26,7 +21,7 @@ struct view_blob {
     char etag[64]; /* quoted */
     char *body;    /* compact JSON */
     size_t body_len;
-    _Atomic(struct view_coded *) coded; /* NULL until somebody wanted it; set once, any thread; owned */
+    _Atomic(struct http_coded *) coded; /* NULL until somebody wanted it; set once, any thread; owned */
     char *brief;                        /* clusters: the short form of the body; others: NULL */
     size_t brief_len;
     wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */

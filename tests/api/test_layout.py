@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -17,22 +18,40 @@ MAY_INCLUDE = {
     "loop": {"base"},
     "upstream": {"base", "model", "config", "loop"},
     "webhook": {"base", "model", "config", "storage", "loop"},
+    "http": {"base", "model"},
     "reconcile": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook"},
-    "api": {"base", "model", "config", "storage", "view"},
-    "daemon": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook", "reconcile", "api"},
+    "api": {"base", "model", "config", "storage", "view", "http"},
+    "daemon": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook", "http", "reconcile", "api"},
     "simulator": {"base"},
-    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "api"},
+    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "http", "api"},
 }
+# The HTTP engine knows problems and traces, which are no more about clusters than it is, and nothing else of the model.
+OF_THE_MODEL = {"http": {"model/problem.h", "model/trace.h"}}
 FOLDERS = set(MAY_INCLUDE)
+# A room is a folder with its files, without its subfolders. It may include, of its own folder, itself and what its row names.
+ROOMS = {
+    "http/message": set(),
+    "http/connection": set(),
+    "http": {"http/message", "http/connection"},
+    "api": set(),
+    "api/resources": {"api"},
+}
+# The tables of the API name what each resource has: they alone look down into the room above them.
+TABLES = {"api/routes.c", "api/params.c"}
+# One file per resource. A resource knows the list of all handlers and, of other resources, only these.
+RESOURCES = {
+    "cluster_list": {"cluster_order"},
+    "credential": {"kubeconfig"},
+}
 # Library headers, and who may see them.
 LIBRARIES = {
-    "microhttpd.h": {"api", "simulator", "fuzz"},
+    "microhttpd.h": {"http", "simulator", "fuzz"},
     "sqlite3.h": {"storage/sqlite"},
     "curl/curl.h": {"loop", "upstream", "webhook", "daemon"},
     "yaml.h": {"config", "model"},
     "systemd/": {"daemon"},
     "openssl/": {"upstream", "simulator", "reconcile"},
-    "uthash.h": {"api", "reconcile", "webhook", "upstream"},
+    "uthash.h": {"http", "reconcile", "webhook", "upstream"},
 }
 BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncat", "strtok", "atoi", "atol", "atof", "gets", "localtime", "gmtime",
           "asctime", "ctime", "system", "popen", "tmpnam", "alloca", "rand", "srand", "getpwnam", "inet_ntoa",
@@ -81,9 +100,50 @@ def test_includes_point_one_way():
                 continue
             elif other not in MAY_INCLUDE[own]:
                 faults.append(where + f": {own} must not know {other}")
+            elif other == "model" and own in OF_THE_MODEL and name not in OF_THE_MODEL[own]:
+                faults.append(where + f": {own} knows only {sorted(OF_THE_MODEL[own])}")
             elif name.endswith("_private.h") and own != "fuzz":  # targets are parts, as units are
                 faults.append(where + " is private")
     assert not faults, "\n".join(faults)
+
+
+def room_of(name):
+    return str(PurePosixPath(name).parent)
+
+
+def rooms_breached(path, names):
+    """Which of the included files the rooms of a folder keep from the file; both as seen from the root."""
+    own = room_of(path)
+    for name in names:
+        other = room_of(name)
+        same_folder = PurePosixPath(path).parts[0] == PurePosixPath(name).parts[0]
+        if own in ROOMS and same_folder and other not in {own} | ROOMS[own] and path not in TABLES:
+            yield f"{path}: {own} must not know {name}"
+        stem, others = PurePosixPath(path).stem, PurePosixPath(name).stem
+        if own == other == "api/resources" and others not in {stem, "handlers"} | RESOURCES.get(stem, set()):
+            yield f"{path}: a resource must not know {name}"
+
+
+def test_rooms_have_an_order():
+    faults = [f for p in SOURCES for f in rooms_breached(str(p.relative_to(ROOT)), [n for _, kind, n in includes(p) if kind == '"'])]
+    assert not faults, "\n".join(faults)
+    rooms = {room_of(p.relative_to(ROOT)) for p in SOURCES}
+    for room, others in ROOMS.items():
+        assert room in rooms and others <= set(ROOMS), room
+        assert not any(room in ROOMS[other] for other in others), room
+    covered = {room.split("/")[0] for room in ROOMS}
+    assert {r for r in rooms if r.split("/")[0] in covered} == set(ROOMS), "a room without a row"
+    assert TABLES <= {str(p.relative_to(ROOT)) for p in SOURCES}
+
+
+@pytest.mark.parametrize("path, name", [
+    ("api/list.c", "api/resources/kubeconfig.h"),
+    ("http/message/query.c", "http/request.h"),
+    ("http/connection/linger.c", "http/message/headers.h"),
+    ("api/resources/webhooks.c", "api/resources/kubeconfig.h"),
+])
+def test_a_planted_breach_is_found(path, name):
+    assert list(rooms_breached(path, [name])) and not list(rooms_breached(path, ["base/mem.h", path]))
 
 
 def test_the_rule_is_not_vacuous():

@@ -256,11 +256,11 @@ static int start(void **state)
     log_set_level(LOG_LEVEL_ERROR);
     static struct api_limits limits;
     limits = api_limits_default();
-    limits.header_us = 300 * US_PER_MS;
-    limits.body_us = 300 * US_PER_MS;
-    limits.idle_us = 2 * US_PER_S;
-    limits.send_us = 500 * US_PER_MS;
-    limits.reap_us = 20 * US_PER_MS;
+    limits.connection.header_us = 300 * US_PER_MS;
+    limits.connection.body_us = 300 * US_PER_MS;
+    limits.connection.idle_us = 2 * US_PER_S;
+    limits.connection.send_us = 500 * US_PER_MS;
+    limits.connection.reap_us = 20 * US_PER_MS;
     limits.overdue_us = 300 * US_PER_MS;
     limits.waiters_per_token = WAITERS;
     projects[0] = (struct config_project){

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/cluster_order.h"
+#include "api/resources/cluster_order.h"
 #include "api/cursor.h"
+#include "api/list.h"
 #include "api/params.h"
 #include "base/attrs.h"
 #include "base/buffer.h"
@@ -327,7 +328,7 @@ static void moments(void **state)
     char text[TIME_TEXT_BYTES];
     assert_true(time_parse_rfc3339("2026-11-21T10:00:00Z", &now));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        bool ok = params_time(rows[i].text, now, &at);
+        bool ok = query_time(rows[i].text, now, &at);
         if (ok != (rows[i].wanted != NULL))
             fail_msg("'%s'", rows[i].text);
         if (ok)
@@ -376,9 +377,51 @@ static void versions_and_their_ends(void **state)
     assert_int_equal(versions_expire_at(NULL, catalog), 0);
 }
 
+static unsigned lines;
+
+static void count_errors(enum log_level level, const char *message, const char *const *keys,
+                         const char *const *values, unsigned count)
+{
+    lines += level == LOG_LEVEL_ERROR && strstr(message, "page") && count == 1 &&
+             !strcmp(keys[0], "request_id") && !strcmp(values[0], "req_page");
+}
+
+/* What a page of two items comes to, of which `room` bytes may be held. */
+static struct problem *close_page(struct request *r, size_t room)
+{
+    struct buffer out CLEANUP_BUFFER;
+    *r = (struct request){.http = {.id = "req_page", .problem = PROBLEM_MAX_}};
+    list_open(&out);
+    out.max = room;
+    list_add(&out, "{\"name\":\"a\"}", 12);
+    list_add(&out, "{\"name\":\"b\"}", 12);
+    return list_close(r, &out, NULL);
+}
+
+static void pages_that_are_too_large_are_errors(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"items\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"next_cursor\":null}";
+    static struct request r;
+    log_set_sink(count_errors);
+    for (size_t room = 10; room < sizeof(whole) - 1; room++) {
+        lines = 0;
+        struct problem *p CLEANUP_PROBLEM = close_page(&r, room);
+        assert_int_equal(p->code, PROBLEM_INTERNAL_ERROR);
+        assert_int_equal(r.http.answer.status, 0);
+        assert_int_equal(lines, 1);
+    }
+    assert_null(close_page(&r, sizeof(whole) - 1));
+    assert_int_equal(r.http.answer.status, 200);
+    assert_string_equal(r.http.answer.bytes, whole);
+    assert_int_equal(lines, 1);
+    answer_done(&r.http.answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_that_are_too_large_are_errors),
         cmocka_unit_test(cursors_come_back),
         cmocka_unit_test(the_longest_cursor_fits),
         cmocka_unit_test(cursors_cannot_be_forged),

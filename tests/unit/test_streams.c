@@ -302,8 +302,8 @@ static int start_with(int64_t backlog)
     static struct api_limits limits;
     log_set_level(LOG_LEVEL_ERROR);
     limits = api_limits_default();
-    limits.send_us = 400 * US_PER_MS;
-    limits.reap_us = 20 * US_PER_MS;
+    limits.connection.send_us = 400 * US_PER_MS;
+    limits.connection.reap_us = 20 * US_PER_MS;
     limits.stream_backlog = backlog;
     env = *env_real();
     env.now_mono = mono_ahead;

@@ -1,0 +1,131 @@
+/* The server as a whole: what its parts share, start and stop. */
+#include "api/api.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/openapi.h"
+#include "api/request.h"
+#include "base/mem.h"
+
+enum { DEFAULT_CONNECTIONS = 8192 };
+
+struct api_limits api_limits_default(void)
+{
+    return (struct api_limits){
+        .connection = http_limits_default(),
+        .command_us = 30 * US_PER_S,
+        .overdue_us = 2 * US_PER_S,
+        .wait_max_s = 55,
+        .waiters = 2000,
+        .waiters_per_token = 200,
+        .streams = 4096,
+        .streams_per_token = 1024,
+        .stream_lifetime_us = 15 * 60 * US_PER_S,
+        .heartbeat_us = 15 * US_PER_S,
+        .stream_backlog = 10000,
+        .requests_per_minute = 60000,
+        .auth_failures_per_minute = 600,
+        .fresh_reads_per_minute = 120,
+    };
+}
+
+static void api_free(struct api *api)
+{
+    metrics_done(&api->metrics);
+    rate_limit_done(&api->requests);
+    rate_limit_done(&api->auth_failures);
+    rate_limit_done(&api->fresh_reads);
+    for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
+        free(atomic_load(&api->openapi_coded[i]));
+    tickets_done(&api->tickets);
+    free(api);
+}
+
+static struct api *api_new(const struct api_options *options)
+{
+    struct api *api = MEM_NEW(struct api);
+    api->options = *options;
+    api->limits = options->limits ? *options->limits : api_limits_default();
+    etag_of_bytes(openapi_yaml, openapi_yaml_len, api->openapi_etag);
+    if (options->cursor_secret)
+        memcpy(api->cursor_secret, options->cursor_secret, sizeof(api->cursor_secret));
+    else
+        options->env->random(options->env, api->cursor_secret, sizeof(api->cursor_secret));
+    options->env->random(options->env, api->print_key, sizeof(api->print_key));
+    tickets_init(&api->tickets);
+    metrics_init(&api->metrics);
+    rate_limit_init(&api->requests, "requests", api->limits.requests_per_minute);
+    rate_limit_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
+    rate_limit_init(&api->fresh_reads, "fresh_reads", api->limits.fresh_reads_per_minute);
+    return api;
+}
+
+static struct http *start_http(struct api *api, char **ret_error)
+{
+    const struct config *config = api->options.config;
+    const int connections = config->limits.connections;
+    const struct http_options options = {
+        .env = api->options.env,
+        .listen_fd = api->options.listen_fd,
+        .threads = config->limits.http_threads,
+        .connections = (unsigned)(connections > 0 ? connections : DEFAULT_CONNECTIONS),
+        .connections_per_address = (unsigned)config->limits.connections_per_address,
+        .limits = api->limits.connection,
+        .trusted_proxies = config->trusted_proxies,
+        .cors_origins = config->cors.origins,
+        .application = &api_application,
+        .ctx = api,
+    };
+    static_assert(sizeof(CONFIG_LOCAL_PROXY) == sizeof(CLIENT_LOCAL), "one word for peers on this machine");
+    assert(!strcmp(CONFIG_LOCAL_PROXY, CLIENT_LOCAL));
+    return http_start(&options, ret_error);
+}
+
+struct api *api_start(const struct api_options *options, char **ret_error)
+{
+    struct api *api = api_new(options);
+    int r = streams_start(&api->streams, api);
+    if (r < 0) {
+        *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
+        api_free(api);
+        return NULL;
+    }
+    api->http = start_http(api, ret_error);
+    if (api->http)
+        return api;
+    streams_stop(&api->streams);
+    api_free(api);
+    return NULL;
+}
+
+void api_quiesce(struct api *api)
+{
+    http_quiesce(api->http);
+}
+
+void api_begin_drain(struct api *api)
+{
+    http_begin_drain(api->http);
+    streams_end_all(&api->streams);
+}
+
+bool api_drained(struct api *api, int timeout_ms)
+{
+    return http_drained(api->http, timeout_ms);
+}
+
+unsigned api_parked(const struct api *api)
+{
+    return http_numbers(api->http).suspended;
+}
+
+void api_stop(struct api *api)
+{
+    atomic_store(&api->stopping, true);
+    http_stop(api->http);
+    streams_stop(&api->streams);
+    api_free(api);
+}

@@ -1,0 +1,296 @@
+#include "api/commands.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/request.h"
+#include "api/routes.h"
+#include "base/mem.h"
+#include "http/message/conditional.h"
+#include "http/message/prefer.h"
+#include "http/suspend.h"
+
+/* ---- asking the deciding side ---- */
+
+struct command *request_command(struct request *r, enum command_type type)
+{
+    struct command *cmd = command_new(type);
+    const struct api_token *token = r->token;
+    memcpy(cmd->token_id, token->id, sizeof(cmd->token_id));
+    cmd->token_name = mem_strdup(token->name);
+    cmd->role = token->role;
+    cmd->token_projects = string_list_copy(token->projects);
+    cmd->request_id = mem_strdup(r->http.id);
+    cmd->action_name = r->route->operation;
+    if (r->http.client)
+        (void)snprintf(cmd->address, sizeof(cmd->address), "%s", r->http.client);
+    cmd->deadline = env_mono(r->api->options.env) + r->api->limits.command_us;
+    cmd->project = mem_strdup(r->project);
+    cmd->name = mem_strdup(r->name);
+    if (r->item)
+        memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
+    cmd->body = json_incref(r->http.document);
+    cmd->idempotency = r->idempotency;
+    cmd->if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
+    cmd->if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
+    cmd->trace = *server_request_trace(&r->http);
+    return cmd;
+}
+
+static struct problem *stopping(void)
+{
+    struct problem *gone =
+        problem_new(PROBLEM_SHUTTING_DOWN, "The server is being stopped; what became of the "
+                                           "request can be read back after its restart.");
+    gone->retry_after_s = 5;
+    return gone;
+}
+
+/* Loop thread. */
+static void on_reply(struct command *cmd)
+{
+    suspension_resume(cmd->ctx, cmd);
+}
+
+struct problem *request_park(struct request *r, struct command *cmd)
+{
+    const struct api *api = r->api;
+    mono_us due =
+        (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
+    cmd->reply = on_reply;
+    cmd->ctx = http_suspend(&r->http, cmd->token_id, due);
+    if (!cmd->ctx) {
+        command_free(cmd);
+        return stopping();
+    }
+    /* Suspended first and posted then, see http/suspend.h. */
+    api->options.post(api->options.post_ctx, cmd);
+    return NULL;
+}
+
+bool request_may_wait(struct request *r)
+{
+    const struct api_limits *limits = &r->api->limits;
+    return http_suspended(&r->http) < limits->waiters &&
+           http_suspended_of(&r->http, r->token->id) < limits->waiters_per_token;
+}
+
+void request_tell(struct request *r, struct command *cmd)
+{
+    struct api *api = r->api;
+    cmd->reply = command_free;
+    /* Nobody waits here: the request goes on with its document while the command travels, and the references
+     * of a document are not counted in a way that two threads may share. */
+    json_t *shared = cmd->body;
+    cmd->body = json_deep_copy(shared);
+    json_decref(shared);
+    if (atomic_load(&api->stopping))
+        command_free(cmd);
+    else
+        api->options.post(api->options.post_ctx, cmd);
+}
+
+/* ---- what comes back ---- */
+
+/* What has no version of its own is told apart by its bytes (HT-21). Secrets are not to be kept: no tag. */
+static void choose_tag(const struct request *r, struct command *cmd)
+{
+    bool is_open = !cmd->answer_is_secret && !(r->route->flags & ROUTE_SECRET);
+    if (r->route->method == METHOD_GET && cmd->status == MHD_HTTP_OK && cmd->answer && !cmd->etag[0] &&
+        is_open)
+        etag_of_bytes(cmd->answer, strlen(cmd->answer), cmd->etag);
+}
+
+static struct problem *answer_command(struct request *r, struct command *cmd)
+{
+    struct answer *a = &r->http.answer;
+    if (cmd->problem)
+        return TAKE_PTR(cmd->problem);
+    struct problem *p = r->finish ? r->finish(r, cmd) : NULL;
+    if (p || a->status)
+        return p;
+    choose_tag(r, cmd);
+    if (cmd->answer) {
+        size_t len = strlen(cmd->answer);
+        answer_text(a, cmd->status, TYPE_JSON, TAKE_PTR(cmd->answer), len);
+        a->secret = cmd->answer_is_secret;
+    } else {
+        answer_empty(a, cmd->status);
+    }
+    answer_header(a, "Cache-Control", cmd->answer_is_secret ? "no-store" : "private, no-cache");
+    answer_header(a, "ETag", "%s", cmd->etag);
+    if (cmd->location)
+        answer_header(a, "Location", "%s", cmd->location);
+    if (cmd->replayed)
+        answer_header(a, "Idempotency-Replayed", "true");
+    if (cmd->retry_after_s > 0)
+        answer_header(a, "Retry-After", "%d", cmd->retry_after_s);
+    if (r->route->method == METHOD_GET && cmd->etag[0] && cmd->status == MHD_HTTP_OK)
+        return http_apply_conditions(&r->http, cmd->etag);
+    return NULL;
+}
+
+static struct problem *overdue(void)
+{
+    struct problem *p = problem_new(PROBLEM_OUTCOME_UNKNOWN,
+                                    "The server could not finish the request in time; what became of "
+                                    "it is not known yet.");
+    p->retry_after_s = 5;
+    return p;
+}
+
+struct problem *request_resume(struct request *r, struct command *cmd)
+{
+    if (!cmd)
+        return atomic_load(&r->api->stopping) ? stopping() : overdue();
+    struct problem *p = answer_command(r, cmd);
+    command_free(cmd);
+    return p;
+}
+
+/* ---- writes: dry runs, and waiting for the end of the operation (AO-10 to AO-12) ---- */
+
+/* Seconds that the end of the operation is waited for; the parameter counts before the preference. */
+static int64_t seconds_to_wait(struct request *r)
+{
+    bool by_parameter = r->params.given[PARAM_WAIT];
+    int64_t wait = by_parameter ? param_number(&r->params, PARAM_WAIT) : prefer_read(&r->http.headers).wait_s;
+    int64_t most = r->api->limits.wait_max_s;
+    if (wait <= 0 || !request_may_wait(r))
+        return 0;
+    return wait < most ? wait : most;
+}
+
+struct command *write_command(struct request *r, enum command_type type)
+{
+    struct command *cmd = request_command(r, type);
+    int64_t wait = seconds_to_wait(r);
+    cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
+    cmd->waits = wait > 0;
+    cmd->wait_until = wait ? r->http.started + wait * US_PER_S : 0;
+    return cmd;
+}
+
+static void append_preference(struct buffer *out, const char *text)
+{
+    if (out->len)
+        (void)buffer_add_str(out, ", ");
+    (void)buffer_add_str(out, text);
+}
+
+static void tell_applied(struct request *r, const struct preferences *p, const struct command *cmd)
+{
+    enum { LONGEST = 128 };
+    struct buffer applied CLEANUP_BUFFER;
+    buffer_init(&applied, LONGEST);
+    if (p->respond_async && cmd->status == MHD_HTTP_ACCEPTED)
+        append_preference(&applied, "respond-async");
+    bool waited = cmd->waits || p->wait_s == 0; /* over the cap of waiters nobody waits */
+    if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
+        char text[32];
+        int64_t most = r->api->limits.wait_max_s;
+        (void)snprintf(text, sizeof(text), "wait=%lld", (long long)(p->wait_s < most ? p->wait_s : most));
+        append_preference(&applied, text);
+    }
+    if (p->minimal)
+        append_preference(&applied, "return=minimal");
+    if (p->representation)
+        append_preference(&applied, "return=representation");
+    if (applied.len)
+        answer_header(&r->http.answer, "Preference-Applied", "%.*s", (int)applied.len, applied.data);
+}
+
+static struct problem *finish_write(struct request *r, struct command *cmd)
+{
+    struct preferences p = prefer_read(&r->http.headers);
+    if (cmd->dry_run)
+        return NULL;
+    tell_applied(r, &p, cmd);
+    if (p.minimal) {
+        free(TAKE_PTR(cmd->answer));
+        if (cmd->status == MHD_HTTP_OK)
+            cmd->status = MHD_HTTP_NO_CONTENT;
+    }
+    return NULL; /* the rest is answered in the common way */
+}
+
+struct problem *write_park(struct request *r, struct command *cmd)
+{
+    r->finish = finish_write;
+    return request_park(r, cmd);
+}
+
+/* ---- Idempotency-Key ---- */
+
+enum { KEY_MIN = 16, KEY_MAX = 128 };
+
+/* With its NUL: parts cannot run into each other. */
+static void digest_text(crypto_hash_sha256_state *state, const char *text)
+{
+    (void)crypto_hash_sha256_update(state, (const unsigned char *)text, strlen(text) + 1);
+}
+
+static void digest_end(crypto_hash_sha256_state *state, char hex[static REPLAY_DIGEST_BYTES])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256_final(state, digest);
+    (void)sodium_bin2hex(hex, REPLAY_DIGEST_BYTES, digest, sizeof(digest));
+}
+
+/* A string in quotes as the draft has it, or the bare token that is widely sent (HT-46). */
+static bool read_key(const char *field, const char **ret_key, size_t *ret_len)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-";
+    bool quoted = *field == '"';
+    const char *key = field + quoted;
+    size_t len = strspn(key, allowed);
+    *ret_key = key;
+    *ret_len = len;
+    return len >= KEY_MIN && len <= KEY_MAX && !strcmp(key + len, quoted ? "\"" : "");
+}
+
+struct problem *check_idempotency_key(struct request *r)
+{
+    const char *field = r->http.headers.values[HEADER_IDEMPOTENCY_KEY];
+    const char *key;
+    size_t len;
+    if (!field || r->route->method != METHOD_POST) /* the other methods are idempotent by themselves */
+        return NULL;
+    if (r->http.headers.counts[HEADER_IDEMPOTENCY_KEY] > 1 || !read_key(field, &key, &len)) {
+        struct problem *p = NULL;
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Idempotency-Key", "malformed",
+                          NULL, "has to be one key of %d to %d of A-Z a-z 0-9 . _ ~ -, in quotes or without",
+                          KEY_MIN, KEY_MAX);
+        return p;
+    }
+    crypto_hash_sha256_state state;
+    (void)crypto_hash_sha256_init(&state);
+    digest_text(&state, r->token->id); /* nobody meets another's keys */
+    digest_text(&state, r->route->operation);
+    (void)crypto_hash_sha256_update(&state, (const unsigned char *)key, len);
+    digest_end(&state, r->idempotency.key);
+    return NULL;
+}
+
+void idempotency_take_fingerprint(struct request *r)
+{
+    crypto_hash_sha256_state state;
+    if (!*r->idempotency.key)
+        return;
+    const char *type = r->http.headers.values[HEADER_CONTENT_TYPE];
+    (void)crypto_hash_sha256_init(&state);
+    for (unsigned i = 0; i < r->http.segments.count; i++)
+        digest_text(&state, r->http.segments.items[i]);
+    for (int id = 0; id < PARAM_MAX_; id++) {
+        if (!r->params.texts[id] || id == PARAM_WAIT) /* how it is answered, not what is asked for */
+            continue;
+        digest_text(&state, param_name((enum param_id)id));
+        digest_text(&state, r->params.texts[id]);
+    }
+    digest_text(&state, type ? type : "");
+    (void)crypto_hash_sha256_update(&state, (const unsigned char *)r->http.body.data, r->http.body.len);
+    digest_end(&state, r->idempotency.fingerprint);
+}

@@ -1,0 +1,193 @@
+/* Lists of clusters: filters over the view; pages in its order, or sorted otherwise. */
+#include "api/resources/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/api_private.h"
+#include "api/list.h"
+#include "api/resources/cluster_order.h"
+#include "api/reads.h"
+#include "base/mem.h"
+#include "model/label_filter.h"
+
+static bool contains(const char *text, const char *wanted)
+{
+    return text && strcasestr(text, wanted);
+}
+
+static bool matches_text(const struct cluster *c, const char *wanted)
+{
+    if (!wanted || contains(c->name, wanted) || contains(c->description, wanted) ||
+        contains(c->project, wanted))
+        return true;
+    const char *key;
+    json_t *value;
+    json_object_foreach (c->labels, key, value)
+        if (contains(key, wanted) || contains(json_string_value(value), wanted))
+            return true;
+    return false;
+}
+
+/* "1.33" takes every patch of 1.33 and nothing of 1.3. */
+static bool matches_version(const struct cluster *c, const char *wanted)
+{
+    if (!wanted)
+        return true;
+    const char *version = c->shoot ? json_str(c->shoot->observed, "kubernetes_version") : NULL;
+    size_t len = strlen(wanted);
+    return version && !strncmp(version, wanted, len) && (version[len] == '.' || !version[len]);
+}
+
+static bool matches_region(struct request *r, const struct cluster *c)
+{
+    if (!r->params.given[PARAM_REGION])
+        return true;
+    const struct config_project *p = config_project(r->api->options.config, c->project);
+    return p && param_lists(&r->params, PARAM_REGION, p->region);
+}
+
+static bool matches_expiry(const struct query_values *p, const struct cluster *c)
+{
+    return !p->given[PARAM_EXPIRING_BEFORE] ||
+           (c->expires_at && c->expires_at < p->numbers[PARAM_EXPIRING_BEFORE]);
+}
+
+static bool cluster_is_wanted(struct request *r, const struct view_blob *blob)
+{
+    const struct cluster *c = blob->subject;
+    const struct query_values *p = &r->params;
+    return api_token_sees_project(r->token, c->project) && param_lists(p, PARAM_PROJECT, c->project) &&
+           param_has_value(p, PARAM_PHASE, (int)c->phase) &&
+           param_has_value(p, PARAM_HEALTH, (int)c->health) &&
+           (!p->given[PARAM_MANAGED] || p->numbers[PARAM_MANAGED] == c->managed) && matches_region(r, c) &&
+           matches_version(c, p->texts[PARAM_VERSION]) && matches_expiry(p, c) &&
+           (!p->texts[PARAM_LABEL] || label_filter_holds(p->texts[PARAM_LABEL], c->labels)) &&
+           matches_text(c, p->texts[PARAM_Q]);
+}
+
+/* ---- pages in another order than the view's: one pass over it; memory for one page ---- */
+
+/* The first rows of what was looked at so far: a heap with the last of them on top. */
+struct selection {
+    const struct cluster_order *order;
+    struct order_row *rows;
+    size_t count;
+    size_t most;
+};
+
+static bool is_before(const struct selection *s, size_t a, size_t b)
+{
+    return order_compare(s->order, &s->rows[a], &s->rows[b]) < 0;
+}
+
+static void swap(struct selection *s, size_t a, size_t b)
+{
+    struct order_row kept = s->rows[a];
+    s->rows[a] = s->rows[b];
+    s->rows[b] = kept;
+}
+
+static void rise(struct selection *s, size_t i)
+{
+    while (i && is_before(s, (i - 1) / 2, i)) {
+        swap(s, (i - 1) / 2, i);
+        i = (i - 1) / 2;
+    }
+}
+
+static void sink(struct selection *s, size_t i)
+{
+    for (;;) {
+        size_t last = i;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->count; child++)
+            if (is_before(s, last, child))
+                last = child;
+        if (last == i)
+            return;
+        swap(s, i, last);
+        i = last;
+    }
+}
+
+static void consider(struct selection *s, const struct order_row *row)
+{
+    if (s->count < s->most) {
+        s->rows[s->count] = *row;
+        rise(s, s->count++);
+    } else if (order_compare(s->order, row, &s->rows[0]) < 0) {
+        s->rows[0] = *row;
+        sink(s, 0);
+    }
+}
+
+static int compare_rows(const void *a, const void *b, void *order)
+{
+    return order_compare(order, a, b);
+}
+
+/* Everything that is wanted and comes after the place; the first `most` of it, in order. */
+static void select_rows(struct request *r, const struct view_snapshot *s, const struct list_query *q,
+                        const struct order_row *after, struct selection *selection)
+{
+    struct view_cursor place = view_seek(s, q->section, q->prefix ? q->prefix : "");
+    struct order_row row;
+    for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
+         e = view_next(&place)) {
+        if (!q->wanted(r, e->blob))
+            continue;
+        order_row_of_blob(selection->order, r->api->options.config, e->blob, &row);
+        if (!after || order_compare(selection->order, &row, after) > 0)
+            consider(selection, &row);
+    }
+    qsort_r(selection->rows, selection->count, sizeof(*selection->rows), compare_rows,
+            (void *)(uintptr_t)selection->order);
+}
+
+static struct problem *answer_sorted(struct request *r, const struct list_query *query)
+{
+    struct cursor_place place, next;
+    struct cluster_order order;
+    struct order_row after;
+    char project[CURSOR_MAX_KEY + 1];
+    json_t *valid CLEANUP_JSON = NULL;
+    (void)cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid); /* api/params.c found it good */
+    struct problem *p = list_place(r, &place);
+    if (p)
+        return p;
+    order_row_of_place(&order, r->api->options.config, &place, project, &after);
+
+    size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
+    struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows)); /* one more: is there more? */
+    struct selection selection = {.order = &order, .rows = rows, .most = limit + 1};
+    struct buffer out CLEANUP_BUFFER;
+    wall_us oldest = 0;
+    list_open(&out);
+    const struct view_snapshot *s = view_enter(r->api->options.view);
+    select_rows(r, s, query, *place.key ? &after : NULL, &selection);
+    for (size_t i = 0; i < selection.count && i < limit; i++)
+        list_add_blob(&out, rows[i].blob, query->brief, &oldest);
+    bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
+    view_leave(r->api->options.view);
+    list_tell_age(r, query, oldest);
+    return list_close(r, &out, more ? &next : NULL);
+}
+
+/* ---- */
+
+static struct problem *serve_clusters(struct request *r)
+{
+    char *prefix CLEANUP_FREE = r->project ? mem_printf("%s/", r->project) : NULL;
+    const struct list_query query = {.section = VIEW_CLUSTERS,
+                                     .prefix = prefix,
+                                     .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
+                                     .tells_age = true,
+                                     .wanted = cluster_is_wanted};
+    return r->params.given[PARAM_SORT] ? answer_sorted(r, &query) : list_answer(r, &query);
+}
+
+struct problem *handle_clusters(struct request *r)
+{
+    return fresh_read(r, serve_clusters);
+}

@@ -1,0 +1,196 @@
+#include "api/resources/cluster_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/cluster.h"
+
+/* A key is a number, which a cursor carries, or a text that follows from project and name. */
+struct order_key {
+    const char *name;
+    int64_t (*number)(const struct cluster *c);
+    const char *(*text)(const struct config *config, const char *project, const char *name);
+};
+
+static const char *text_name(const struct config *config, const char *project, const char *name)
+{
+    (void)config;
+    (void)project;
+    return name;
+}
+
+static const char *text_project(const struct config *config, const char *project, const char *name)
+{
+    (void)config;
+    (void)name;
+    return project;
+}
+
+static const char *text_region(const struct config *config, const char *project, const char *name)
+{
+    (void)name;
+    const struct config_project *p = config_project(config, project);
+    return p ? p->region : "";
+}
+
+/* Trouble first, calm last. */
+static int64_t number_phase(const struct cluster *c)
+{
+    static const int ranks[PHASE_MAX_] = {
+        [PHASE_FAILED] = 0,   [PHASE_RETRYING] = 1,    [PHASE_DEGRADED] = 2,    [PHASE_UNKNOWN] = 3,
+        [PHASE_DELETING] = 4, [PHASE_PENDING] = 5,     [PHASE_CREATING] = 6,    [PHASE_UPDATING] = 7,
+        [PHASE_WAKING] = 8,   [PHASE_HIBERNATING] = 9, [PHASE_HIBERNATED] = 10, [PHASE_READY] = 11,
+    };
+    return ranks[c->phase];
+}
+
+static int64_t number_health(const struct cluster *c)
+{
+    static const int ranks[HEALTH_MAX_] = {
+        [HEALTH_UNHEALTHY] = 0, [HEALTH_UNKNOWN] = 1, [HEALTH_PROGRESSING] = 2, [HEALTH_HEALTHY] = 3};
+    return ranks[c->health];
+}
+
+/* "1.33.7" as one number; a version that is not known yet comes before all. */
+static int64_t number_version(const struct cluster *c)
+{
+    enum { PARTS = 3, PART_MAX = 999999 };
+    const char *p = c->shoot ? json_str_or(c->shoot->observed, "kubernetes_version", "") : "";
+    int64_t number = 0;
+    for (int i = 0; i < PARTS; i++) {
+        char *end;
+        unsigned long part = strtoul(p, &end, 10);
+        number = number * (PART_MAX + 1) + (int64_t)(part < PART_MAX ? part : PART_MAX);
+        p = *end == '.' ? end + 1 : "";
+    }
+    return number;
+}
+
+static int64_t number_created_at(const struct cluster *c)
+{
+    return c->created_at;
+}
+
+static int64_t number_updated_at(const struct cluster *c)
+{
+    return c->updated_at;
+}
+
+static int64_t number_observed_at(const struct cluster *c)
+{
+    return c->observed_at;
+}
+
+/* What has no end comes after all that has. */
+static int64_t number_expires_at(const struct cluster *c)
+{
+    return c->expires_at ? c->expires_at : INT64_MAX;
+}
+
+static const struct order_key keys[] = {
+    {"name", NULL, text_name},
+    {"project", NULL, text_project},
+    {"region", NULL, text_region},
+    {"phase", number_phase, NULL},
+    {"health", number_health, NULL},
+    {"version", number_version, NULL},
+    {"created_at", number_created_at, NULL},
+    {"updated_at", number_updated_at, NULL},
+    {"observed_at", number_observed_at, NULL},
+    {"expires_at", number_expires_at, NULL},
+};
+
+static json_t *key_names(void)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        (void)json_array_append_new(names, json_string(keys[i].name));
+    return names;
+}
+
+static const struct order_key *find_key(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (!strcmp(keys[i].name, name))
+            return &keys[i];
+    return NULL;
+}
+
+static bool is_in(const struct cluster_order *order, const struct order_key *key)
+{
+    for (unsigned i = 0; i < order->count; i++)
+        if (order->keys[i] == key)
+            return true;
+    return false;
+}
+
+const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid)
+{
+    char *copy CLEANUP_FREE = mem_strdup(text);
+    char *rest = copy;
+    *ret = (struct cluster_order){.count = 0};
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+        bool down = *word == '-';
+        const struct order_key *key = find_key(word + down);
+        if (!key) {
+            *ret_valid = key_names();
+            return "has to be one of the valid keys, or several with commas between, each with '-' before it "
+                   "for the other direction";
+        }
+        if (is_in(ret, key))
+            return "names a key twice";
+        if (ret->count == ORDER_MAX_KEYS)
+            return "names more than 4 keys";
+        ret->keys[ret->count] = key;
+        ret->down[ret->count++] = down;
+    }
+    return NULL;
+}
+
+void order_row_of_blob(const struct cluster_order *order, const struct config *config,
+                       const struct view_blob *blob, struct order_row *ret)
+{
+    const struct cluster *c = blob->subject;
+    *ret = (struct order_row){.blob = blob, .key = blob->key};
+    for (unsigned i = 0; i < order->count; i++) {
+        const struct order_key *key = order->keys[i];
+        ret->numbers[i] = key->number ? key->number(c) : 0;
+        ret->texts[i] = key->text ? key->text(config, c->project, c->name) : NULL;
+    }
+}
+
+void order_row_of_place(const struct cluster_order *order, const struct config *config,
+                        const struct cursor_place *place, char project[static CURSOR_MAX_KEY + 1],
+                        struct order_row *ret)
+{
+    memcpy(project, place->key, sizeof(place->key));
+    char *name = project + strcspn(project, "/");
+    if (*name)
+        *name++ = '\0';
+    *ret = (struct order_row){.key = place->key};
+    for (unsigned i = 0; i < order->count; i++) {
+        const struct order_key *key = order->keys[i];
+        ret->numbers[i] = place->numbers[i];
+        ret->texts[i] = key->text ? key->text(config, project, name) : NULL;
+    }
+}
+
+bool order_row_place(const struct cluster_order *order, const struct order_row *row, struct cursor_place *ret)
+{
+    ret->number_count = order->count;
+    memcpy(ret->numbers, row->numbers, sizeof(ret->numbers));
+    return cursor_place_set(ret, row->key);
+}
+
+int order_compare(const struct cluster_order *order, const struct order_row *a, const struct order_row *b)
+{
+    for (unsigned i = 0; i < order->count; i++) {
+        int sign = order->keys[i]->text ? strcmp(a->texts[i], b->texts[i])
+                                        : (a->numbers[i] > b->numbers[i]) - (a->numbers[i] < b->numbers[i]);
+        if (sign)
+            return order->down[i] ? -sign : sign;
+    }
+    return strcmp(a->key, b->key);
+}

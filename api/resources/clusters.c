@@ -1,0 +1,69 @@
+/* One cluster: reads from the view (the hot path), writes as commands. */
+#include "api/resources/handlers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "api/reads.h"
+#include "api/commands.h"
+#include "base/mem.h"
+
+enum { CLUSTER_KEY_BYTES = 256 };
+
+static struct problem *serve_cluster(struct request *r)
+{
+    char key[CLUSTER_KEY_BYTES];
+    int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
+    struct view_blob *blob = n < CLUSTER_KEY_BYTES ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
+    if (!blob)
+        return problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+    if (blob->observed_at)
+        fresh_tell_age(r, blob->observed_at);
+    fresh_tell_source(r);
+    return answer_with_blob(r, blob);
+}
+
+struct problem *handle_cluster(struct request *r)
+{
+    return fresh_read(r, serve_cluster);
+}
+
+struct problem *handle_cluster_create(struct request *r)
+{
+    return write_park(r, write_command(r, COMMAND_CLUSTER_CREATE));
+}
+
+struct problem *handle_cluster_put(struct request *r)
+{
+    return write_park(r, write_command(r, COMMAND_CLUSTER_PUT));
+}
+
+struct problem *handle_cluster_patch(struct request *r)
+{
+    return write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
+}
+
+/* What changes the spec or ends the cluster has methods of its own. */
+static bool is_action(int type)
+{
+    return type >= 0 && type != OPERATION_CREATE && type != OPERATION_UPDATE && type != OPERATION_DELETE;
+}
+
+struct problem *handle_cluster_action(struct request *r)
+{
+    int type = operation_type_from_name(r->item);
+    if (!is_action(type))
+        return problem_new(
+            PROBLEM_NOT_FOUND,
+            "There is no action of this name; there are hibernate, wake, reconcile, retry, maintain, "
+            "enable-ha, rotate-ca-prepare and rotate-ca-complete.");
+    struct command *cmd = write_command(r, COMMAND_CLUSTER_ACTION);
+    cmd->action = (enum operation_type)type;
+    return write_park(r, cmd);
+}
+
+struct problem *handle_cluster_delete(struct request *r)
+{
+    return write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
+}

@@ -1,0 +1,202 @@
+/* Events: pages of the stored log, read by the deciding side, or a stream that goes on. */
+#include "api/resources/handlers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/commands.h"
+#include "api/api_private.h"
+#include "api/list.h"
+#include "api/reads.h"
+#include "api/request.h"
+#include "api/routes.h"
+#include "base/attrs.h"
+#include "base/mem.h"
+
+static void list_push(char ***list, size_t *count, const char *text)
+{
+    *list = mem_realloc_array(*list, *count + 2, sizeof(char *));
+    (*list)[(*count)++] = mem_strdup(text);
+    (*list)[*count] = NULL;
+}
+
+/* Adds every event type that a word names: itself, or a family as in "cluster.*". */
+static bool add_types(char ***types, size_t *count, const char *word)
+{
+    size_t len = strlen(word);
+    bool family = len && word[len - 1] == '*';
+    size_t before = *count;
+    for (int i = 0; i < EVENT_TYPE_MAX_; i++) {
+        const char *name = event_type_name((enum event_type)i);
+        if (family ? !strncmp(name, word, len - 1) : !strcmp(name, word))
+            list_push(types, count, name);
+    }
+    return *count > before;
+}
+
+static json_t *all_types(void)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+        (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
+    return names;
+}
+
+static void read_types(struct request *r, struct command_events *events, struct problem **faults)
+{
+    if (!r->params.given[PARAM_TYPE])
+        return;
+    char *copy CLEANUP_FREE = mem_strdup(r->params.texts[PARAM_TYPE]);
+    char *rest = copy;
+    size_t count = 0;
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ","))
+        if (!add_types(&events->types, &count, word))
+            problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value",
+                              all_types(), "is not an event type or a family such as cluster.*");
+}
+
+/* What was asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
+static void read_projects(struct request *r, struct command_events *events)
+{
+    if (r->project) {
+        events->projects = string_list_copy((char *[]){(char *)(uintptr_t)r->project, NULL});
+        return;
+    }
+    if (api_token_sees_project(r->token, "*") && !r->params.given[PARAM_PROJECT])
+        return;
+    const struct config *config = r->api->options.config;
+    size_t count = 0;
+    events->projects = mem_calloc(1, sizeof(char *));
+    for (size_t i = 0; i < config->project_count; i++) {
+        const char *name = config->projects[i].name;
+        if (api_token_sees_project(r->token, name) && param_lists(&r->params, PARAM_PROJECT, name))
+            list_push(&events->projects, &count, name);
+    }
+}
+
+/* Where the page begins: the cursor's place or `after`. */
+static struct problem *read_begin(struct request *r, int64_t *ret_after)
+{
+    struct cursor_place place;
+    struct problem *p = NULL;
+    if (r->params.given[PARAM_CURSOR] && r->params.given[PARAM_AFTER]) {
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
+                          "tells where to begin, and so does cursor; give one of them");
+        return p;
+    }
+    p = list_place(r, &place);
+    if (!p)
+        *ret_after = *place.key ? strtoll(place.key, NULL, 10) : param_number(&r->params, PARAM_AFTER);
+    return p;
+}
+
+/* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
+static struct problem *finish_events_page(struct request *r, struct command *cmd)
+{
+    json_t *doc = cmd->answer ? json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL) : NULL;
+    const char *sequence = json_str(doc, "next_cursor");
+    struct cursor_place next = {.number_count = 0};
+    char cursor[CURSOR_TEXT_BYTES];
+    if (!doc)
+        return NULL;
+    if (sequence && cursor_place_set(&next, sequence)) {
+        cursor_make(r, &next, cursor);
+        json_set_str(doc, "next_cursor", cursor);
+    }
+    answer_field(&r->http.answer, "Vary", "Accept");
+    return answer_with_document(r, doc);
+}
+
+/* What belongs to the other form of the answer, and credentials that are given twice. */
+static void check_form(struct request *r, struct problem **faults)
+{
+    static const struct {
+        enum param_id id;
+        const char *fault;
+    } pages_only[] = {
+        {PARAM_LIMIT, "has no meaning for a stream, which goes on"},
+        {PARAM_CURSOR, "is of pages; a stream begins behind after or Last-Event-ID"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(pages_only); i++)
+        if (r->params.given[pages_only[i].id])
+            problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, param_name(pages_only[i].id),
+                              "not_for_streams", NULL, "%s", pages_only[i].fault);
+    if (r->params.given[PARAM_TICKET] && r->http.headers.values[HEADER_AUTHORIZATION])
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "conflict", NULL,
+                          "tells who asks, and so does Authorization; give one of them");
+}
+
+/* Where a stream begins: the client's last event, `after`, or now (AO-22). */
+static int64_t read_position(struct request *r, struct problem **faults)
+{
+    const char *text = r->http.headers.values[HEADER_LAST_EVENT_ID];
+    bool is_given = text && *text;
+    if (!is_given)
+        return r->params.given[PARAM_AFTER] ? r->params.numbers[PARAM_AFTER]
+                                            : feed_newest(r->api->options.feed);
+    errno = 0;
+    long long position = strtoll(text, NULL, 10);
+    if (errno || strspn(text, "0123456789") != strlen(text) ||
+        r->http.headers.counts[HEADER_LAST_EVENT_ID] > 1)
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Last-Event-ID", "malformed",
+                          NULL, "has to be one number, the id of an event of this server");
+    return position;
+}
+
+static struct problem *stream_events(struct request *r, const char *cluster)
+{
+    struct command_events asked = {.cluster = NULL};
+    struct problem *faults = NULL;
+    check_form(r, &faults);
+    read_types(r, &asked, &faults);
+    int64_t position = read_position(r, &faults);
+    if (!faults) {
+        read_projects(r, &asked);
+        asked.cluster = mem_strdup(cluster);
+        faults = streams_open(r, &asked, position);
+    }
+    string_list_free(asked.types);
+    string_list_free(asked.projects);
+    free(asked.cluster);
+    return faults;
+}
+
+static struct problem *page_events(struct request *r, const char *cluster)
+{
+    int64_t after;
+    struct problem *faults = read_begin(r, &after);
+    if (faults)
+        return faults;
+    struct command *cmd = request_command(r, COMMAND_EVENTS);
+    struct command_events *events = &cmd->events;
+    events->after = after;
+    events->limit = (int)param_number(&r->params, PARAM_LIMIT);
+    events->cluster = mem_strdup(cluster);
+    read_types(r, events, &faults);
+    if (r->params.given[PARAM_TICKET])
+        problem_add_fault(&faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "only_for_streams",
+                          NULL, "is for streams; pages are asked for with a token");
+    if (faults) {
+        command_free(cmd);
+        return faults;
+    }
+    read_projects(r, events);
+    r->finish = finish_events_page;
+    return request_park(r, cmd);
+}
+
+static struct problem *read_events(struct request *r, const char *cluster)
+{
+    return route_prefers_stream(r) ? stream_events(r, cluster) : page_events(r, cluster);
+}
+
+struct problem *handle_events(struct request *r)
+{
+    return read_events(r, r->params.texts[PARAM_CLUSTER]);
+}
+
+struct problem *handle_cluster_events(struct request *r)
+{
+    return read_events(r, r->name);
+}

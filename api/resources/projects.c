@@ -1,0 +1,37 @@
+#include "api/resources/handlers.h"
+
+#include <string.h>
+
+#include "api/commands.h"
+#include "api/api_private.h"
+#include "api/list.h"
+#include "api/reads.h"
+
+static bool project_is_visible(struct request *r, const struct view_blob *blob)
+{
+    return api_token_sees_project(r->token, blob->key);
+}
+
+struct problem *handle_projects(struct request *r)
+{
+    return list_answer(r, &(struct list_query){.section = VIEW_PROJECTS, .wanted = project_is_visible});
+}
+
+struct problem *handle_project(struct request *r)
+{
+    struct view_blob *blob = read_blob(r, VIEW_PROJECTS, r->project);
+    return blob ? answer_with_blob(r, blob)
+                : problem_new(PROBLEM_PROJECT_NOT_FOUND,
+                              "There is no project of this name that the token may see.");
+}
+
+struct problem *handle_location_confirm(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_LOCATION_CONFIRM));
+}
+
+struct problem *handle_catalog(struct request *r)
+{
+    struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);
+    return blob ? answer_with_blob(r, blob) : request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
+}

@@ -1,0 +1,148 @@
+/* Webhook subscriptions. A token sees those whose projects it sees, every one of them. */
+#include "api/resources/handlers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/commands.h"
+#include "api/api_private.h"
+#include "api/list.h"
+#include "api/reads.h"
+#include "api/routes.h"
+#include "base/mem.h"
+#include "model/webhook.h"
+
+static bool webhook_is_visible(struct request *r, const struct view_blob *blob)
+{
+    return subscription_is_visible(blob->subject, r->token->projects);
+}
+
+struct problem *handle_webhooks(struct request *r)
+{
+    return list_answer(r, &(struct list_query){.section = VIEW_WEBHOOKS, .wanted = webhook_is_visible});
+}
+
+struct problem *handle_webhook_create(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_WEBHOOK_CREATE));
+}
+
+/* The webhook of the path. */
+static struct problem *find_webhook(struct request *r, struct view_blob **ret)
+{
+    struct view_blob *blob = read_blob(r, VIEW_WEBHOOKS, r->item);
+    if (blob && webhook_is_visible(r, blob)) {
+        *ret = blob;
+        return NULL;
+    }
+    view_blob_unref(blob);
+    return problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "There is no webhook of this id that the token may see.");
+}
+
+struct problem *handle_webhook(struct request *r)
+{
+    struct view_blob *blob;
+    struct problem *p = find_webhook(r, &blob);
+    return p ? p : answer_with_blob(r, blob);
+}
+
+/* A command about the webhook of the path. What If-Match named here is compared again when it is decided. */
+static struct problem *command_about(struct request *r, enum command_type type, struct command **ret)
+{
+    struct view_blob *blob;
+    bool writes = r->route->method != METHOD_GET;
+    struct problem *p = find_webhook(r, &blob);
+    if (p)
+        return p;
+    p = writes ? http_check_conditions(&r->http, blob->etag) : NULL;
+    if (!p) {
+        const struct subscription *s = blob->subject;
+        struct command *cmd = *ret = request_command(r, type);
+        bool names_version = cmd->if_match && strcmp(cmd->if_match, "*") != 0;
+        cmd->expected_version = names_version && writes ? s->version : 0;
+        cmd->item = mem_strdup(r->delivery);
+    }
+    view_blob_unref(blob);
+    return p;
+}
+
+static struct problem *park_webhook_command(struct request *r, enum command_type type)
+{
+    struct command *cmd;
+    struct problem *p = command_about(r, type, &cmd);
+    return p ? p : request_park(r, cmd);
+}
+
+struct problem *handle_webhook_patch(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_WEBHOOK_PATCH);
+}
+
+struct problem *handle_webhook_delete(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_WEBHOOK_DELETE);
+}
+
+struct problem *handle_webhook_enable(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_WEBHOOK_ENABLE);
+}
+
+struct problem *handle_webhook_rotate(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_WEBHOOK_ROTATE);
+}
+
+struct problem *handle_webhook_test(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_WEBHOOK_TEST);
+}
+
+struct problem *handle_webhook_recover(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_WEBHOOK_RECOVER);
+}
+
+/* ---- deliveries ---- */
+
+struct problem *handle_delivery(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_DELIVERY);
+}
+
+struct problem *handle_redeliver(struct request *r)
+{
+    return park_webhook_command(r, COMMAND_REDELIVER);
+}
+
+static struct problem *finish_deliveries_page(struct request *r, struct command *cmd)
+{
+    if (!cmd->answer)
+        return NULL;
+    struct buffer out CLEANUP_BUFFER;
+    size_t len = strlen(cmd->answer);
+    struct cursor_place next = {.number_count = 0};
+    list_open(&out);
+    if (len > 2) /* without its brackets */
+        list_add(&out, cmd->answer + 1, len - 2);
+    bool more = cmd->next_id[0] && cursor_place_set(&next, cmd->next_id);
+    return list_close(r, &out, more ? &next : NULL);
+}
+
+struct problem *handle_deliveries(struct request *r)
+{
+    struct cursor_place place;
+    struct command *cmd;
+    struct problem *p = list_place(r, &place);
+    if (!p)
+        p = command_about(r, COMMAND_DELIVERIES, &cmd);
+    if (p)
+        return p;
+    bool by_status = r->params.given[PARAM_DELIVERY_STATUS];
+    (void)snprintf(cmd->deliveries.before, sizeof(cmd->deliveries.before), "%.39s", place.key);
+    cmd->deliveries.limit = (int)param_number(&r->params, PARAM_LIMIT);
+    cmd->deliveries.status =
+        by_status ? __builtin_ctzll((unsigned long long)r->params.numbers[PARAM_DELIVERY_STATUS]) : -1;
+    r->finish = finish_deliveries_page;
+    return request_park(r, cmd);
+}

@@ -1,0 +1,181 @@
+#include "http/answer.h"
+
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "http/event_stream.h"
+#include "http/message/conditional.h"
+#include "http/message/content.h"
+
+enum {
+    COMPRESS_AT_LEAST = 1024,           /* below, the packet is what counts */
+    COMPRESS_AT_MOST = 4 * 1024 * 1024, /* above, a worker would be held up for longer than a client gains */
+    LEVEL_KEPT = 6,
+    LEVEL_ONCE = 1,
+};
+
+static void drop_body(struct answer *a)
+{
+    if (a->secret)
+        mem_free_secret(a->text);
+    else
+        free(a->text);
+    if (a->owner)
+        a->release(a->owner);
+    event_stream_unref(a->stream);
+    a->stream = NULL;
+    a->is_stream = false;
+    a->text = NULL;
+    a->owner = NULL;
+    a->coded_place = NULL;
+    a->bytes = NULL;
+    a->len = 0;
+    a->secret = false;
+}
+
+void answer_done(struct answer *a)
+{
+    drop_body(a);
+}
+
+void answer_header(struct answer *a, const char *name, const char *format, ...)
+{
+    if (a->header_count == ANSWER_MAX_HEADERS)
+        return;
+    struct answer_header *h = &a->headers[a->header_count];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(h->value, sizeof(h->value), format, args);
+    va_end(args);
+    if (n <= 0 || (size_t)n >= sizeof(h->value))
+        return;
+    h->name = name;
+    a->header_count++;
+}
+
+void answer_field(struct answer *a, const char *name, const char *value)
+{
+    size_t len = strlen(value);
+    if (a->header_count == ANSWER_MAX_HEADERS || !len || len >= ANSWER_HEADER_BYTES)
+        return;
+    struct answer_header *h = &a->headers[a->header_count++];
+    h->name = name;
+    memcpy(h->value, value, len + 1);
+}
+
+void answer_empty(struct answer *a, int status)
+{
+    drop_body(a);
+    a->status = status;
+}
+
+void answer_static(struct answer *a, int status, const char *type, const void *bytes, size_t len)
+{
+    drop_body(a);
+    a->status = status;
+    a->bytes = bytes;
+    a->len = len;
+    answer_field(a, "Content-Type", type);
+}
+
+void answer_shared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
+                   _Atomic(struct http_coded *) *coded_place, void *owner, void (*release)(void *owner))
+{
+    answer_static(a, status, type, bytes, len);
+    a->coded_place = coded_place;
+    a->owner = owner;
+    a->release = release;
+}
+
+void answer_text(struct answer *a, int status, const char *type, char *text, size_t len)
+{
+    drop_body(a);
+    a->status = status;
+    a->text = text;
+    a->bytes = text;
+    a->len = len;
+    answer_field(a, "Content-Type", type);
+}
+
+void answer_json(struct answer *a, int status, json_t *doc)
+{
+    char *text = json_text(doc);
+    json_decref(doc);
+    answer_text(a, status, TYPE_JSON, text, strlen(text));
+}
+
+/* ---- gzip: prepared bytes are coded once and kept, made ones each time; whatever fails, the plain answer
+ * goes out ---- */
+
+/* The kept form of a prepared body, made by whoever is first. */
+static const struct http_coded *kept_form(struct answer *a)
+{
+    struct http_coded *kept = atomic_load(a->coded_place);
+    if (kept)
+        return kept;
+    struct http_coded *made = compress_bytes(a->bytes, a->len, LEVEL_KEPT);
+    if (!made || atomic_compare_exchange_strong(a->coded_place, &kept, made))
+        return made;
+    free(made);
+    return kept;
+}
+
+static bool send_coded(struct answer *a)
+{
+    const struct http_coded *coded = a->coded_place ? kept_form(a) : NULL;
+    if (!a->coded_place) {
+        struct http_coded *made = compress_bytes(a->bytes, a->len, LEVEL_ONCE);
+        if (made) {
+            free(a->text);
+            a->text = (char *)made;
+        }
+        coded = made;
+    }
+    if (!coded)
+        return false;
+    a->bytes = coded->bytes;
+    a->len = coded->len;
+    return true;
+}
+
+static struct answer_header *find_etag(struct answer *a)
+{
+    for (unsigned i = 0; i < a->header_count; i++)
+        if (!strcmp(a->headers[i].name, "ETag"))
+            return &a->headers[i];
+    return NULL;
+}
+
+/* The client's stored form, when it named only one of the two; else what it would get now. */
+static bool form_of_304(const char *list, const char *etag, const char *coded_etag, bool wanted)
+{
+    bool plain = list && etag_list_holds(list, etag, true);
+    bool coded = list && etag_list_holds(list, coded_etag, true);
+    return plain == coded ? wanted : coded;
+}
+
+void answer_compress(struct answer *a, const char *accept_encoding, const char *if_none_match)
+{
+    bool wanted = compress_is_wanted(accept_encoding);
+    bool not_modified = a->status == MHD_HTTP_NOT_MODIFIED;
+    if (a->secret || a->len < COMPRESS_AT_LEAST || a->len > COMPRESS_AT_MOST ||
+        a->status >= MHD_HTTP_BAD_REQUEST || (!wanted && !not_modified))
+        return;
+    struct answer_header *etag = find_etag(a);
+    char coded_etag[ANSWER_HEADER_BYTES] = "";
+    if (etag && !etag_of_coded(etag->value, coded_etag, sizeof(coded_etag)))
+        return;
+    if (not_modified && etag)
+        wanted = form_of_304(if_none_match, etag->value, coded_etag, wanted);
+    if (!wanted || !send_coded(a))
+        return;
+    if (etag)
+        memcpy(etag->value, coded_etag, sizeof(coded_etag));
+    if (!not_modified)
+        answer_header(a, "Content-Encoding", "gzip");
+}

@@ -1,0 +1,173 @@
+#include "http/connection/acceptor.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "http/connection/connection.h"
+#include "model/problem.h"
+
+enum { BATCH = 64, PAUSE_MS = 100, COMPLAIN_EVERY_MS = 60 * 1000 };
+static const int64_t COMPLAIN_EVERY_US = COMPLAIN_EVERY_MS * US_PER_MS;
+
+static void wake(struct acceptor *a)
+{
+    (void)eventfd_write(a->wake_fd, 1);
+}
+
+static void complain(struct acceptor *a, enum acceptor_trouble trouble, const char *what, const char *why)
+{
+    int64_t now = env_mono(a->env);
+    int64_t *last = &a->complained[trouble];
+    if (*last && now - *last < COMPLAIN_EVERY_US)
+        return;
+    *last = now;
+    log_warning(what, "cause", why, "connections", LOG_INT(atomic_load(&a->open)));
+}
+
+static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr *address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    struct problem *p CLEANUP_PROBLEM = problem_new(
+        PROBLEM_TOO_MANY_REQUESTS,
+        "This address has %u connections open; more are not taken (limits.connections_per_address).",
+        a->peers.limit);
+    p->retry_after_s = 1;
+    (void)getnameinfo(address, sizeof(struct sockaddr_in6), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
+    problem_send(a->env, fd, text, p);
+    (void)close(fd);
+}
+
+/*
+ * A worker that has no memory for a connection closes it and tells nobody: `open` and `unseen` are one too
+ * high from then on. Nothing else works any more by then.
+ */
+static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
+{
+    if (!peers_enter(&a->peers, address)) {
+        refuse_connection(a, fd, address);
+        return;
+    }
+    atomic_fetch_add(&a->open, 1);
+    atomic_fetch_add(&a->unseen, 1);
+    if (MHD_add_connection(a->daemon, fd, address, len) == MHD_YES)
+        return;
+    /* Closed by the library. */
+    atomic_fetch_sub(&a->unseen, 1);
+    atomic_fetch_sub(&a->open, 1);
+    peers_leave(&a->peers, address);
+    complain(a, TROUBLE_DROPPED, "a connection was dropped", "libmicrohttpd did not take it");
+}
+
+/* Errors that the connection had already, see accept(2): they concern nobody, the next one is asked for. */
+static bool is_of_the_connection(int error)
+{
+    static const int errors[] = {EINTR,     ECONNABORTED, EPROTO,       ENETDOWN,   ENOPROTOOPT,
+                                 EHOSTDOWN, ENONET,       EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH};
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+        if (errors[i] == error)
+            return true;
+    return false;
+}
+
+static bool is_full(const struct acceptor *a)
+{
+    return atomic_load(&a->open) >= a->limit;
+}
+
+/* Accepts what is there, at most a batch; true when a pause is needed. */
+static bool accept_some(struct acceptor *a)
+{
+    for (int i = 0; i < BATCH && !is_full(a); i++) {
+        struct sockaddr_storage address;
+        socklen_t len = sizeof(address);
+        int fd = accept4(a->listen_fd, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            hand_over(a, fd, (struct sockaddr *)&address, len);
+        else if (errno == EAGAIN)
+            return false;
+        else if (!is_of_the_connection(errno)) {
+            complain(a, TROUBLE_FAILED, "cannot accept connections", strerror(errno));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void *acceptor_run(void *arg)
+{
+    struct acceptor *a = arg;
+    bool pause = false;
+    (void)pthread_setname_np(pthread_self(), "accept");
+    while (!atomic_load(&a->stopping)) {
+        bool full = is_full(a);
+        if (full)
+            complain(a, TROUBLE_FULL, "no more connections are accepted", "limits.connections are open");
+        struct pollfd fds[] = {
+            {.fd = a->wake_fd, .events = POLLIN},
+            {.fd = full || pause ? -1 : a->listen_fd, .events = POLLIN},
+        };
+        (void)poll(fds, ARRAY_LEN(fds), pause ? PAUSE_MS : full ? COMPLAIN_EVERY_MS : -1);
+        eventfd_t ignored;
+        if (fds[0].revents)
+            (void)eventfd_read(a->wake_fd, &ignored);
+        pause = !atomic_load(&a->stopping) && fds[1].revents && accept_some(a);
+    }
+    return NULL;
+}
+
+int acceptor_start(struct acceptor *a, const struct acceptor_options *options)
+{
+    *a = (struct acceptor){.env = options->env,
+                           .daemon = options->daemon,
+                           .listen_fd = options->listen_fd,
+                           .limit = options->limit};
+    peers_init(&a->peers, options->trust, options->per_address);
+    a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (a->wake_fd < 0)
+        return -errno;
+    int r = pthread_create(&a->thread, NULL, acceptor_run, a);
+    a->runs = r == 0;
+    if (r)
+        (void)close(a->wake_fd);
+    return -r;
+}
+
+void acceptor_stop(struct acceptor *a)
+{
+    if (!a->runs)
+        return;
+    a->runs = false;
+    atomic_store(&a->stopping, true);
+    wake(a);
+    (void)pthread_join(a->thread, NULL);
+}
+
+void acceptor_done(struct acceptor *a)
+{
+    (void)close(a->wake_fd);
+    peers_done(&a->peers);
+}
+
+void acceptor_seen(struct acceptor *a)
+{
+    atomic_fetch_sub(&a->unseen, 1);
+}
+
+void acceptor_closed(struct acceptor *a, const struct sockaddr *address)
+{
+    peers_leave(&a->peers, address);
+    if (atomic_fetch_sub(&a->open, 1) == a->limit)
+        wake(a);
+}
+
+unsigned acceptor_unseen(const struct acceptor *a)
+{
+    return atomic_load(&a->unseen);
+}

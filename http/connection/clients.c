@@ -1,0 +1,150 @@
+#include "http/connection/clients.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/cidr.h"
+#include "base/mem.h"
+
+struct peer {
+    UT_hash_handle hh;
+    uint64_t network;
+    unsigned count;
+};
+
+void trust_init(struct trust *trust, char *const *proxies)
+{
+    size_t count = 0;
+    while (proxies && proxies[count])
+        count++;
+    *trust = (struct trust){.networks = mem_calloc(count + 1, sizeof(*trust->networks))};
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(proxies[i], CLIENT_LOCAL))
+            trust->local = true;
+        else if (cidr_parse(proxies[i], &trust->networks[trust->count]))
+            trust->count++;
+    }
+}
+
+void trust_done(struct trust *trust)
+{
+    free(trust->networks);
+}
+
+static bool has_address(const struct trust *trust, const struct ip *ip)
+{
+    for (size_t i = 0; i < trust->count; i++)
+        if (cidr_contains(&trust->networks[i], ip))
+            return true;
+    return false;
+}
+
+bool trust_has(const struct trust *trust, const char *address)
+{
+    struct ip ip;
+    return ip_parse(address, &ip) ? has_address(trust, &ip) : trust->local;
+}
+
+/* The last item of the list that ends before *end, which becomes its start; false when it is no address. */
+static bool take_last(const char *list, const char **end, char text[static CLIENT_BYTES], struct ip *ret_ip)
+{
+    const char *stop = *end, *start = stop;
+    while (start > list && start[-1] != ',')
+        start--;
+    *end = start > list ? start - 1 : list;
+    start += strspn(start, " \t");
+    while (stop > start && strchr(" \t", stop[-1]))
+        stop--;
+    size_t len = stop > start ? (size_t)(stop - start) : 0;
+    if (!len || len >= CLIENT_BYTES)
+        return false;
+    memcpy(text, start, len);
+    text[len] = '\0';
+    return ip_parse(text, ret_ip);
+}
+
+/* Each proxy appends whom it was asked by: what stands left of an address that is not trusted was sent by it.
+ */
+const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
+                              char text[static CLIENT_BYTES])
+{
+    const char *end = forwarded_for + strlen(forwarded_for), *found = NULL;
+    char item[CLIENT_BYTES];
+    struct ip ip;
+    bool trusted = true;
+    while (trusted && end > forwarded_for && take_last(forwarded_for, &end, item, &ip)) {
+        found = memcpy(text, item, sizeof(item));
+        trusted = has_address(trust, &ip);
+    }
+    return found;
+}
+
+uint64_t client_network(const char *address)
+{
+    struct ip ip;
+    return address && ip_parse(address, &ip) ? ip_network(&ip) : 0;
+}
+
+/* ---- connections of each address ---- */
+
+void peers_init(struct peers *p, const struct trust *trust, unsigned limit)
+{
+    *p = (struct peers){.trust = trust, .limit = limit};
+    (void)pthread_mutex_init(&p->lock, NULL);
+}
+
+void peers_done(struct peers *p)
+{
+    struct peer *peer, *next;
+    HASH_ITER (hh, p->open, peer, next) {
+        HASH_DEL(p->open, peer);
+        free(peer);
+    }
+    (void)pthread_mutex_destroy(&p->lock);
+}
+
+/* 0: it is not counted. */
+static uint64_t counted_network(const struct peers *p, const struct sockaddr *address)
+{
+    struct ip ip;
+    if (!p->limit || !address || !ip_from_sockaddr(address, &ip) || has_address(p->trust, &ip))
+        return 0;
+    return ip_network(&ip);
+}
+
+bool peers_enter(struct peers *p, const struct sockaddr *address)
+{
+    struct peer *peer;
+    uint64_t network = counted_network(p, address);
+    if (!network)
+        return true;
+    (void)pthread_mutex_lock(&p->lock);
+    HASH_FIND(hh, p->open, &network, sizeof(network), peer);
+    if (!peer) {
+        peer = MEM_NEW(struct peer);
+        peer->network = network;
+        HASH_ADD(hh, p->open, network, sizeof(network), peer);
+    }
+    bool enters = peer->count < p->limit;
+    peer->count += enters;
+    (void)pthread_mutex_unlock(&p->lock);
+    if (!enters)
+        atomic_fetch_add(&p->refused, 1);
+    return enters;
+}
+
+void peers_leave(struct peers *p, const struct sockaddr *address)
+{
+    struct peer *peer;
+    uint64_t network = counted_network(p, address);
+    if (!network)
+        return;
+    (void)pthread_mutex_lock(&p->lock);
+    HASH_FIND(hh, p->open, &network, sizeof(network), peer);
+    if (peer && --peer->count == 0) {
+        HASH_DEL(p->open, peer);
+        free(peer);
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+}

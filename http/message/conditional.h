@@ -1,0 +1,31 @@
+/* Entity tags and preconditions (HT-16 to HT-19). Pure. */
+#ifndef HTTP_MESSAGE_CONDITIONAL_H
+#define HTTP_MESSAGE_CONDITIONAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ETAG_DIGEST_BYTES = 40 };
+
+/* The quoted, strong tag of bytes that have no version of their own (HT-21). */
+void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_DIGEST_BYTES]);
+
+enum condition { CONDITION_PASS, CONDITION_NOT_MODIFIED, CONDITION_FAILED };
+
+/*
+ * Whether a list of entity tags names `etag`, plain or as the tag of its gzip form; "*" names every one. Weak
+ * or strong comparison.
+ */
+bool etag_list_matches(const char *list, const char *etag, bool weak);
+/* Whether exactly this tag stands in the list; "*" is none. */
+bool etag_list_holds(const char *list, const char *etag, bool weak);
+/* The tag of the gzip form: "x" becomes "x-gz" (HT-21). False when it does not fit. */
+bool etag_of_coded(const char *etag, char *coded, size_t size);
+/* The list is exactly "*". */
+bool etag_list_is_any(const char *list);
+/* What a GET or HEAD of a resource with this tag comes to; NULL for an absent field. */
+enum condition condition_of_read(const char *if_match, const char *if_none_match, const char *etag);
+/* The same for a write: never CONDITION_NOT_MODIFIED. "": the resource exists and has no tag. */
+enum condition condition_of_write(const char *if_match, const char *if_none_match, const char *etag);
+
+#endif

@@ -1,0 +1,230 @@
+#include "http/message/content.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+#include "base/attrs.h"
+#include "http/message/headers.h"
+#include "model/problem.h"
+
+/* Operations without a body let a small one pass unread: some clients send "{}" with everything. */
+enum { IGNORED_BODY = 16 * 1024 };
+
+/* ---- Accept ---- */
+
+unsigned item_weight(const char *p, const char *end)
+{
+    unsigned value = 1000;
+    const char *q = p;
+    for (; q < end && *q != ';'; q++)
+        ;
+    while (q < end) {
+        q++;
+        q += strspn(q, " \t");
+        if ((*q == 'q' || *q == 'Q') && q[1] == '=') {
+            char *stop;
+            double number = strtod(q + 2, &stop);
+            value = number >= 0.0 && number <= 1.0 && stop > q + 2 ? (unsigned)(number * 1000.0 + 0.5) : 1000;
+        }
+        for (; q < end && *q != ';'; q++)
+            ;
+    }
+    return value;
+}
+
+/* How exactly a range names the type: 3 "a/b", 2 "a" with any subtype, 1 everything, 0 not at all. */
+static int specificity(const char *range, size_t len, const char *type)
+{
+    size_t main_len = strcspn(type, "/");
+    if (len == strlen(type) && !strncasecmp(range, type, len))
+        return 3;
+    if (len == main_len + 2 && !strncasecmp(range, type, main_len + 1) && range[len - 1] == '*')
+        return 2;
+    return len == 3 && !memcmp(range, "*/*", 3);
+}
+
+unsigned accept_quality(const char *accept, const char *type)
+{
+    if (!accept || !*accept)
+        return 1000;
+    int best = 0;
+    unsigned quality = 0;
+    const char *item;
+    size_t len;
+    while (header_next_item(&accept, &item, &len)) {
+        size_t range_len = 0;
+        while (range_len < len && !strchr("; \t", item[range_len]))
+            range_len++;
+        int rank = specificity(item, range_len, type);
+        if (rank > best) {
+            best = rank;
+            quality = item_weight(item, item + len);
+        }
+    }
+    return quality;
+}
+
+/* ---- the checks ---- */
+
+struct problem *content_check_expect(const struct headers *h)
+{
+    const char *expect = h->values[HEADER_EXPECT];
+    if (!expect || !strcasecmp(expect, "100-continue"))
+        return NULL;
+    return problem_new(PROBLEM_EXPECTATION_FAILED, "Expect holds something else than 100-continue.");
+}
+
+size_t content_limit(const struct content_rules *rules)
+{
+    return rules->body_limit ? rules->body_limit : IGNORED_BODY;
+}
+
+static struct problem *check_length(const struct headers *h, const struct content_rules *rules)
+{
+    size_t limit = content_limit(rules);
+    const char *length = h->values[HEADER_CONTENT_LENGTH];
+    if (!length)
+        return NULL;
+    errno = 0;
+    unsigned long long number = strtoull(length, NULL, 10);
+    if (errno == 0 && number <= limit)
+        return NULL;
+    return problem_new(PROBLEM_BODY_TOO_LARGE, "The body is %s bytes long; this operation takes %zu.", length,
+                       limit);
+}
+
+/* application/json (or a merge patch where one is taken), with charset=utf-8 or without. */
+static bool is_json_type(const struct content_rules *rules, const char *type)
+{
+    size_t len = strcspn(type, "; \t");
+    bool patch = rules->flags & CONTENT_MERGE_PATCH && header_item_is(type, len, TYPE_PATCH);
+    if (!patch && !header_item_is(type, len, TYPE_JSON))
+        return false;
+    for (const char *p = strchr(type, ';'); p; p = strchr(p, ';')) {
+        p++;
+        p += strspn(p, " \t");
+        if (!strncasecmp(p, "charset=", 8)) {
+            const char *charset = p + 8 + (p[8] == '"');
+            if (strncasecmp(charset, "utf-8", 5) != 0 || (charset[5] && !strchr("\"; \t", charset[5])))
+                return false;
+        }
+    }
+    return true;
+}
+
+static struct problem *check_type(const struct headers *h, const struct content_rules *rules, bool is_patch,
+                                  bool has_body)
+{
+    const char *type = h->values[HEADER_CONTENT_TYPE];
+    const char *coding = h->values[HEADER_CONTENT_ENCODING];
+    if (!has_body || !(rules->flags & CONTENT_BODY))
+        return NULL;
+    if (!type || !is_json_type(rules, type)) {
+        const char *taken = rules->flags & CONTENT_MERGE_PATCH ? TYPE_PATCH ", " TYPE_JSON : TYPE_JSON;
+        struct problem *p =
+            problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to be one of %s, in UTF-8.", taken);
+        problem_set_field(p, is_patch ? "Accept-Patch" : "Accept", taken);
+        return p;
+    }
+    if (coding && strcasecmp(coding, "identity") != 0) {
+        struct problem *p =
+            problem_new(PROBLEM_UNSUPPORTED_MEDIA_TYPE, "The body has to come without a content coding.");
+        problem_set_field(p, "Accept-Encoding", "identity");
+        return p;
+    }
+    return NULL;
+}
+
+bool content_prefers_stream(const struct headers *h, const struct content_rules *rules)
+{
+    const char *accept = h->values[HEADER_ACCEPT];
+    return rules->flags & CONTENT_OFFERS_STREAM &&
+           accept_quality(accept, TYPE_STREAM) > accept_quality(accept, TYPE_JSON);
+}
+
+/* Forms beside JSON. */
+static const struct {
+    unsigned flag;
+    const char *type;
+} forms[] = {{CONTENT_OFFERS_YAML, TYPE_YAML}, {CONTENT_OFFERS_STREAM, TYPE_STREAM}};
+
+static struct problem *check_accept(const struct headers *h, const struct content_rules *rules)
+{
+    const char *accept = h->values[HEADER_ACCEPT], *other = NULL;
+    if (rules->flags & CONTENT_ANY_TYPE || accept_quality(accept, TYPE_JSON))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (!(rules->flags & forms[i].flag))
+            continue;
+        other = forms[i].type;
+        if (accept_quality(accept, other))
+            return NULL;
+    }
+    return problem_new(PROBLEM_NOT_ACCEPTABLE, "Accept takes none of the forms of this resource: %s%s%s.",
+                       TYPE_JSON, other ? ", " : "", other ? other : "");
+}
+
+struct problem *content_check(const struct headers *h, const struct content_rules *rules, bool is_patch,
+                              bool has_body)
+{
+    struct problem *p = check_length(h, rules);
+    if (!p)
+        p = check_type(h, rules, is_patch, has_body);
+    return p ? p : check_accept(h, rules);
+}
+
+/* ---- gzip ---- */
+
+enum {
+    WINDOW_BITS_GZIP = 15 + 16,
+    MEMORY_LEVEL = 8,
+};
+
+/* Quality of a coding, 0 to 1000; -1 when neither it nor "*" stands in the list. */
+static int quality(const char *list, const char *coding)
+{
+    const char *item;
+    size_t len;
+    int found = -1;
+    while (header_next_item(&list, &item, &len)) {
+        size_t name = 0;
+        while (name < len && !strchr("; \t", item[name]))
+            name++;
+        if (header_item_is(item, name, coding))
+            return (int)item_weight(item, item + len);
+        if (header_item_is(item, name, "*"))
+            found = (int)item_weight(item, item + len);
+    }
+    return found;
+}
+
+bool compress_is_wanted(const char *accept_encoding)
+{
+    if (!accept_encoding)
+        return false;
+    int gzip = quality(accept_encoding, "gzip");
+    return gzip > 0 && gzip >= quality(accept_encoding, "identity");
+}
+
+struct http_coded *compress_bytes(const char *bytes, size_t len, int level)
+{
+    struct http_coded *coded = malloc(sizeof(*coded) + len);
+    z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)bytes, .avail_in = (uInt)len};
+    if (!coded ||
+        deflateInit2(&z, level, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(coded);
+        return NULL;
+    }
+    z.next_out = (Bytef *)coded->bytes;
+    z.avail_out = (uInt)len - 1; /* does it not end in there, it is not worth it */
+    int r = deflate(&z, Z_FINISH);
+    coded->len = z.total_out;
+    (void)deflateEnd(&z);
+    if (r == Z_STREAM_END)
+        return coded;
+    free(coded);
+    return NULL;
+}

@@ -1,0 +1,65 @@
+/*
+ * Query parameters: read by a table of names and kinds, of which an operation knows some. All faults are
+ * reported at once (HT-4), unknown names included (HT-38). Pure but for what libmicrohttpd hands over.
+ */
+#ifndef HTTP_MESSAGE_QUERY_H
+#define HTTP_MESSAGE_QUERY_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/json.h"
+
+enum query_kind {
+    QUERY_TEXT,
+    QUERY_NUMBER,  /* out of range: a fault */
+    QUERY_CLAMPED, /* above the maximum: the maximum */
+    QUERY_BOOL,    /* true, false; an empty value is true */
+    QUERY_ENUM,    /* one or more names, comma-separated; see `single` */
+    QUERY_FLAG,    /* any value */
+    QUERY_TIME,    /* a moment (query_time) */
+};
+
+/* For enums, `max` is the number of values; for texts the most bytes, 0: 512. */
+struct query_rule {
+    const char *name;
+    enum query_kind kind;
+    int64_t min, max, fallback;
+    int (*from_name)(const char *name);
+    const char *(*to_name)(int value);
+    /* Texts: NULL, or what is wrong, static; may tell the valid values. */
+    const char *(*check)(const char *text, json_t **ret_valid);
+    bool repeats; /* may be given several times */
+    bool single;  /* enums: one name only, where several have no meaning together */
+};
+
+enum { QUERY_MAX_RULES = 32 };
+
+/* What was given, by the index of its rule. */
+struct query_values {
+    char *texts[QUERY_MAX_RULES];     /* decoded; NULL: not given; repeated ones joined by commas */
+    int64_t numbers[QUERY_MAX_RULES]; /* numbers, booleans, times (wall_us); enums: the bits asked for */
+    bool given[QUERY_MAX_RULES];
+};
+
+struct problem;
+
+/*
+ * libmicrohttpd keeps a record of each parameter in the memory of the connection; when that is full, it goes
+ * on with a request that it has answered already, and is silent. So queries that may fill it are refused
+ * before it parses them: the problem, or NULL. The caller owns it.
+ */
+struct problem *query_refuse_target(const char *target);
+/*
+ * Decodes and checks a query against those rules whose bits are in `known`; *ret is zero before. NULL, or the
+ * problem, which the caller owns.
+ */
+struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *rules, unsigned rule_count,
+                           uint32_t known, wall_us now, struct query_values *ret);
+void query_done(struct query_values *values);
+/* A moment as people write it: RFC 3339, a date (its beginning in UTC), or days from now ("30d"). */
+bool query_time(const char *text, wall_us now, wall_us *ret);
+
+#endif

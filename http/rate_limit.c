@@ -1,0 +1,80 @@
+#include "http/rate_limit.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* 256 KiB. A stripe of sets shares a lock, see rate_limit_take. */
+enum { SETS = 4096, WAYS = 4 };
+static const int64_t NS_PER_US = 1000;
+static const int64_t NS_PER_S = 1000000000;
+static const int64_t WINDOW_NS = RATE_LIMIT_WINDOW_S * NS_PER_S;
+
+struct rate_limit_cell {
+    uint64_t key;    /* 0: free */
+    int64_t full_at; /* when the bucket is full again: GCRA's theoretical arrival time */
+};
+
+void rate_limit_init(struct rate_limit *limit, const char *name, int64_t per_minute)
+{
+    *limit = (struct rate_limit){.name = name, .per_minute = per_minute};
+    for (size_t i = 0; i < RATE_LIMIT_STRIPES; i++)
+        (void)pthread_mutex_init(&limit->locks[i], NULL);
+    if (!per_minute)
+        return;
+    limit->interval_ns = WINDOW_NS / per_minute;
+    limit->cells = mem_calloc(SETS * WAYS, sizeof(*limit->cells));
+}
+
+void rate_limit_done(struct rate_limit *limit)
+{
+    for (size_t i = 0; i < RATE_LIMIT_STRIPES; i++)
+        (void)pthread_mutex_destroy(&limit->locks[i]);
+    free(limit->cells);
+}
+
+static struct rate_limit_cell *cell_of(struct rate_limit *limit, uint64_t key)
+{
+    struct rate_limit_cell *set = &limit->cells[key % SETS * WAYS];
+    struct rate_limit_cell *fullest = &set[0];
+    for (int i = 0; i < WAYS; i++) {
+        if (set[i].key == key)
+            return &set[i];
+        if (set[i].full_at < fullest->full_at)
+            fullest = &set[i];
+    }
+    *fullest = (struct rate_limit_cell){.key = key};
+    return fullest;
+}
+
+static int seconds_up(int64_t ns)
+{
+    return (int)((ns + NS_PER_S - 1) / NS_PER_S);
+}
+
+static struct rate_limit_state take(struct rate_limit *limit, struct rate_limit_cell *cell, int64_t at)
+{
+    const int64_t next = (cell->full_at > at ? cell->full_at : at) + limit->interval_ns;
+    const int64_t room = at + WINDOW_NS - next; /* how much more could be taken at once, as time */
+    if (room < 0)
+        return (struct rate_limit_state){.limit = limit, .is_refused = true, .seconds = seconds_up(-room)};
+    cell->full_at = next;
+    int64_t remaining = room / limit->interval_ns;
+    int64_t wait = remaining ? next - at : limit->interval_ns - room;
+    return (struct rate_limit_state){.limit = limit, .remaining = remaining, .seconds = seconds_up(wait)};
+}
+
+struct rate_limit_state rate_limit_take(struct rate_limit *limit, uint64_t key, mono_us now)
+{
+    assert(key);
+    if (!limit->cells)
+        return (struct rate_limit_state){0};
+    pthread_mutex_t *lock = &limit->locks[key % RATE_LIMIT_STRIPES];
+    (void)pthread_mutex_lock(lock);
+    struct rate_limit_state state = take(limit, cell_of(limit, key), now * NS_PER_US);
+    (void)pthread_mutex_unlock(lock);
+    if (state.is_refused)
+        atomic_fetch_add(&limit->refused, 1);
+    return state;
+}

@@ -1,0 +1,107 @@
+/*
+ * One HTTP request, from its header section to the end of transmission. Owned by the libmicrohttpd worker of
+ * its connection; no other thread touches it, but for `suspension` (http/suspend.h) and `stream`
+ * (http/event_stream.h). The application's own part follows it in memory (http/http.h).
+ *
+ *   OPENED --checks--> BODY --last byte--> handle --+--> ANSWERED --> done
+ *      |                                            +--> SUSPENDED --resume--> ANSWERED
+ *      +--rejected: answered at once when a body would follow, else at the second call (MH-2)
+ */
+#ifndef HTTP_REQUEST_H
+#define HTTP_REQUEST_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/env.h"
+#include "base/json.h"
+#include "http/answer.h"
+#include "http/connection/connection.h"
+#include "http/message/content.h"
+#include "http/message/headers.h"
+#include "http/message/path.h"
+#include "http/rate_limit.h"
+#include "model/problem.h"
+#include "model/trace.h"
+
+enum method {
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_PATCH,
+    METHOD_DELETE,
+    METHOD_OPTIONS,
+    METHOD_TRACE,
+    METHOD_CONNECT,
+    METHOD_MAX_, /* also: unknown */
+};
+
+enum request_stage { STAGE_OPENED, STAGE_BODY, STAGE_SUSPENDED, STAGE_ANSWERED };
+
+enum { REQUEST_ID_BYTES = 129, REQUEST_MAX_BODY = 1024 * 1024 };
+
+struct event_stream;
+struct http;
+struct suspension;
+
+struct server_request {
+    struct http *server;
+    struct MHD_Connection *mhd;
+    struct connection *peer;
+    const char *client; /* address of whom it comes from, see http/connection/clients.h; NULL: not known */
+    char forwarded_for[CLIENT_BYTES];
+    enum request_stage stage;
+    char id[REQUEST_ID_BYTES];
+    struct trace trace; /* see server_request_trace */
+    mono_us started;
+    enum method method;
+    const char *method_text;
+    struct headers headers;
+    bool is_http_1_0;
+    bool has_body;      /* the framing announces one */
+    bool must_close;    /* nothing after this request may be parsed (6.5) */
+    bool keeps_body;    /* the operation reads it */
+    bool may_compress;  /* set by the application: the answer holds no secret (HT-53) */
+    const char *target; /* without its query */
+    char *path;         /* decoded in place; segments point into it */
+    struct path_segments segments;
+    struct rate_limit_state rate_limit; /* told in the answer: of a caller, set by the application */
+
+    struct buffer body;
+    size_t body_seen; /* bytes received, kept or not */
+    json_t *document; /* the parsed body */
+
+    struct suspension *suspension;
+    struct event_stream *stream; /* the answer is one; a reference */
+    enum problem_code problem;   /* what was answered; PROBLEM_MAX_: none */
+    struct answer answer;        /* last: what it does not use is not cleared */
+};
+
+/* The trace that the request is part of: its client's, or one that begins here (HT-51). */
+const struct trace *server_request_trace(struct server_request *r);
+/* Whether the server is being stopped: a writing request is refused, streams end. */
+bool http_is_draining(const struct server_request *r);
+
+const char *method_name(enum method method);
+/* A query parameter as it was sent, before the query is checked; NULL: none. Borrowed. */
+const char *http_query_text(const struct server_request *r, const char *name);
+
+/* ---- checks for the application; each returns NULL, or the problem that it returns in turn ---- */
+
+/* Expect, length, type and coding of the body, Accept. Sets what is kept of the body. */
+struct problem *http_check_content(struct server_request *r, const struct content_rules *rules);
+/* After the last byte: the size of the body. */
+struct problem *http_check_body_size(struct server_request *r);
+/* The body as a JSON object, in r->document; frees the bytes. Nothing where the rules want none. */
+struct problem *http_read_document(struct server_request *r, const struct content_rules *rules);
+/* Turns a decided 200 into 304, or returns a 412, as the preconditions of a read say (HT-18). */
+struct problem *http_apply_conditions(struct server_request *r, const char *etag);
+/* The preconditions of a write of a resource with this tag; "": of a collection, which has none. */
+struct problem *http_check_conditions(const struct server_request *r, const char *etag);
+/* For a path that has only the methods of the bit set: 405, or the answer to OPTIONS. */
+struct problem *http_refuse_method(struct server_request *r, unsigned allowed);
+
+#endif

@@ -1,0 +1,353 @@
+/*
+ * Life of the HTTP server and libmicrohttpd's callbacks. Only this file knows the order in which the library
+ * calls; everything a request goes through is in http/request.c.
+ */
+#include "http/http.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "http/http_private.h"
+#include "http/message/query.h"
+
+enum {
+    /* Holds the largest header section (HT-13) and the answer's; the library clears it after each request. */
+    CONNECTION_MEMORY = 32 * 1024,
+    UNREAD_MOMENTS = 60,
+    LINGER_MOMENTS = 250, /* half a second */
+};
+
+struct connection_limits http_limits_default(void)
+{
+    return (struct connection_limits){
+        .header_us = 10 * US_PER_S,
+        .body_us = 30 * US_PER_S,
+        .idle_us = 60 * US_PER_S,
+        .send_us = 120 * US_PER_S,
+        .reap_us = 500 * US_PER_MS,
+    };
+}
+
+/* libmicrohttpd's own complaints (MH-8): mostly malformed requests, so not worth more than debug. */
+static void on_log(void *cls, const char *format, va_list args) ATTR_PRINTF(2, 0);
+static void on_log(void *cls, const char *format, va_list args)
+{
+    char text[256];
+    (void)cls;
+    (void)vsnprintf(text, sizeof(text), format, args);
+    text[strcspn(text, "\r\n")] = '\0';
+    log_debug("libmicrohttpd", "text", text);
+}
+
+/* Paths and queries are decoded by us, segment by segment (http/message/path.h). */
+static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
+{
+    (void)cls;
+    (void)mhd;
+    return strlen(text);
+}
+
+static struct connection *peer_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void *on_request_line(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    struct connection *peer = peer_of(mhd);
+    (void)cls;
+    headers_refuse_cookies(mhd);
+    if (peer) {
+        peer->target_len = strlen(target);
+        (void)connection_enter(peer, PHASE_CONN_HEADER);
+        struct problem *problem = query_refuse_target(target);
+        if (problem)
+            connection_refuse(peer, problem);
+    }
+    return NULL; /* the request is made at the first handler call: only then it is sure to be completed */
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct http *http = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        struct connection *peer = connection_open(&http->reaper, mhd);
+        peer->is_proxy = trust_has(&http->trust, peer->address);
+        *context = peer;
+        acceptor_seen(&http->acceptor);
+        return;
+    }
+    struct connection *peer = TAKE_PTR(*context);
+    if (peer) {
+        response_cache_free(peer->response_cache);
+        connection_close(peer);
+    }
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    acceptor_closed(&http->acceptor, info ? info->client_addr : NULL);
+}
+
+/* First call: the header section is complete. */
+static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd, const char *target,
+                                  const char *method, const char *version, void **context)
+{
+    struct server_request *r = server_request_new(http, mhd, peer_of(mhd), method, version);
+    *context = r;
+    atomic_fetch_add(&http->in_flight, 1);
+    if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY))
+        return MHD_NO;
+    bool go_on = server_request_check(r, target);
+    r->stage = STAGE_BODY;
+    if (go_on || (!r->has_body && !r->must_close))
+        return MHD_YES; /* an answer at this point would end the connection (MH-2) */
+    r->must_close = true;
+    return server_request_send(r);
+}
+
+/* Last call: all bytes are here, or the request was resumed. */
+static enum MHD_Result on_complete(struct server_request *r)
+{
+    if (r->stage == STAGE_BODY && !r->answer.status) {
+        if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK))
+            return MHD_NO;
+        server_request_handle(r);
+        if (r->stage == STAGE_SUSPENDED)
+            return MHD_YES; /* `r` may already be on its way back, but only this thread brings it */
+    } else if (r->stage == STAGE_SUSPENDED) {
+        server_request_resume(r);
+    }
+    return server_request_send(r);
+}
+
+static enum MHD_Result on_access(void *cls, struct MHD_Connection *mhd, const char *target,
+                                 const char *method, const char *version, const char *upload,
+                                 size_t *upload_size, void **context)
+{
+    struct server_request *r = *context;
+    if (!r)
+        return on_headers(cls, mhd, target, method, version, context);
+    if (*upload_size) {
+        bool ok = server_request_append(r, upload, *upload_size);
+        *upload_size = 0;
+        return ok ? MHD_YES : MHD_NO;
+    }
+    return r->stage == STAGE_ANSWERED ? MHD_YES : on_complete(r);
+}
+
+static const char *outcome_name(enum MHD_RequestTerminationCode code)
+{
+    switch (code) {
+    case MHD_REQUEST_TERMINATED_COMPLETED_OK:
+        return NULL;
+    case MHD_REQUEST_TERMINATED_WITH_ERROR:
+        return "error";
+    case MHD_REQUEST_TERMINATED_TIMEOUT_REACHED:
+        return "timeout";
+    case MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN:
+        return "shutdown";
+    case MHD_REQUEST_TERMINATED_READ_ERROR:
+    case MHD_REQUEST_TERMINATED_CLIENT_ABORT:
+        return "client_abort";
+    }
+    return "unknown";
+}
+
+static void land(struct http *http)
+{
+    unsigned before = atomic_fetch_sub(&http->in_flight, 1);
+    assert(before > 0);
+    if (before != 1 || !atomic_load(&http->draining))
+        return;
+    (void)pthread_mutex_lock(&http->flight_lock);
+    (void)pthread_cond_broadcast(&http->landed);
+    (void)pthread_mutex_unlock(&http->flight_lock);
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct http *http = cls;
+    (void)mhd;
+    struct server_request *r = TAKE_PTR(*context);
+    if (!r)
+        return;
+    bool is_stream = r->stream != NULL;
+    if (r->suspension) { /* its client left: the library does not call the handler again */
+        void *result = suspension_leave(r);
+        if (result)
+            http->options.application->discard(result);
+    }
+    http->options.application->done(r, env_mono(http->options.env) - r->started, outcome_name(code));
+    if (r->peer && r->must_close && !is_stream && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        connection_close_lingering(r->peer);
+    if (r->peer)
+        (void)connection_enter(r->peer, PHASE_CONN_IDLE);
+    server_request_free(r);
+    land(http);
+}
+
+/* The limit of connections is the acceptor's; the library's, which it divides by the workers, is never met.
+ */
+static bool start_daemon(struct http *http)
+{
+    int threads = http->options.threads;
+    unsigned connections = http->options.connections * (unsigned)(threads > 1 ? threads : 1) + 1;
+    struct MHD_OptionItem pool[] = {
+        {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    http->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG |
+            MHD_USE_NO_LISTEN_SOCKET,
+        0, NULL, NULL, on_access, http, MHD_OPTION_EXTERNAL_LOGGER, on_log, http,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
+        connections, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    return http->daemon != NULL;
+}
+
+static void http_free(struct http *http)
+{
+    trust_done(&http->trust);
+    suspensions_done(&http->suspensions);
+    (void)pthread_cond_destroy(&http->landed);
+    (void)pthread_mutex_destroy(&http->flight_lock);
+    free(http);
+}
+
+static struct http *http_new(const struct http_options *options)
+{
+    struct http *http = MEM_NEW(struct http);
+    http->options = *options;
+    suspensions_init(&http->suspensions);
+    trust_init(&http->trust, options->trusted_proxies);
+    (void)pthread_mutex_init(&http->flight_lock, NULL);
+    pthread_condattr_t attr;
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&http->landed, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    return http;
+}
+
+static bool start_server(struct http *http, char **ret_error)
+{
+    errno = 0;
+    if (!start_daemon(http)) {
+        *ret_error = mem_printf("cannot start the HTTP server: %s", errno ? strerror(errno) : "see the log");
+        return false;
+    }
+    const struct acceptor_options accept = {
+        .env = http->options.env,
+        .daemon = http->daemon,
+        .listen_fd = http->options.listen_fd,
+        .limit = http->options.connections,
+        .per_address = http->options.connections_per_address,
+        .trust = &http->trust,
+    };
+    int r = acceptor_start(&http->acceptor, &accept);
+    if (r < 0) {
+        *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
+        MHD_stop_daemon(http->daemon);
+    }
+    return r == 0;
+}
+
+static void expire_suspended(void *ctx, mono_us now)
+{
+    struct http *http = ctx;
+    suspensions_expire(&http->suspensions, now);
+}
+
+struct http *http_start(const struct http_options *options, char **ret_error)
+{
+    struct http *http = http_new(options);
+    http->reaper.tick = expire_suspended;
+    http->reaper.tick_ctx = http;
+    int r = reaper_start(&http->reaper, options->env, &options->limits);
+    if (r < 0)
+        *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
+    else if (start_server(http, ret_error))
+        return http;
+    else
+        reaper_stop(&http->reaper);
+    http_free(http);
+    return NULL;
+}
+
+void http_quiesce(struct http *http)
+{
+    acceptor_stop(&http->acceptor);
+}
+
+void http_begin_drain(struct http *http)
+{
+    atomic_store(&http->draining, true);
+}
+
+/* Connections that were accepted right before the quiesce get their request read, as long as that takes a
+ * moment. */
+static void wait_for_unread(struct http *http)
+{
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&http->acceptor) || reaper_unread(&http->reaper));
+         i++)
+        (void)nanosleep(&moment, NULL);
+}
+
+bool http_drained(struct http *http, int timeout_ms)
+{
+    wait_for_unread(http);
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + timeout_ms * US_PER_MS;
+    until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    (void)pthread_mutex_lock(&http->flight_lock);
+    int r = 0;
+    while (atomic_load(&http->in_flight) && r == 0)
+        r = pthread_cond_timedwait(&http->landed, &http->flight_lock, &until);
+    bool drained = atomic_load(&http->in_flight) == 0;
+    (void)pthread_mutex_unlock(&http->flight_lock);
+    return drained;
+}
+
+struct http_numbers http_numbers(const struct http *http)
+{
+    return (struct http_numbers){
+        .in_flight = atomic_load(&http->in_flight),
+        .suspended = atomic_load(&http->suspensions.count),
+        .connections_reaped = atomic_load(&http->reaper.reaped),
+        .connections_refused = atomic_load(&http->acceptor.peers.refused),
+    };
+}
+
+void http_stop(struct http *http)
+{
+    static const struct timespec moment = {.tv_nsec = 2000000};
+    atomic_store(&http->draining, true);
+    atomic_store(&http->stopping, true);
+    http_quiesce(http);
+    /* A resume takes effect later, on the worker; a request that is just about to be suspended is counted
+     * already (MH-13). */
+    while (atomic_load(&http->suspensions.count) || atomic_load(&http->suspended_streams)) {
+        suspensions_end(&http->suspensions);
+        http->options.application->end_streams(http->options.ctx);
+        (void)nanosleep(&moment, NULL);
+    }
+    MHD_stop_daemon(http->daemon);
+    for (int i = 0; i < LINGER_MOMENTS && reaper_lingering(&http->reaper); i++)
+        (void)nanosleep(&moment, NULL);
+    acceptor_done(&http->acceptor);
+    reaper_stop(&http->reaper);
+    http_free(http);
+}

@@ -1,0 +1,144 @@
+#include "http/suspend.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "http/http_private.h"
+
+/* Two references: the request's (until it is resumed) and the one of whoever resumes it. */
+struct suspension {
+    pthread_mutex_t lock; /* guards request and result */
+    atomic_uint refs;
+    const struct http_application *application;
+    struct server_request *request; /* NULL once it was resumed */
+    void *result;
+    struct list link; /* lock of the list */
+    mono_us due;      /* it waits no longer than this */
+    char owner[SUSPENSION_OWNER_BYTES];
+};
+
+void suspensions_init(struct suspensions *all)
+{
+    (void)pthread_mutex_init(&all->lock, NULL);
+    list_init(&all->waiting);
+    atomic_init(&all->count, 0);
+}
+
+void suspensions_done(struct suspensions *all)
+{
+    (void)pthread_mutex_destroy(&all->lock);
+}
+
+static void suspension_unref(struct suspension *s)
+{
+    if (atomic_fetch_sub(&s->refs, 1) != 1)
+        return;
+    if (s->result)
+        s->application->discard(s->result);
+    (void)pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* Resumes the request once, whoever comes first; under s->lock, so that the request is still there. */
+static void resume_once(struct suspension *s)
+{
+    struct server_request *r = TAKE_PTR(s->request);
+    if (r)
+        MHD_resume_connection(r->mhd);
+}
+
+void suspension_resume(struct suspension *s, void *result)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    s->result = result;
+    resume_once(s);
+    (void)pthread_mutex_unlock(&s->lock);
+    suspension_unref(s);
+}
+
+struct suspension *http_suspend(struct server_request *r, const char *owner, mono_us due)
+{
+    struct suspensions *all = &r->server->suspensions;
+    assert(r->stage == STAGE_BODY && !r->suspension);
+    /* Counted before the flag is read: http_stop sets the flag before it reads the count. */
+    atomic_fetch_add(&all->count, 1);
+    if (atomic_load(&r->server->stopping)) {
+        atomic_fetch_sub(&all->count, 1);
+        return NULL;
+    }
+    struct suspension *s = MEM_NEW(struct suspension);
+    (void)pthread_mutex_init(&s->lock, NULL);
+    atomic_init(&s->refs, 2);
+    s->application = r->server->options.application;
+    s->request = r;
+    s->due = due;
+    memcpy(s->owner, owner, strnlen(owner, sizeof(s->owner) - 1));
+    r->suspension = s;
+    r->stage = STAGE_SUSPENDED;
+    (void)pthread_mutex_lock(&all->lock);
+    list_append(&all->waiting, &s->link);
+    (void)pthread_mutex_unlock(&all->lock);
+    /* Before anybody hears of it: the result, on whatever thread, finds a suspended connection (MH-10). */
+    MHD_suspend_connection(r->mhd);
+    return s;
+}
+
+void *suspension_leave(struct server_request *r)
+{
+    struct suspensions *all = &r->server->suspensions;
+    struct suspension *s = TAKE_PTR(r->suspension);
+    assert(s && atomic_load(&all->count) > 0);
+    (void)pthread_mutex_lock(&all->lock);
+    list_remove(&s->link);
+    (void)pthread_mutex_unlock(&all->lock);
+    atomic_fetch_sub(&all->count, 1);
+
+    (void)pthread_mutex_lock(&s->lock);
+    s->request = NULL;
+    void *result = TAKE_PTR(s->result);
+    (void)pthread_mutex_unlock(&s->lock);
+    suspension_unref(s);
+    return result;
+}
+
+unsigned http_suspended(const struct server_request *r)
+{
+    return atomic_load(&r->server->suspensions.count);
+}
+
+unsigned http_suspended_of(const struct server_request *r, const char *owner)
+{
+    struct suspensions *all = &r->server->suspensions;
+    unsigned count = 0;
+    (void)pthread_mutex_lock(&all->lock);
+    LIST_FOR_EACH (it, &all->waiting)
+        count += !strcmp(CONTAINER_OF(it, struct suspension, link)->owner, owner);
+    (void)pthread_mutex_unlock(&all->lock);
+    return count;
+}
+
+static void resume_due(struct suspensions *all, mono_us until)
+{
+    (void)pthread_mutex_lock(&all->lock);
+    LIST_FOR_EACH (it, &all->waiting) {
+        struct suspension *s = CONTAINER_OF(it, struct suspension, link);
+        if (s->due > until)
+            continue;
+        (void)pthread_mutex_lock(&s->lock);
+        resume_once(s);
+        (void)pthread_mutex_unlock(&s->lock);
+    }
+    (void)pthread_mutex_unlock(&all->lock);
+}
+
+void suspensions_expire(struct suspensions *all, mono_us now)
+{
+    resume_due(all, now);
+}
+
+void suspensions_end(struct suspensions *all)
+{
+    resume_due(all, INT64_MAX);
+}

@@ -1,0 +1,207 @@
+/* The messages of HTTP, which need no server: entity tags, Accept, list fields, percent-decoding,
+ * codings, tags per coding. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "base/attrs.h"
+#include "base/env.h"
+#include "http/message/conditional.h"
+#include "http/message/content.h"
+#include "http/message/headers.h"
+#include "http/message/path.h"
+
+static void ht16_ht17_entity_tags(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        bool weak;
+        bool matches;
+    } rows[] = {
+        {"\"1\"", false, true},        {"W/\"1\"", false, false}, {"W/\"1\"", true, true},
+        {"\"2\", \"1\"", false, true}, {"*", false, true},        {"*, \"2\"", false, false},
+        {"\"11\"", true, false},       {"", true, false},         {"\"a,b\" , \"1\"", true, true},
+        {"w/\"1\"", true, false},      {"1", true, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(etag_list_matches(rows[i].list, "\"1\"", rows[i].weak), rows[i].matches);
+    assert_int_equal(condition_of_read(NULL, NULL, "\"1\""), CONDITION_PASS);
+    assert_int_equal(condition_of_read("\"2\"", "\"1\"", "\"1\""), CONDITION_FAILED);
+    assert_int_equal(condition_of_read("\"1\"", "\"1\"", "\"1\""), CONDITION_NOT_MODIFIED);
+}
+
+static void ht11_accept_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accept;
+        unsigned quality;
+    } rows[] = {
+        {NULL, 1000},
+        {"*/*", 1000},
+        {"application/json", 1000},
+        {"Application/JSON;q=0.5", 500},
+        {"text/html", 0},
+        {"text/html, application/*;q=0.1", 100},
+        {"*/*;q=0.8, application/json;q=0", 0},
+        {"*/*;q=0, application/json", 1000},
+        {"application/json; charset=utf-8; q=0.25", 250},
+        {"application/problem+json", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(accept_quality(rows[i].accept, "application/json"), rows[i].quality);
+}
+
+static void list_items(void **state)
+{
+    (void)state;
+    const char *cursor = " a , ,\"b,c\\\"d\",e ";
+    const char *item;
+    size_t len;
+    static const char *const want[] = {"a", "\"b,c\\\"d\"", "e"};
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        assert_true(header_next_item(&cursor, &item, &len));
+        assert_int_equal(len, strlen(want[i]));
+        assert_memory_equal(item, want[i], len);
+    }
+    assert_false(header_next_item(&cursor, &item, &len));
+}
+
+static void escapes(void **state)
+{
+    (void)state;
+    static const struct {
+        char text[24];
+        bool ok;
+        const char *decoded;
+    } rows[] = {
+        {"abc", true, "abc"},
+        {"a%2Fb", true, "a/b"},
+        {"%c3%a5", true, "\xc3\xa5"},
+        {"%00", false, NULL},
+        {"%", false, NULL},
+        {"%4", false, NULL},
+        {"%zz", false, NULL},
+        {"%ff", false, NULL},
+        {"%c0%80", false, NULL},
+        {"%ed%a0%80", false, NULL},
+        {"%e2%82", false, NULL},
+        {"%f4%90%80%80", false, NULL},
+        {"%f0%9f%98%80", true, "\xf0\x9f\x98\x80"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[24];
+        memcpy(text, rows[i].text, sizeof(text));
+        assert_int_equal(percent_decode(text), rows[i].ok);
+        if (rows[i].ok)
+            assert_string_equal(text, rows[i].decoded);
+    }
+}
+
+static void ht53_gzip_when_it_is_wanted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field;
+        bool wanted;
+    } rows[] = {
+        {NULL, false},
+        {"", false},
+        {"gzip", true},
+        {" br;q=1 ,\tGzip ; q=0.3", true},
+        {"gzip;q=0", false},
+        {"gzip;q=0.0, *", false},
+        {"*", true},
+        {"*;q=0", false},
+        {"*;q=0.2, identity;q=0.3", false},
+        {"identity;q=0", false},
+        {"gzip;q=0.9, identity", false},
+        {"gzip, identity", true},
+        {"deflate, br, zstd", false},
+        {"gzipped", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (compress_is_wanted(rows[i].field) != rows[i].wanted)
+            fail_msg("Accept-Encoding: %s", rows[i].field ? rows[i].field : "(none)");
+}
+
+static void ht53_bytes_come_back_as_they_were(void **state)
+{
+    (void)state;
+    enum { LEN = 100000 };
+    char *text = malloc(LEN), *back = malloc(LEN);
+    for (size_t i = 0; i < LEN; i++)
+        text[i] = "{\"name\":\"abc\"}"[i * 7 % 14];
+    for (int level = 1; level <= 9; level += 4) {
+        struct http_coded *coded = compress_bytes(text, LEN, level);
+        assert_non_null(coded);
+        assert_in_range(coded->len, 20, LEN / 10);
+        z_stream z = {.next_in = (Bytef *)coded->bytes,
+                      .avail_in = (uInt)coded->len,
+                      .next_out = (Bytef *)back,
+                      .avail_out = LEN};
+        assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+        assert_int_equal(z.total_out, LEN);
+        (void)inflateEnd(&z);
+        assert_memory_equal(text, back, LEN);
+        free(coded);
+    }
+    env_real()->random(env_real(), text, LEN);
+    assert_null(compress_bytes(text, LEN, 6)); /* no smaller: not worth it */
+    assert_null(compress_bytes(text, 1, 6));
+    free(text);
+    free(back);
+}
+
+static void ht21_tags_of_both_forms(void **state)
+{
+    (void)state;
+    char coded[16];
+    assert_true(etag_of_coded("\"v1\"", coded, sizeof(coded)));
+    assert_string_equal(coded, "\"v1-gz\"");
+    assert_false(etag_of_coded("\"0123456789ab\"", coded, sizeof(coded)));
+    assert_false(etag_of_coded("", coded, sizeof(coded)));
+    assert_true(etag_list_matches("\"x\", \"v1-gz\"", "\"v1\"", false));
+    assert_true(etag_list_matches("W/\"v1-gz\"", "\"v1\"", true));
+    assert_false(etag_list_matches("W/\"v1-gz\"", "\"v1\"", false));
+    assert_false(etag_list_matches("\"v1-gz-gz\", \"v1-g\", \"v1-\"", "\"v1\"", true));
+    assert_false(etag_list_holds("*", "\"v1\"", true));
+    assert_false(etag_list_holds("\"v1-gz\"", "\"v1\"", true));
+}
+
+static void ht18_conditions_of_writes(void **state)
+{
+    (void)state;
+    assert_int_equal(condition_of_write(NULL, NULL, "\"v1\""), CONDITION_PASS);
+    assert_int_equal(condition_of_write(NULL, "*", "\"v1\""), CONDITION_FAILED);
+    assert_int_equal(condition_of_write(NULL, "W/\"v1\"", "\"v1\""), CONDITION_FAILED);
+    assert_int_equal(condition_of_write(NULL, "\"v2\"", "\"v1\""), CONDITION_PASS);
+    assert_int_equal(condition_of_write("\"v1\"", "\"v2\"", "\"v1\""), CONDITION_PASS);
+    assert_int_equal(condition_of_write("*", NULL, ""), CONDITION_PASS);
+    assert_int_equal(condition_of_write("\"v1\"", NULL, ""), CONDITION_FAILED);
+    assert_int_equal(condition_of_write(NULL, "\"v1\"", ""), CONDITION_PASS);
+    assert_int_equal(condition_of_write(NULL, "*", ""), CONDITION_FAILED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ht16_ht17_entity_tags),
+        cmocka_unit_test(ht11_accept_fields),
+        cmocka_unit_test(list_items),
+        cmocka_unit_test(escapes),
+        cmocka_unit_test(ht53_gzip_when_it_is_wanted),
+        cmocka_unit_test(ht53_bytes_come_back_as_they_were),
+        cmocka_unit_test(ht21_tags_of_both_forms),
+        cmocka_unit_test(ht18_conditions_of_writes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/* The HTTP server with an application that has nothing to do with clusters: what the engine does by itself.
+ */
+#include "tests/support/check.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "http/event_stream.h"
+#include "http/http.h"
+#include "http/suspend.h"
+
+enum { ANSWER_BYTES = 64 * 1024 };
+
+static struct http *http;
+static int listen_fd;
+static struct sockaddr_in address;
+static char answer[ANSWER_BYTES];
+
+/* ---- the application: greets, waits for a number, counts ---- */
+
+struct greeting {
+    struct server_request http; /* first */
+    int serial;                 /* what the application keeps for each request */
+    bool is_suspended;
+};
+
+static char application_ctx[1];
+static atomic_int begun, done_count, discarded;
+static _Atomic(struct suspension *) waiting;
+static _Atomic(const char *) last_outcome;
+static atomic_int holds; /* results are not given while it is set */
+
+static const char shared_text[] = "the same for everybody";
+static _Atomic(struct http_coded *) shared_coded;
+static atomic_int released;
+
+/* On threads of the server, where the assertions of the framework have no meaning. */
+#define MUST(x) ((x) ? (void)0 : abort())
+
+static struct greeting *greeting_of(struct server_request *r)
+{
+    return CONTAINER_OF(r, struct greeting, http);
+}
+
+static void app_begin(struct server_request *r, void *ctx)
+{
+    MUST(ctx == application_ctx);
+    MUST(greeting_of(r)->serial == 0); /* zero, whatever the last request on this memory left */
+    greeting_of(r)->serial = atomic_fetch_add(&begun, 1) + 1;
+}
+
+static struct problem *app_check(struct server_request *r)
+{
+    static const struct content_rules rules = {.flags = CONTENT_BODY | CONTENT_BODY_OPTIONAL,
+                                               .body_limit = 1024};
+    r->may_compress = true;
+    if (r->segments.count && !strcmp(r->segments.items[0], "forbidden"))
+        return problem_new(PROBLEM_FORBIDDEN, "not here");
+    if (r->method != METHOD_GET && r->method != METHOD_POST)
+        return http_refuse_method(r, 1U << METHOD_GET | 1U << METHOD_POST);
+    return http_check_content(r, &rules);
+}
+
+static void release(void *owner)
+{
+    MUST(owner == application_ctx);
+    atomic_fetch_add(&released, 1);
+}
+
+struct counter {
+    struct event_stream transport; /* first */
+    int next;
+    char text[32];
+};
+
+static bool counter_next(struct event_stream *transport)
+{
+    struct counter *c = CONTAINER_OF(transport, struct counter, transport);
+    if (c->next == 3) {
+        transport->is_ended = true;
+        return false;
+    }
+    (void)snprintf(c->text, sizeof(c->text), "data: %d\n\n", c->next);
+    event_stream_begin(transport, c->text, strlen(c->text));
+    return true;
+}
+
+static void counter_taken(struct event_stream *transport)
+{
+    CONTAINER_OF(transport, struct counter, transport)->next++;
+}
+
+static void counter_free(struct event_stream *transport)
+{
+    event_stream_done(transport);
+    free(CONTAINER_OF(transport, struct counter, transport));
+}
+
+static const struct event_stream_content counting = {counter_next, counter_taken, counter_free};
+
+static struct problem *app_handle(struct server_request *r)
+{
+    const char *what = r->segments.count ? r->segments.items[0] : "";
+    struct problem *p = http_check_body_size(r);
+    if (p)
+        return p;
+    if (!strcmp(what, "shared")) {
+        answer_shared(&r->answer, 200, TYPE_TEXT, shared_text, strlen(shared_text), &shared_coded,
+                      application_ctx, release);
+        answer_field(&r->answer, "ETag", "\"one\"");
+        return http_apply_conditions(r, "\"one\"");
+    }
+    if (!strcmp(what, "wait")) {
+        greeting_of(r)->is_suspended = true;
+        struct suspension *s = http_suspend(r, "somebody", r->started + 50 * US_PER_MS);
+        MUST(s != NULL);
+        MUST(http_suspended_of(r, "somebody") == 1);
+        MUST(http_suspended_of(r, "somebody else") == 0);
+        if (atomic_load(&holds))
+            atomic_store(&waiting, s);
+        else
+            suspension_resume(s, mem_strdup("a result"));
+        return NULL;
+    }
+    if (!strcmp(what, "count")) {
+        struct counter *c = MEM_NEW(struct counter);
+        event_stream_init(&c->transport, &counting, r);
+        r->stream = &c->transport;
+        r->must_close = true;
+        answer_event_stream(&r->answer, r->stream);
+        return NULL;
+    }
+    char *text = mem_printf("hello %s", what);
+    answer_text(&r->answer, 200, TYPE_TEXT, text, strlen(text));
+    return NULL;
+}
+
+static struct problem *app_resume(struct server_request *r, void *result)
+{
+    MUST(greeting_of(r)->is_suspended);
+    if (!result)
+        return problem_new(PROBLEM_OUTCOME_UNKNOWN, "it took too long");
+    answer_text(&r->answer, 200, TYPE_TEXT, result, strlen(result));
+    return NULL;
+}
+
+static void app_discard(void *result)
+{
+    atomic_fetch_add(&discarded, 1);
+    free(result);
+}
+
+static void app_add_fields(struct server_request *r, enum problem_code code)
+{
+    if (code == PROBLEM_FORBIDDEN)
+        answer_field(&r->answer, "X-Why", "because");
+}
+
+static void app_done(struct server_request *r, int64_t duration_us, const char *outcome)
+{
+    MUST(duration_us >= 0);
+    if (r->stream) {
+        struct event_stream *s = TAKE_PTR(r->stream);
+        (void)pthread_mutex_lock(&s->lock);
+        MUST(!(event_stream_completed(s)));
+        (void)pthread_mutex_unlock(&s->lock);
+        event_stream_unref(s);
+    }
+    atomic_store(&last_outcome, outcome ? outcome : "whole");
+    atomic_fetch_add(&done_count, 1);
+}
+
+static void app_end_streams(void *ctx)
+{
+    (void)ctx;
+}
+
+static const struct http_application application = {
+    .request_size = sizeof(struct greeting),
+    .begin = app_begin,
+    .check = app_check,
+    .handle = app_handle,
+    .resume = app_resume,
+    .discard = app_discard,
+    .add_fields = app_add_fields,
+    .done = app_done,
+    .end_streams = app_end_streams,
+};
+
+/* ---- the server and its client ---- */
+
+static int start(void **state)
+{
+    (void)state;
+    socklen_t len = sizeof(address);
+    log_set_level(LOG_LEVEL_ERROR);
+    atomic_store(&begun, 0);
+    atomic_store(&done_count, 0);
+    atomic_store(&discarded, 0);
+    atomic_store(&released, 0);
+    atomic_store(&holds, 0);
+    atomic_store(&waiting, NULL);
+    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listen_fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(listen_fd, 16), 0);
+    assert_int_equal(getsockname(listen_fd, (struct sockaddr *)&address, &len), 0);
+    struct http_options options = {.env = env_real(),
+                                   .listen_fd = listen_fd,
+                                   .threads = 2,
+                                   .connections = 16,
+                                   .limits = http_limits_default(),
+                                   .application = &application,
+                                   .ctx = application_ctx};
+    options.limits.reap_us = 10 * US_PER_MS;
+    char *error = NULL;
+    http = http_start(&options, &error);
+    assert_non_null(http);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    if (http)
+        http_stop(http);
+    http = NULL;
+    (void)close(listen_fd);
+    return 0;
+}
+
+static int dial(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    return fd;
+}
+
+/* Sends the requests and reads until the other end closes; the status of the first answer. */
+static int exchange(const char *requests)
+{
+    int fd = dial();
+    size_t n = 0;
+    assert_int_equal(send(fd, requests, strlen(requests), MSG_NOSIGNAL), strlen(requests));
+    for (ssize_t got = 1; got > 0 && n<sizeof(answer) - 1; n += got> 0 ? (size_t)got : 0)
+        got = recv(fd, answer + n, sizeof(answer) - 1 - n, 0);
+    answer[n] = '\0';
+    (void)close(fd);
+    return n > 12 ? atoi(answer + 9) : 0;
+}
+
+#define GET(path, fields) "GET " path " HTTP/1.1\r\nHost: a\r\n" fields "\r\n"
+#define LAST              "Connection: close\r\n"
+
+static void has(const char *text)
+{
+    if (!strstr(answer, text))
+        fail_msg("no %s in: %s", text, answer);
+}
+
+static void requests_have_a_part_of_the_application(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/a%20b", "") GET("/c", "") GET("/d", LAST)), 200);
+    has("hello a b");
+    has("hello c");
+    has("hello d");
+    has("X-Request-Id: ");
+    assert_true(http_drained(http, 5000));
+    assert_int_equal(atomic_load(&begun), 3);
+    assert_int_equal(atomic_load(&done_count), 3);
+    assert_string_equal(atomic_load(&last_outcome), "whole");
+}
+
+static void problems_are_answered_in_one_way(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/forbidden", LAST)), 403);
+    has("application/problem+json");
+    has("\"code\":\"forbidden\"");
+    has("X-Why: because");
+    assert_int_equal(exchange("DELETE / HTTP/1.1\r\nHost: a\r\n" LAST "\r\n"), 405);
+    has("Allow: GET, POST");
+    assert_int_equal(exchange("BREW / HTTP/1.1\r\nHost: a\r\n" LAST "\r\n"), 501);
+    assert_int_equal(exchange(GET("/%zz", LAST)), 400);
+    assert_int_equal(exchange(GET("/", "Host: b\r\n")), 400); /* a second Host closes by itself */
+    assert_int_equal(exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                              "Content-Length: 2000\r\n\r\n"),
+                     413);
+}
+
+static void shared_bytes_are_kept_for_the_next_answer(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/shared", "") GET("/shared", "If-None-Match: \"one\"\r\n")
+                                  GET("/shared", "If-Match: \"two\"\r\n" LAST)),
+                     200);
+    has(shared_text);
+    has("HTTP/1.1 304 ");
+    has("HTTP/1.1 412 ");
+    stop(state);
+    assert_int_equal(atomic_load(&released), 3); /* every answer gave its reference back */
+}
+
+static void a_suspended_request_goes_on_with_its_result(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/wait", LAST)), 200);
+    has("a result");
+    assert_true(http_drained(http, 5000));
+    assert_int_equal(http_numbers(http).suspended, 0);
+    assert_int_equal(atomic_load(&discarded), 0);
+}
+
+static void what_comes_too_late_is_discarded(void **state)
+{
+    (void)state;
+    atomic_store(&holds, 1);
+    assert_int_equal(exchange(GET("/wait", LAST)), 503);
+    has("it took too long");
+    assert_true(http_drained(http, 5000));
+    suspension_resume(atomic_load(&waiting), mem_strdup("too late"));
+    assert_int_equal(atomic_load(&discarded), 1);
+}
+
+static void a_stream_sends_its_pieces(void **state)
+{
+    (void)state;
+    assert_int_equal(exchange(GET("/count", "")), 200);
+    has("text/event-stream");
+    has("data: 0\n\n");
+    has("data: 1\n\n");
+    has("data: 2\n\n");
+}
+
+static void a_server_that_drains_takes_no_writes(void **state)
+{
+    (void)state;
+    http_begin_drain(http);
+    assert_int_equal(exchange(GET("/", "")), 200);
+    has("Connection: close");
+    assert_int_equal(exchange("POST / HTTP/1.1\r\nHost: a\r\n\r\n"), 503);
+    has("shutting_down");
+    http_quiesce(http);
+    assert_true(http_drained(http, 5000));
+    assert_int_equal(http_numbers(http).in_flight, 0);
+}
+
+#define SERVER_TEST(f) cmocka_unit_test_setup_teardown(f, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVER_TEST(requests_have_a_part_of_the_application),
+        SERVER_TEST(problems_are_answered_in_one_way),
+        SERVER_TEST(shared_bytes_are_kept_for_the_next_answer),
+        SERVER_TEST(a_suspended_request_goes_on_with_its_result),
+        SERVER_TEST(what_comes_too_late_is_discarded),
+        SERVER_TEST(a_stream_sends_its_pieces),
+        SERVER_TEST(a_server_that_drains_takes_no_writes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
