@@ -20,7 +20,7 @@
 #include "view/feed.h"
 #include "view/view.h"
 
-/* Every limit a client can run into (conventions, appendix A). */
+/* Every limit a client can run into. */
 struct api_limits {
     struct connection_limits connection;
     int64_t command_us; /* deadline given to commands, by which the deciding side answers */

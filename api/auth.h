@@ -19,7 +19,7 @@ enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
 
 /* The bearer token, or a ticket in its place (AU-1 to AU-8). */
 struct problem *check_token(struct request *r);
-/* The requests that a token may make (appendix B, 7). */
+/* The requests that a token may make (docs/rules.md, the order of checks). */
 struct problem *check_rate_limit(struct request *r);
 /* Role and project. */
 struct problem *check_permission(struct request *r);

@@ -1,5 +1,5 @@
 /*
- * The stations of a request that are about us, in the order of appendix B: the engine has checked the framing
+ * The stations of a request that are about us, in the order of docs/rules.md: the engine has checked the framing
  * before, and answers what these functions return.
  */
 #include "api/request.h"

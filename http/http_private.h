@@ -35,8 +35,8 @@ struct server_request *server_request_new(struct http *http, struct MHD_Connecti
                                           struct connection *peer, const char *method, const char *version);
 /* After the application has freed its part. */
 void server_request_free(struct server_request *r);
-/* The header section is here: every check that needs no body (appendix B, 2 to 9). False when the answer is
- * already decided. */
+/* The header section is here: every check that needs no body (docs/rules.md, the order of checks). False when
+ * the answer is already decided. */
 bool server_request_check(struct server_request *r, const char *target);
 /* Keeps a chunk of the body. False when so much came that the connection is to be dropped (MH-3). */
 bool server_request_append(struct server_request *r, const char *bytes, size_t len);

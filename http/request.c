@@ -225,7 +225,7 @@ struct problem *http_check_conditions(const struct server_request *r, const char
                        "precondition out, or use PUT where there is one.");
 }
 
-/* ---- the body: bounded while it comes in, parsed once it is whole (MH-3, conventions 0.3) ---- */
+/* ---- the body: bounded while it comes in, parsed once it is whole (MH-3) ---- */
 
 struct problem *http_check_content(struct server_request *r, const struct content_rules *rules)
 {

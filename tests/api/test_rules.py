@@ -65,6 +65,22 @@ def test_marks_are_of_rules_that_have_rows():
             assert mark in told, name
 
 
+FAMILIES = "WH|AO|HT|MH|UP|DB|AU|OB|SD|CL|GA"
+
+
+def test_numbers_that_comments_cite_have_a_row():
+    """A reader finds each of them in docs/, and no comment cites a document that is not in the tree."""
+    pages = (ROOT / "docs/rules.md").read_text() + (ROOT / "docs/cleura.md").read_text()
+    known = set(re.findall(r"^\| ([A-Z]{2}-\d+) \|", pages, re.M))
+    faults = []
+    for path in (p for p in ROOT.glob("*/**/*.[ch]") if p.relative_to(ROOT).parts[0] != "build" and "node_modules" not in p.parts):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            cited = [id for id in re.findall(rf"\b(?:{FAMILIES})-\d+\b", line) if id not in known]
+            cited += [name for name in re.findall(r"\b[\w/-]+\.md\b", line) if not (ROOT / name).exists()]
+            faults += [f"{path.relative_to(ROOT)}:{number}: {one}" for one in cited]
+    assert len(known) > 150 and not faults, "\n".join(faults)
+
+
 # ---- the daemon --------------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
