@@ -1,6 +1,6 @@
 /*
- * The stations of a request that are about us, in the order of docs/rules.md: the engine has checked the framing
- * before, and answers what these functions return.
+ * The stations of a request that are about us, in the order of docs/rules.md: the engine has checked the
+ * framing before, and answers what these functions return.
  */
 #include "api/request.h"
 
