@@ -198,14 +198,19 @@ static void distrust_rejections(struct upstream_account *a)
     a->no_relogin_until = env_mono(a->env) + wait_s * US_PER_S;
 }
 
-/* A transfer that a user's deadline cut short says nothing about Cleura, whichever way it ended. */
+/* Not Cleura's time was over, but that of the user who waits. */
+static bool was_cut(const struct upstream_call *call, const struct http_answer *answer, int64_t duration)
+{
+    int64_t allowed = call->timeout_us;
+    return answer->outcome != HTTP_ANSWERED && allowed < call->account->config->call_timeout_us &&
+           duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
+}
+
+/* A transfer that had no fair chance says nothing about Cleura, whichever way it ended. */
 static bool was_cut_short(const struct upstream_call *call, const struct http_answer *answer,
                           int64_t duration)
 {
-    int64_t allowed = call->timeout_us;
-    return answer->outcome != HTTP_ANSWERED && allowed < FAIR_CHANCE_S * US_PER_S &&
-           allowed < call->account->config->call_timeout_us &&
-           duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
+    return call->timeout_us < FAIR_CHANCE_S * US_PER_S && was_cut(call, answer, duration);
 }
 
 static void note(const struct upstream_call *call, const struct exchange_end *end)
@@ -262,6 +267,8 @@ static void on_answer(void *ctx, struct exchange_end *end)
     result->retry_after_s = answer_retry_after_s(a, &end->http);
     note(call, end);
     log_call(call, end);
+    if (end->http.outcome == HTTP_TIMEOUT && was_cut(call, &end->http, end->answered_at - call->started_at))
+        result->class = UPSTREAM_EXPIRED;
     if (end->http.outcome != HTTP_ANSWERED && a->away_since) {
         free(result->message);
         result->message = health_why_away(a);

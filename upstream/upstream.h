@@ -70,7 +70,7 @@ enum upstream_class {
     UPSTREAM_UNCERTAIN,    /* a write whose effect is unknown: read back */
     UPSTREAM_GARBLED,      /* a read whose answer cannot be understood */
     UPSTREAM_OVERSIZED,    /* a read whose answer has more in it than one of its kind may have */
-    UPSTREAM_EXPIRED,      /* the deadline passed in the queue: nothing was sent */
+    UPSTREAM_EXPIRED,      /* the deadline passed: nothing was sent, or a read was cut off */
     UPSTREAM_OVERLOADED,   /* the queue is full: nothing was sent */
     UPSTREAM_CLASS_MAX_,
 };

@@ -826,6 +826,26 @@ static void starts_are_spaced_whatever_happens(void **state)
         assert_true(f->transport->seen[i].at - f->transport->seen[i - 1].at >= 100 * US_PER_MS);
 }
 
+static void a_user_whose_time_is_over_hears_of_no_outage(void **state)
+{
+    static const struct {
+        enum lane_priority priority;
+        enum upstream_class class;
+    } rows[] = {{LANE_USER_WAITING, UPSTREAM_EXPIRED}, {LANE_IDLE_POLL, UPSTREAM_UNREACHABLE}};
+    struct fixture *f = *state;
+    warm_up(f);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        f->answer.latency_us = 3600 * US_PER_S;
+        unsigned done = f->done;
+        (void)submit(f, rows[i].priority, 25 * US_PER_S);
+        run(f, 24 * US_PER_S);
+        assert_int_equal(f->done, done);
+        run(f, 300 * US_PER_S);
+        assert_int_equal(f->done, done + 1);
+        assert_int_equal(f->last, rows[i].class);
+    }
+}
+
 static void cancel_in_flight_starts_the_next(void **state)
 {
     struct fixture *f = *state;
@@ -877,7 +897,7 @@ static void impatient_users_do_not_open_the_breaker(void **state)
         f->late = i % 2 ? HTTP_TIMEOUT : HTTP_NOT_SENT;
         (void)submit_for(f, "p", UPSTREAM_GET, LANE_USER_WAITING, US_PER_S, false);
         run(f, 2 * US_PER_S);
-        assert_int_equal(f->last, UPSTREAM_UNREACHABLE);
+        assert_int_equal(f->last, i % 2 ? UPSTREAM_EXPIRED : UPSTREAM_UNREACHABLE);
         assert_string_equal(status_of(f).breaker, "closed");
     }
     /* One who gave Cleura 5 s may say that it does not answer. */
@@ -919,6 +939,7 @@ int main(void)
         WITH_ACCOUNT(a_user_write_passes_a_thousand_polls),
         WITH_ACCOUNT(nothing_starves),
         cmocka_unit_test(expired_calls_cost_their_project_nothing),
+        WITH_ACCOUNT(a_user_whose_time_is_over_hears_of_no_outage),
         WITH_ACCOUNT(starts_are_spaced_whatever_happens),
         WITH_ACCOUNT(cancel_in_flight_starts_the_next),
         WITH_ACCOUNT(a_waiting_user_limits_the_transfer_UP_19),
