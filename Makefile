@@ -71,7 +71,7 @@ SIM_OBJ := $(SIM_SRC:%.c=$(OBJ)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(OUT)/%)
 UNIT_SUPPORT := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/support/*.c))
 
-DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lcrypto -luuid -lm
+DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lssl -lcrypto -luuid -lm
 SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h

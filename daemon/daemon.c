@@ -100,16 +100,19 @@ static bool write_first_token(const struct daemon *d, const char *token)
 
 static void make_transports(struct daemon *d)
 {
-    const struct transport_options upstream = {
-        .user_agent = "shootd", .max_connections = UPSTREAM_CONNECTIONS, .max_age_s = 30};
-    const struct transport_options webhooks = {.user_agent = "shootd-webhooks",
+    const struct worker_limits reading = {READER_JOBS, READER_BYTES};
+    d->reader = worker_new(d->loop, "reader", &reading);
+    const struct transport_options upstream = {.user_agent = "shootd",
+                                               .max_connections = UPSTREAM_CONNECTIONS,
+                                               .max_age_s = 30,
+                                               .worker = d->reader};
+    const struct transport_options webhooks = {.worker = d->reader,
+                                               .user_agent = "shootd-webhooks",
                                                .https_only = !d->config->webhooks.allow_http,
                                                .max_connections = WEBHOOK_CONNECTIONS,
                                                .max_age_s = 10,
                                                .address_allowed = webhook_address_allowed,
                                                .address_ctx = (void *)(uintptr_t)d->config};
-    const struct worker_limits reading = {READER_JOBS, READER_BYTES};
-    d->reader = worker_new(d->loop, "reader", &reading);
     d->upstream = transport_curl_new(d->loop, &upstream);
     d->webhooks = transport_curl_new(d->loop, &webhooks);
 }

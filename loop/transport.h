@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "loop/loop.h"
+#include "loop/worker.h"
 
 enum http_outcome {
     HTTP_ANSWERED,  /* a complete answer: see status */
@@ -72,8 +73,9 @@ struct transport_options {
     const char *user_agent;
     bool https_only; /* false: http is possible too (loopback upstreams, webhooks.allow_http) */
     int max_connections;
-    int64_t max_age_s;   /* longest idle time of a reused connection */
-    const char *ca_file; /* NULL: the system's */
+    int64_t max_age_s;     /* longest idle time of a reused connection */
+    const char *ca_file;   /* NULL: authorities_default_file() */
+    struct worker *worker; /* reads the authorities; NULL: libcurl does, on the loop */
     /*
      * Called with each resolved address before connecting, and again with that of the connection before
      * anything is sent on it (WH-19); false refuses it. `host` is the URL's, without brackets. NULL: all are

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,8 +19,18 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "loop/authorities.h"
 
 enum { HEADERS_MAX_BYTES = 64 * 1024 };
+
+/* On its way to the worker and back. */
+struct authorities_job {
+    struct worker_job job;
+    struct curl_transport *owner; /* NULL: the transport is gone */
+    char *file;
+    X509_STORE *store;
+    bool any;
+};
 
 struct curl_transport {
     struct transport transport;
@@ -29,6 +40,8 @@ struct curl_transport {
     struct loop_timer timer;
     struct list calls;
     bool draining_messages;
+    X509_STORE *authorities; /* NULL until they were read */
+    struct authorities_job *reading;
 };
 
 struct http_call {
@@ -44,6 +57,7 @@ struct http_call {
     char date[64];
     char coding[16];
     bool refused; /* by the address policy */
+    bool begun;   /* it waits for the authorities before */
     mono_us started;
     void (*on_done)(void *ctx, const struct http_answer *answer);
     void *ctx;
@@ -398,6 +412,89 @@ static void set_message(struct http_call *call, const struct http_request *reque
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
 }
 
+/* ---- the authorities: read once, beside the loop, before the first TLS connection ---- */
+
+static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
+{
+    (void)easy;
+    SSL_CTX_set1_cert_store(ssl_ctx, store);
+    return CURLE_OK;
+}
+
+static void begin(struct http_call *call)
+{
+    X509_STORE *authorities = call->owner->authorities;
+    if (authorities) {
+        (void)curl_easy_setopt(call->easy, CURLOPT_CAINFO, NULL);
+        (void)curl_easy_setopt(call->easy, CURLOPT_CAPATH, NULL);
+        (void)curl_easy_setopt(call->easy, CURLOPT_SSL_CTX_FUNCTION, use_authorities);
+        (void)curl_easy_setopt(call->easy, CURLOPT_SSL_CTX_DATA, authorities);
+    }
+    call->begun = true;
+    (void)curl_multi_add_handle(call->owner->multi, call->easy);
+}
+
+static void authorities_job_free(struct authorities_job *a)
+{
+    X509_STORE_free(a->store);
+    free(a->file);
+    free(a);
+}
+
+static void read_authorities(struct worker_job *job)
+{
+    struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
+    a->store = authorities_read(a->file, &a->any);
+}
+
+static void on_authorities(struct worker_job *job)
+{
+    struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
+    struct curl_transport *t = a->owner;
+    if (t) {
+        if (!a->any)
+            log_error("no certificates of authorities could be read: no TLS connection will be accepted",
+                      "file", a->file);
+        t->authorities = TAKE_PTR(a->store);
+        t->reading = NULL;
+        LIST_FOR_EACH_SAFE (it, next, &t->calls) {
+            struct http_call *call = CONTAINER_OF(it, struct http_call, link);
+            if (!call->begun)
+                begin(call);
+        }
+    }
+    authorities_job_free(a);
+}
+
+static void drop_authorities(struct worker_job *job)
+{
+    struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
+    if (a->owner)
+        a->owner->reading = NULL;
+    authorities_job_free(a);
+}
+
+/* Whether calls have to wait; not when there is no worker for it, or it has too much to do. */
+static bool awaits_authorities(struct curl_transport *t, const char *url)
+{
+    struct worker *worker = t->options.worker;
+    if (!worker || t->authorities || strncasecmp(url, "https:", 6) != 0)
+        return false;
+    if (t->reading)
+        return true;
+    struct authorities_job *a = MEM_NEW(struct authorities_job);
+    a->job = (struct worker_job){
+        .work = read_authorities, .done = on_authorities, .drop = drop_authorities, .goes_on = true};
+    a->owner = t;
+    a->file = mem_strdup(t->options.ca_file ? t->options.ca_file : authorities_default_file());
+    t->reading = a;
+    if (worker->submit(worker, &a->job))
+        return true;
+    t->reading = NULL;
+    authorities_job_free(a);
+    return false;
+}
+
 static struct http_call *curl_start(struct transport *transport, const struct http_request *request,
                                     void (*on_done)(void *ctx, const struct http_answer *answer), void *ctx)
 {
@@ -424,7 +521,8 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
     (void)curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
     if (t->options.address_allowed)
         set_address_policy(call, request->url);
-    (void)curl_multi_add_handle(t->multi, call->easy);
+    if (!awaits_authorities(t, request->url))
+        begin(call);
     return call;
 }
 
@@ -442,6 +540,9 @@ static void curl_free_transport(struct transport *transport)
         curl_cancel(transport, CONTAINER_OF(it, struct http_call, link));
     (void)curl_multi_cleanup(t->multi);
     loop_timer_clear(t->loop, &t->timer);
+    if (t->reading)
+        t->reading->owner = NULL;
+    X509_STORE_free(t->authorities);
     free(t);
 }
 

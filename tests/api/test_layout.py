@@ -50,7 +50,7 @@ LIBRARIES = {
     "curl/curl.h": {"loop", "upstream", "webhook", "daemon"},
     "yaml.h": {"config", "model"},
     "systemd/": {"daemon"},
-    "openssl/": {"upstream", "simulator", "reconcile"},
+    "openssl/": {"upstream", "simulator", "reconcile", "loop"},
     "uthash.h": {"http", "reconcile", "webhook", "upstream"},
 }
 BANNED = ("sprintf", "vsprintf", "strcpy", "strcat", "strncat", "strtok", "atoi", "atol", "atof", "gets", "localtime", "gmtime",
