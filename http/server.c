@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cond.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/http_private.h"
@@ -232,11 +233,7 @@ static struct http *http_new(const struct http_options *options)
     suspensions_init(&http->suspensions);
     trust_init(&http->trust, options->trusted_proxies);
     (void)pthread_mutex_init(&http->flight_lock, NULL);
-    pthread_condattr_t attr;
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&http->landed, &attr);
-    (void)pthread_condattr_destroy(&attr);
+    cond_init(&http->landed);
     return http;
 }
 
@@ -308,10 +305,7 @@ static void wait_for_unread(struct http *http)
 bool http_drained(struct http *http, int timeout_ms)
 {
     wait_for_unread(http);
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + timeout_ms * US_PER_MS;
-    until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    const struct timespec until = cond_until(timeout_ms * US_PER_MS);
     (void)pthread_mutex_lock(&http->flight_lock);
     int r = 0;
     while (atomic_load(&http->in_flight) && r == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/cond.h"
 #include "base/env.h"
 #include "base/mem.h"
 #include "view/render.h"
@@ -58,11 +59,7 @@ struct feed *feed_new(size_t max_entries, size_t max_bytes)
     f->max_bytes = max_bytes;
     f->ring = mem_calloc(max_entries, sizeof(struct feed_entry *));
     (void)pthread_mutex_init(&f->lock, NULL);
-    pthread_condattr_t attr;
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&f->woken, &attr);
-    (void)pthread_condattr_destroy(&attr);
+    cond_init(&f->woken);
     return f;
 }
 
@@ -179,10 +176,7 @@ size_t feed_batch(struct feed *f, int64_t after, struct feed_entry **ret_entries
 
 void feed_wait(struct feed *f, unsigned *wakes, int64_t timeout_us)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + timeout_us;
-    until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    const struct timespec until = cond_until(timeout_us);
     (void)pthread_mutex_lock(&f->lock);
     while (f->wakes == *wakes && pthread_cond_timedwait(&f->woken, &f->lock, &until) == 0)
         ;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/cond.h"
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -190,10 +191,7 @@ static int64_t next_look(const struct reaper *reaper)
 
 static void wait_a_while(struct reaper *reaper)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t at = until.tv_sec * US_PER_S + until.tv_nsec / 1000 + next_look(reaper);
-    until = (struct timespec){.tv_sec = at / US_PER_S, .tv_nsec = at % US_PER_S * 1000};
+    const struct timespec until = cond_until(next_look(reaper));
     (void)pthread_cond_timedwait(&reaper->wake, &reaper->lock, &until);
 }
 
@@ -241,11 +239,7 @@ int reaper_start(struct reaper *reaper, const struct env *env, const struct conn
     reaper->limits = *limits;
     list_init(&reaper->connections);
     (void)pthread_mutex_init(&reaper->lock, NULL);
-    pthread_condattr_t attr;
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&reaper->wake, &attr);
-    (void)pthread_condattr_destroy(&attr);
+    cond_init(&reaper->wake);
     int r = pthread_create(&reaper->thread, NULL, reaper_run, reaper);
     return -r;
 }
