@@ -126,22 +126,6 @@ json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limi
     return doc;
 }
 
-char *json_text(const json_t *value)
-{
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    if (!text)
-        abort(); /* only memory can be missing */
-    return text;
-}
-
-char *json_canonical(const json_t *value)
-{
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
-    if (!text)
-        abort();
-    return text;
-}
-
 const char *json_str(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));

@@ -1,6 +1,8 @@
 /* The look over JSON text (base/json_scan.h): what the parser takes the scan takes, and its items are the
- * parser's. */
+ * parser's. What we write (base/json_write.c) is what jansson writes. */
 #include "fuzz/fuzz.h"
+
+#include <string.h>
 
 #include "base/json_scan.h"
 #include "base/mem.h"
@@ -23,6 +25,15 @@ static void check_items(const char *text, size_t len, const json_t *doc)
     FUZZ_CHECK(at == json_array_size(doc));
 }
 
+static void check_written(const json_t *doc)
+{
+    enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY };
+    char *ours CLEANUP_FREE = json_text(doc), *sorted CLEANUP_FREE = json_canonical(doc);
+    char *theirs CLEANUP_FREE = json_dumps(doc, FLAGS);
+    char *theirs_sorted CLEANUP_FREE = json_dumps(doc, FLAGS | JSON_SORT_KEYS);
+    FUZZ_CHECK(!strcmp(ours, theirs) && !strcmp(sorted, theirs_sorted));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static const struct json_limits few = {4096, 100, 20};
@@ -39,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (lenient) {
         FUZZ_CHECK(end == JSON_SCAN_OK);
         check_items(text, len, lenient);
+        check_written(lenient);
     }
     if (json_scan(text, len, &few) == JSON_SCAN_OK)
         FUZZ_CHECK(end == JSON_SCAN_OK);

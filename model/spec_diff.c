@@ -165,6 +165,8 @@ static bool same_set(const json_t *wanted, const json_t *found)
     size_t count = json_array_size(wanted), at = 0;
     if (!json_is_array(found) || count != json_array_size(found))
         return false;
+    if (json_equal(wanted, found))
+        return true; /* in the same order: the usual case, and cheap */
     json_t *common CLEANUP_JSON = common_members(wanted);
     struct keyed *left = keyed_items(wanted, common), *right = keyed_items(found, common);
     bool same = true;

@@ -267,7 +267,7 @@ static void take_up(struct entity *e)
     c->stale =
         e->project->set_aside || (c->observed_at && env_wall(e->r->env) - c->observed_at > poll_interval(e));
     expiry_note(e);
-    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op));
+    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(cluster_copy(c), e->op));
     if (c->upstream_exists || entity_wish(e) == OPERATION_DELETE)
         poll_soon(e, 0);
     if (e->queued > 1)

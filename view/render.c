@@ -318,12 +318,12 @@ static void free_api_token(void *t)
     api_token_free(t);
 }
 
-struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
+struct view_blob *render_cluster_blob(struct cluster *c, const struct operation *op)
 {
     char etag[64];
     render_cluster_etag(c, op, etag);
     struct view_blob *blob =
-        view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_copy(c), free_cluster);
+        view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, c, free_cluster);
     view_blob_set_brief(blob, text_of(render_cluster_brief(c, op)));
     return blob;
 }
@@ -336,8 +336,10 @@ void render_operation_etag(const struct operation *op, char etag[static 64])
 struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
+    struct operation shown = *op;
+    shown.body = NULL; /* the largest part, which no reader asks for */
     render_operation_etag(op, etag);
-    return view_blob_new(etag, text_of(render_operation(op)), 0, operation_copy(op), free_operation);
+    return view_blob_new(etag, text_of(render_operation(op)), 0, operation_copy(&shown), free_operation);
 }
 
 struct view_blob *render_subscription_blob(const struct subscription *s)

@@ -1,5 +1,6 @@
 """Starts the built programs on loopback for black-box tests; waits are bounded; everything is stopped by pid."""
 
+import collections
 import itertools
 import json
 import os
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
@@ -102,11 +104,16 @@ class Process:
 class Sim:
     """cleura-sim and its /_sim/ orders."""
 
+    started = collections.Counter()  # by directory
+
     def __init__(self, directory, speed=720, port=None, **options):
         self.directory = pathlib.Path(directory)
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        argv = [BUILD / "cleura-sim", "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed)]
+        # The same names, ids and windows in each run of a test; a second simulator of a test knows no token of the first.
+        Sim.started[self.directory] += 1
+        seed = zlib.crc32(f"{self.directory.name} {Sim.started[self.directory]}".encode())
+        argv = [BUILD / "cleura-sim", "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed), "--seed", str(seed)]
         for name, value in options.items():
             flag = "--" + name.replace("_", "-")
             for one in value if isinstance(value, list) else [value]:
@@ -138,6 +145,11 @@ class Sim:
     def requests(self, operation=None):
         items = self.get("requests")["items"]
         return [i for i in items if operation is None or i["operation"] == operation]
+
+    def wait_polls(self, count):
+        """Polls get rarer while nothing changes (200 ms, 400 ms, ...): right after three, the next is more than a second away."""
+        before = self.counters()["requests"]
+        wait_until(lambda: self.counters()["requests"] >= before + count, what="polls")
 
     def forget(self):
         self.http.delete("/_sim/requests")

@@ -38,7 +38,8 @@ def test_what_was_read_can_be_sent_back(sim, d):
     again = put(d, d.cluster("dev").json()["spec"])
     assert again.status_code == 200 and not sent(sim)
     # Edited: one member differs, and only that is sent.
-    observed["maintenance"] |= {"begin": "010000+0000", "end": "020000+0000"}
+    assert observed["maintenance"]["begin"] != "013000+0000", "the simulator gives full hours"
+    observed["maintenance"] |= {"begin": "013000+0000", "end": "023000+0000"}
     changed = put(d, observed)
     assert changed.status_code == 202, changed.text
     assert d.wait_operation(changed.json()["operation"]["id"])["status"] == "succeeded"

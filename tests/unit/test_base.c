@@ -163,6 +163,27 @@ static void whole_numbers_are_integers(void **state)
     assert_int_equal(json_integer_value(json_object_get(doc, "a")), 3);
 }
 
+static void text_is_what_jansson_writes(void **state)
+{
+    (void)state;
+    static const char bytes[] =
+        "{\"\":[],\"k\\n\\\"\\\\/"
+        "\\u0001\\u001f\\b\\f\\r\\t\\u007f\":{\"\\u00e5\\u20ac\\ud83d\\ude00\":[null,true,"
+        "false,0,-9223372036854775808,9223372036854775807,1.5,-0.0,1e300,5e-324,{}]},"
+        "\"plain\":\"run of text\",\"ends\":\"in a quote\\\"\"}";
+    json_t *doc CLEANUP_JSON = json_parse_strict(bytes, strlen(bytes), NULL);
+    assert_non_null(doc);
+    for (unsigned i = 0; i < 3; i++) {
+        const json_t *const values[] = {doc, json_object_get(doc, "plain"), json_object_get(doc, "")};
+        char *ours CLEANUP_FREE = json_text(values[i]);
+        char *jansson CLEANUP_FREE = json_dumps(values[i], JSON_COMPACT | JSON_ENCODE_ANY);
+        assert_string_equal(ours, jansson);
+        char *our_sorted CLEANUP_FREE = json_canonical(values[i]);
+        char *sorted CLEANUP_FREE = json_dumps(values[i], JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+        assert_string_equal(our_sorted, sorted);
+    }
+}
+
 static void numbers_may_be_strings(void **state)
 {
     (void)state;
@@ -460,6 +481,7 @@ int main(void)
         cmocka_unit_test(strict_json_rejects),
         cmocka_unit_test(json_fault_never_quotes_the_input),
         cmocka_unit_test(whole_numbers_are_integers),
+        cmocka_unit_test(text_is_what_jansson_writes),
         cmocka_unit_test(numbers_may_be_strings),
         cmocka_unit_test(ids_are_distinct_and_sort_by_age),
         cmocka_unit_test(masks_known_secrets_AU_21),

@@ -143,7 +143,6 @@ static struct view_blob *make(const char *project, const char *name, enum phase 
     }
     struct view_blob *blob = render_cluster_blob(c, NULL);
     blob->key = mem_printf("%s/%s", project, name);
-    cluster_free(c);
     return blob;
 }
 
