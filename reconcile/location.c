@@ -199,7 +199,13 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
-    if (!p->set_aside || p->confirming) {
+    if (p->confirming) {
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                       "project '%s' is confirmed: its clusters are being forgotten",
+                                       cmd->project));
+        return;
+    }
+    if (!p->set_aside) {
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                        "project '%s' is where it was: nothing is set aside", cmd->project));
         return;
