@@ -38,8 +38,8 @@ rm -rf "$logs"
 for suite in tests/simulator tests/api; do
     ls $suite/test_*.py >/dev/null 2>&1 || continue
     log=$(mktemp)
-    # Most tests wait for processes: several files at a time, each file in one worker.
-    timeout 3600 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-3}" \
+    # Tests wait for processes half of their time: several files at a time, each file in one worker.
+    timeout 3600 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-5}" \
         --dist loadfile "$suite" 2>&1 | tee "$log"
     rc=${PIPESTATUS[0]}
     line=$(tail -3 "$log" | grep -E '(passed|failed|skipped|error)' | tail -1)
