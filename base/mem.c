@@ -32,6 +32,13 @@ char *mem_strdup(const char *text)
     return text ? mem_strndup(text, strlen(text)) : NULL;
 }
 
+void mem_set_str(char **target, const char *text)
+{
+    char *copy = mem_strdup(text);
+    free(*target);
+    *target = copy;
+}
+
 char *mem_strndup(const char *text, size_t len)
 {
     char *copy = mem_calloc(len + 1, 1);

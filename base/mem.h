@@ -19,6 +19,9 @@ void *mem_realloc_array(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t len);
 void *mem_dup(const void *bytes, size_t len);
+/* Puts a copy in place of what `target` holds, which is freed; the text may be a part of it. NULL is allowed.
+ */
+void mem_set_str(char **target, const char *text);
 /* Formatted copy. */
 char *mem_printf(const char *format, ...) ATTR_PRINTF(1, 2);
 /* Frees after overwriting the string: for secrets. NULL is allowed. */

@@ -71,8 +71,7 @@ void account_show(struct account *a)
         free(text);
         return;
     }
-    free(a->shown);
-    a->shown = mem_strdup(text);
+    mem_set_str(&a->shown, text);
     view_set(a->r->o.view, VIEW_ACCOUNTS, a->config->name, view_blob_new("", text, 0, NULL, NULL));
 }
 

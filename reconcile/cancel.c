@@ -58,7 +58,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
     struct operation *op = queue_take(e, index);
     struct save *save = save_answer(e->r, on_saved, cmd);
-    wish_set_string(&op->cancelled_by, cmd->token_name);
+    mem_set_str(&op->cancelled_by, cmd->token_name);
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
     e->unsettled++;
@@ -75,8 +75,8 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 static void cancel_current(struct entity *e, struct command *cmd)
 {
     struct save *save = save_answer(e->r, on_saved, cmd);
-    wish_set_string(&e->op->cancelled_by, cmd->token_name);
-    operation_set_message(e->op, "Cancelling");
+    mem_set_str(&e->op->cancelled_by, cmd->token_name);
+    mem_set_str(&e->op->message, "Cancelling");
     e->unsettled++;
     save_entity(save, e);
     prepare(cmd, e->op);

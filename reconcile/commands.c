@@ -101,13 +101,6 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
     return true;
 }
 
-void wish_set_string(char **target, const char *value)
-{
-    char *copy = mem_strdup(value);
-    free(*target);
-    *target = copy;
-}
-
 void wish_set_json(json_t **target, json_t *value)
 {
     json_incref(value);
@@ -121,7 +114,7 @@ void wish_take_metadata(struct cluster *c, const json_t *body)
     json_t *labels CLEANUP_JSON =
         json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
     wish_set_json(&c->labels, labels);
-    wish_set_string(&c->description, json_str(body, "description"));
+    mem_set_str(&c->description, json_str(body, "description"));
     c->deletion_protection = json_bool(body, "deletion_protection", false);
 }
 

@@ -13,8 +13,7 @@ void command_reply_not_stored(struct command *cmd);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or is told that nothing was stored. */
 void command_reply_saved(struct save *save);
 
-/* The wish: what a body says about a cluster (commands.c). Setters copy the text, share the JSON. */
-void wish_set_string(char **target, const char *value);
+/* The wish: what a body says about a cluster (commands.c). The setter shares the JSON. */
 void wish_set_json(json_t **target, json_t *value);
 /* PUT replaces, so members that the body leaves out go back to their defaults. */
 void wish_take_metadata(struct cluster *c, const json_t *body);

@@ -47,7 +47,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     wish_take_metadata(c, cmd->body);
     c->phase = PHASE_PENDING;
     c->health = HEALTH_PROGRESSING;
-    wish_set_string(&c->message, "Accepted");
+    mem_set_str(&c->message, "Accepted");
     struct operation *op = command_operation(e, cmd, OPERATION_CREATE);
     op->body = spec_resolve(name, spec, &context);
     entity_set_operation(e, op);

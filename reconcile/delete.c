@@ -10,7 +10,7 @@ static void accept_delete(struct entity *e, struct command *cmd)
     c->phase = PHASE_DELETING;
     c->health = HEALTH_PROGRESSING;
     c->settling = false;
-    wish_set_string(&c->message, "Deletion accepted");
+    mem_set_str(&c->message, "Deletion accepted");
     command_accept(e, cmd, op);
 }
 

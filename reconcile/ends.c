@@ -7,13 +7,6 @@
 #include "model/errors.h"
 #include "reconcile/world_private.h"
 
-void operation_set_message(struct operation *op, const char *message)
-{
-    char *copy = mem_strdup(message);
-    free(op->message);
-    op->message = copy;
-}
-
 /* What was never begun stays undone; what is under way ends as the operation does. */
 static void end_steps(struct operation *op)
 {
@@ -42,10 +35,10 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
     end_steps(op);
     if (problem) {
         op->error = problem_to_error_json(problem);
-        operation_set_message(op, problem->detail);
+        mem_set_str(&op->message, problem->detail);
         problem_free(problem);
     } else {
-        operation_set_message(op, "Done");
+        mem_set_str(&op->message, "Done");
     }
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
              operation_status_name(status), "project", op->project, "cluster", op->cluster, "message",
@@ -85,8 +78,7 @@ static void mark_never_made(struct entity *e, struct save *save)
     enum phase before = c->phase;
     c->phase = PHASE_FAILED;
     c->health = HEALTH_UNHEALTHY;
-    free(c->message);
-    c->message = mem_strdup(e->op->message);
+    mem_set_str(&c->message, e->op->message);
     if (before != PHASE_FAILED)
         emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
 }

@@ -137,7 +137,7 @@ static void note_server(const struct kubeconfig *entry, const char *server)
     const char *known = e ? e->cluster->api_server_url : NULL;
     if (!e || !server || e->cluster->deleted || (known && !strcmp(known, server)))
         return;
-    wish_set_string(&e->cluster->api_server_url, server);
+    mem_set_str(&e->cluster->api_server_url, server);
     entity_store(e);
 }
 

@@ -76,8 +76,8 @@ static void set_aside(struct project *p, const json_t *now)
     LIST_FOR_EACH (item, &p->clusters) {
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         e->cluster->stale = true;
-        wish_set_string(&e->cluster->message,
-                        "Set aside: the configuration names another place at Cleura for the project");
+        mem_set_str(&e->cluster->message,
+                    "Set aside: the configuration names another place at Cleura for the project");
     }
 }
 

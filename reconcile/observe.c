@@ -58,11 +58,8 @@ static bool apply_decision(struct cluster *c, const struct decision *d)
     c->phase = d->phase;
     c->health = d->health;
     c->settling = d->settling;
-    if (!same_text(c->message, d->message)) {
-        char *copy = mem_strdup(d->message);
-        free(c->message);
-        c->message = copy;
-    }
+    if (!same)
+        mem_set_str(&c->message, d->message);
     return !same;
 }
 
@@ -93,7 +90,7 @@ static bool follow_progress(struct entity *e)
     if (op->progress == progress && same_text(op->message, message))
         return false;
     op->progress = progress;
-    operation_set_message(op, message);
+    mem_set_str(&op->message, message);
     return true;
 }
 

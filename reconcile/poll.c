@@ -147,8 +147,7 @@ static void discover(struct project *p, struct shoot *shoot)
     c->wants_hibernated = shoot->hibernated;
     c->health = d.health;
     c->settling = d.settling;
-    free(c->message);
-    c->message = mem_strdup(d.message);
+    mem_set_str(&c->message, d.message);
     log_info("cluster discovered", "project", p->config->name, "cluster", c->name, "message", message);
     struct save *save = save_new(r, NULL, NULL);
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, message);
@@ -259,7 +258,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
     char *message CLEANUP_FREE =
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
                    result->message ? result->message : "");
-    project_set_error(p, message);
+    mem_set_str(&p->last_error, message);
     log_debug("poll failed", "project", p->config->name, "error", message);
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
     if (result->retry_after_s * US_PER_S > wait)
@@ -295,7 +294,7 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
         return;
     }
     p->poll_failures = 0;
-    project_set_error(p, NULL);
+    mem_set_str(&p->last_error, NULL);
     if (p->poll_name)
         single_result(p, result);
     else

@@ -73,8 +73,7 @@ void project_show(struct project *p)
         free(text);
         return;
     }
-    free(p->shown);
-    p->shown = mem_strdup(text);
+    mem_set_str(&p->shown, text);
     char etag[TAG_BYTES];
     tag_of(text, etag);
     view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, view_blob_new(etag, text, 0, NULL, NULL));
@@ -85,13 +84,6 @@ void project_store(struct project *p)
     struct save *save = save_new(p->r, NULL, NULL);
     change_put_project(save->set, project_state_copy(p->state));
     save_submit(save, false);
-}
-
-void project_set_error(struct project *p, const char *message)
-{
-    char *copy = mem_strdup(message);
-    free(p->last_error);
-    p->last_error = copy;
 }
 
 static void show_catalog(struct project *p)

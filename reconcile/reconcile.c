@@ -205,7 +205,7 @@ static void end_orphan(struct reconcile *r, const struct operation *stored)
     op->finished_at = env_wall(r->env);
     json_decref(op->error);
     op->error = problem_to_error_json(problem);
-    operation_set_message(op, problem->detail);
+    mem_set_str(&op->message, problem->detail);
     log_error("operation cannot go on", "operation", op->id, "project", op->project, "cluster", op->cluster,
               "reason", op->message);
     save_operation(save, op);
@@ -255,8 +255,7 @@ static void end_unmade(struct entity *e)
         return;
     c->phase = PHASE_FAILED;
     c->health = HEALTH_UNHEALTHY;
-    free(c->message);
-    c->message = mem_strdup("The operation that was to make it cannot be read: create it anew");
+    mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
     entity_store(e);
 }
 

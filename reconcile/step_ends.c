@@ -73,7 +73,7 @@ static void ask_again(struct entity *e)
     char *message CLEANUP_FREE = describe_missing(e, "; asking again");
     log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
                 current_step(e)->type);
-    operation_set_message(e->op, message);
+    mem_set_str(&e->op->message, message);
     e->cluster->guard_since = 0;
     e->unmet_since = 0;
     step_send_again(e);

@@ -54,7 +54,7 @@ static void try_again(struct entity *e, int64_t at_least_us)
 static void tell(struct entity *e, const char *message)
 {
     bool told = e->op->message && !strcmp(e->op->message, message);
-    operation_set_message(e->op, message);
+    mem_set_str(&e->op->message, message);
     if (!told)
         entity_store(e);
 }
@@ -234,7 +234,7 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     step->uncertain = false;
     problem_free(e->refusal);
     e->refusal = NULL;
-    operation_set_message(e->op, "Accepted by Cleura");
+    mem_set_str(&e->op->message, "Accepted by Cleura");
     if (kind->accepted)
         kind->accepted(e, result, save);
     if (kind->exclusive)

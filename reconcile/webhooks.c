@@ -234,8 +234,7 @@ void webhooks_token_revoked(struct save *save, const struct api_token *t, bool d
         s->token_revoked_at = t->revoked_at;
         if (switched_off) {
             s->disabled = true;
-            free(s->disabled_reason);
-            s->disabled_reason = mem_strdup("the token that it was made with was revoked");
+            mem_set_str(&s->disabled_reason, "the token that it was made with was revoked");
         }
         s->version++;
         s->updated_at = env_wall(save->r->env);

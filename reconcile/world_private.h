@@ -339,7 +339,6 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
                       struct problem *problem);
 void operation_supersede(struct entity *e, struct save *save, struct operation *op,
                          const struct operation *by);
-void operation_set_message(struct operation *op, const char *message);
 /* The current operation ends badly and is stored. Takes the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
 /* As was asked for with op->cancelled_by: the current operation ends before its next step and is stored. */
@@ -423,7 +422,6 @@ void catalog_fetch(struct project *p);
  * one. */
 bool catalog_wait(struct project *p, struct command *cmd);
 json_t *time_or_null(wall_us at);
-void project_set_error(struct project *p, const char *message);
 
 /* accounts.c */
 /* `remembered` is borrowed and may be NULL. */
