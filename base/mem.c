@@ -39,6 +39,11 @@ void mem_set_str(char **target, const char *text)
     *target = copy;
 }
 
+bool mem_same_str(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
 char *mem_strndup(const char *text, size_t len)
 {
     char *copy = mem_calloc(len + 1, 1);

@@ -6,6 +6,7 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -22,6 +23,8 @@ void *mem_dup(const void *bytes, size_t len);
 /* Puts a copy in place of what `target` holds, which is freed; the text may be a part of it. NULL is allowed.
  */
 void mem_set_str(char **target, const char *text);
+/* Equal, or both NULL. */
+bool mem_same_str(const char *a, const char *b);
 /* Formatted copy. */
 char *mem_printf(const char *format, ...) ATTR_PRINTF(1, 2);
 /* Frees after overwriting the string: for secrets. NULL is allowed. */

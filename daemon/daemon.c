@@ -22,6 +22,7 @@
 #include "daemon/state_dir.h"
 #include "daemon/version.h"
 #include "reconcile/reconcile.h"
+#include "webhook/webhook.h"
 
 enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15, READER_JOBS = 64, READER_BYTES = 128 * 1024 * 1024 };
 

@@ -4,6 +4,23 @@
 
 #include "base/mem.h"
 
+bool command_writes(enum command_type type)
+{
+    static const bool writes[COMMAND_TYPE_MAX_] = {
+        [COMMAND_CLUSTER_CREATE] = true,   [COMMAND_CLUSTER_PUT] = true,
+        [COMMAND_CLUSTER_PATCH] = true,    [COMMAND_CLUSTER_DELETE] = true,
+        [COMMAND_NODE_POOL] = true,        [COMMAND_CLUSTER_ACTION] = true,
+        [COMMAND_LOCATION_CONFIRM] = true, [COMMAND_OPERATION_CANCEL] = true,
+        [COMMAND_WEBHOOK_CREATE] = true,   [COMMAND_WEBHOOK_PATCH] = true,
+        [COMMAND_WEBHOOK_DELETE] = true,   [COMMAND_WEBHOOK_ENABLE] = true,
+        [COMMAND_WEBHOOK_ROTATE] = true,   [COMMAND_WEBHOOK_TEST] = true,
+        [COMMAND_WEBHOOK_RECOVER] = true,  [COMMAND_REDELIVER] = true,
+        [COMMAND_TOKEN_CREATE] = true,     [COMMAND_TOKEN_DELETE] = true,
+        [COMMAND_ACCOUNT_LOGIN] = true,    [COMMAND_ACCOUNT_VERIFY] = true,
+    };
+    return writes[type];
+}
+
 struct command *command_new(enum command_type type)
 {
     struct command *cmd = MEM_NEW(struct command);

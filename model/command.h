@@ -151,6 +151,8 @@ struct command {
     void *decided_by;  /* once it was taken up */
 };
 
+/* Whether commands of this type change something. Any thread. */
+bool command_writes(enum command_type type);
 struct command *command_new(enum command_type type);
 /*
  * Answers a command whose decider has ended (`shutting_down`): each command is answered exactly once, also

@@ -2,7 +2,6 @@
  * runs. */
 #include "reconcile/reconcile.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +9,34 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "reconcile/world_private.h"
+#include "reconcile/answers/audit.h"
+#include "reconcile/answers/replay.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/accounts.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/commands/location.h"
+#include "reconcile/commands/tokens.h"
+#include "reconcile/commands/webhooks.h"
+#include "reconcile/housekeeping.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/kubeconfig.h"
+#include "reconcile/lookups/lookup.h"
+#include "reconcile/lookups/name_check.h"
+#include "reconcile/observation/fresh.h"
+#include "reconcile/observation/observe.h"
+#include "reconcile/observation/poll.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/projects.h"
+#include "reconcile/world/account.h"
+#include "reconcile/world/departed.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
 #include "view/render.h"
-
-enum {
-    HOUSEKEEPING_S = 5,
-    PURGE_EVERY_TICKS = 720,
-    PURGE_SLICE = 5000, /* some tens of milliseconds */
-    FORGET_SLICE = 500, /* of what is in memory, a few milliseconds */
-    EXPIRY_EVERY_TICKS = 60,
-    OPERATION_DAYS = 7,
-    AUDIT_DAYS = 90
-};
-
-static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
-static _Atomic uint64_t gauge_open_operations;
-static _Atomic int64_t gauge_quarantined;
-static _Atomic uint64_t gauge_set_aside;
 
 /* ---- construction ---- */
 
@@ -35,10 +45,26 @@ static void on_subscription_changed(void *ctx, struct subscription *s)
     webhook_was_disabled(ctx, s);
 }
 
+static void on_credentials_rotated(struct entity *e)
+{
+    kubeconfigs_drop(e->r->kubeconfigs, e->key);
+}
+
+static void on_left(struct entity *e)
+{
+    kubeconfigs_forget(e->r->kubeconfigs, e->key);
+    lookups_forget(e->r->lookups, e->key);
+}
+
 struct reconcile *reconcile_new(const struct reconcile_options *options)
 {
     struct reconcile *r = MEM_NEW(struct reconcile);
     r->o = *options;
+    r->reactions = (struct reactions){.advance = steps_advance,
+                                      .sighted = observe,
+                                      .credentials_rotated = on_credentials_rotated,
+                                      .left = on_left,
+                                      .decide = reconcile_command};
     r->env = loop_env(options->loop);
     r->kubeconfigs = kubeconfigs_new(r);
     r->lookups = lookups_new(r);
@@ -145,7 +171,7 @@ static void load_event_numbers(void *ctx, int64_t oldest, int64_t newest)
 static void load_quarantined(void *ctx, int64_t rows)
 {
     (void)ctx;
-    atomic_store(&gauge_quarantined, rows);
+    housekeeping_quarantined(rows);
 }
 
 struct store_visitor reconcile_visitor(struct reconcile *r)
@@ -304,112 +330,6 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     save_submit(save, false);
 }
 
-static void purge_rows(struct reconcile *r);
-
-static void on_purged(struct save *save)
-{
-    if (change_set_left_over(save->set) && !save->r->stopping)
-        purge_rows(save->r);
-    else
-        event_log_purged(save->r);
-}
-
-/* One slice after the other: whatever else is to be written gets its turn between two. */
-static void purge_rows(struct reconcile *r)
-{
-    wall_us now = env_wall(r->env);
-    const wall_us day = 24 * 3600 * US_PER_S;
-    struct save *save = save_new(r, on_purged, NULL);
-    /* What was delivered is known as long as it can be asked for again. */
-    const wall_us kept_since = now - r->o.config->events.keep_us;
-    change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
-    change_purge_events(save->set, kept_since, r->o.config->events.keep_count, PURGE_SLICE);
-    change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
-    change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day, PURGE_SLICE);
-    change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day, PURGE_SLICE);
-    save_submit(save, false);
-}
-
-/* From memory; the store does it by itself. False: there are more. */
-static bool forget_operations(struct reconcile *r)
-{
-    const wall_us before = env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S;
-    unsigned left = FORGET_SLICE;
-    struct operation_entry *entry, *next;
-    HASH_ITER (hh, r->operations, entry, next) {
-        if (!entry->op->finished_at || entry->op->finished_at >= before)
-            continue;
-        if (!left--)
-            return false;
-        view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
-        HASH_DEL(r->operations, entry);
-        operation_free(entry->op);
-        free(entry);
-    }
-    return true;
-}
-
-static unsigned look_over(struct walk *w, struct entity *e)
-{
-    struct reconcile *r = w->r;
-    bool shown = observe_age(e);
-    r->phases[e->cluster->phase]++;
-    r->open_operations += entity_has_open_operation(e);
-    return shown ? WALK_CHANGED : WALK_PASSED_BY;
-}
-
-static void on_looked_over(struct walk *w)
-{
-    struct reconcile *r = w->r;
-    for (int i = 0; i < PHASE_MAX_; i++)
-        atomic_store(&gauge_clusters[i], r->phases[i]);
-    atomic_store(&gauge_open_operations, r->open_operations);
-}
-
-static void look_over_entities(struct reconcile *r)
-{
-    if (walk_is_under_way(&r->look_over))
-        return;
-    memset(r->phases, 0, sizeof(r->phases));
-    r->open_operations = 0;
-    r->look_over = (struct walk){.name = "look at all clusters", .visit = look_over, .done = on_looked_over};
-    walk_all(r, &r->look_over);
-}
-
-static void purge(struct reconcile *r)
-{
-    bool hourly = r->ticks % PURGE_EVERY_TICKS == 0;
-    if (hourly) {
-        purge_rows(r);
-        webhooks_drop_expired_keys(r);
-    }
-    if (!hourly && !r->purge_again)
-        return;
-    bool all = forget_operations(r);
-    all &= departed_purge(r);
-    r->purge_again = !all;
-}
-
-static void on_housekeeping(struct loop_timer *timer)
-{
-    struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
-    audit_tick(r, false);
-    purge(r);
-    uint64_t set_aside = 0;
-    bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
-    for (struct project *p = r->projects; p; p = p->hh.next) {
-        project_show(p);
-        set_aside += p->set_aside;
-        if (look_at_versions)
-            expiry_look(p);
-    }
-    atomic_store(&gauge_set_aside, set_aside);
-    for (size_t i = 0; i < r->account_count; i++)
-        account_show(&r->accounts[i]);
-    look_over_entities(r);
-    loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
-}
-
 static void publish(void *ctx)
 {
     struct reconcile *r = ctx;
@@ -441,9 +361,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         poll_rearm(p);
     }
     audit_daemon(r, "daemon.started");
-    r->housekeeping.fire = on_housekeeping;
-    r->housekeeping.name = "housekeeping";
-    loop_timer_set(r->o.loop, &r->housekeeping, env_mono(r->env));
+    housekeeping_start(r);
     loop_set_after_turn(r->o.loop, publish, r);
     view_set_flags(r->o.view, *ret_first_token == NULL, false);
     view_publish(r->o.view);
@@ -451,46 +369,38 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
 
 /* ---- commands ---- */
 
-static const struct {
-    void (*decide)(struct reconcile *r, struct command *cmd);
-    bool writes;
-} commands[COMMAND_TYPE_MAX_] = {
-    [COMMAND_CLUSTER_CREATE] = {command_cluster_create, true},
-    [COMMAND_CLUSTER_PUT] = {command_cluster_put, true},
-    [COMMAND_CLUSTER_PATCH] = {command_cluster_patch, true},
-    [COMMAND_CLUSTER_DELETE] = {command_cluster_delete, true},
-    [COMMAND_NODE_POOL] = {command_node_pool, true},
-    [COMMAND_CLUSTER_ACTION] = {command_cluster_action, true},
-    [COMMAND_KUBECONFIG] = {kubeconfig_command, false},
-    [COMMAND_LOOKUP] = {command_lookup, false},
-    [COMMAND_FRESH] = {command_fresh, false},
-    [COMMAND_CATALOG_REFRESH] = {command_catalog, false},
-    [COMMAND_LOCATION_CONFIRM] = {command_location_confirm, true},
-    [COMMAND_OPERATION_WAIT] = {command_operation_wait, false},
-    [COMMAND_OPERATION_CANCEL] = {command_operation_cancel, true},
-    [COMMAND_WEBHOOK_CREATE] = {command_webhook_create, true},
-    [COMMAND_WEBHOOK_PATCH] = {command_webhook_patch, true},
-    [COMMAND_WEBHOOK_DELETE] = {command_webhook_delete, true},
-    [COMMAND_WEBHOOK_ENABLE] = {command_webhook_enable, true},
-    [COMMAND_WEBHOOK_ROTATE] = {command_webhook_rotate, true},
-    [COMMAND_WEBHOOK_TEST] = {command_webhook_test, true},
-    [COMMAND_WEBHOOK_RECOVER] = {command_webhook_recover, true},
-    [COMMAND_DELIVERIES] = {command_deliveries, false},
-    [COMMAND_DELIVERY] = {command_delivery, false},
-    [COMMAND_REDELIVER] = {command_redeliver, true},
-    [COMMAND_EVENTS] = {command_events, false},
-    [COMMAND_AUDIT] = {command_audit, false},
-    [COMMAND_AUDIT_DENIED] = {command_audit_denied, false},
-    [COMMAND_TOKEN_CREATE] = {command_token_create, true},
-    [COMMAND_TOKEN_DELETE] = {command_token_delete, true},
-    [COMMAND_ACCOUNT_LOGIN] = {command_account_login, true},
-    [COMMAND_ACCOUNT_VERIFY] = {command_account_verify, true},
+static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct command *cmd) = {
+    [COMMAND_CLUSTER_CREATE] = command_cluster_create,
+    [COMMAND_CLUSTER_PUT] = command_cluster_put,
+    [COMMAND_CLUSTER_PATCH] = command_cluster_patch,
+    [COMMAND_CLUSTER_DELETE] = command_cluster_delete,
+    [COMMAND_NODE_POOL] = command_node_pool,
+    [COMMAND_CLUSTER_ACTION] = command_cluster_action,
+    [COMMAND_KUBECONFIG] = kubeconfig_command,
+    [COMMAND_LOOKUP] = command_lookup,
+    [COMMAND_FRESH] = command_fresh,
+    [COMMAND_CATALOG_REFRESH] = command_catalog,
+    [COMMAND_LOCATION_CONFIRM] = command_location_confirm,
+    [COMMAND_OPERATION_WAIT] = command_operation_wait,
+    [COMMAND_OPERATION_CANCEL] = command_operation_cancel,
+    [COMMAND_WEBHOOK_CREATE] = command_webhook_create,
+    [COMMAND_WEBHOOK_PATCH] = command_webhook_patch,
+    [COMMAND_WEBHOOK_DELETE] = command_webhook_delete,
+    [COMMAND_WEBHOOK_ENABLE] = command_webhook_enable,
+    [COMMAND_WEBHOOK_ROTATE] = command_webhook_rotate,
+    [COMMAND_WEBHOOK_TEST] = command_webhook_test,
+    [COMMAND_WEBHOOK_RECOVER] = command_webhook_recover,
+    [COMMAND_DELIVERIES] = command_deliveries,
+    [COMMAND_DELIVERY] = command_delivery,
+    [COMMAND_REDELIVER] = command_redeliver,
+    [COMMAND_EVENTS] = command_events,
+    [COMMAND_AUDIT] = command_audit,
+    [COMMAND_AUDIT_DENIED] = command_audit_denied,
+    [COMMAND_TOKEN_CREATE] = command_token_create,
+    [COMMAND_TOKEN_DELETE] = command_token_delete,
+    [COMMAND_ACCOUNT_LOGIN] = command_account_login,
+    [COMMAND_ACCOUNT_VERIFY] = command_account_verify,
 };
-
-bool reconcile_writes(enum command_type type)
-{
-    return commands[type].writes;
-}
 
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
@@ -499,12 +409,12 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
         return;
     if (r->stopping) {
         reply_stopping(cmd);
-    } else if (commands[cmd->type].writes && storage_is_broken(r->o.storage)) {
+    } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
         struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the store does not accept changes now");
         p->retry_after_s = 5;
         reply_problem(cmd, p);
     } else {
-        commands[cmd->type].decide(r, cmd);
+        commands[cmd->type](r, cmd);
     }
 }
 
@@ -602,83 +512,4 @@ void reconcile_free(struct reconcile *r)
         free(s);
     }
     free(r);
-}
-
-/* ---- metrics ---- */
-
-static void upstream_metrics(struct buffer *out)
-{
-    (void)buffer_add_str(out,
-                         "# HELP shootd_upstream_requests_total Calls to Cleura that ended, by operation and "
-                         "outcome.\n# TYPE shootd_upstream_requests_total counter\n");
-    for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
-        for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++) {
-            uint64_t count = upstream_calls_total((enum upstream_op)op, (enum upstream_class) class);
-            if (count || class == UPSTREAM_OK)
-                (void)buffer_printf(
-                    out, "shootd_upstream_requests_total{operation=\"%s\",outcome=\"%s\"} %llu\n",
-                    upstream_op_name((enum upstream_op)op), upstream_class_name((enum upstream_class) class),
-                    (unsigned long long)count);
-        }
-    (void)buffer_printf(out,
-                        "# HELP shootd_upstream_logins_total Logins at Cleura.\n"
-                        "# TYPE shootd_upstream_logins_total counter\n"
-                        "shootd_upstream_logins_total{result=\"ok\"} %llu\n"
-                        "shootd_upstream_logins_total{result=\"refused\"} %llu\n",
-                        (unsigned long long)upstream_logins_total(true),
-                        (unsigned long long)upstream_logins_total(false));
-    (void)buffer_printf(out,
-                        "# HELP shootd_upstream_breakers_open Accounts whose circuit breaker is not closed.\n"
-                        "# TYPE shootd_upstream_breakers_open gauge\n"
-                        "shootd_upstream_breakers_open %d\n"
-                        "# HELP shootd_upstream_breaker_opened_total Times a circuit breaker opened.\n"
-                        "# TYPE shootd_upstream_breaker_opened_total counter\n"
-                        "shootd_upstream_breaker_opened_total %llu\n"
-                        "# HELP shootd_upstream_retries_delayed_total Retries that waited for their budget.\n"
-                        "# TYPE shootd_upstream_retries_delayed_total counter\n"
-                        "shootd_upstream_retries_delayed_total %llu\n"
-                        "# HELP shootd_upstream_rows_refused_total Shoots in lists of Cleura that were left "
-                        "out: they cannot be, or lack what they must have.\n"
-                        "# TYPE shootd_upstream_rows_refused_total counter\n"
-                        "shootd_upstream_rows_refused_total %llu\n",
-                        upstream_breakers_open(), (unsigned long long)upstream_breaker_opened_total(),
-                        (unsigned long long)upstream_retries_delayed_total(),
-                        (unsigned long long)upstream_rows_refused_total());
-}
-
-void reconcile_remarks(char *text, size_t size)
-{
-    const long long rows = (long long)atomic_load(&gauge_quarantined);
-    const unsigned long long projects = (unsigned long long)atomic_load(&gauge_set_aside);
-    text[0] = '\0';
-    if (rows && projects)
-        (void)snprintf(text, size,
-                       "stored rows put aside: %lld (shootd check-store); projects set aside: %llu", rows,
-                       projects);
-    else if (rows)
-        (void)snprintf(text, size, "stored rows put aside: %lld (shootd check-store)", rows);
-    else if (projects)
-        (void)snprintf(text, size, "projects set aside: %llu (location_change of GET /v1/projects)",
-                       projects);
-}
-
-void reconcile_metrics(struct buffer *out)
-{
-    (void)buffer_printf(
-        out,
-        "# HELP shootd_store_rows_put_aside Stored rows that cannot be read (shootd check-store).\n"
-        "# TYPE shootd_store_rows_put_aside gauge\nshootd_store_rows_put_aside %lld\n"
-        "# HELP shootd_projects_set_aside Projects whose place at Cleura was changed.\n"
-        "# TYPE shootd_projects_set_aside gauge\nshootd_projects_set_aside %llu\n",
-        (long long)atomic_load(&gauge_quarantined), (unsigned long long)atomic_load(&gauge_set_aside));
-    upstream_metrics(out);
-    (void)buffer_add_str(out,
-                         "# HELP shootd_clusters Clusters known, by phase.\n# TYPE shootd_clusters gauge\n");
-    for (int i = 0; i < PHASE_MAX_; i++)
-        (void)buffer_printf(out, "shootd_clusters{phase=\"%s\"} %llu\n", phase_name((enum phase)i),
-                            (unsigned long long)atomic_load(&gauge_clusters[i]));
-    (void)buffer_printf(out,
-                        "# HELP shootd_operations_open Operations that have not ended.\n"
-                        "# TYPE shootd_operations_open gauge\nshootd_operations_open %llu\n",
-                        (unsigned long long)atomic_load(&gauge_open_operations));
 }

@@ -13,30 +13,10 @@
 
 #include "base/buffer.h"
 #include "base/seal.h"
-#include "config/config.h"
-#include "loop/loop.h"
-#include "loop/transport.h"
-#include "loop/worker.h"
 #include "model/command.h"
-#include "storage/storage.h"
-#include "view/feed.h"
-#include "view/view.h"
-#include "webhook/webhook.h"
+#include "reconcile/world/options.h"
 
 struct reconcile;
-
-/* Everything is borrowed and outlives the reconciler. */
-struct reconcile_options {
-    struct loop *loop;
-    struct transport *upstream_transport;
-    struct transport *webhook_transport;
-    struct worker *worker; /* reads what Cleura sends */
-    struct storage *storage;
-    struct view *view;
-    struct feed *feed;
-    const struct config *config;
-    const struct seal_key *key;
-};
 
 struct reconcile *reconcile_new(const struct reconcile_options *options);
 /* The visitor that fills the reconciler from storage_load; before reconcile_start. */

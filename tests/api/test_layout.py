@@ -35,6 +35,14 @@ ROOMS = {
     "http": {"http/message", "http/connection"},
     "api": set(),
     "api/resources": {"api"},
+    "reconcile/world": set(),
+    "reconcile/answers": {"reconcile/world"},
+    "reconcile/operations": {"reconcile/world"},
+    "reconcile/observation": {"reconcile/world", "reconcile/answers", "reconcile/operations"},
+    "reconcile/lookups": {"reconcile/world", "reconcile/answers", "reconcile/observation"},
+    "reconcile/commands": {"reconcile/world", "reconcile/answers", "reconcile/operations", "reconcile/observation", "reconcile/lookups"},
+    "reconcile": {"reconcile/world", "reconcile/answers", "reconcile/operations", "reconcile/observation", "reconcile/lookups",
+                  "reconcile/commands"},
 }
 # The tables of the API name what each resource has: they alone look down into the room above them.
 TABLES = {"api/routes.c", "api/params.c"}
@@ -141,6 +149,9 @@ def test_rooms_have_an_order():
     ("http/message/query.c", "http/request.h"),
     ("http/connection/linger.c", "http/message/headers.h"),
     ("api/resources/webhooks.c", "api/resources/kubeconfig.h"),
+    ("reconcile/world/entity.c", "reconcile/operations/steps.h"),
+    ("reconcile/operations/steps.c", "reconcile/observation/observe.h"),
+    ("reconcile/observation/fresh.c", "reconcile/commands/commands.h"),
 ])
 def test_a_planted_breach_is_found(path, name):
     assert list(rooms_breached(path, [name])) and not list(rooms_breached(path, ["base/mem.h", path]))

@@ -19,7 +19,7 @@ ROUNDS = 4 if SANITIZED else 10
 FOUND = 5 if SANITIZED else 12  # clusters that appear at Cleura in each round
 FAMILIES = ([], ["cluster.*"], ["operation.*"], ["cluster.ready", "cluster.discovered", "operation.failed"])
 # An answer that was given at least so long before a kill is stored; one that was seen so long after a kill was not sent before it.
-NOTED_S, LATE_S = 1.0 * PATIENCE, 0.3 * PATIENCE
+NOTED_S = 5.0 * PATIENCE  # an answer of the receiver is in the store by then, on a busy machine, too
 
 Received = collections.namedtuple("Received", "at to id headers body status")  # status 0: the connection was cut
 
@@ -62,7 +62,7 @@ class Receivers:
         with self.lock:
             earlier = self.received[to, id]
             status = 204 if earlier or chance.random() > 0.1 else chance.choice((500, 0))
-            one = Received(time.monotonic(), to, id, headers, body, status)
+            one = Received(time.time(), to, id, headers, body, status)
             earlier.append(one)
         return one
 
@@ -94,12 +94,12 @@ def load(sim, d, rng, round):
 
 def kill_and_start(d, rng, kills):
     d.kill()
-    kills.append(time.monotonic())
+    kills.append(time.time())
     if rng.random() < 0.3:  # once more while it starts
         d.start(wait=False)
         time.sleep(rng.random() * 0.3 * PATIENCE)
         d.kill()
-        kills.append(time.monotonic())
+        kills.append(time.time())
     d.start()
 
 
@@ -132,8 +132,13 @@ def killed_between(kills, from_, to):
     return any(from_ <= at <= to for at in kills)
 
 
+def sent_at(received):
+    """By the daemon, in whole seconds: it may have been killed since, also long before the receiver was scheduled."""
+    return int(received.headers["webhook-timestamp"])
+
+
 def surely_noted_failures(came, kills):
-    return [r for r in came if r.status != 204 and not killed_between(kills, r.at - LATE_S, r.at + NOTED_S)]
+    return [r for r in came if r.status != 204 and not killed_between(kills, sent_at(r), r.at + NOTED_S)]
 
 
 def check_what_came(events, received, keys):
@@ -161,7 +166,7 @@ def check_log_of_one(i, rows, wanted, received, kills):
         assert (row["response_status"], row["error"], row["next_attempt_at"]) == (204, None, None), row
         assert len(surely_noted_failures(came, kills)) + 1 <= row["attempt"] <= len(came), (row, came, kills)
         for earlier, later in zip(good, good[1:]):
-            assert killed_between(kills, earlier.at - LATE_S, later.at), ("repeated without need", row, came, kills)
+            assert killed_between(kills, sent_at(earlier), later.at), ("repeated without need", row, came, kills)
 
 
 def test_wh16_wh17_kill_under_load_with_20_subscriptions(sim, make_shootd):
@@ -178,7 +183,7 @@ def test_wh16_wh17_kill_under_load_with_20_subscriptions(sim, make_shootd):
         load(sim, d, rng, round)
         time.sleep(rng.random() * 1.2 * PATIENCE)
         kill_and_start(d, rng, kills)
-    time.sleep(LATE_S)
+    time.sleep(1)  # what was sent before the last kill is told from what comes now
     load(sim, d, rng, ROUNDS)  # of this, every failure is noted
 
     wait_until(lambda: settled(d), timeout=45, interval=0.2, what="the last delivery")

@@ -1,0 +1,330 @@
+/*
+ * The audit log (AU-18, AU-19). What changes something is told in the transaction of the change. What was
+ * refused, and what gave a secret away, has no transaction: it gets one of its own, which is not waited for,
+ * and is left out while the store takes nothing. Of what was not done, a token gets so many entries a minute,
+ * and one that tells how many more there were. What had no effect (an equal PUT, a dry run, a repetition of
+ * a keyed request) is not told. Loop thread.
+ */
+#include "reconcile/answers/audit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "base/utf8.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+
+enum {
+    MEMBERS_MAX = 50,  /* names of members that one entry tells */
+    TEXT_MAX = 128,    /* bytes of one text of an entry: what a caller sends may be long */
+    NOT_DONE_MAX = 120 /* entries of a token in a minute about what was not done: further ones are counted */
+};
+#define MINUTE_US (60 * US_PER_S)
+
+/* Of a token that asks for what it does not get. */
+struct audit_limit {
+    UT_hash_handle hh;
+    char token_id[40];
+    char *token_name;
+    mono_us since; /* begin of the minute */
+    unsigned told;
+    unsigned left_out;
+};
+
+static char *cut(const char *text)
+{
+    return utf8_cut_copy(text, TEXT_MAX);
+}
+
+static void set_cut(json_t *doc, const char *key, const char *text)
+{
+    char *copy CLEANUP_FREE = cut(text);
+    json_set_str(doc, key, copy);
+}
+
+/* False when there is no room for more: bodies may have tens of thousands of members. */
+static bool add_member(json_t *names, const char *prefix, const char *name)
+{
+    if (json_array_size(names) >= MEMBERS_MAX)
+        return false;
+    char *whole CLEANUP_FREE = mem_printf("%s%s", prefix, name);
+    char *text CLEANUP_FREE = cut(whole);
+    (void)json_array_append_new(names, json_string(text));
+    return true;
+}
+
+/* Names of what the caller sent, never values; members of the spec one by one. */
+static json_t *members_of(const json_t *body)
+{
+    json_t *names = json_array();
+    const char *key, *inner;
+    json_t *value, *ignored;
+    json_object_foreach ((json_t *)(uintptr_t)body, key, value) {
+        if (strcmp(key, "spec") != 0 || !json_is_object(value)) {
+            if (!add_member(names, "", key))
+                break;
+            continue;
+        }
+        json_object_foreach (value, inner, ignored)
+            if (!add_member(names, "spec.", inner))
+                break;
+    }
+    return names;
+}
+
+/* What the path names below the project and the cluster, or what was made. */
+static const char *target_of(const struct command *cmd)
+{
+    bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
+    if (about_account)
+        return cmd->name;
+    if (cmd->item)
+        return cmd->item;
+    if (cmd->type == COMMAND_NODE_POOL)
+        return json_str(cmd->body, "name");
+    return cmd->id[0] ? cmd->id : NULL;
+}
+
+static const char *cluster_of(const struct command *cmd)
+{
+    if (cmd->name)
+        return cmd->project ? cmd->name : NULL;
+    return cmd->type == COMMAND_CLUSTER_CREATE ? json_str(cmd->body, "name") : NULL;
+}
+
+/* `code`: of the problem that answers, -1 for a success. */
+static struct audit_entry *entry_new(const struct command *cmd, wall_us now, int status, int code)
+{
+    bool denied = code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
+    struct audit_entry *e = MEM_NEW(struct audit_entry);
+    e->at = now;
+    e->token_id = cmd->token_id[0] ? mem_strdup(cmd->token_id) : NULL;
+    e->action = mem_strdup(cmd->action_name);
+    e->project = cut(cmd->project);
+    e->cluster = cut(cluster_of(cmd));
+    e->outcome = denied ? AUDIT_DENIED : code < 0 ? AUDIT_SUCCESS : AUDIT_ERROR;
+    char text[TIME_TEXT_BYTES];
+    json_t *doc CLEANUP_JSON = json_object();
+    json_set_str(doc, "at", time_rfc3339(now, true, text));
+    json_set_str(doc, "action", e->action);
+    json_set_str(doc, "outcome", audit_outcome_name(e->outcome));
+    json_set_take(doc, "status", status ? json_integer(status) : json_null());
+    json_set_str(doc, "code", code < 0 ? NULL : problem_kind((enum problem_code)code)->code);
+    json_set_str(doc, "token_id", e->token_id);
+    set_cut(doc, "token_name", cmd->token_name);
+    json_set_str(doc, "address", cmd->address[0] ? cmd->address : NULL);
+    json_set_str(doc, "project", e->project);
+    json_set_str(doc, "cluster", e->cluster);
+    set_cut(doc, "target", target_of(cmd));
+    json_set_take(doc, "members", members_of(cmd->body));
+    json_set_take(doc, "left_out", json_null());
+    json_set_str(doc, "operation_id", cmd->operation_id[0] ? cmd->operation_id : NULL);
+    json_set_str(doc, "request_id", cmd->request_id);
+    json_set_str(doc, "trace_id", cmd->trace.id[0] ? cmd->trace.id : NULL);
+    e->body = json_text(doc);
+    return e;
+}
+
+void audit_accepted(struct save *save, struct command *cmd)
+{
+    cmd->audited = true;
+    change_append_audit(save->set, entry_new(cmd, env_wall(save->r->env), cmd->status, -1));
+}
+
+static void append_alone(struct reconcile *r, struct audit_entry *e)
+{
+    struct save *save = save_new(r, NULL, NULL);
+    change_append_audit(save->set, e);
+    save_submit(save, true);
+}
+
+void audit_daemon(struct reconcile *r, const char *what)
+{
+    struct command *cmd = command_new(COMMAND_AUDIT);
+    cmd->action_name = what;
+    append_alone(r, entry_new(cmd, env_wall(r->env), 0, -1));
+    command_free(cmd);
+}
+
+/* ---- what was not done: a broken client neither fills the disk nor hides what others do ---- */
+
+static void tell_left_out(struct reconcile *r, const struct audit_limit *limit)
+{
+    struct command *cmd = command_new(COMMAND_AUDIT);
+    cmd->action_name = "audit.left_out";
+    memcpy(cmd->token_id, limit->token_id, sizeof(cmd->token_id));
+    cmd->token_name = mem_strdup(limit->token_name);
+    struct audit_entry *e = entry_new(cmd, env_wall(r->env), 0, -1);
+    json_t *doc CLEANUP_JSON = json_parse_lenient(e->body, strlen(e->body), NULL);
+    json_set_int(doc, "left_out", limit->left_out);
+    free(e->body);
+    e->body = json_text(doc);
+    append_alone(r, e);
+    command_free(cmd);
+}
+
+static void limit_end(struct reconcile *r, struct audit_limit *limit)
+{
+    HASH_DEL(r->audit_limits, limit);
+    free(limit->token_name);
+    free(limit);
+}
+
+void audit_tick(struct reconcile *r, bool all)
+{
+    struct audit_limit *limit, *next;
+    HASH_ITER (hh, r->audit_limits, limit, next) {
+        if (!all && env_mono(r->env) - limit->since < MINUTE_US)
+            continue;
+        if (limit->left_out)
+            tell_left_out(r, limit);
+        limit_end(r, limit);
+    }
+}
+
+void audit_free(struct reconcile *r)
+{
+    struct audit_limit *limit, *next;
+    HASH_ITER (hh, r->audit_limits, limit, next)
+        limit_end(r, limit);
+}
+
+static bool is_within_limit(struct reconcile *r, const struct command *cmd)
+{
+    struct audit_limit *limit;
+    HASH_FIND_STR(r->audit_limits, cmd->token_id, limit);
+    if (!limit) {
+        limit = MEM_NEW(struct audit_limit);
+        memcpy(limit->token_id, cmd->token_id, sizeof(limit->token_id));
+        limit->token_name = mem_strdup(cmd->token_name);
+        limit->since = env_mono(r->env);
+        HASH_ADD_STR(r->audit_limits, token_id, limit);
+    }
+    if (limit->told < NOT_DONE_MAX) {
+        limit->told++;
+        return true;
+    }
+    limit->left_out++;
+    return false;
+}
+
+static void tell_not_done(struct reconcile *r, const struct command *cmd)
+{
+    enum problem_code code = cmd->problem->code;
+    if (is_within_limit(r, cmd))
+        append_alone(r, entry_new(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
+}
+
+void command_audit_denied(struct reconcile *r, struct command *cmd)
+{
+    tell_not_done(r, cmd);
+    reply_give_back(cmd);
+}
+
+/* ---- what was answered ---- */
+
+static bool gives_a_secret(const struct command *cmd)
+{
+    return cmd->type == COMMAND_KUBECONFIG || (cmd->replayed && cmd->answer_is_secret) ||
+           (cmd->type == COMMAND_LOOKUP &&
+            (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY));
+}
+
+/* Their effect is at Cleura, and no transaction of ours tells of it. */
+static bool acts_on_an_account(const struct command *cmd)
+{
+    return cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
+}
+
+void audit_answered(struct command *cmd)
+{
+    struct reconcile *r = cmd->decided_by;
+    bool told = gives_a_secret(cmd) || acts_on_an_account(cmd);
+    if (!r || r->stopping || cmd->audited || cmd->dry_run || !cmd->action_name ||
+        cmd->type == COMMAND_AUDIT_DENIED)
+        return;
+    if (!cmd->problem && told)
+        append_alone(r, entry_new(cmd, env_wall(r->env), cmd->status, -1));
+    else if (cmd->problem && (told || command_writes(cmd->type)))
+        tell_not_done(r, cmd);
+}
+
+/* ---- pages ---- */
+
+struct audit_answer {
+    struct loop_task task;
+    struct command *cmd;
+    enum store_status status;
+    struct audit_page *page;
+};
+
+static void answer_free(struct audit_answer *a)
+{
+    audit_page_free(a->page);
+    free(a);
+}
+
+/* The loop has ended, and with it whatever could decide more. */
+static void answer_drop(struct loop_task *task)
+{
+    struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
+    command_drop(a->cmd);
+    answer_free(a);
+}
+
+/* The stored text, with its number as first member. */
+static void add_entry(struct buffer *out, const struct audit_entry *e)
+{
+    (void)buffer_printf(out, "%s{\"sequence\":%lld,%s", out->len > 1 ? "," : "", (long long)e->sequence,
+                        e->body + 1);
+}
+
+static void reply_page(struct command *cmd, const struct audit_page *page)
+{
+    enum { MAX_BYTES = 64 * 1024 * 1024 };
+    struct buffer out;
+    size_t len;
+    bool full = page->count == (size_t)cmd->audit.limit;
+    buffer_init(&out, MAX_BYTES);
+    (void)buffer_add_str(&out, "[");
+    for (size_t i = 0; i < page->count; i++)
+        add_entry(&out, &page->entries[i]);
+    (void)buffer_add_str(&out, "]");
+    cmd->next = full ? page->entries[page->count - 1].sequence : 0;
+    cmd->status = 200;
+    cmd->answer = buffer_take(&out, &len);
+    reply_give_back(cmd);
+}
+
+static void on_page(struct loop_task *task)
+{
+    struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
+    struct command *cmd = a->cmd;
+    if (a->status == STORE_OK && a->page)
+        reply_page(cmd, a->page);
+    else
+        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the audit log cannot be read"));
+    answer_free(a);
+}
+
+/* Reader thread: only passes the page on. */
+static void on_page_read(void *ctx, enum store_status status, struct audit_page *page)
+{
+    struct audit_answer *a = ctx;
+    struct reconcile *r = a->cmd->decided_by;
+    a->status = status;
+    a->page = page;
+    loop_post(r->o.loop, &a->task);
+}
+
+void command_audit(struct reconcile *r, struct command *cmd)
+{
+    struct audit_answer *a = MEM_NEW(struct audit_answer);
+    a->task = (struct loop_task){.run = on_page, .drop = answer_drop};
+    a->cmd = cmd;
+    storage_query_audit(r->o.storage, &cmd->audit, on_page_read, a);
+}

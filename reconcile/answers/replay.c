@@ -1,0 +1,172 @@
+/*
+ * Requests with an Idempotency-Key (HT-46 to HT-49). What a POST brought about is stored together with the
+ * answer to it, so a repetition finds both or neither, whatever happened in between. Refusals had no effect
+ * and are not kept: they are decided anew. While a request is being decided its key is held in memory; from
+ * the commit on the row stands for it. Loop thread, but for the reader's callback.
+ */
+#include "reconcile/answers/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+
+struct held_key {
+    UT_hash_handle hh;
+    char key[REPLAY_DIGEST_BYTES];
+    struct reconcile *r;
+};
+
+struct search {
+    struct loop_task task;
+    struct reconcile *r;
+    struct command *cmd;
+    enum store_status status;
+    struct replay *found;
+};
+
+void replay_let_go(struct command *cmd)
+{
+    struct held_key *held = TAKE_PTR(cmd->key_held);
+    if (!held)
+        return;
+    HASH_DEL(held->r->held_keys, held);
+    free(held);
+}
+
+void replays_free(struct reconcile *r)
+{
+    struct held_key *held, *next;
+    HASH_ITER (hh, r->held_keys, held, next) {
+        HASH_DEL(r->held_keys, held);
+        free(held);
+    }
+}
+
+static char *seal_context(const char *key)
+{
+    return mem_printf("replay|%s", key);
+}
+
+void replay_keep(struct save *save, const struct command *cmd)
+{
+    const struct command_idempotency *idempotency = &cmd->idempotency;
+    if (!*idempotency->key)
+        return;
+    char *context CLEANUP_FREE = seal_context(idempotency->key);
+    struct replay *p = MEM_NEW(struct replay);
+    memcpy(p->key, idempotency->key, sizeof(p->key));
+    memcpy(p->fingerprint, idempotency->fingerprint, sizeof(p->fingerprint));
+    p->status = cmd->status;
+    p->secret = cmd->answer_is_secret;
+    memcpy(p->etag, cmd->etag, sizeof(p->etag));
+    p->location = mem_strdup(cmd->location);
+    p->retry_after_s = cmd->retry_after_s;
+    memcpy(p->operation_id, cmd->operation_id, sizeof(p->operation_id));
+    p->sealed_body = seal(save->r->o.key, save->r->env, context, cmd->answer, &p->sealed_body_len);
+    p->created_at = env_wall(save->r->env);
+    change_put_replay(save->set, p);
+}
+
+/* ---- look-up ---- */
+
+/* False when the stored answer cannot be opened: the key of the installation was replaced. */
+static bool replay_answer(struct reconcile *r, struct command *cmd, const struct replay *p)
+{
+    char *context CLEANUP_FREE = seal_context(p->key);
+    char *body = seal_open(r->o.key, context, p->sealed_body, p->sealed_body_len);
+    if (!body)
+        return false;
+    cmd->status = p->status;
+    cmd->answer = body;
+    cmd->answer_is_secret = p->secret;
+    memcpy(cmd->etag, p->etag, sizeof(cmd->etag));
+    cmd->location = mem_strdup(p->location);
+    cmd->retry_after_s = p->retry_after_s;
+    memcpy(cmd->operation_id, p->operation_id, sizeof(cmd->operation_id));
+    cmd->replayed = true;
+    reply_prepared(r, cmd);
+    return true;
+}
+
+static void settle(struct search *s)
+{
+    struct command *cmd = s->cmd;
+    const struct replay *p = s->found;
+    bool is_kept = p && env_wall(s->r->env) - p->created_at < REPLAY_KEPT_US;
+    if (s->status != STORE_OK && s->status != STORE_NONE) {
+        struct problem *problem =
+            problem_new(PROBLEM_STORE_UNAVAILABLE, "whether the key was used before cannot be read");
+        problem->retry_after_s = 5;
+        reply_problem(cmd, problem);
+    } else if (is_kept && strcmp(p->fingerprint, cmd->idempotency.fingerprint) != 0) {
+        reply_problem(cmd, problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
+                                       "the key was used for another request within 24 hours"));
+    } else if (!is_kept || !replay_answer(s->r, cmd, p)) {
+        cmd->key_known = true;
+        s->r->reactions.decide(s->r, cmd);
+    }
+}
+
+static void on_found(struct loop_task *task)
+{
+    struct search *s = CONTAINER_OF(task, struct search, task);
+    settle(s);
+    replay_free(s->found);
+    free(s);
+}
+
+static void drop(struct loop_task *task)
+{
+    struct search *s = CONTAINER_OF(task, struct search, task);
+    command_drop(s->cmd);
+    replay_free(s->found);
+    free(s);
+}
+
+/* Reader thread: only passes it on. */
+static void on_read(void *ctx, enum store_status status, struct replay *found)
+{
+    struct search *s = ctx;
+    s->status = status;
+    s->found = found;
+    loop_post(s->r->o.loop, &s->task);
+}
+
+/* False when somebody else holds the key. */
+static bool hold(struct reconcile *r, struct command *cmd)
+{
+    struct held_key *held;
+    HASH_FIND_STR(r->held_keys, cmd->idempotency.key, held);
+    if (held)
+        return false;
+    held = MEM_NEW(struct held_key);
+    memcpy(held->key, cmd->idempotency.key, sizeof(held->key));
+    held->r = r;
+    HASH_ADD_STR(r->held_keys, key, held);
+    cmd->key_held = held;
+    return true;
+}
+
+bool replay_take(struct reconcile *r, struct command *cmd)
+{
+    if (!*cmd->idempotency.key || cmd->key_known)
+        return false;
+    if (!hold(r, cmd)) {
+        struct problem *p =
+            problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is being decided");
+        p->retry_after_s = 1;
+        reply_problem(cmd, p);
+        return true;
+    }
+    struct search *s = MEM_NEW(struct search);
+    s->task = (struct loop_task){.run = on_found, .drop = drop};
+    s->r = r;
+    s->cmd = cmd;
+    storage_query_replay(r->o.storage, cmd->idempotency.key, on_read, s);
+    return true;
+}

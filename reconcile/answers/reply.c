@@ -1,0 +1,141 @@
+/* How commands are answered. The command belongs to the HTTP side again after each of these. */
+#include "reconcile/answers/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/answers/audit.h"
+#include "reconcile/answers/replay.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+enum { RETRY_AFTER_ACCEPTED_S = 5 };
+
+/* The caller sent a part of what was checked: pointers begin where that part does. */
+static void shorten_pointers(json_t *faults, const char *prefix)
+{
+    size_t i, len = strlen(prefix);
+    json_t *fault;
+    json_array_foreach (faults, i, fault) {
+        const char *pointer = json_str_or(fault, "pointer", "");
+        if (strncmp(pointer, prefix, len) != 0 || (pointer[len] && pointer[len] != '/'))
+            continue;
+        char *rest CLEANUP_FREE = mem_printf("#%s", pointer + len);
+        json_set_str(fault, "pointer", rest);
+    }
+}
+
+void reply_fit_faults(const struct command *cmd, struct problem *problem)
+{
+    if (cmd->fault_pointer)
+        shorten_pointers(problem->faults, cmd->fault_pointer);
+}
+
+void command_keep(struct save *save, struct command *cmd)
+{
+    replay_keep(save, cmd);
+    audit_accepted(save, cmd);
+}
+
+void reply_give_back(struct command *cmd)
+{
+    replay_let_go(cmd);
+    audit_answered(cmd);
+    cmd->reply(cmd);
+}
+
+void reply_problem(struct command *cmd, struct problem *problem)
+{
+    reply_fit_faults(cmd, problem);
+    problem_free(cmd->problem);
+    cmd->problem = problem;
+    cmd->retry_after_s = problem->retry_after_s;
+    reply_give_back(cmd);
+}
+
+void reply_stopping(struct command *cmd)
+{
+    struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    p->retry_after_s = 5;
+    reply_problem(cmd, p);
+}
+
+void reply_prepare(struct command *cmd, int status, json_t *body)
+{
+    mem_free_secret(cmd->answer);
+    cmd->status = status;
+    cmd->answer = body ? json_text(body) : NULL;
+    if (cmd->answer_is_secret)
+        json_wipe(body);
+    json_decref(body);
+}
+
+void reply_json(struct command *cmd, int status, json_t *body)
+{
+    reply_prepare(cmd, status, body);
+    reply_give_back(cmd);
+}
+
+void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
+                           const struct operation *op)
+{
+    if (!op)
+        op = e->op;
+    free(TAKE_PTR(cmd->location));
+    cmd->retry_after_s = 0;
+    cmd->operation_id[0] = '\0';
+    render_cluster_etag(e->cluster, op, cmd->etag);
+    if (status == 202 && op) {
+        cmd->location = mem_printf("/v1/operations/%s", op->id);
+        cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+        memcpy(cmd->operation_id, op->id, sizeof(cmd->operation_id));
+    } else if (status == 201) {
+        cmd->location = mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
+    }
+    reply_prepare(cmd, status, render_cluster(e->cluster, op));
+}
+
+static void on_kept(struct save *save)
+{
+    if (save->status == STORE_OK) {
+        reply_prepared(save->r, save->ctx);
+        return;
+    }
+    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the answer could not be kept for its key");
+    p->retry_after_s = 5;
+    reply_problem(save->ctx, p);
+}
+
+void reply_unchanged(struct reconcile *r, struct command *cmd)
+{
+    if (!*cmd->idempotency.key) {
+        reply_prepared(r, cmd);
+        return;
+    }
+    struct save *save = save_answer(r, on_kept, cmd);
+    replay_keep(save, cmd);
+    save_submit(save, true);
+}
+
+void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op)
+{
+    reply_prepare_cluster(cmd, status, e, op);
+    reply_unchanged(e->r, cmd);
+}
+
+void reply_prepare_operation(struct command *cmd, int status, const struct operation *op)
+{
+    render_operation_etag(op, cmd->etag);
+    reply_prepare(cmd, status, render_operation(op));
+}
+
+void reply_operation(struct command *cmd, const struct operation *op)
+{
+    if (!operation_status_is_final(op->status))
+        cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+    reply_prepare_operation(cmd, 200, op);
+    reply_give_back(cmd);
+}

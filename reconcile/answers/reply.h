@@ -1,0 +1,36 @@
+/* How commands are answered. Loop thread. */
+#ifndef RECONCILE_ANSWERS_REPLY_H
+#define RECONCILE_ANSWERS_REPLY_H
+
+#include "model/command.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+
+/* Each answers and gives the command back. Problem and body are taken. */
+void reply_problem(struct command *cmd, struct problem *problem);
+/* 503: shootd is stopping. */
+void reply_stopping(struct command *cmd);
+/* Makes the pointers of faults fit what the caller sent. */
+void reply_fit_faults(const struct command *cmd, struct problem *problem);
+void reply_json(struct command *cmd, int status, json_t *body);
+/* Fills in the answer without giving it: what is promised now is answered when it is durable. Body is taken.
+ */
+void reply_prepare(struct command *cmd, int status, json_t *body);
+void reply_prepare_cluster(struct command *cmd, int status, const struct entity *e,
+                           const struct operation *op);
+void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);
+/* Gives what was prepared; an accepted operation is waited for first when the caller asked for that. */
+void reply_prepared(struct reconcile *r, struct command *cmd);
+/* The last thing that the deciding side does with a command. */
+void reply_give_back(struct command *cmd);
+/* Gives what was prepared for a request that changed nothing: with a key, it is bound to this answer first
+ * (HT-48). */
+void reply_unchanged(struct reconcile *r, struct command *cmd);
+/* So with a cluster. `op` is the operation that answers this caller; NULL: the entity's own. */
+void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
+void reply_operation(struct command *cmd, const struct operation *op);
+/* Of a request that is accepted: its prepared answer is kept for repetitions, the audit log tells of it. */
+void command_keep(struct save *save, struct command *cmd);
+void command_operation_wait(struct reconcile *r, struct command *cmd);
+
+#endif

@@ -1,0 +1,358 @@
+/*
+ * Accounts: what their lanes report (tokens to remember, login states to tell of), and logins by hand: a
+ * command waits until Cleura sent a code, or until the token that it bought is in the store. Loop thread.
+ */
+#include "reconcile/commands/accounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/body.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/account.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+/* ---- shown ---- */
+
+static json_t *render_second_factor(const struct upstream_account_status *status)
+{
+    json_t *doc = json_object();
+    json_t *methods = json_array();
+    if (status->sms)
+        (void)json_array_append_new(methods, json_string("sms"));
+    if (status->webauthn)
+        (void)json_array_append_new(methods, json_string("webauthn"));
+    json_set_take(doc, "methods", methods);
+    json_set_bool(doc, "verification_pending", status->verification_pending);
+    return doc;
+}
+
+/* Without its projects: which of them are shown depends on who asks. */
+static json_t *render_account(const struct account *a)
+{
+    struct upstream_account_status status;
+    upstream_account_status(a->lane, &status);
+    json_t *doc = json_object();
+    json_set_str(doc, "name", a->config->name);
+    json_set_str(doc, "cloud", a->config->cloud);
+    json_set_str(doc, "url", a->config->url);
+    json_set_str(doc, "api", a->config->api == API_V1 ? "v1" : "v2");
+    json_set_str(doc, "login_state", login_state_name(status.login));
+    json_set_str(doc, "login_message", status.login_message);
+    json_set_take(doc, "two_factor", render_second_factor(&status));
+    json_set_str(doc, "token_source", status.token_source);
+    json_set_take(doc, "token_at", time_or_null(status.token_at));
+    json_set_take(doc, "next_login_at", time_or_null(status.next_login_at));
+    json_set_take(doc, "last_contact_at", time_or_null(status.last_contact_at));
+    json_t *lane = json_object();
+    json_set_int(lane, "queue_depth", status.queue_depth);
+    json_set_int(lane, "in_flight", status.in_flight);
+    json_set_take(doc, "lane", lane);
+    return doc;
+}
+
+/* With all of them: who may log an account in sees every project of it. */
+static json_t *render_whole_account(const struct account *a)
+{
+    json_t *doc = render_account(a);
+    json_t *projects = json_array();
+    for (const struct project *p = a->r->projects; p; p = p->hh.next)
+        if (p->config->account == a->config)
+            (void)json_array_append_new(projects, json_string(p->config->name));
+    json_set_take(doc, "projects", projects);
+    return doc;
+}
+
+void account_show(struct account *a)
+{
+    json_t *doc CLEANUP_JSON = render_account(a);
+    char *text = json_text(doc);
+    if (a->shown && !strcmp(a->shown, text)) {
+        free(text);
+        return;
+    }
+    mem_set_str(&a->shown, text);
+    view_set(a->r->o.view, VIEW_ACCOUNTS, a->config->name, view_blob_new("", text, 0, NULL, NULL));
+}
+
+/* ---- remembered and told ---- */
+
+static struct account_state *state_copy(const struct account_state *state)
+{
+    json_t *doc CLEANUP_JSON = account_state_to_json(state);
+    return account_state_from_json(doc);
+}
+
+static void save_account(struct save *save, const struct account *a)
+{
+    change_put_account(save->set, state_copy(a->remembered));
+    save_submit(save, false);
+}
+
+static void on_remember(void *ctx, const struct account_state *state)
+{
+    struct account *a = ctx;
+    bool told = a->remembered->failed_told;
+    account_state_free(a->remembered);
+    a->remembered = state_copy(state);
+    a->remembered->failed_told = told;
+    save_account(save_new(a->r, NULL, NULL), a);
+}
+
+static unsigned take_up_operation(struct walk *w, struct entity *e)
+{
+    if (e->project->account != CONTAINER_OF(w, struct account, resumption) || !entity_has_open_operation(e))
+        return WALK_PASSED_BY;
+    steps_advance(e);
+    return WALK_CHANGED;
+}
+
+/* What waited for a login is taken up at once. */
+static void resume_work(struct account *a)
+{
+    struct reconcile *r = a->r;
+    for (struct project *p = r->projects; p; p = p->hh.next) {
+        if (p->account != a)
+            continue;
+        p->discovery_due = env_mono(r->env);
+        poll_rearm(p);
+        if (!p->state->catalog)
+            catalog_fetch(p);
+    }
+    walk_all(r, &a->resumption);
+}
+
+/* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
+static void tell(struct account *a, bool failed, const char *message)
+{
+    a->remembered->failed_told = failed;
+    struct save *save = save_new(a->r, NULL, NULL);
+    emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
+                 message ? message : "Login works again");
+    save_account(save, a);
+}
+
+static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state,
+                             const char *message)
+{
+    struct account *a = ctx;
+    bool failed = state == LOGIN_REJECTED || state == LOGIN_TWO_FACTOR || state == LOGIN_NO_PASSWORD ||
+                  state == LOGIN_UNREACHABLE;
+    if (!a->lane)
+        return;
+    (void)lane;
+    account_show(a);
+    for (struct project *p = a->r->projects; p; p = p->hh.next)
+        if (p->account == a)
+            project_show(p);
+    if (failed == a->remembered->failed_told || (!failed && state != LOGIN_OK))
+        return;
+    tell(a, failed, message);
+    if (!failed && !a->r->stopping)
+        resume_work(a);
+}
+
+/* ---- by hand ---- */
+
+static const struct {
+    enum problem_code problem;
+    int retry_after_s; /* when the lane does not say */
+} outcomes[LOGIN_OUTCOME_MAX_] = {
+    [LOGIN_OUTCOME_OK] = {PROBLEM_INTERNAL_ERROR, 0}, /* these two are no problems */
+    [LOGIN_OUTCOME_CODE_SENT] = {PROBLEM_INTERNAL_ERROR, 0},
+    [LOGIN_OUTCOME_BUSY] = {PROBLEM_TOO_MANY_REQUESTS, 2},
+    [LOGIN_OUTCOME_GUARDED] = {PROBLEM_TOO_MANY_REQUESTS, 5},
+    [LOGIN_OUTCOME_REFUSED] = {PROBLEM_UPSTREAM_LOGIN_FAILED, 5},
+    [LOGIN_OUTCOME_NO_SMS] = {PROBLEM_SECOND_FACTOR_UNUSABLE, 0},
+    [LOGIN_OUTCOME_NOTHING] = {PROBLEM_UPSTREAM_LOGIN_FAILED, 30},
+    [LOGIN_OUTCOME_WRONG_CODE] = {PROBLEM_WRONG_CODE, 5},
+    [LOGIN_OUTCOME_NO_CODE] = {PROBLEM_NO_CODE_AWAITED, 0},
+    [LOGIN_OUTCOME_UNREACHABLE] = {PROBLEM_UPSTREAM_UNAVAILABLE, 10},
+};
+
+static void refuse(struct list *waiters, const struct upstream_login_end *end)
+{
+    LIST_FOR_EACH_SAFE (it, next, waiters) {
+        struct problem *p = problem_new(outcomes[end->outcome].problem, "%s", end->message);
+        p->retry_after_s = end->retry_after_s ? end->retry_after_s : outcomes[end->outcome].retry_after_s;
+        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), p);
+    }
+}
+
+static void reply_login(struct list *waiters, const struct account *a, int status, const char *word)
+{
+    LIST_FOR_EACH_SAFE (it, next, waiters) {
+        json_t *doc = json_object();
+        json_set_str(doc, "status", word);
+        json_set_take(doc, "expires_in_seconds",
+                      status == 202 ? json_integer(UPSTREAM_CODE_GOOD_S) : json_null());
+        json_set_take(doc, "account", render_whole_account(a));
+        reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), status, doc);
+    }
+}
+
+static void on_login_saved(struct save *save)
+{
+    struct account *a = save->ctx;
+    reply_login(&a->login_waiters, a, 200, "ok");
+}
+
+static void on_verify_saved(struct save *save)
+{
+    struct account *a = save->ctx;
+    LIST_FOR_EACH_SAFE (it, next, &a->verify_waiters)
+        reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
+}
+
+/* Whoever asks next sees what the answer told. */
+static void show_now(struct account *a)
+{
+    account_show(a);
+    view_publish(a->r->o.view);
+}
+
+static void on_login_end(void *ctx, const struct upstream_login_end *end)
+{
+    struct account *a = ctx;
+    show_now(a);
+    if (end->outcome == LOGIN_OUTCOME_OK)
+        save_account(save_new(a->r, on_login_saved, a), a);
+    else if (end->outcome == LOGIN_OUTCOME_CODE_SENT)
+        reply_login(&a->login_waiters, a, 202, "code_sent");
+    else
+        refuse(&a->login_waiters, end);
+}
+
+static void on_verify_end(void *ctx, const struct upstream_login_end *end)
+{
+    struct account *a = ctx;
+    show_now(a);
+    if (end->outcome == LOGIN_OUTCOME_OK)
+        save_account(save_new(a->r, on_verify_saved, a), a);
+    else
+        refuse(&a->verify_waiters, end);
+}
+
+static void on_wait_deadline(struct waiting *w)
+{
+    reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT,
+                                            "Cleura did not answer in time; GET /v1/accounts tells whether a "
+                                            "code is awaited"));
+}
+
+/* NULL after an answer. The HTTP side looked whether the caller may. */
+static struct account *find_account(struct reconcile *r, struct command *cmd)
+{
+    for (size_t i = 0; i < r->account_count; i++)
+        if (!strcmp(r->accounts[i].config->name, cmd->name))
+            return &r->accounts[i];
+    reply_problem(cmd, problem_new(PROBLEM_ACCOUNT_NOT_FOUND, "no account '%s'", cmd->name));
+    return NULL;
+}
+
+void command_account_login(struct reconcile *r, struct command *cmd)
+{
+    struct account *a = find_account(r, cmd);
+    if (!a)
+        return;
+    mono_us deadline = cmd->deadline;
+    bool first = list_is_empty(&a->login_waiters);
+    log_info("login by hand", "account", a->config->name, "by", cmd->token_name, "request_id",
+             cmd->request_id);
+    (void)wait_new(r, cmd, &a->login_waiters, on_wait_deadline);
+    if (first) /* else one login answers them all */
+        upstream_login(a->lane, deadline, on_login_end, a);
+}
+
+enum { CODE_MAX_DIGITS = 10 };
+
+/* Cleura wants an integer; people paste text, with or without leading zeros. False when it is neither. */
+static bool read_code(const json_t *value, int64_t *ret_code)
+{
+    const char *text = json_string_value(value);
+    *ret_code = json_is_integer(value) ? json_integer_value(value) : -1;
+    if (text) {
+        size_t len = strlen(text);
+        if (!len || len > CODE_MAX_DIGITS || strspn(text, "0123456789") != len)
+            return false;
+        *ret_code = strtoll(text, NULL, 10);
+    }
+    return *ret_code >= 0 && *ret_code <= 9999999999;
+}
+
+/* Never quotes the code. */
+static struct problem *check_code(const json_t *body, int64_t *ret_code)
+{
+    static const char *const members[] = {"code"};
+    struct problem *faults = NULL;
+    body_check_members(body, members, ARRAY_LEN(members), &faults);
+    if (!read_code(json_object_get(body, "code"), ret_code))
+        problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/code", "wrong_form", NULL,
+                          "is required: the digits of the SMS, as text or as an integer");
+    return faults;
+}
+
+void command_account_verify(struct reconcile *r, struct command *cmd)
+{
+    int64_t code;
+    struct account *a = find_account(r, cmd);
+    if (!a)
+        return;
+    struct problem *faults = check_code(cmd->body, &code);
+    if (!faults && !list_is_empty(&a->verify_waiters)) {
+        faults = problem_new(PROBLEM_TOO_MANY_REQUESTS, "another code is being checked");
+        faults->retry_after_s = 2;
+    }
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    mono_us deadline = cmd->deadline;
+    log_info("code given by hand", "account", a->config->name, "by", cmd->token_name, "request_id",
+             cmd->request_id);
+    (void)wait_new(r, cmd, &a->verify_waiters, on_wait_deadline);
+    upstream_verify(a->lane, code, deadline, on_verify_end, a);
+}
+
+/* ---- life ---- */
+
+void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
+                   const struct account_state *remembered)
+{
+    a->r = r;
+    a->config = config;
+    list_init(&a->login_waiters);
+    list_init(&a->verify_waiters);
+    a->resumption = (struct walk){.name = "taking up what waited for a login", .visit = take_up_operation};
+    if (remembered) {
+        a->remembered = state_copy(remembered);
+    } else {
+        a->remembered = MEM_NEW(struct account_state);
+        a->remembered->name = mem_strdup(config->name);
+    }
+    const struct upstream_account_events events = {
+        .ctx = a, .remember = on_remember, .login_changed = on_login_changed};
+    a->lane = upstream_account_new(r->o.loop, r->o.upstream_transport, r->o.worker, config, r->o.key,
+                                   remembered, r->o.config->limits.queue_length, &events);
+    account_show(a);
+}
+
+void account_done(struct account *a)
+{
+    upstream_account_free(a->lane);
+    account_state_free(a->remembered);
+    free(a->shown);
+}

@@ -1,0 +1,144 @@
+#include "reconcile/commands/body.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/world.h"
+
+enum { LIST_MAX = 200 };
+
+void body_check_members(const json_t *body, const char *const *known, size_t count, struct problem **faults)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)body, name, value) {
+        bool found = false;
+        for (size_t i = 0; i < count && !found; i++)
+            found = !strcmp(known[i], name);
+        if (found)
+            continue;
+        json_t *valid = json_array();
+        for (size_t i = 0; i < count; i++)
+            (void)json_array_append_new(valid, json_string(known[i]));
+        char *here CLEANUP_FREE = json_pointer_to("#", name);
+        BODY_FAULT(faults, here, "unknown_member", valid, "is not a member that exists here");
+    }
+}
+
+/* False after a fault, or when there is nothing to look at. */
+static bool is_list(const json_t *body, const char *member, struct problem **faults)
+{
+    const json_t *list = json_object_get(body, member);
+    bool fits = json_array_size(list) <= LIST_MAX;
+    if (!list || json_is_null(list) || (json_is_array(list) && fits))
+        return json_is_array(list);
+    char *pointer CLEANUP_FREE = mem_printf("#/%s", member);
+    if (!fits) {
+        BODY_FAULT(faults, pointer, "too_many", NULL, "must have at most %d items", LIST_MAX);
+        return false;
+    }
+    BODY_FAULT(faults, pointer, "wrong_type", NULL, "must be an array of strings");
+    return false;
+}
+
+static void fault_at_item(const char *member, size_t i, const json_t *item, json_t *valid,
+                          struct problem **faults)
+{
+    char *here CLEANUP_FREE = mem_printf("#/%s/%zu", member, i);
+    BODY_FAULT(faults, here, "unknown_value", valid, "'%s' is not known",
+               json_is_string(item) ? json_string_value(item) : "?");
+}
+
+static json_t *visible_projects(struct reconcile *r, const struct command *cmd)
+{
+    json_t *names = json_array();
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        if (projects_include(cmd->token_projects, p->config->name))
+            (void)json_array_append_new(names, json_string(p->config->name));
+    if (projects_include(cmd->token_projects, "*"))
+        (void)json_array_append_new(names, json_string("*"));
+    return names;
+}
+
+void body_check_projects(struct reconcile *r, const struct command *cmd, const char *member,
+                         struct problem **faults)
+{
+    size_t i;
+    json_t *item;
+    if (!is_list(cmd->body, member, faults))
+        return;
+    json_array_foreach (json_arr(cmd->body, member), i, item) {
+        const char *name = json_string_value(item);
+        bool exists = name && (!strcmp(name, "*") || project_find(r, name));
+        if (!exists || !projects_include(cmd->token_projects, name))
+            fault_at_item(member, i, item, visible_projects(r, cmd), faults);
+    }
+}
+
+static bool event_pattern_is_valid(const char *pattern)
+{
+    size_t len = strlen(pattern);
+    if (!strcmp(pattern, "*"))
+        return true;
+    if (len < 3 || strcmp(pattern + len - 2, ".*") != 0)
+        return event_type_from_name(pattern) >= 0;
+    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+        if (!strncmp(event_type_name((enum event_type)i), pattern, len - 1))
+            return true;
+    return false;
+}
+
+static json_t *all_event_types(void)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+        (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
+    return names;
+}
+
+void body_check_event_types(const json_t *body, const char *member, struct problem **faults)
+{
+    size_t i;
+    json_t *item;
+    if (!is_list(body, member, faults))
+        return;
+    json_array_foreach (json_arr(body, member), i, item)
+        if (!json_is_string(item) || !event_pattern_is_valid(json_string_value(item)))
+            fault_at_item(member, i, item, all_event_types(), faults);
+}
+
+void body_check_text(const json_t *body, const char *member, size_t max, struct problem **faults)
+{
+    const json_t *value = json_object_get(body, member);
+    char *pointer CLEANUP_FREE = mem_printf("#/%s", member);
+    if (!value || json_is_null(value))
+        return;
+    if (!json_is_string(value))
+        BODY_FAULT(faults, pointer, "wrong_type", NULL, "must be a string");
+    else if (json_string_length(value) > max)
+        BODY_FAULT(faults, pointer, "wrong_length", NULL, "must have at most %zu bytes", max);
+}
+
+void body_check_number(const json_t *body, const char *member, int64_t min, int64_t max, bool nullable,
+                       struct problem **faults)
+{
+    const json_t *value = json_object_get(body, member);
+    char *pointer CLEANUP_FREE = mem_printf("#/%s", member);
+    if (!value || (nullable && json_is_null(value)))
+        return;
+    if (!json_is_integer(value))
+        BODY_FAULT(faults, pointer, "wrong_type", NULL, "must be a whole number");
+    else if (json_integer_value(value) < min || json_integer_value(value) > max)
+        BODY_FAULT(faults, pointer, "out_of_range", NULL, "must be %lld to %lld", (long long)min,
+                   (long long)max);
+}
+
+void body_prepare_secret(struct command *cmd, int status, json_t *doc, const char *member, char *secret)
+{
+    json_set_str(doc, member, secret);
+    cmd->answer_is_secret = true;
+    reply_prepare(cmd, status, doc);
+    mem_free_secret(secret);
+}

@@ -1,0 +1,140 @@
+/*
+ * Cancelling (AO-9): nothing more of an operation is begun. What Cleura has been asked for goes on to its
+ * end; an operation of which everything was sent cannot be cancelled. The wish stays as it was accepted: what
+ * was not carried out shows as drift. Loop thread.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/operations/ends.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/assess.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+
+static void refuse(struct command *cmd, const struct operation *op, const char *why)
+{
+    struct problem *p = problem_new(PROBLEM_OPERATION_NOT_CANCELLABLE, "%s", why);
+    p->extra = json_object();
+    json_set_str(p->extra, "operation_id", op->id);
+    reply_problem(cmd, p);
+}
+
+static void prepare(struct command *cmd, const struct operation *op)
+{
+    bool is_final = operation_status_is_final(op->status);
+    cmd->retry_after_s = is_final ? 0 : 1;
+    reply_prepare_operation(cmd, is_final ? 200 : 202, op);
+}
+
+/* It was asked for before. */
+static void repeat(struct reconcile *r, struct command *cmd, const struct operation *op)
+{
+    prepare(cmd, op);
+    reply_unchanged(r, cmd);
+}
+
+static void on_saved(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e = command_settled(save);
+    if (save->status != STORE_OK) {
+        command_reply_not_stored(cmd);
+        return;
+    }
+    reply_prepared(save->r, cmd);
+    if (e)
+        steps_advance(e);
+}
+
+/* Something is left that Cleura was not asked for, or perhaps not: a call may still turn out to be unsent. */
+static bool can_be_stopped(const struct operation *op)
+{
+    for (unsigned i = op->step_index; i < op->step_count; i++)
+        if (step_is_unsent(&op->steps[i]) || op->steps[i].status == STEP_SENDING)
+            return true;
+    return false;
+}
+
+/* One that waits its turn ends at once. */
+static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
+{
+    struct operation *op = queue_take(e, index);
+    struct save *save = save_answer(e->r, on_saved, cmd);
+    mem_set_str(&op->cancelled_by, cmd->token_name);
+    operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
+    save_operation(save, op);
+    e->unsettled++;
+    if (e->cluster->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    prepare(cmd, op);
+    command_keep(save, cmd);
+    save_submit(save, false);
+    operation_free(op);
+}
+
+/* The one under way ends at its next safe point, which may be now. */
+static void cancel_current(struct entity *e, struct command *cmd)
+{
+    struct save *save = save_answer(e->r, on_saved, cmd);
+    mem_set_str(&e->op->cancelled_by, cmd->token_name);
+    mem_set_str(&e->op->message, "Cancelling");
+    e->unsettled++;
+    save_entity(save, e);
+    prepare(cmd, e->op);
+    command_keep(save, cmd);
+    save_submit(save, false);
+    if (!e->reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
+        loop_timer_clear(e->r->o.loop, &e->retry); /* nothing is tried again */
+}
+
+static void cancel(struct entity *e, struct command *cmd, const struct operation *op)
+{
+    for (size_t i = 0; i < e->queued; i++) {
+        if (!strcmp(e->queue[i]->id, op->id)) {
+            cancel_queued(e, cmd, i);
+            return;
+        }
+    }
+    if (!e->op || strcmp(e->op->id, op->id) != 0 || operation_status_is_final(e->op->status))
+        refuse(cmd, op, "the operation has ended");
+    else if (e->op->cancelled_by)
+        repeat(e->r, cmd, e->op);
+    else if (!can_be_stopped(e->op))
+        refuse(cmd, op, "everything was sent to Cleura, which cannot be stopped");
+    else
+        cancel_current(e, cmd);
+}
+
+void command_operation_cancel(struct reconcile *r, struct command *cmd)
+{
+    struct operation_entry *entry = operation_entry(r, cmd->id);
+    if (!entry) {
+        reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
+        return;
+    }
+    struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
+    if (!cmd->project) { /* the path names the operation only */
+        cmd->project = mem_strdup(entry->op->project);
+        cmd->name = mem_strdup(entry->op->cluster);
+    }
+    if (e && location_refuses(e->project, cmd))
+        return;
+    if (command_wait_until_settled(e, cmd))
+        return;
+    if (entry->op->status == OPERATION_CANCELLED) {
+        repeat(r, cmd, entry->op);
+    } else if (!e || operation_status_is_final(entry->op->status)) {
+        refuse(cmd, entry->op, "the operation has ended");
+    } else {
+        log_info("cancel", "operation", cmd->id, "by", cmd->token_name, "request_id", cmd->request_id);
+        cancel(e, cmd, entry->op);
+    }
+}

@@ -1,0 +1,277 @@
+/* Changes of what is wanted of a cluster: by PUT, which replaces the wish, or by PATCH, which merges into it.
+ * Loop thread. */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "model/spec.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/operations/plan.h"
+#include "reconcile/world/assess.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+
+/* What is stored, in the form of a body, sharing it. */
+static json_t *stored_body(const struct cluster *c)
+{
+    json_t *body = json_object();
+    json_set_take(body, "labels", json_incref(c->labels));
+    json_set_take(body, "spec", json_incref(c->spec));
+    return body;
+}
+
+static void on_put_saved(struct save *save)
+{
+    (void)command_settled(save);
+    command_reply_saved(save);
+}
+
+/* The change that makes the spec true, when one is open: the last one accepted. */
+static const struct operation *change_under_way(const struct entity *e)
+{
+    const struct operation *waiting = queue_find(e, OPERATION_UPDATE);
+    if (waiting)
+        return waiting;
+    int wish = entity_wish(e);
+    return wish == OPERATION_CREATE || wish == OPERATION_UPDATE ? e->op : NULL;
+}
+
+/* What there is, in the words of a spec: what Cleura shows, or what it was asked to make. */
+static const json_t *present_state(const struct entity *e)
+{
+    if (e->cluster->shoot)
+        return e->cluster->shoot->observed;
+    return entity_wish(e) == OPERATION_CREATE ? e->op->body : NULL;
+}
+
+/* What the update that runs is about to make of the cluster. */
+static const json_t *goal_of_running(const struct entity *e)
+{
+    return entity_wish(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
+}
+
+static void take_wish(struct entity *e, const struct command *cmd, const json_t *body)
+{
+    struct cluster *c = e->cluster;
+    json_t *spec CLEANUP_JSON = wish_spec(body);
+    if (!c->managed)
+        log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->token_name);
+    c->managed = true;
+    wish_set_json(&c->spec, spec);
+    wish_take_metadata(c, body);
+}
+
+/* Nothing is to be sent: what is asked for is there, or on its way with `change`. */
+static void settle_wish(struct entity *e, struct command *cmd, const json_t *body,
+                        const struct operation *change)
+{
+    struct cluster *c = e->cluster;
+    json_t *spec CLEANUP_JSON = wish_spec(body);
+    int status = change ? 202 : 200;
+    if (c->managed && json_equal(c->spec, spec) && wish_metadata_is_equal(c, body)) {
+        reply_cluster(cmd, status, e, change);
+        return;
+    }
+    take_wish(e, cmd, body);
+    c->generation++;
+    e->unsettled++;
+    struct save *save = save_answer(e->r, on_put_saved, cmd);
+    if (c->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    reply_prepare_cluster(cmd, status, e, change);
+    command_keep(save, cmd);
+    save_submit(save, false);
+}
+
+bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c)
+{
+    struct problem *faults = NULL;
+    json_t *known CLEANUP_JSON = c ? stored_body(c) : NULL;
+    spec_check_limits(body, part, part == SPEC_PART_BODY ? known : NULL, &faults);
+    if (faults && !dry_run_faults(cmd, faults))
+        reply_problem(cmd, faults);
+    return !faults;
+}
+
+/* False when the change was refused, and answered. */
+static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    project_spec_context(e->project, &context);
+    context.observed = present_state(e);
+    context.name = e->cluster->name;
+    json_t *known CLEANUP_JSON = stored_body(e->cluster);
+    context.known = known;
+    spec_check_body(body, SPEC_PUT, &context, &faults);
+    if (faults) {
+        /* All at once: also what the cluster cannot become. */
+        if (context.observed && json_obj(body, "spec"))
+            spec_check_change(json_obj(body, "spec"), context.observed, &context, &faults);
+        if (!dry_run_faults(cmd, faults))
+            reply_problem(cmd, faults);
+        return false;
+    }
+    if (entity_is_leaving(e) || entity_is_deleted_at_cleura(e)) {
+        command_reply_busy(cmd, e, "the cluster is being deleted");
+        return false;
+    }
+    if (!context.observed) {
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_READY,
+                                       "the cluster was never made: create it anew with PUT or POST"));
+        return false;
+    }
+    return true;
+}
+
+/* A copy of the spec without the members that faults name: whole, but for a member of one pool. */
+static json_t *without_faults(const json_t *spec, const struct problem *faults)
+{
+    json_t *rest = json_deep_copy(spec);
+    size_t i;
+    json_t *fault;
+    json_array_foreach (faults->faults, i, fault) {
+        char member[64] = "", inner[64] = "";
+        unsigned long index;
+        const char *pointer = json_str_or(fault, "pointer", "");
+        if (sscanf(pointer, "#/spec/node_pools/%lu/%63[^/]", &index, inner) == 2)
+            (void)json_object_del(json_array_get(json_arr(rest, "node_pools"), index), inner);
+        else if (sscanf(pointer, "#/spec/%63[^/]", member) == 1)
+            (void)json_object_del(rest, member);
+    }
+    return rest;
+}
+
+/* One wish, by PUT or by a merged PATCH. */
+void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
+{
+    struct cluster *c = e->cluster;
+    struct spec_context context;
+    struct problem *faults = NULL;
+    if (!command_fits(cmd, body, SPEC_PART_BODY, c) || catalog_wait(e->project, cmd))
+        return;
+    json_t *spec CLEANUP_JSON = wish_spec(body);
+    const struct operation *change = change_under_way(e);
+    bool same = c->managed && json_equal(c->spec, spec);
+    bool as_before = same && wish_metadata_is_equal(c, body) && !entity_is_leaving(e);
+    if (as_before && change && !cmd->dry_run) { /* it was checked when it was accepted */
+        if (command_precondition(cmd, e))
+            settle_wish(e, cmd, body, change);
+        return;
+    }
+    if (!change_is_possible(e, cmd, body))
+        return;
+    project_spec_context(e->project, &context);
+    const json_t *present = present_state(e);
+    if (same && change && !cmd->dry_run) {
+        if (command_precondition(cmd, e))
+            settle_wish(e, cmd, body, change);
+        return;
+    }
+    spec_check_change(spec, present, &context, &faults);
+    if (!same && !faults && goal_of_running(e)) /* it goes to its end before this one begins */
+        spec_check_change(spec, goal_of_running(e), &context, &faults);
+    if (faults && !same) {
+        if (!dry_run_faults(cmd, faults))
+            reply_problem(cmd, faults);
+        return;
+    }
+    if (!command_precondition(cmd, e)) {
+        problem_free(faults);
+        return;
+    }
+    /* An equal wish is no error for what cannot be brought about: that stays as drift, the rest is repaired.
+     */
+    json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
+    problem_free(faults);
+    json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
+    if (cmd->dry_run) {
+        dry_run_change(e, cmd, body, goal, present, plan);
+        return;
+    }
+    if (!json_array_size(plan) && !change) {
+        settle_wish(e, cmd, body, NULL);
+        return;
+    }
+    struct operation *op = command_operation(e, cmd, OPERATION_UPDATE);
+    op->body = json_pack("{sO}", "spec", goal);
+    plan_update(e, op);
+    take_wish(e, cmd, body);
+    command_accept(e, cmd, op);
+}
+
+void command_cluster_put(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = command_project(r, cmd);
+    if (!p)
+        return;
+    struct entity *e = entity_find(r, cmd->project, cmd->name);
+    if (command_wait_until_settled(e, cmd))
+        return;
+    if (e && !create_is_leftover(e)) {
+        change_cluster(e, cmd, cmd->body);
+        return;
+    }
+    if (!spec_name_is_valid(cmd->name)) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_VALIDATION_FAILED,
+                             "a cluster name has 1 to 15 characters a-z, 0-9 and '-', begins and ends with a "
+                             "letter or digit, without '--'"));
+        return;
+    }
+    create_or_wait(r, p, cmd, cmd->name, SPEC_PUT);
+}
+
+/* ---- patch ---- */
+
+void wish_merge(json_t *target, const json_t *patch)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
+        if (json_is_null(value)) {
+            (void)json_object_del(target, key);
+        } else if (json_is_object(value)) {
+            json_t *inner = json_obj(target, key);
+            json_t *merged = inner ? json_deep_copy(inner) : json_object();
+            wish_merge(merged, value);
+            (void)json_object_set_new(target, key, merged);
+        } else {
+            (void)json_object_set_new(target, key, json_deep_copy(value));
+        }
+    }
+}
+
+json_t *wish_of(const struct cluster *c)
+{
+    json_t *body = json_object();
+    json_set_take(body, "labels", json_deep_copy(c->labels));
+    if (c->description)
+        json_set_str(body, "description", c->description);
+    json_set_bool(body, "deletion_protection", c->deletion_protection);
+    json_set_take(body, "spec", json_deep_copy(c->spec));
+    return body;
+}
+
+void command_cluster_patch(struct reconcile *r, struct command *cmd)
+{
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd))
+        return;
+    if (!e->cluster->managed) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+        return;
+    }
+    if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, e->cluster))
+        return;
+    json_t *body CLEANUP_JSON = wish_of(e->cluster);
+    wish_merge(body, cmd->body);
+    change_cluster(e, cmd, body);
+}

@@ -1,0 +1,163 @@
+/*
+ * What all that callers ask of a cluster has in common: who is meant, preconditions, and the way of an
+ * accepted operation. Everything is decided against memory; answers of accepted writes are given when the
+ * change is durable (promise 1). Loop thread.
+ */
+#include "reconcile/commands/commands.h"
+
+#include <string.h>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/operations/queue.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/assess.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+
+struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type)
+{
+    struct operation *op = operation_new();
+    (void)id_new(e->r->env, ID_OPERATION, op->id);
+    op->type = type;
+    op->project = mem_strdup(e->cluster->project);
+    op->cluster = mem_strdup(e->cluster->name);
+    memcpy(op->cluster_id, e->cluster->id, sizeof(op->cluster_id));
+    op->requested_by = mem_strdup(cmd->token_name);
+    op->request_id = mem_strdup(cmd->request_id);
+    op->trace = cmd->trace;
+    op->message = mem_strdup("Accepted");
+    op->created_at = env_wall(e->r->env);
+    return op;
+}
+
+void command_reply_busy(struct command *cmd, const struct entity *e, const char *why)
+{
+    struct problem *p = problem_new(PROBLEM_CLUSTER_BUSY, "%s", why);
+    const struct operation *op = e->queued ? e->queue[e->queued - 1] : e->op;
+    p->retry_after_s = 10;
+    if (op) {
+        p->extra = json_object();
+        json_set_str(p->extra, "operation_id", op->id);
+    }
+    reply_problem(cmd, p);
+}
+
+void command_reply_not_stored(struct command *cmd)
+{
+    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the change could not be stored");
+    p->retry_after_s = 5;
+    reply_problem(cmd, p);
+}
+
+void command_reply_saved(struct save *save)
+{
+    if (save->status == STORE_OK)
+        reply_prepared(save->r, save->ctx);
+    else
+        command_reply_not_stored(save->ctx);
+}
+
+/* The entity of a caller's change that came back from the store; NULL when it is gone. */
+struct entity *command_settled(struct save *save)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (e && e->unsettled)
+        e->unsettled--;
+    return e;
+}
+
+static void on_barrier_passed(struct save *save)
+{
+    save->r->reactions.decide(save->r, save->ctx);
+}
+
+/*
+ * Another caller's change of this cluster is on its way to the store: what is decided now could answer with
+ * what may yet be lost. True: the command is decided anew when that change is durable (the store keeps the
+ * order).
+ */
+bool command_wait_until_settled(struct entity *e, struct command *cmd)
+{
+    if (!e || !e->unsettled)
+        return false;
+    save_submit(save_answer(e->r, on_barrier_passed, cmd), false);
+    return true;
+}
+
+void wish_set_json(json_t **target, json_t *value)
+{
+    json_incref(value);
+    json_decref(*target);
+    *target = value;
+}
+
+/* What a body says about the cluster itself; PUT replaces, so absent members go back to their defaults. */
+void wish_take_metadata(struct cluster *c, const json_t *body)
+{
+    json_t *labels CLEANUP_JSON =
+        json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
+    wish_set_json(&c->labels, labels);
+    mem_set_str(&c->description, json_str(body, "description"));
+    c->deletion_protection = json_bool(body, "deletion_protection", false);
+}
+
+bool wish_metadata_is_equal(const struct cluster *c, const json_t *body)
+{
+    json_t *empty CLEANUP_JSON = json_object();
+    json_t *labels = json_obj(body, "labels");
+    const char *description = json_str(body, "description");
+    bool same_name = !strcmp(json_str_or(body, "name", c->name), c->name);
+    bool same_description =
+        description ? c->description && !strcmp(description, c->description) : !c->description;
+    return same_name && json_equal(c->labels, labels ? labels : empty) && same_description &&
+           c->deletion_protection == json_bool(body, "deletion_protection", false);
+}
+
+/* A copy: the command's body goes back to its HTTP thread. */
+json_t *wish_spec(const json_t *body)
+{
+    json_t *spec = json_obj(body, "spec");
+    return spec ? json_deep_copy(spec) : json_object();
+}
+
+/* ---- accepting ---- */
+
+static void on_accepted(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e = command_settled(save);
+    if (save->status != STORE_OK) {
+        command_reply_not_stored(cmd);
+        return;
+    }
+    reply_prepared(save->r, cmd);
+    if (e)
+        steps_advance(e);
+}
+
+void command_accept(struct entity *e, struct command *cmd, struct operation *op)
+{
+    struct cluster *c = e->cluster;
+    struct save *save = save_answer(e->r, on_accepted, cmd);
+    log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
+             "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
+    e->unsettled++;
+    c->generation++;
+    queue_supersede(e, save, op);
+    if (entity_has_open_operation(e) || e->queued) {
+        queue_push(e, op);
+        save_operation(save, op);
+    } else {
+        entity_set_operation(e, op);
+        if (op->type != OPERATION_DELETE && c->shoot)
+            observe_settle(e, save);
+    }
+    save_entity(save, e);
+    reply_prepare_cluster(cmd, 202, e, op);
+    command_keep(save, cmd);
+    save_submit(save, false);
+}

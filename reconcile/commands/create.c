@@ -1,0 +1,139 @@
+/* Clusters to be made, by POST or by PUT. Loop thread. */
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/spec.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/name_check.h"
+#include "reconcile/operations/plan.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+
+static void on_create_saved(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct entity *e = command_settled(save);
+    if (save->status != STORE_OK || !e) {
+        /* As if it had never been asked: memory goes back to what the store has. */
+        if (e)
+            entity_remove(e);
+        command_reply_not_stored(cmd);
+        return;
+    }
+    reply_prepared(e->r, cmd);
+    e->committing = false;
+    steps_advance(e);
+}
+
+static struct entity *make_entity(struct reconcile *r, struct project *p, const char *name)
+{
+    struct cluster *c = cluster_new();
+    (void)id_new(r->env, ID_CLUSTER, c->id);
+    c->project = mem_strdup(p->config->name);
+    c->name = mem_strdup(name);
+    c->created_at = env_wall(r->env);
+    return entity_add(r, p, c);
+}
+
+static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
+{
+    struct spec_context context;
+    struct entity *e = make_entity(r, p, name);
+    struct cluster *c = e->cluster;
+    json_t *spec CLEANUP_JSON = wish_spec(cmd->body);
+    project_spec_context(p, &context);
+    c->managed = true;
+    c->generation = 1;
+    wish_set_json(&c->spec, spec);
+    wish_take_metadata(c, cmd->body);
+    c->phase = PHASE_PENDING;
+    c->health = HEALTH_PROGRESSING;
+    mem_set_str(&c->message, "Accepted");
+    struct operation *op = command_operation(e, cmd, OPERATION_CREATE);
+    op->body = spec_resolve(name, spec, &context);
+    entity_set_operation(e, op);
+    plan_create(e, op);
+    log_info("create accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
+             cmd->request_id, "by", cmd->token_name);
+    e->committing = true; /* nothing is sent before the answer's promise is durable */
+    e->unsettled++;
+    struct save *save = save_answer(r, on_create_saved, cmd);
+    save_entity(save, e);
+    reply_prepare_cluster(cmd, 202, e, op);
+    command_keep(save, cmd);
+    save_submit(save, true);
+}
+
+/* A cluster that was never made at Cleura may be asked for again; its failed record gives way. */
+bool create_is_leftover(const struct entity *e)
+{
+    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !e->committing &&
+           !e->call.active && e->cluster->phase == PHASE_FAILED;
+}
+
+static void replace_leftover(struct entity *e)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    change_delete_cluster(save->set, e->cluster->id);
+    save_submit(save, false);
+    entity_remove(e);
+}
+
+void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
+                    enum spec_use use)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, NULL) || catalog_wait(p, cmd))
+        return;
+    project_spec_context(p, &context);
+    context.name = use == SPEC_PUT ? name : NULL;
+    spec_check_body(cmd->body, use, &context, &faults);
+    if (faults) {
+        if (!dry_run_faults(cmd, faults))
+            reply_problem(cmd, faults);
+        return;
+    }
+    struct entity *e = entity_find(r, p->config->name, name);
+    if (use == SPEC_PUT && !command_precondition(cmd, e))
+        return;
+    if (name_check_wait(p, cmd, name))
+        return;
+    if (cmd->dry_run) {
+        dry_run_create(p, cmd);
+        return;
+    }
+    if (e)
+        replace_leftover(e);
+    accept_create(r, p, cmd, name);
+}
+
+void command_cluster_create(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = command_project(r, cmd);
+    if (!p)
+        return;
+    const char *name = json_str_or(cmd->body, "name", "");
+    struct entity *e = entity_find(r, cmd->project, name);
+    if (command_wait_until_settled(e, cmd))
+        return;
+    if (e && !create_is_leftover(e)) {
+        struct problem *problem = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
+                                              phase_name(e->cluster->phase));
+        if (e->op) {
+            problem->extra = json_object();
+            json_set_str(problem->extra, "operation_id", e->op->id);
+        }
+        reply_problem(cmd, problem);
+        return;
+    }
+    create_or_wait(r, p, cmd, name, SPEC_CREATE);
+}

@@ -1,0 +1,56 @@
+/* Deletions. They may be repeated, and end whatever else is under way (queue.c). Loop thread. */
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/operations/plan.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/world.h"
+
+static void accept_delete(struct entity *e, struct command *cmd)
+{
+    struct cluster *c = e->cluster;
+    struct operation *op = command_operation(e, cmd, OPERATION_DELETE);
+    plan_delete(e, op);
+    c->phase = PHASE_DELETING;
+    c->health = HEALTH_PROGRESSING;
+    c->settling = false;
+    mem_set_str(&c->message, "Deletion accepted");
+    command_accept(e, cmd, op);
+}
+
+static const struct operation *deletion_under_way(const struct entity *e)
+{
+    const struct operation *waiting = queue_find(e, OPERATION_DELETE);
+    return waiting ? waiting : e->op;
+}
+
+void command_cluster_delete(struct reconcile *r, struct command *cmd)
+{
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd))
+        return;
+    /* Repeating a delete is no fault: the same operation answers, also to who named the
+     * version that the first one has changed (RFC 9110 13.1.1). */
+    if (entity_is_leaving(e) && !cmd->dry_run) {
+        reply_cluster(cmd, 202, e, deletion_under_way(e));
+        return;
+    }
+    if (!e->cluster->managed) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+        return;
+    }
+    if (e->cluster->deletion_protection) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_DELETION_PROTECTED, "deletion_protection of '%s' is true", cmd->name));
+        return;
+    }
+    if (!command_precondition(cmd, e))
+        return;
+    if (cmd->dry_run)
+        dry_run_delete(cmd, e);
+    else
+        accept_delete(e, cmd);
+}

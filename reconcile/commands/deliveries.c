@@ -1,0 +1,339 @@
+/*
+ * The delivery log of a webhook, and its repair: one delivery again, everything that was missed, a test.
+ * What is asked of the store comes back as a task; the webhook may be gone or switched off by then. Loop
+ * thread, but for the functions that the reader thread calls to pass a page on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/body.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/commands/webhooks.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+enum { RECOVER_MAX = 500 /* deliveries at a time */ };
+
+/* Loop -> reader -> loop. */
+struct answer {
+    struct loop_task task;
+    struct command *cmd;
+    enum store_status status;
+    struct delivery *deliveries;
+    size_t count;
+    struct event_page *page;
+};
+
+static void answer_free(struct answer *a)
+{
+    free(a->deliveries);
+    event_page_free(a->page);
+    free(a);
+}
+
+/* The loop has ended, and with it whatever could decide more. */
+static void answer_drop(struct loop_task *task)
+{
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    command_drop(a->cmd);
+    answer_free(a);
+}
+
+static struct answer *answer_new(struct command *cmd, void (*run)(struct loop_task *task))
+{
+    struct answer *a = MEM_NEW(struct answer);
+    a->task = (struct loop_task){.run = run, .drop = answer_drop};
+    a->cmd = cmd;
+    return a;
+}
+
+/* Reader thread. */
+static void on_deliveries_read(void *ctx, enum store_status status, struct delivery *array, size_t count)
+{
+    struct answer *a = ctx;
+    struct reconcile *r = a->cmd->decided_by;
+    a->status = status;
+    a->deliveries = array;
+    a->count = count;
+    loop_post(r->o.loop, &a->task);
+}
+
+/* Reader thread. */
+static void on_events_read(void *ctx, enum store_status status, struct event_page *page)
+{
+    struct answer *a = ctx;
+    struct reconcile *r = a->cmd->decided_by;
+    a->status = status;
+    a->page = page;
+    loop_post(r->o.loop, &a->task);
+}
+
+static void reply_unreadable(struct command *cmd)
+{
+    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the delivery log cannot be read now");
+    p->retry_after_s = 5;
+    reply_problem(cmd, p);
+}
+
+/* How receivers answer is for admins only (WH-22). */
+static json_t *render(const struct command *cmd, const struct delivery *d)
+{
+    return render_delivery(d, cmd->role >= ROLE_ADMIN);
+}
+
+static bool is_enabled(struct command *cmd, const struct subscription_entry *entry)
+{
+    if (entry->subscription->disabled)
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                       "the webhook is disabled (%s); POST .../enable comes first",
+                                       entry->subscription->disabled_reason));
+    return !entry->subscription->disabled;
+}
+
+/* ---- reading ---- */
+
+static void on_list(struct loop_task *task)
+{
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    struct command *cmd = a->cmd;
+    if (a->status != STORE_OK) {
+        reply_unreadable(cmd);
+    } else {
+        json_t *items = json_array();
+        for (size_t i = 0; i < a->count; i++)
+            (void)json_array_append_new(items, render(cmd, &a->deliveries[i]));
+        if (a->count == (size_t)cmd->deliveries.limit)
+            memcpy(cmd->next_id, a->deliveries[a->count - 1].id, sizeof(cmd->next_id));
+        reply_json(cmd, 200, items);
+    }
+    answer_free(a);
+}
+
+static struct delivery_query query_of(const struct command *cmd)
+{
+    struct delivery_query query = {.status = -1, .limit = 1};
+    memcpy(query.subscription_id, cmd->id, sizeof(query.subscription_id));
+    if (cmd->item)
+        (void)snprintf(query.id, sizeof(query.id), "%s", cmd->item);
+    return query;
+}
+
+void command_deliveries(struct reconcile *r, struct command *cmd)
+{
+    if (!webhook_of(r, cmd))
+        return;
+    struct delivery_query query = query_of(cmd);
+    memcpy(query.before, cmd->deliveries.before, sizeof(query.before));
+    query.status = cmd->deliveries.status;
+    query.limit = cmd->deliveries.limit;
+    storage_query_deliveries(r->o.storage, &query, on_deliveries_read, answer_new(cmd, on_list));
+}
+
+/* True when the one that was asked for is there, else the command is answered. */
+static bool is_found(struct answer *a)
+{
+    if (a->status != STORE_OK && a->status != STORE_NONE)
+        reply_unreadable(a->cmd);
+    else if (!a->count)
+        reply_problem(
+            a->cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s", a->cmd->item));
+    return a->count > 0;
+}
+
+static void on_one(struct loop_task *task)
+{
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    if (is_found(a))
+        reply_json(a->cmd, 200, render(a->cmd, a->deliveries));
+    answer_free(a);
+}
+
+static void ask_for_one(struct reconcile *r, struct command *cmd, void (*run)(struct loop_task *task))
+{
+    struct delivery_query query = query_of(cmd);
+    if (strlen(cmd->item) >= sizeof(query.id))
+        reply_problem(cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery of this id"));
+    else
+        storage_query_deliveries(r->o.storage, &query, on_deliveries_read, answer_new(cmd, run));
+}
+
+void command_delivery(struct reconcile *r, struct command *cmd)
+{
+    if (webhook_of(r, cmd))
+        ask_for_one(r, cmd, on_one);
+}
+
+/* ---- again ---- */
+
+/* The answer to whoever made a delivery begin. */
+static void prepare(struct command *cmd, const struct delivery *d)
+{
+    free(TAKE_PTR(cmd->location));
+    cmd->location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
+    reply_prepare(cmd, 202, render(cmd, d));
+}
+
+/* The log keeps what was; the event goes out under its old id. */
+static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
+{
+    struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
+    prepare(cmd, d);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
+    change_put_delivery(save->set, d);
+    command_keep(save, cmd);
+    save_submit(save, true);
+}
+
+static void hasten(struct reconcile *r, struct command *cmd, struct delivery *d)
+{
+    if (!webhook_engine_hasten(r->webhooks, d->id)) {
+        deliver_again(r, cmd, d); /* its last attempt ended a moment ago */
+        return;
+    }
+    d->next_attempt_at = env_wall(r->env);
+    prepare(cmd, d);
+    /* Of nothing but the answer and the audit log's entry. */
+    struct save *save = save_answer(r, command_reply_saved, cmd);
+    command_keep(save, cmd);
+    save_submit(save, true);
+}
+
+static void on_redeliver(struct loop_task *task)
+{
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    struct command *cmd = a->cmd;
+    struct reconcile *r = cmd->decided_by;
+    const struct subscription_entry *entry = is_found(a) ? webhook_of(r, cmd) : NULL;
+    if (entry && is_enabled(cmd, entry)) {
+        if (a->deliveries->status == DELIVERY_PENDING)
+            hasten(r, cmd, a->deliveries);
+        else
+            deliver_again(r, cmd, a->deliveries);
+    }
+    answer_free(a);
+}
+
+void command_redeliver(struct reconcile *r, struct command *cmd)
+{
+    const struct subscription_entry *entry = webhook_of(r, cmd);
+    if (entry && is_enabled(cmd, entry))
+        ask_for_one(r, cmd, on_redeliver);
+}
+
+/* ---- what was missed ---- */
+
+static void end_recovery(struct reconcile *r, const char *webhook)
+{
+    struct subscription_entry *entry;
+    HASH_FIND_STR(r->subscriptions, webhook, entry);
+    if (entry)
+        entry->recovering = false;
+}
+
+/* The next recovery must find in the store what this one has begun. */
+static void on_recovered(struct save *save)
+{
+    const struct command *cmd = save->ctx;
+    end_recovery(save->r, cmd->id);
+    command_reply_saved(save);
+}
+
+static void recover_page(struct reconcile *r, struct command *cmd, const struct event_page *page)
+{
+    struct save *save = save_answer(r, on_recovered, cmd);
+    for (size_t i = 0; i < page->count; i++) {
+        const struct event *e = &page->events[i];
+        change_put_delivery(save->set,
+                            delivery_new(r, cmd->id, e->id, event_type_name(e->type), env_wall(r->env)));
+    }
+    json_t *doc = json_object();
+    json_set_int(doc, "recovered", (int64_t)page->count);
+    json_set_bool(doc, "more", page->count == RECOVER_MAX);
+    reply_prepare(cmd, 202, doc);
+    command_keep(save, cmd);
+    save_submit(save, true);
+}
+
+static void on_missed(struct loop_task *task)
+{
+    struct answer *a = CONTAINER_OF(task, struct answer, task);
+    struct command *cmd = a->cmd;
+    struct reconcile *r = cmd->decided_by;
+    char webhook[sizeof(cmd->id)]; /* an answered command is gone */
+    memcpy(webhook, cmd->id, sizeof(webhook));
+    const struct subscription_entry *entry = NULL;
+    if (a->status != STORE_OK || !a->page)
+        reply_unreadable(cmd);
+    else
+        entry = webhook_of(r, cmd);
+    if (entry && is_enabled(cmd, entry))
+        recover_page(r, cmd, a->page);
+    else
+        end_recovery(r, webhook);
+    answer_free(a);
+}
+
+static bool read_since(const struct reconcile *r, struct command *cmd, wall_us *ret_since)
+{
+    static const char *const members[] = {"since"};
+    const char *since = json_str(cmd->body, "since");
+    struct problem *faults = NULL;
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    if (!since)
+        BODY_FAULT(&faults, "#/since", "missing_member", NULL,
+                   "is required: a date and time such as 2026-01-31T12:00:00Z");
+    else if (!time_parse_rfc3339(since, ret_since))
+        BODY_FAULT(&faults, "#/since", "invalid_format", NULL,
+                   "must be a date and time such as 2026-01-31T12:00:00Z");
+    else if (*ret_since > env_wall(r->env))
+        BODY_FAULT(&faults, "#/since", "out_of_range", NULL, "must not be in the future");
+    if (faults)
+        reply_problem(cmd, faults);
+    return !faults;
+}
+
+void command_webhook_recover(struct reconcile *r, struct command *cmd)
+{
+    struct subscription_entry *entry = webhook_of(r, cmd);
+    wall_us since = 0;
+    if (!entry || !is_enabled(cmd, entry) || !read_since(r, cmd, &since))
+        return;
+    /* Two at once would find the same events missing. */
+    if (entry->recovering) {
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE, "another recovery is being begun"));
+        return;
+    }
+    entry->recovering = true;
+    /* What is older is about to be purged, the log of what was delivered first. */
+    const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
+    const struct subscription *s = entry->subscription;
+    const struct event_query query = {
+        .limit = RECOVER_MAX,
+        .types = s->event_types && s->event_types[0] ? s->event_types : NULL,
+        .projects = subscription_is_of_all_projects(s) ? NULL : s->projects,
+        .undelivered_to = entry->id,
+        .since = since > kept_since ? since : kept_since,
+    };
+    storage_query_events(r->o.storage, &query, on_events_read, answer_new(cmd, on_missed));
+}
+
+/* ---- a test ---- */
+
+void command_webhook_test(struct reconcile *r, struct command *cmd)
+{
+    const struct subscription_entry *entry = webhook_of(r, cmd);
+    if (!entry || !is_enabled(cmd, entry))
+        return;
+    struct save *save = save_answer(r, command_reply_saved, cmd);
+    char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->token_name);
+    prepare(cmd, emit_webhook_test(save, entry->subscription, message));
+    command_keep(save, cmd);
+    save_submit(save, true);
+}

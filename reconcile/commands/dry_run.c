@@ -1,0 +1,256 @@
+/* Dry runs: what a write would do, told instead of done. Nothing is stored, nothing is sent. Loop thread. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/lookups/lookup.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+/* Everything is taken; NULL stands for nothing. */
+struct forecast {
+    json_t *changes;
+    json_t *steps;
+    bool destructive;
+    json_t *quota;
+    json_t *warnings;
+    json_t *errors;
+};
+
+static void reply(struct command *cmd, bool valid, const struct forecast *f)
+{
+    json_t *doc = json_object();
+    json_set_bool(doc, "valid", valid);
+    json_set_take(doc, "changes", f->changes ? f->changes : json_array());
+    json_set_take(doc, "steps", f->steps ? f->steps : json_array());
+    json_set_bool(doc, "destructive", f->destructive);
+    json_set_take(doc, "quota", f->quota);
+    json_set_take(doc, "warnings", f->warnings ? f->warnings : json_array());
+    json_set_take(doc, "errors", f->errors ? f->errors : json_array());
+    reply_json(cmd, 200, doc);
+}
+
+/* What the pools may take at most, before and after. Takes `after`. */
+static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
+{
+    struct spec_context context;
+    json_t *doc = json_object();
+    project_spec_context(p, &context);
+    json_set_take(doc, "before", spec_quota(before, &context));
+    json_set_take(doc, "after", spec_quota(after, &context));
+    json_decref(after);
+    return doc;
+}
+
+bool dry_run_faults(struct command *cmd, struct problem *faults)
+{
+    if (!cmd->dry_run)
+        return false;
+    reply_fit_faults(cmd, faults);
+    reply(cmd, false, &(struct forecast){.errors = json_incref(faults->faults)});
+    problem_free(faults);
+    return true;
+}
+
+static void add_change(json_t *changes, const char *path, const json_t *old, const json_t *new)
+{
+    json_t *change = json_object();
+    json_set_str(change, "path", path);
+    json_set_take(change, "old", json_deep_copy(old));
+    json_set_take(change, "new", json_deep_copy(new));
+    (void)json_array_append_new(changes, change);
+}
+
+/* What a body says about the cluster itself; c: NULL when there is none yet. */
+static void add_metadata(json_t *changes, const struct cluster *c, const json_t *body)
+{
+    struct cluster *after = cluster_new();
+    wish_take_metadata(after, body);
+    json_t *empty CLEANUP_JSON = json_object();
+    const json_t *labels = c && c->labels ? c->labels : empty;
+    const char *description = c ? c->description : NULL;
+    bool is_protected = c && c->deletion_protection;
+    if (!json_equal(labels, after->labels))
+        add_change(changes, "labels", c ? labels : NULL, after->labels);
+    if (strcmp(description ? description : "", after->description ? after->description : "") != 0) {
+        json_t *old CLEANUP_JSON = description ? json_string(description) : json_null();
+        json_t *new CLEANUP_JSON = after->description ? json_string(after->description) : json_null();
+        add_change(changes, "description", old, new);
+    }
+    if (is_protected != after->deletion_protection)
+        add_change(changes, "deletion_protection", c ? json_boolean(is_protected) : NULL,
+                   json_boolean(after->deletion_protection));
+    if (c && !c->managed)
+        add_change(changes, "managed", json_false(), json_true());
+    cluster_free(after);
+}
+
+static void add_step(json_t *steps, const char *type, const char *target, bool rolls, const char *reason)
+{
+    json_t *step = json_object();
+    json_set_str(step, "type", type);
+    json_set_str(step, "target", target && *target ? target : NULL);
+    json_set_bool(step, "rolls_nodes", rolls);
+    json_set_str(step, "reason", reason);
+    (void)json_array_append_new(steps, step);
+}
+
+/* All pools of the project at their maximum, with those of the cluster to be made. */
+struct worst_case {
+    struct walk walk;
+    struct project *p;
+    struct command *cmd;
+    json_t *limits; /* of the project, or NULL */
+    struct spec_quota_sum use;
+};
+
+static void worst_case_free(struct worst_case *w)
+{
+    json_decref(w->limits);
+    free(w);
+}
+
+static unsigned add_cluster(struct walk *walk, struct entity *e)
+{
+    struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
+    struct spec_context context;
+    const json_t *state = e->cluster->shoot                       ? e->cluster->shoot->observed
+                          : entity_has_open_operation(e) && e->op ? e->op->body
+                                                                  : NULL;
+    project_spec_context(w->p, &context);
+    spec_quota_add(&w->use, json_arr(state, "node_pools"), &context);
+    return WALK_LOOKED_AT;
+}
+
+static void foretell_create(struct walk *walk)
+{
+    struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
+    const struct project *p = w->p;
+    struct command *cmd = w->cmd;
+    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
+    struct spec_context context;
+    json_t *spec CLEANUP_JSON = wish_spec(cmd->body);
+    project_spec_context(p, &context);
+    json_t *resolved CLEANUP_JSON = spec_resolve(name, spec, &context);
+    json_t *changes = json_array(), *steps = json_array();
+    const char *member;
+    json_t *value;
+    (void)json_object_del(resolved, "name");
+    json_object_foreach (resolved, member, value)
+        add_change(changes, member, NULL, value);
+    add_metadata(changes, NULL, cmd->body);
+    if (!p->state->bootstrapped_at)
+        add_step(steps, "bootstrap", NULL, false, NULL);
+    add_step(steps, "create_shoot", NULL, false, NULL);
+    json_t *pools = json_arr(resolved, "node_pools"), *warnings = json_array();
+    spec_quota_add(&w->use, pools, &context);
+    json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
+    json_t *quota = quota_effect(p, NULL, json_incref(pools));
+    if (!cmd->name_is_free)
+        spec_warn(warnings, "#/name", "name_unchecked",
+                  "Cleura did not say whether the name is free: it is unique in the whole cloud");
+    spec_warnings(spec, NULL, pools, warnings);
+    spec_warn_of_quota(warnings, use, w->limits);
+    reply(cmd, true,
+          &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});
+    worst_case_free(w);
+}
+
+static void on_stopped(struct walk *walk)
+{
+    struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
+    reply_stopping(w->cmd);
+    worst_case_free(w);
+}
+
+static void on_quota(struct command *part)
+{
+    struct command *cmd = part->ctx;
+    struct reconcile *r = cmd->decided_by;
+    json_t *doc CLEANUP_JSON = part->answer ? json_loads(part->answer, 0, NULL) : NULL;
+    command_free(part);
+    if (r->stopping) {
+        reply_stopping(cmd);
+        return;
+    }
+    struct worst_case *w = MEM_NEW(struct worst_case);
+    *w = (struct worst_case){.walk = {.name = "quota of a project",
+                                      .visit = add_cluster,
+                                      .done = foretell_create,
+                                      .stopped = on_stopped},
+                             .p = project_find(r, cmd->project),
+                             .cmd = cmd,
+                             .limits = json_incref(json_obj(doc, "limits")),
+                             .use = SPEC_QUOTA_NONE};
+    walk_project(w->p, &w->walk);
+}
+
+void dry_run_create(struct project *p, struct command *cmd)
+{
+    enum { PATIENCE_MS = 2500 };
+    struct command *part = command_new(COMMAND_LOOKUP);
+    part->lookup = LOOKUP_QUOTA;
+    part->project = mem_strdup(p->config->name);
+    part->deadline = env_mono(p->r->env) + PATIENCE_MS * US_PER_MS;
+    part->reply = on_quota;
+    part->ctx = cmd;
+    command_lookup(p->r, part);
+}
+
+void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
+                    const json_t *present, const json_t *plan)
+{
+    struct spec_context context;
+    project_spec_context(e->project, &context);
+    json_t *differences CLEANUP_JSON = json_array();
+    json_t *changes = json_array(), *steps = json_array();
+    bool destructive = false;
+    size_t i;
+    json_t *item;
+    (void)spec_differences(goal, present, differences);
+    json_array_foreach (differences, i, item)
+        add_change(changes, json_str(item, "path"), json_object_get(item, "found"),
+                   json_object_get(item, "wanted"));
+    add_metadata(changes, e->cluster, body);
+    json_array_foreach (plan, i, item) {
+        const char *type = json_str(item, "type");
+        add_step(steps, type, json_str(item, "target"), json_bool(item, "rolls_nodes", false),
+                 json_str(item, "reason"));
+        destructive |= !strcmp(type, "delete_pool");
+    }
+    json_t *quota =
+        quota_effect(e->project, json_arr(present, "node_pools"), spec_pools_after(goal, present, &context));
+    json_t *warnings = json_array();
+    json_t *pools CLEANUP_JSON = spec_pools_after(goal, present, &context);
+    spec_warnings(goal, present, pools, warnings);
+    reply(cmd, true, &(struct forecast){changes, steps, destructive, quota, warnings, NULL});
+}
+
+void dry_run_delete(struct command *cmd, const struct entity *e)
+{
+    json_t *changes = json_array(), *steps = json_array();
+    add_change(changes, "", e->cluster->shoot ? e->cluster->shoot->observed : NULL, NULL);
+    add_step(steps, "delete_shoot", NULL, false, NULL);
+    const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
+    json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
+    reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
+}
+
+/* Actions that replace nodes, or may: a rotation begins with new certificates on every node, and maintenance
+ * carries out the updates that wait for their window. */
+static const char *const action_reasons[OPERATION_TYPE_MAX_] = {
+    [OPERATION_ROTATE_CA_PREPARE] = "every node gets certificates of the new authority",
+    [OPERATION_MAINTAIN] = "updates that are due may replace nodes",
+};
+
+void dry_run_action(struct command *cmd, const struct operation *op)
+{
+    json_t *steps = json_array();
+    for (unsigned i = 0; op && i < op->step_count; i++)
+        add_step(steps, op->steps[i].type, op->steps[i].target, op->type == OPERATION_ROTATE_CA_PREPARE,
+                 action_reasons[op->type]);
+    reply(cmd, true, &(struct forecast){.steps = steps});
+}

@@ -1,0 +1,129 @@
+/*
+ * The event log as others see it: pages of stored events, and the feed of those that just became durable.
+ * Loop thread.
+ */
+#include "reconcile/commands/event_log.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+struct event_answer {
+    struct loop_task task;
+    struct command *cmd;
+    enum store_status status;
+    struct event_page *page;
+};
+
+static void answer_free(struct event_answer *a)
+{
+    event_page_free(a->page);
+    free(a);
+}
+
+/* The loop has ended, and with it whatever could decide more. */
+static void answer_drop(struct loop_task *task)
+{
+    struct event_answer *a = CONTAINER_OF(task, struct event_answer, task);
+    command_drop(a->cmd);
+    answer_free(a);
+}
+
+/* The number that the page has looked up to: one that is not full has looked at everything there is. */
+static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
+{
+    if (page->count == (size_t)cmd->events.limit)
+        return page->events[page->count - 1].sequence;
+    return page->newest > cmd->events.after ? page->newest : cmd->events.after;
+}
+
+static char *page_document(const struct command *cmd, const struct event_page *page)
+{
+    struct buffer out CLEANUP_BUFFER;
+    bool full = page->count == (size_t)cmd->events.limit;
+    int64_t last = looked_up_to(cmd, page);
+    buffer_init(&out, SIZE_MAX);
+    (void)buffer_add_str(&out, "{\"items\":[");
+    for (size_t i = 0; i < page->count; i++) {
+        (void)buffer_add_str(&out, i ? "," : "");
+        render_event_item(&out, &page->events[i]);
+    }
+    if (full)
+        (void)buffer_printf(&out, "],\"next_cursor\":\"%lld\"", (long long)last);
+    else
+        (void)buffer_add_str(&out, "],\"next_cursor\":null");
+    (void)buffer_printf(&out, ",\"last_sequence\":%lld,\"oldest_sequence\":%lld,\"newest_sequence\":%lld}",
+                        (long long)last, (long long)page->oldest, (long long)page->newest);
+    return buffer_take(&out, NULL);
+}
+
+static char *page_stream(struct command *cmd, const struct event_page *page)
+{
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, SIZE_MAX);
+    for (size_t i = 0; i < page->count; i++)
+        render_event_stream(&out, &page->events[i]);
+    cmd->events.last = looked_up_to(cmd, page);
+    cmd->events.oldest = page->oldest;
+    cmd->events.newest = page->newest;
+    cmd->events.count = page->count;
+    return buffer_take(&out, NULL);
+}
+
+static void on_page(struct loop_task *task)
+{
+    struct event_answer *a = CONTAINER_OF(task, struct event_answer, task);
+    struct command *cmd = a->cmd;
+    struct reconcile *r = cmd->decided_by;
+    if (a->status != STORE_OK || !a->page) {
+        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the event log cannot be read"));
+    } else {
+        feed_set_oldest(r->o.feed, a->page->oldest);
+        cmd->status = 200;
+        cmd->answer = cmd->events.as_stream ? page_stream(cmd, a->page) : page_document(cmd, a->page);
+        reply_give_back(cmd);
+    }
+    answer_free(a);
+}
+
+/* Reader thread: only passes the page on. */
+static void on_page_read(void *ctx, enum store_status status, struct event_page *page)
+{
+    struct event_answer *a = ctx;
+    struct reconcile *r = a->cmd->decided_by;
+    a->status = status;
+    a->page = page;
+    loop_post(r->o.loop, &a->task);
+}
+
+void command_events(struct reconcile *r, struct command *cmd)
+{
+    struct event_answer *a = MEM_NEW(struct event_answer);
+    const struct event_query query = {.after = cmd->events.after,
+                                      .limit = cmd->events.limit,
+                                      .types = cmd->events.types,
+                                      .projects = cmd->events.projects,
+                                      .cluster = cmd->events.cluster};
+    a->task = (struct loop_task){.run = on_page, .drop = answer_drop};
+    a->cmd = cmd;
+    storage_query_events(r->o.storage, &query, on_page_read, a);
+}
+
+/* Reader thread. */
+static void on_oldest_read(void *ctx, enum store_status status, struct event_page *page)
+{
+    if (status == STORE_OK && page)
+        feed_set_oldest(ctx, page->oldest);
+    event_page_free(page);
+}
+
+void event_log_purged(struct reconcile *r)
+{
+    const struct event_query query = {.after = INT64_MAX - 1, .limit = 1};
+    storage_query_events(r->o.storage, &query, on_oldest_read, r->o.feed);
+}

@@ -1,0 +1,200 @@
+/*
+ * Where at Cleura a project is: account, base URL, region and project id, remembered in the store. A start
+ * that finds another place in the configuration, or no remembered place, does not know what the stored
+ * clusters are about: one of the same name there is a stranger's. They are set aside, with their open
+ * operations, and nothing is read or sent for the project until an admin says what they belong to. Loop
+ * thread.
+ */
+#include "reconcile/commands/location.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/body.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/operations/ends.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+static json_t *configured_location(const struct project *p)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "account", p->config->account->name);
+    json_set_str(doc, "url", p->config->account->url);
+    json_set_str(doc, "region", p->config->region);
+    json_set_str(doc, "project_id", p->config->project_id);
+    return doc;
+}
+
+/* What was read at the old place says nothing about the new one. */
+static void settle_here(struct project *p)
+{
+    struct project_state *state = p->state;
+    json_decref(state->location);
+    state->location = configured_location(p);
+    json_decref(state->catalog);
+    state->catalog = NULL;
+    state->catalog_at = state->bootstrapped_at = state->discovered_at = 0;
+    p->set_aside = false;
+}
+
+static void set_aside(struct project *p, const json_t *now)
+{
+    char *before CLEANUP_FREE = json_text(p->state->location);
+    char *configured CLEANUP_FREE = json_text(now);
+    int64_t clusters, open;
+    project_count(p, &clusters, &open);
+    p->set_aside = true;
+    log_error(
+        "the configuration names another place at Cleura for a project: its clusters are set aside, and "
+        "nothing is sent, until an admin says what they belong to "
+        "(POST /v1/projects/{project}/confirm-location)",
+        "project", p->config->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
+        "open_operations", LOG_INT(open));
+    LIST_FOR_EACH (item, &p->clusters) {
+        struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        e->cluster->stale = true;
+        mem_set_str(&e->cluster->message,
+                    "Set aside: the configuration names another place at Cleura for the project");
+    }
+}
+
+void location_check(struct project *p)
+{
+    json_t *now CLEANUP_JSON = configured_location(p);
+    int64_t clusters, open;
+    project_count(p, &clusters, &open);
+    if (!p->state->location) {
+        /* Clusters of a project whose row was lost (quarantine): {} equals no place. */
+        p->state->location = p->unremembered && clusters ? json_object() : json_incref(now);
+        project_store(p);
+    }
+    if (json_equal(p->state->location, now))
+        return;
+    if (clusters) {
+        set_aside(p, now);
+        return;
+    }
+    log_warning("a project without clusters is at another place at Cleura now", "project", p->config->name);
+    settle_here(p);
+    project_store(p);
+}
+
+/* ---- an admin says what they belong to ---- */
+
+static const char *const answers[] = {"keep", "forget"};
+
+static bool is_answer(const char *word)
+{
+    return word && (!strcmp(word, answers[0]) || !strcmp(word, answers[1]));
+}
+
+static unsigned take_up(struct walk *w, struct entity *e)
+{
+    (void)w;
+    if (e->cluster->deleted)
+        return WALK_PASSED_BY;
+    poll_soon(e, 0);
+    steps_advance(e);
+    return WALK_LOOKED_AT;
+}
+
+static void on_confirmed(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct project *p = project_find(save->r, cmd->project);
+    if (save->status != STORE_OK) {
+        command_reply_not_stored(cmd);
+        return;
+    }
+    project_show(p);
+    view_publish(save->r->o.view);
+    catalog_fetch(p);
+    p->discovery_due = env_mono(save->r->env);
+    poll_rearm(p);
+    p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up};
+    walk_project(p, &p->confirmation);
+    reply_prepared(save->r, cmd);
+}
+
+/* The project is here from now on; what is kept or forgotten was stored before. */
+static void confirm(struct project *p, struct command *cmd)
+{
+    settle_here(p);
+    struct save *save = save_answer(p->r, on_confirmed, cmd);
+    change_put_project(save->set, project_state_copy(p->state));
+    reply_prepare(cmd, 200, project_document(p));
+    command_keep(save, cmd);
+    save_submit(save, false);
+}
+
+static unsigned forget(struct walk *w, struct entity *e)
+{
+    (void)w;
+    entity_forget(e);
+    return WALK_CHANGED;
+}
+
+static void on_forgotten(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, confirmation);
+    confirm(p, TAKE_PTR(p->confirming));
+}
+
+static void on_stopped(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, confirmation);
+    reply_stopping(TAKE_PTR(p->confirming));
+}
+
+void command_location_confirm(struct reconcile *r, struct command *cmd)
+{
+    static const char *const members[] = {"clusters"};
+    struct project *p = project_find(r, cmd->project);
+    struct problem *faults = NULL;
+    const char *what = json_str(cmd->body, "clusters");
+    if (!p) {
+        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+        return;
+    }
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    if (!is_answer(what))
+        BODY_FAULT(&faults, "#/clusters", what ? "unknown_value" : "missing_member",
+                   json_pack("[ss]", answers[0], answers[1]), "must be one of the valid values");
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    if (p->confirming) {
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                       "project '%s' is confirmed: its clusters are being forgotten",
+                                       cmd->project));
+        return;
+    }
+    if (!p->set_aside) {
+        reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                       "project '%s' is where it was: nothing is set aside", cmd->project));
+        return;
+    }
+    log_warning("the clusters of a project that were set aside are taken up", "project", cmd->project,
+                "clusters", what, "by", cmd->token_name);
+    if (!strcmp(what, "keep")) {
+        confirm(p, cmd);
+        return;
+    }
+    p->confirming = cmd;
+    p->confirmation = (struct walk){
+        .name = "forgetting clusters", .visit = forget, .done = on_forgotten, .stopped = on_stopped};
+    walk_project(p, &p->confirmation);
+}

@@ -1,0 +1,121 @@
+/*
+ * Node pools as things of their own: each write becomes a change of the cluster's wish, so it is checked,
+ * planned, queued and told like any other. A wish that names no pools yet gets those that are there, by name
+ * only: what nobody asked for stays unmanaged. Loop thread.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/world.h"
+
+static json_t *named(const char *name)
+{
+    json_t *pool = json_object();
+    json_set_str(pool, "name", name);
+    return pool;
+}
+
+/* The pools of the wish as a copy, every one with its name. */
+static json_t *wanted_pools(const struct cluster *c)
+{
+    const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
+    json_t *pools = json_deep_copy(json_arr(c->spec, "node_pools"));
+    json_t *only = json_array_get(pools, 0);
+    size_t i;
+    json_t *pool;
+    if (pools && !json_str(only, "name") && json_array_size(there) == 1)
+        json_set_str(only, "name", json_str(json_array_get(there, 0), "name"));
+    if (pools)
+        return pools;
+    pools = json_array();
+    json_array_foreach (there, i, pool)
+        (void)json_array_append_new(pools, named(json_str_or(pool, "name", "")));
+    return pools;
+}
+
+/* Index of a pool, or the number of pools when there is none of this name. */
+static size_t index_of(const json_t *pools, const char *name)
+{
+    size_t i = 0;
+    while (i < json_array_size(pools) && strcmp(json_str_or(json_array_get(pools, i), "name", ""), name) != 0)
+        i++;
+    return i;
+}
+
+static json_t *new_pool(const struct command *cmd, const char *name, json_t *old)
+{
+    json_t *pool = cmd->pool == POOL_MERGE ? json_deep_copy(old) : json_object();
+    if (cmd->pool == POOL_MERGE)
+        wish_merge(pool, cmd->body);
+    else
+        (void)json_object_update(pool, cmd->body);
+    json_set_str(pool, "name", name);
+    return pool;
+}
+
+/* False when the command was answered. */
+static bool edit(json_t *pools, struct command *cmd)
+{
+    const char *name = cmd->pool == POOL_ADD ? json_str_or(cmd->body, "name", "") : cmd->item;
+    size_t at = index_of(pools, name);
+    bool exists = at < json_array_size(pools);
+    if (cmd->pool == POOL_ADD && exists) {
+        reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_EXISTS, "there is a node pool '%s'", name));
+        return false;
+    }
+    if ((cmd->pool == POOL_MERGE || cmd->pool == POOL_REMOVE) && !exists) {
+        reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name));
+        return false;
+    }
+    cmd->pool_exists = exists;
+    if (cmd->pool == POOL_REMOVE)
+        (void)json_array_remove(pools, at);
+    else
+        cmd->fault_pointer = mem_printf("#/spec/node_pools/%zu", at);
+    if (cmd->pool == POOL_REMOVE)
+        return true;
+    if (exists)
+        (void)json_array_set_new(pools, at, new_pool(cmd, name, json_array_get(pools, at)));
+    else
+        (void)json_array_append_new(pools, new_pool(cmd, name, NULL));
+    return true;
+}
+
+static bool name_contradicts(const struct command *cmd)
+{
+    const char *name = json_str(cmd->body, "name");
+    return cmd->item && name && strcmp(name, cmd->item) != 0;
+}
+
+void command_node_pool(struct reconcile *r, struct command *cmd)
+{
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd))
+        return;
+    if (!e->cluster->managed) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+        return;
+    }
+    if (name_contradicts(cmd)) {
+        struct problem *faults = NULL;
+        problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "conflict",
+                          json_pack("[s]", cmd->item), "is not the name in the path; pools are not renamed");
+        reply_problem(cmd, faults);
+        return;
+    }
+    if (cmd->body && !command_fits(cmd, cmd->body, SPEC_PART_POOL, NULL))
+        return;
+    json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
+    if (!edit(pools, cmd))
+        return;
+    json_t *body CLEANUP_JSON = wish_of(e->cluster);
+    json_t *spec = json_obj(body, "spec");
+    (void)json_object_set(spec, "node_pools", pools);
+    change_cluster(e, cmd, body);
+}

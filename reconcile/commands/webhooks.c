@@ -1,0 +1,290 @@
+/*
+ * Commands about webhooks as such: made, changed, switched on, given another key, removed. A change is in
+ * memory at once and answered when it is durable; only a new webhook waits, because no event may leave a
+ * delivery for one that the store may yet refuse. Loop thread.
+ */
+#include "reconcile/commands/webhooks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/audit.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/body.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+enum { WEBHOOKS_MAX = 1000, GRACE_S = 24 * 3600 /* WH-6 */ };
+
+struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
+{
+    struct subscription_entry *entry;
+    HASH_FIND_STR(r->subscriptions, cmd->id, entry);
+    if (!entry || !subscription_is_visible(entry->subscription, cmd->token_projects)) {
+        reply_problem(cmd, problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id));
+        return NULL;
+    }
+    if (cmd->expected_version && cmd->expected_version != entry->subscription->version) {
+        reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED,
+                                       "If-Match does not name the current version of the webhook"));
+        return NULL;
+    }
+    return entry;
+}
+
+/* ---- made ---- */
+
+static void on_created(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    struct reconcile *r = save->r;
+    const struct subscription *s = save->set->changes[0].subscription;
+    if (save->status != STORE_OK) {
+        command_reply_not_stored(cmd);
+        return;
+    }
+    struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
+    memcpy(entry->id, s->id, sizeof(entry->id));
+    entry->subscription = subscription_copy(s);
+    HASH_ADD_STR(r->subscriptions, id, entry);
+    reply_prepared(r, cmd);
+}
+
+static struct subscription *subscription_new(struct reconcile *r, const struct command *cmd)
+{
+    struct subscription *s = MEM_NEW(struct subscription);
+    (void)id_new(r->env, ID_SUBSCRIPTION, s->id);
+    s->created_by = mem_strdup(cmd->token_name);
+    memcpy(s->created_by_id, cmd->token_id, sizeof(s->created_by_id));
+    s->version = 1;
+    s->created_at = env_wall(r->env);
+    s->updated_at = s->created_at;
+    return s;
+}
+
+void command_webhook_create(struct reconcile *r, struct command *cmd)
+{
+    struct problem *faults = NULL;
+    char *secret = NULL;
+    struct signing_key key = {0};
+    if (HASH_COUNT(r->subscriptions) >= WEBHOOKS_MAX) {
+        reply_problem(cmd,
+                      problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                  "there are %d webhooks, more are not possible; delete some", WEBHOOKS_MAX));
+        return;
+    }
+    struct subscription *s = subscription_new(r, cmd);
+    webhook_apply(r, cmd, s, &faults);
+    if (webhook_make_key(r, cmd, s->id, SIGNATURE_V1, &key, &secret, &faults))
+        subscription_rotate(s, &key, s->created_at, 0);
+    if (faults) {
+        mem_free_secret(secret);
+        subscription_free(s);
+        reply_problem(cmd, faults);
+        return;
+    }
+    log_info("webhook created", "webhook", s->id, "by", cmd->token_name);
+    render_subscription_etag(s, cmd->etag);
+    body_prepare_secret(cmd, 201, render_subscription(s), "secret", secret);
+    cmd->location = mem_printf("/v1/webhooks/%s", s->id);
+    memcpy(cmd->id, s->id, sizeof(cmd->id));
+    struct save *save = save_answer(r, on_created, cmd);
+    change_put_subscription(save->set, s);
+    command_keep(save, cmd);
+    save_submit(save, true);
+}
+
+/* ---- changed ---- */
+
+/* Takes `s`, the webhook as it is to be, and `secret`, which is told when the answer is to tell one. */
+static void change(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
+                   struct subscription *s, bool tells_secret, char *secret)
+{
+    bool switched_off = s->disabled && !entry->subscription->disabled;
+    s->version = entry->subscription->version + 1;
+    s->updated_at = env_wall(r->env);
+    log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->token_name);
+    render_subscription_etag(s, cmd->etag);
+    if (tells_secret)
+        body_prepare_secret(cmd, 200, render_subscription(s), "secret", secret);
+    else
+        reply_prepare(cmd, 200, render_subscription(s));
+    subscription_free(entry->subscription);
+    entry->subscription = subscription_copy(s);
+    struct save *save = save_answer(r, command_reply_saved, cmd);
+    change_put_subscription(save->set, s);
+    if (switched_off)
+        emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
+    command_keep(save, cmd);
+    save_submit(save, false);
+}
+
+static void reply_as_it_is(struct reconcile *r, struct command *cmd, const struct subscription *s)
+{
+    render_subscription_etag(s, cmd->etag);
+    reply_prepare(cmd, 200, render_subscription(s));
+    reply_unchanged(r, cmd);
+}
+
+static bool is_equal(const struct subscription *a, const struct subscription *b)
+{
+    json_t *left CLEANUP_JSON = subscription_to_json(a);
+    json_t *right CLEANUP_JSON = subscription_to_json(b);
+    return json_equal(left, right);
+}
+
+void command_webhook_patch(struct reconcile *r, struct command *cmd)
+{
+    struct subscription_entry *entry = webhook_of(r, cmd);
+    struct problem *faults = NULL;
+    if (!entry)
+        return;
+    struct subscription *s = subscription_copy(entry->subscription);
+    webhook_apply(r, cmd, s, &faults);
+    if (faults)
+        reply_problem(cmd, faults);
+    else if (is_equal(s, entry->subscription))
+        reply_as_it_is(r, cmd, s);
+    else {
+        change(r, cmd, entry, s, false, NULL);
+        return;
+    }
+    subscription_free(s);
+}
+
+void command_webhook_enable(struct reconcile *r, struct command *cmd)
+{
+    struct subscription_entry *entry = webhook_of(r, cmd);
+    if (!entry)
+        return;
+    if (!entry->subscription->disabled) {
+        reply_as_it_is(r, cmd, entry->subscription);
+        return;
+    }
+    struct subscription *s = subscription_copy(entry->subscription);
+    s->disabled = false;
+    s->enabled_at = env_wall(r->env);
+    free(TAKE_PTR(s->disabled_reason));
+    change(r, cmd, entry, s, false, NULL);
+}
+
+void command_webhook_rotate(struct reconcile *r, struct command *cmd)
+{
+    static const char *const members[] = {"signature", "secret", "grace_seconds"};
+    struct subscription_entry *entry = webhook_of(r, cmd);
+    struct problem *faults = NULL;
+    struct signing_key key = {0};
+    char *secret = NULL;
+    if (!entry)
+        return;
+    struct subscription *s = subscription_copy(entry->subscription);
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    body_check_number(cmd->body, "grace_seconds", 0, GRACE_S, false, &faults);
+    int64_t grace_us = json_int(cmd->body, "grace_seconds", GRACE_S) * US_PER_S;
+    bool made = webhook_make_key(r, cmd, s->id, s->keys[0].scheme, &key, &secret, &faults);
+    if (made && !faults) {
+        subscription_rotate(s, &key, env_wall(r->env), grace_us);
+        change(r, cmd, entry, s, true, secret);
+        return;
+    }
+    signing_key_done(&key);
+    mem_free_secret(secret);
+    subscription_free(s);
+    reply_problem(cmd, faults);
+}
+
+void webhook_was_disabled(struct reconcile *r, struct subscription *s)
+{
+    struct subscription_entry *entry;
+    HASH_FIND_STR(r->subscriptions, s->id, entry);
+    /* Its owner has removed it, or leads it elsewhere: that counts, and reaches the engine when it is stored.
+     */
+    if (!entry || strcmp(entry->subscription->url, s->url) != 0) {
+        subscription_free(s);
+        return;
+    }
+    /* Other changes may be on their way to the store: this one comes on top of them. */
+    struct subscription *now = entry->subscription;
+    now->disabled = true;
+    free(now->disabled_reason);
+    now->disabled_reason = TAKE_PTR(s->disabled_reason);
+    now->version++;
+    now->updated_at = s->updated_at;
+    subscription_free(s);
+    struct save *save = save_new(r, NULL, NULL);
+    change_put_subscription(save->set, subscription_copy(now));
+    emit_webhook(save, EVENT_WEBHOOK_DISABLED, now, now->disabled_reason);
+    save_submit(save, false);
+}
+
+static bool was_made_with(const struct subscription *s, const struct api_token *t)
+{
+    return s->created_by_id[0] ? !strcmp(s->created_by_id, t->id)
+                               : s->created_by && !strcmp(s->created_by, t->name);
+}
+
+void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable)
+{
+    for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next) {
+        struct subscription *s = entry->subscription;
+        if (!was_made_with(s, t))
+            continue;
+        bool switched_off = disable && !s->disabled;
+        s->token_revoked_at = t->revoked_at;
+        if (switched_off) {
+            s->disabled = true;
+            mem_set_str(&s->disabled_reason, "the token that it was made with was revoked");
+        }
+        s->version++;
+        s->updated_at = env_wall(save->r->env);
+        change_put_subscription(save->set, subscription_copy(s));
+        if (switched_off)
+            emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
+    }
+}
+
+void webhooks_drop_expired_keys(struct reconcile *r)
+{
+    wall_us now = env_wall(r->env);
+    for (struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next) {
+        if (!subscription_drop_expired(entry->subscription, now))
+            continue;
+        entry->subscription->version++;
+        struct save *save = save_new(r, NULL, NULL);
+        change_put_subscription(save->set, subscription_copy(entry->subscription));
+        save_submit(save, false);
+    }
+}
+
+/* ---- removed ---- */
+
+static void on_removed(struct save *save)
+{
+    if (save->status == STORE_OK)
+        reply_json(save->ctx, 204, NULL);
+    else
+        command_reply_not_stored(save->ctx);
+}
+
+void command_webhook_delete(struct reconcile *r, struct command *cmd)
+{
+    struct subscription_entry *entry = webhook_of(r, cmd);
+    if (!entry)
+        return;
+    log_info("webhook deleted", "webhook", cmd->id, "by", cmd->token_name);
+    struct save *save = save_answer(r, on_removed, cmd);
+    change_delete_subscription(save->set, cmd->id);
+    cmd->status = 204;
+    audit_accepted(save, cmd);
+    HASH_DEL(r->subscriptions, entry);
+    subscription_free(entry->subscription);
+    free(entry);
+    save_submit(save, false);
+}

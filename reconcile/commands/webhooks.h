@@ -1,0 +1,36 @@
+/* Webhooks. Loop thread. */
+#ifndef RECONCILE_COMMANDS_WEBHOOKS_H
+#define RECONCILE_COMMANDS_WEBHOOKS_H
+
+#include "model/command.h"
+#include "model/webhook.h"
+#include "reconcile/world/save.h"
+
+/* The engine switched a webhook off; takes the engine's copy. */
+void webhook_was_disabled(struct reconcile *r, struct subscription *s);
+/* Keys whose grace is over sign nothing any more; they are not kept either. Once an hour. */
+void webhooks_drop_expired_keys(struct reconcile *r);
+/* Marks the webhooks that were made with a token which the save revokes, and switches them off if so asked.
+ */
+void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable);
+/* The webhook of the command; NULL after an answer: it is not there, not seen, or another version. */
+struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
+
+/* ---- webhook_body.c: what callers say about a webhook ---- */
+
+/*
+ * Brings what the body of a create or a patch says into `s`, whose id is set, and adds every fault. What the
+ * body does not name stays as it is, null is what a webhook has without a wish.
+ */
+void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscription *s,
+                   struct problem **faults);
+/*
+ * The key that a create or a rotation asks for; `scheme` is used without a wish. *ret_secret (the caller
+ * frees it with mem_free_secret) is what the receiver verifies with, NULL when that is the public key.
+ * False after a fault.
+ */
+bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char *id,
+                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,
+                      struct problem **faults);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * What Cleura offers in a region: read once an hour for all projects of an account, kept over restarts. Loop
+ * thread.
+ */
+#include "reconcile/lookups/catalog.h"
+
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "model/spec.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/observation/expiry.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 };
+
+static void show_catalog(struct project *p)
+{
+    struct spec_context context;
+    if (!p->state->catalog)
+        return;
+    project_spec_context(p, &context);
+    json_t *doc CLEANUP_JSON = json_copy(p->state->catalog);
+    json_set_take(doc, "defaults", spec_defaults(&context));
+    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
+    char *text = json_text(doc);
+    char etag[TAG_BYTES];
+    tag_of(text, etag);
+    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name,
+             render_catalog_blob(etag, text, doc, p->state->catalog_at));
+}
+
+static void wake_waiters(struct project *p, struct problem *problem)
+{
+    LIST_FOR_EACH_SAFE (it, next, &p->catalog_waiters) {
+        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
+        struct reconcile *r = w->r;
+        struct command *cmd = wait_take(w);
+        if (!problem) {
+            r->reactions.decide(r, cmd);
+            continue;
+        }
+        struct problem *copy = problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);
+        copy->retry_after_s = problem->retry_after_s;
+        reply_problem(cmd, copy);
+    }
+}
+
+static void take_catalog(struct project *p, const json_t *catalog)
+{
+    /* A start reads it anew: the same one read later is no news to the store. */
+    bool news = !json_equal(p->state->catalog, catalog);
+    json_decref(p->state->catalog);
+    p->state->catalog = json_deep_copy(catalog);
+    p->state->catalog_at = env_wall(p->r->env);
+    if (news)
+        project_store(p);
+    show_catalog(p);
+    /* Waiters that look for the catalog in the view must find it. */
+    view_publish(p->r->o.view);
+    wake_waiters(p, NULL);
+    expiry_look(p);
+    loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
+}
+
+static bool shares_catalog(const struct project *p, const struct project *from)
+{
+    return p != from && !p->set_aside && p->account == from->account &&
+           !strcmp(p->config->region, from->config->region);
+}
+
+/* One project in a turn: each copies the catalog, and writes it. */
+static void share_catalog(struct project *from)
+{
+    struct project *p = from->catalog_share_next;
+    while (p && !shares_catalog(p, from))
+        p = p->hh.next;
+    from->catalog_share_next = p ? p->hh.next : NULL;
+    if (!p) {
+        json_decref(from->catalog_shared);
+        from->catalog_shared = NULL;
+        return;
+    }
+    loop_timer_set(from->r->o.loop, &from->catalog_share, env_mono(from->r->env));
+    upstream_cancel(&p->catalog_call);
+    take_catalog(p, from->catalog_shared);
+    project_show(p);
+}
+
+static void on_share_turn(struct loop_timer *timer)
+{
+    share_catalog(CONTAINER_OF(timer, struct project, catalog_share));
+}
+
+/* What Cleura offers is the same for all projects of an account in a region: one call serves them. */
+static void catalog_read(struct project *p, const json_t *catalog)
+{
+    struct project *other, *next;
+    HASH_ITER (hh, p->r->projects, other, next)
+        if (shares_catalog(other, p))
+            upstream_cancel(&other->catalog_call);
+    take_catalog(p, catalog);
+    project_show(p);
+    json_decref(p->catalog_shared);
+    p->catalog_shared = json_incref(p->state->catalog);
+    p->catalog_share_next = p->r->projects;
+    share_catalog(p);
+}
+
+static void on_catalog(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct project *p = CONTAINER_OF(call, struct project, catalog_call);
+    if (result->class == UPSTREAM_OK) {
+        catalog_read(p, result->catalog);
+        return;
+    }
+    struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
+    log_warning("catalog not read", "project", p->config->name, "error", problem->detail);
+    wake_waiters(p, problem);
+    int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
+    loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + wait_s * US_PER_S);
+    project_show(p);
+}
+
+void catalog_fetch(struct project *p)
+{
+    if (p->catalog_call.active || p->r->stopping || p->set_aside)
+        return;
+    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    p->catalog_call.op = UPSTREAM_CATALOG;
+    p->catalog_call.region = p->config->region;
+    p->catalog_call.project_id = p->config->project_id;
+    p->catalog_call.priority = list_is_empty(&p->catalog_waiters) ? LANE_DISCOVERY : LANE_USER_WAITING;
+    p->catalog_call.deadline = env_mono(p->r->env) + CATALOG_DEADLINE_S * US_PER_S;
+    p->catalog_call.on_done = on_catalog;
+    call_for_waiters(&p->catalog_call, &p->catalog_waiters);
+    upstream_submit(project_lane(p), &p->catalog_call);
+}
+
+static void on_catalog_due(struct loop_timer *timer)
+{
+    catalog_fetch(CONTAINER_OF(timer, struct project, catalog_timer));
+}
+
+static void on_wait_deadline(struct waiting *w)
+{
+    reply_problem(wait_take(w),
+                  problem_new(PROBLEM_UPSTREAM_TIMEOUT, "the catalog of this project was not read in time"));
+}
+
+bool catalog_wait(struct project *p, struct command *cmd)
+{
+    if (p->state->catalog)
+        return false;
+    (void)wait_new(p->r, cmd, &p->catalog_waiters, on_wait_deadline);
+    catalog_fetch(p);
+    return true;
+}
+
+void command_catalog(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = command_project(r, cmd);
+    struct spec_context context;
+    if (!p)
+        return;
+    if (catalog_wait(p, cmd))
+        return;
+    project_spec_context(p, &context);
+    json_t *doc = json_copy(p->state->catalog);
+    json_set_take(doc, "defaults", spec_defaults(&context));
+    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
+    reply_json(cmd, 200, doc);
+}
+
+void catalog_init(struct project *p)
+{
+    list_init(&p->catalog_waiters);
+    p->catalog_timer.fire = on_catalog_due;
+    p->catalog_timer.name = "catalog";
+    p->catalog_share.fire = on_share_turn;
+    p->catalog_share.name = "catalog for another project";
+    show_catalog(p);
+}

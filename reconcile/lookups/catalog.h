@@ -1,0 +1,15 @@
+/* What Cleura offers in a region, read once an hour. Loop thread. */
+#ifndef RECONCILE_LOOKUPS_CATALOG_H
+#define RECONCILE_LOOKUPS_CATALOG_H
+
+#include "model/command.h"
+#include "reconcile/world/project.h"
+
+void catalog_init(struct project *p);
+void catalog_fetch(struct project *p);
+/* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is
+ * one. */
+bool catalog_wait(struct project *p, struct command *cmd);
+void command_catalog(struct reconcile *r, struct command *cmd);
+
+#endif

@@ -1,0 +1,29 @@
+/* What each sub-resource takes: the seam between the fetching (lookup.c) and the table (lookup_rules.c). */
+#ifndef RECONCILE_LOOKUPS_LOOKUP_RULE_H
+#define RECONCILE_LOOKUPS_LOOKUP_RULE_H
+
+#include "model/command.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+
+struct lookup_rule {
+    enum lookup_kind kind;
+    const char *what; /* for people */
+    enum upstream_op op;
+    int keep_s;  /* how long a document answers without a call */
+    bool secret; /* overwritten when it is forgotten, no-store on the way */
+    /* A part that fails is told in the document instead of failing it all. */
+    bool parts_may_fail;
+    /* Texts to ask for, one call each; NULL: one call. The caller owns the array. */
+    json_t *(*items)(const struct project *p, const struct entity *e);
+    /* A second call, whose item comes from the first one's answer; borrowed, NULL when there is none. */
+    enum upstream_op then;
+    const char *(*then_item)(const struct project *p, const json_t *first);
+    /* The document from all answers, sharing nothing with them; `e` is NULL for projects. The caller owns it.
+     */
+    json_t *(*compose)(const struct project *p, const struct entity *e, const json_t *answers);
+};
+
+const struct lookup_rule *lookup_rule(enum lookup_kind kind);
+
+#endif

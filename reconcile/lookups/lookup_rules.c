@@ -1,0 +1,268 @@
+/* The sub-resources of a cluster or project: which calls they take and how the answers become one document.
+ */
+#include <string.h>
+
+#include "base/attrs.h"
+#include "model/spec.h"
+#include "reconcile/lookups/lookup_rule.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+
+static json_t *only_answer(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    (void)p;
+    (void)e;
+    return json_deep_copy(json_array_get(answers, 0));
+}
+
+static json_t *last_answer(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    (void)p;
+    (void)e;
+    return json_deep_copy(json_array_get(answers, json_array_size(answers) - 1));
+}
+
+static json_t *compose_ssh_key(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    (void)p;
+    (void)e;
+    json_t *doc = json_object();
+    json_set_str(doc, "private_key", json_string_value(json_array_get(answers, 0)));
+    return doc;
+}
+
+/* ---- nodes ---- */
+
+static json_t *pool_names(const struct project *p, const struct entity *e)
+{
+    (void)p;
+    json_t *names = json_array();
+    size_t i;
+    json_t *pool;
+    if (e->cluster->shoot->hibernated) /* there are none, and nothing that could tell */
+        return names;
+    json_array_foreach (json_arr(e->cluster->shoot->observed, "node_pools"), i, pool)
+        if (json_str(pool, "name"))
+            (void)json_array_append(names, json_object_get(pool, "name"));
+    return names;
+}
+
+static json_t *compose_nodes(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    (void)p;
+    (void)e;
+    json_t *items = json_array();
+    size_t i;
+    json_t *nodes;
+    json_array_foreach (answers, i, nodes) {
+        json_t *copy CLEANUP_JSON = json_deep_copy(nodes);
+        (void)json_array_extend(items, copy);
+    }
+    json_t *doc = json_object();
+    json_set_take(doc, "items", items);
+    return doc;
+}
+
+/* ---- upgrades: catalog, expiry and Cleura's own check ---- */
+
+static const char *present_version(const struct entity *e)
+{
+    return json_str_or(e->cluster->shoot->observed, "kubernetes_version", "0.0.0");
+}
+
+/* The two that are worth checking: the newest of this minor and of the next. */
+static json_t *recommended(const struct project *p, const struct entity *e)
+{
+    json_t *list = json_array();
+    struct spec_context context;
+    char minors[2][VERSION_LINE_BYTES];
+    project_spec_context(p, &context);
+    version_minor(present_version(e), minors[0]);
+    version_next_minor(present_version(e), minors[1]);
+    for (size_t i = 0; i < ARRAY_LEN(minors); i++) {
+        const char *version = spec_resolve_version(minors[i], &context);
+        if (version && version_compare(version, present_version(e)) > 0)
+            (void)json_array_append_new(list, json_string(version));
+    }
+    return list;
+}
+
+/* Without Cleura's check on v1, which has none. */
+static json_t *versions_to_check(const struct project *p, const struct entity *e)
+{
+    return upstream_supports(project_lane(p), UPSTREAM_UPGRADE_CHECK) ? recommended(p, e) : json_array();
+}
+
+static json_t *check_of(const json_t *answers, const char *version)
+{
+    size_t i;
+    json_t *check;
+    json_array_foreach (answers, i, check)
+        if (!strcmp(json_str_or(check, "version", ""), version))
+            return json_deep_copy(check);
+    return NULL;
+}
+
+static bool is_listed(const json_t *list, const char *version)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (list, i, item)
+        if (!strcmp(json_string_value(item), version))
+            return true;
+    return false;
+}
+
+static void set_present(json_t *doc, const json_t *versions, const char *version)
+{
+    size_t i;
+    json_t *entry, *found = NULL;
+    json_array_foreach (versions, i, entry)
+        if (!strcmp(json_str_or(entry, "version", ""), version))
+            found = entry;
+    json_set_str(doc, "current", version);
+    json_set_str(doc, "state", json_str(found, "state"));
+    json_set_str(doc, "expires_at", json_str(found, "expires_at"));
+}
+
+static json_t *kubernetes_offers(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    const json_t *versions = json_arr(p->state->catalog, "kubernetes_versions");
+    json_t *best CLEANUP_JSON = recommended(p, e);
+    const char *present = present_version(e);
+    json_t *offers = json_array();
+    char minor[VERSION_LINE_BYTES], next[VERSION_LINE_BYTES];
+    size_t i;
+    json_t *entry;
+    version_minor(present, minor);
+    version_next_minor(present, next);
+    json_array_foreach (versions, i, entry) {
+        const char *version = json_str_or(entry, "version", "");
+        bool patch = version_is_within(minor, version);
+        if (version_compare(version, present) <= 0 || version_is_expired(entry, env_wall(p->r->env)) ||
+            (!patch && !version_is_within(next, version)))
+            continue;
+        json_t *offer = json_object();
+        json_set_str(offer, "version", version);
+        json_set_str(offer, "kind", patch ? "patch" : "minor");
+        json_set_str(offer, "state", json_str(entry, "state"));
+        json_set_str(offer, "expires_at", json_str(entry, "expires_at"));
+        json_set_bool(offer, "recommended", is_listed(best, version));
+        json_set_bool(offer, "rolls_nodes", !patch);
+        json_set_take(offer, "check", check_of(answers, version));
+        (void)json_array_append_new(offers, offer);
+    }
+    return offers;
+}
+
+static json_t *image_offers(const struct project *p, const json_t *pool)
+{
+    const json_t *image = json_obj(pool, "image");
+    const char *present = json_str_or(image, "version", "");
+    const json_t *versions = NULL;
+    json_t *offers = json_array();
+    size_t i;
+    json_t *entry;
+    json_array_foreach (json_arr(p->state->catalog, "machine_images"), i, entry)
+        if (!strcmp(json_str_or(entry, "name", ""), json_str_or(image, "name", "")))
+            versions = json_arr(entry, "versions");
+    json_array_foreach (versions, i, entry) {
+        const char *version = json_str_or(entry, "version", "");
+        if (version_compare(version, present) <= 0 || version_is_expired(entry, env_wall(p->r->env)))
+            continue;
+        json_t *offer = json_object();
+        json_set_str(offer, "version", version);
+        json_set_str(offer, "state", json_str(entry, "state"));
+        json_set_str(offer, "expires_at", json_str(entry, "expires_at"));
+        (void)json_array_append_new(offers, offer);
+    }
+    json_t *doc = json_object();
+    json_set_str(doc, "pool", json_str(pool, "name"));
+    json_set_str(doc, "image", json_str(image, "name"));
+    set_present(doc, versions, present);
+    json_set_take(doc, "offers", offers);
+    return doc;
+}
+
+static json_t *compose_upgrades(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    const json_t *observed = e->cluster->shoot->observed;
+    json_t *kubernetes = json_object();
+    json_t *images = json_array();
+    size_t i;
+    json_t *pool;
+    set_present(kubernetes, json_arr(p->state->catalog, "kubernetes_versions"), present_version(e));
+    json_set_take(kubernetes, "offers", kubernetes_offers(p, e, answers));
+    json_array_foreach (json_arr(observed, "node_pools"), i, pool)
+        (void)json_array_append_new(images, image_offers(p, pool));
+    json_t *doc = json_object();
+    json_set_take(doc, "kubernetes", kubernetes);
+    json_set_take(doc, "machine_images", images);
+    json_set_bool(doc, "checked_by_cleura", upstream_supports(project_lane(p), UPSTREAM_UPGRADE_CHECK));
+    return doc;
+}
+
+/* ---- quota ---- */
+
+static const char *domain_of(const struct project *p, const json_t *own_projects)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (own_projects, i, item)
+        if (!strcasecmp(json_str_or(item, "region", ""), p->config->region) &&
+            !strcmp(json_str_or(item, "project_id", ""), p->config->project_id))
+            return json_str(item, "domain_id");
+    return NULL;
+}
+
+static json_t *compose_quota(const struct project *p, const struct entity *e, const json_t *answers)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "project", p->config->name);
+    json_set_take(doc, "limits", last_answer(p, e, answers));
+    return doc;
+}
+
+static const struct lookup_rule rules[LOOKUP_KIND_MAX_] = {
+    [LOOKUP_MONITORING] = {.kind = LOOKUP_MONITORING,
+                           .what = "monitoring credentials",
+                           .op = UPSTREAM_MONITORING,
+                           .keep_s = 30,
+                           .secret = true,
+                           .compose = only_answer},
+    [LOOKUP_NODES] = {.kind = LOOKUP_NODES,
+                      .what = "nodes overview",
+                      .op = UPSTREAM_NODES,
+                      .keep_s = 15,
+                      .items = pool_names,
+                      .compose = compose_nodes},
+    [LOOKUP_SSH_KEY] = {.kind = LOOKUP_SSH_KEY,
+                        .what = "SSH key",
+                        .op = UPSTREAM_SSH_KEY,
+                        .keep_s = 30,
+                        .secret = true,
+                        .compose = compose_ssh_key},
+    [LOOKUP_UPGRADES] = {.kind = LOOKUP_UPGRADES,
+                         .what = "upgrade check",
+                         .op = UPSTREAM_UPGRADE_CHECK,
+                         .keep_s = 60,
+                         .parts_may_fail = true,
+                         .items = versions_to_check,
+                         .compose = compose_upgrades},
+    [LOOKUP_QUOTA] = {.kind = LOOKUP_QUOTA,
+                      .what = "quota",
+                      .op = UPSTREAM_OWN_PROJECTS,
+                      .keep_s = 60,
+                      .then = UPSTREAM_QUOTA,
+                      .then_item = domain_of,
+                      .compose = compose_quota},
+    [LOOKUP_CA_STAGE] = {.kind = LOOKUP_CA_STAGE,
+                         .what = "stage of the CA rotation",
+                         .op = UPSTREAM_CA_STAGE,
+                         .compose = only_answer},
+};
+
+const struct lookup_rule *lookup_rule(enum lookup_kind kind)
+{
+    return &rules[kind];
+}

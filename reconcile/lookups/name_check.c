@@ -1,0 +1,134 @@
+/*
+ * Names are unique in the whole cloud (CL-21). Before a create is accepted Cleura is asked, so
+ * that the caller hears at once; but only for a moment: a create is accepted also while Cleura is away, and
+ * then ends as name_taken if it must. A taken name may be a cluster of ours that was not seen yet: the
+ * project is read before the answer. Loop thread.
+ */
+#include "reconcile/lookups/name_check.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/observation/fresh.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/world.h"
+
+enum { PATIENCE_MS = 2500 };
+
+struct name_check {
+    struct list link;
+    struct reconcile *r;
+    struct project *project;
+    struct command *cmd;
+    char *name;
+    struct upstream_call call;
+    struct loop_timer give_up;
+};
+
+/* Takes it off; the command is the caller's. */
+static struct command *end(struct name_check *n)
+{
+    struct command *cmd = n->cmd;
+    upstream_cancel(&n->call);
+    loop_timer_clear(n->r->o.loop, &n->give_up);
+    list_remove(&n->link);
+    free(n->name);
+    free(n);
+    return cmd;
+}
+
+static void go_on(struct name_check *n)
+{
+    struct reconcile *r = n->r;
+    r->reactions.decide(r, end(n));
+}
+
+/* The project was read: either the cluster is ours to decide about now, or the name is a stranger's. */
+static void on_listed(struct command *part)
+{
+    struct command *cmd = part->ctx;
+    if (part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN) { /* nobody is left to decide */
+        command_free(part);
+        command_drop(cmd);
+        return;
+    }
+    struct reconcile *r = cmd->decided_by;
+    const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
+    bool known = entity_find(r, cmd->project, name) != NULL;
+    bool sure = !part->fresh_failed && !part->problem;
+    command_free(part);
+    if (known || !sure || r->stopping)
+        r->reactions.decide(r, cmd);
+    else
+        reply_problem(cmd, problem_new(PROBLEM_NAME_TAKEN,
+                                       "Cleura says that the name '%s' is taken; nothing was sent", name));
+}
+
+static void look_whose(struct name_check *n)
+{
+    struct reconcile *r = n->r;
+    struct command *part = command_new(COMMAND_FRESH);
+    part->project = mem_strdup(n->project->config->name);
+    part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
+    part->reply = on_listed;
+    part->fresh_now = true;
+    struct command *cmd = end(n);
+    part->ctx = cmd;
+    command_fresh(r, part);
+}
+
+static void on_answer(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct name_check *n = CONTAINER_OF(call, struct name_check, call);
+    if (result->class == UPSTREAM_OK && json_bool(result->document, "is_taken", false)) {
+        look_whose(n);
+        return;
+    }
+    n->cmd->name_is_free = result->class == UPSTREAM_OK;
+    go_on(n);
+}
+
+static void on_give_up(struct loop_timer *timer)
+{
+    go_on(CONTAINER_OF(timer, struct name_check, give_up));
+}
+
+bool name_check_wait(struct project *p, struct command *cmd, const char *name)
+{
+    struct reconcile *r = p->r;
+    if (cmd->name_checked || !upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
+        return false;
+    cmd->name_checked = true;
+    struct name_check *n = MEM_NEW(struct name_check);
+    n->r = r;
+    n->project = p;
+    n->cmd = cmd;
+    n->name = mem_strdup(name);
+    n->give_up.fire = on_give_up;
+    n->give_up.name = "name check";
+    list_append(&r->name_checks, &n->link);
+    mono_us until = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
+    loop_timer_set(r->o.loop, &n->give_up, until);
+    n->call = (struct upstream_call){.op = UPSTREAM_NAME_TAKEN,
+                                     .region = p->config->region,
+                                     .project_id = p->config->project_id,
+                                     .name = n->name,
+                                     .priority = LANE_USER_WAITING,
+                                     .deadline = until,
+                                     .on_done = on_answer};
+    upstream_call_for(&n->call, &cmd->trace, cmd->request_id);
+    upstream_submit(project_lane(p), &n->call);
+    return true;
+}
+
+void name_checks_stop(struct reconcile *r)
+{
+    LIST_FOR_EACH_SAFE (it, next, &r->name_checks) {
+        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+        p->retry_after_s = 5;
+        reply_problem(end(CONTAINER_OF(it, struct name_check, link)), p);
+    }
+}

@@ -1,0 +1,210 @@
+/*
+ * Readers that want more than memory (Cache-Control: no-cache): they wait for a read that begins after they
+ * asked, one read for all of a project, and are answered when what it changed is durable and shown. If Cleura
+ * cannot be read, the stored answer serves, marked stale (promise 2). Loop thread.
+ */
+#include "reconcile/observation/fresh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
+#include "reconcile/observation/observe.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+enum { MARKING_MS = 1000 }; /* below what api/ waits beyond a deadline */
+
+static void answer(struct command *cmd, bool ok)
+{
+    cmd->fresh_failed = !ok;
+    cmd->status = 200;
+    reply_give_back(cmd);
+}
+
+static void on_passed(struct save *save)
+{
+    answer(save->ctx, true);
+}
+
+static unsigned doubt(struct walk *w, struct entity *e)
+{
+    (void)w;
+    return observe_doubt(e) ? WALK_CHANGED : WALK_PASSED_BY;
+}
+
+static void on_doubted(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, doubt);
+    view_publish(p->r->o.view);
+    LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
+        answer(wait_take(CONTAINER_OF(it, struct waiting, link)), false);
+}
+
+/* With ten thousand clusters on a slow machine the answer does not wait for the last one to be marked. */
+static void on_late(struct waiting *w)
+{
+    struct reconcile *r = w->r;
+    struct command *cmd = wait_take(w);
+    view_publish(r->o.view);
+    answer(cmd, false);
+}
+
+/* What nobody could read anew is marked as stale, then the command is answered with that. */
+static void answer_stale(struct project *p, struct command *cmd)
+{
+    struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
+    if (!cmd->name) {
+        cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
+        (void)wait_new(p->r, cmd, &p->fresh_failed, on_late);
+        if (!walk_is_under_way(&p->doubt))
+            walk_project(p, &p->doubt);
+        return;
+    }
+    if (e)
+        (void)observe_doubt(e);
+    view_publish(p->r->o.view);
+    answer(cmd, false);
+}
+
+static void on_deadline(struct waiting *w)
+{
+    struct project *p = project_find(w->r, w->cmd->project);
+    answer_stale(p, wait_take(w));
+}
+
+void fresh_init(struct project *p)
+{
+    list_init(&p->fresh_next);
+    list_init(&p->fresh_now);
+    list_init(&p->fresh_failed);
+    p->doubt = (struct walk){.name = "marking as stale", .visit = doubt, .done = on_doubted};
+}
+
+const char *fresh_take_up(struct project *p)
+{
+    const char *only = NULL;
+    bool one = true;
+    for (struct list *it = list_pop(&p->fresh_next); it; it = list_pop(&p->fresh_next)) {
+        const struct command *cmd = CONTAINER_OF(it, struct waiting, link)->cmd;
+        one = one && cmd->name && (!only || !strcmp(only, cmd->name));
+        only = cmd->name;
+        list_append(&p->fresh_now, it);
+    }
+    return one ? only : NULL;
+}
+
+/* A call about it is under way: what was read may be from before it, and was not taken. */
+static bool was_passed_over(struct project *p, const char *name)
+{
+    const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
+    return e && (e->committing || e->call.active);
+}
+
+void fresh_answer(struct project *p, bool ok)
+{
+    LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
+        struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
+        if (ok && !was_passed_over(p, cmd->name))
+            /* Behind whatever the read changed: the store keeps the order. */
+            save_submit(save_answer(p->r, on_passed, cmd), false);
+        else
+            answer_stale(p, cmd);
+    }
+}
+
+/* A reader of several projects: one command for each, answered together. */
+struct group {
+    struct command *cmd;
+    bool read; /* for one of them at least Cleura was asked */
+    size_t left;
+    bool failed;
+};
+
+static void on_part(struct command *part)
+{
+    struct group *g = part->ctx;
+    bool dropped = part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN;
+    g->failed |= part->fresh_failed || part->problem;
+    g->read |= part->project && !part->fresh_recent;
+    command_free(part);
+    if (--g->left)
+        return;
+    g->cmd->fresh_recent = !g->read;
+    if (dropped) /* nobody is left to decide */
+        command_drop(g->cmd);
+    else
+        answer(g->cmd, !g->failed);
+    free(g);
+}
+
+static bool may_see(const struct command *cmd, const char *project)
+{
+    char *one[] = {(char *)(uintptr_t)project, NULL};
+    return projects_cover(cmd->token_projects, one);
+}
+
+static void split(struct reconcile *r, struct command *cmd)
+{
+    struct group *g = MEM_NEW(struct group);
+    struct project *p, *next;
+    g->cmd = cmd;
+    g->left = 1; /* until all parts are asked for */
+    HASH_ITER (hh, r->projects, p, next) {
+        if (!may_see(cmd, p->config->name))
+            continue;
+        struct command *part = command_new(COMMAND_FRESH);
+        part->project = mem_strdup(p->config->name);
+        part->deadline = cmd->deadline;
+        part->request_id = mem_strdup(cmd->request_id);
+        part->trace = cmd->trace;
+        part->reply = on_part;
+        part->ctx = g;
+        g->left++;
+        command_fresh(r, part);
+    }
+    struct command *last = command_new(COMMAND_FRESH);
+    last->ctx = g;
+    on_part(last);
+}
+
+/* Browsers ask for this by themselves, and often: what was read moments ago is new enough. */
+static bool was_read_moments_ago(struct project *p, const struct command *cmd)
+{
+    const struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
+    wall_us read_at = p->state->discovered_at;
+    if (e && e->cluster->observed_at > read_at && !e->cluster->stale)
+        read_at = e->cluster->observed_at;
+    return env_wall(p->r->env) - read_at < p->r->o.config->polling.fresh_floor_us && !p->poll_failures;
+}
+
+void command_fresh(struct reconcile *r, struct command *cmd)
+{
+    if (!cmd->project) {
+        split(r, cmd);
+        return;
+    }
+    struct project *known = project_find(r, cmd->project);
+    if (known && known->set_aside) {
+        answer(cmd, false); /* what is stored is all that may be told */
+        return;
+    }
+    struct project *p = command_project(r, cmd);
+    if (!p)
+        return;
+    if (!cmd->fresh_now && was_read_moments_ago(p, cmd)) {
+        cmd->fresh_recent = true;
+        answer(cmd, true);
+        return;
+    }
+    (void)wait_new(r, cmd, &p->fresh_next, on_deadline);
+    poll_rearm(p);
+}

@@ -1,0 +1,225 @@
+/*
+ * What an answer of Cleura changes: the cluster's phase and health, the events that tell of it, the end of a
+ * waiting step. An answer that changes nothing costs no write.
+ */
+#include "reconcile/observation/observe.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/operations/ends.h"
+#include "reconcile/operations/plan.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/assess.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/gone.h"
+#include "reconcile/world/phase_events.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+
+enum { STALE_GRACE_S = 5 };
+
+static bool same_json(const json_t *a, const json_t *b)
+{
+    return a == b || json_equal(a, b);
+}
+
+static bool same_shoot(const struct shoot *a, const struct shoot *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->has_operation == b->has_operation && a->progress == b->progress &&
+           a->hibernated == b->hibernated && a->operation_at == b->operation_at &&
+           mem_same_str(a->operation_type, b->operation_type) &&
+           mem_same_str(a->operation_state, b->operation_state) &&
+           mem_same_str(a->description, b->description) &&
+           mem_same_str(a->api_server_url, b->api_server_url) && same_json(a->observed, b->observed) &&
+           same_json(a->conditions, b->conditions) && same_json(a->constraints, b->constraints) &&
+           same_json(a->last_errors, b->last_errors);
+}
+
+/* Several runs one after the other are one way from 0 to 100. */
+static int overall_progress(const struct operation *op, int of_run)
+{
+    const struct operation_step *step = &op->steps[op->step_index];
+    if (op->type == OPERATION_CREATE || op->type == OPERATION_DELETE || op->step_count == 0)
+        return of_run;
+    return (int)((op->step_index * 100 + (unsigned)(step->accepted_at ? of_run : 0)) / op->step_count);
+}
+
+static bool follow_progress(struct entity *e)
+{
+    struct operation *op = e->op;
+    const struct cluster *c = e->cluster;
+    if (!entity_has_open_operation(e) || !c->shoot || c->phase == PHASE_PENDING || !op->step_count)
+        return false;
+    bool waits_for_turn = op->steps[op->step_index].status == STEP_PENDING && op->type != OPERATION_CREATE &&
+                          op->type != OPERATION_DELETE;
+    char *missing CLEANUP_FREE = steps_missing_effect(e);
+    const char *message = missing ? missing : waits_for_turn ? op->message : c->message;
+    bool is_run = c->shoot->has_operation && !c->guard_since && !missing;
+    int progress = overall_progress(op, is_run ? c->shoot->progress : 0);
+    /* 100 is for the end: a stale success must not look like one. */
+    if (progress > 99)
+        progress = 99;
+    if (op->progress == progress && mem_same_str(op->message, message))
+        return false;
+    op->progress = progress;
+    mem_set_str(&op->message, message);
+    return true;
+}
+
+/* Our create was refused because somebody else has the name in this project: what is there is theirs. */
+static void become_unmanaged(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    c->managed = false;
+    json_decref(c->spec);
+    c->spec = NULL;
+    c->generation++;
+    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
+}
+
+/* Deleted and made again by others under the same name: not the cluster that the record is about. */
+static bool is_another(const struct cluster *c, const struct shoot *seen)
+{
+    return c->upstream_exists && shoot_is_another(c->shoot, seen);
+}
+
+/*
+ * From before what is known. Nodes of Cleura with caches of their own may take turns in answering lists, for
+ * minutes after a change (CL-8). Not for longer after the newer was last confirmed: its clock
+ * may have been set. An answer without an operation is from before the first one; times are not told by all.
+ */
+static bool is_older(const struct entity *e, const struct shoot *seen)
+{
+    bool before =
+        seen->operation_at ? seen->operation_at < e->newest_at : !seen->has_operation && e->newest_at;
+    return before && env_mono(e->r->env) - e->newest_since < OBSERVE_LAG_S * US_PER_S;
+}
+
+/*
+ * Another uid: a list that lags behind shows the one that was deleted before; a new one is believed when it
+ * is seen as often as an absence has to be.
+ */
+static void observe_another(struct entity *e, const struct shoot *seen)
+{
+    const struct cluster *c = e->cluster;
+    if (shoot_is_being_deleted(seen) || is_older(e, seen) || ++e->other_reads < ABSENT_READS)
+        return;
+    log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
+    entity_gone(e);
+}
+
+/* What of an answer counts, though what it shows does not. */
+static void pass_over(struct entity *e, struct shoot *shoot)
+{
+    e->heard_at = env_wall(e->r->env);
+    shoot_free(shoot);
+}
+
+void observe(struct entity *e, struct shoot *shoot)
+{
+    struct cluster *c = e->cluster;
+    if (gone_is_known(e->project, shoot)) {
+        pass_over(e, shoot); /* one that had this name before */
+        return;
+    }
+    bool stranger = plan_is_stranger(e);
+    if (!c->upstream_exists && entity_wish(e) == OPERATION_CREATE) {
+        /* Not proven to be ours: the create's own answer or read-back decides. */
+        shoot_free(shoot);
+        return;
+    }
+    bool unproven = !c->upstream_exists && entity_wish(e) == OPERATION_DELETE && !plan_made(e, shoot);
+    if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(shoot))) {
+        shoot_free(shoot); /* nothing tells that it is about this cluster: what is known gets old */
+        return;
+    }
+    wall_us now = env_wall(e->r->env);
+    bool another = is_another(c, shoot);
+    if (another)
+        observe_another(e, shoot);
+    if (another || is_older(e, shoot)) {
+        pass_over(e, shoot);
+        return;
+    }
+    e->other_reads = 0;
+    enum phase before = c->phase;
+    bool was_absent = c->absent_since != 0;
+    c->absent_since = 0;
+    e->absent_us = e->absent_read_at = 0;
+    struct decision d = decide(c, shoot, entity_wish(e), now);
+    bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
+    bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
+
+    /* The message is borrowed from the new shoot, which replaces the old one right after. */
+    changed |= assess_apply(c, &d);
+    shoot_free(c->shoot);
+    c->shoot = shoot;
+    if (shoot->operation_at < e->newest_at)
+        e->newest_at = shoot->operation_at; /* believed after all */
+    observe_note(e, shoot);
+    c->observed_at = now;
+    c->stale = false;
+    c->upstream_exists = true;
+    if (guard_over)
+        c->guard_since = 0;
+    if (d.operation_finished && !entity_has_open_operation(e))
+        c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
+    e->confirm_absent = false;
+    e->missing_in_list = false;
+    e->absent_reads = 0;
+    changed |= follow_progress(e);
+    e->quiet_polls = changed ? 0 : e->quiet_polls + 1;
+    if (!changed && !steps_want(e, &d)) {
+        entity_show(e);
+        return;
+    }
+    struct save *save = save_new(e->r, NULL, NULL);
+    bool was_open = entity_has_open_operation(e);
+    if (stranger)
+        become_unmanaged(e, save);
+    /* What a create's consumer waits for comes before the end of its operation. */
+    if (entity_wish(e) == OPERATION_CREATE)
+        phase_told(e, save, &before);
+    steps_observed(e, save, &d);
+    if (was_open && e->op_end_saved)
+        before = c->phase; /* it ended in a change set of its own, which told */
+    if (was_open && !entity_has_open_operation(e))
+        assess_again(e);
+    if (!stranger)
+        phase_told(e, save, &before);
+    (void)assess_drift(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+static bool mark_stale(struct entity *e, int64_t older_than_us)
+{
+    struct cluster *c = e->cluster;
+    wall_us heard_at = c->observed_at > e->heard_at ? c->observed_at : e->heard_at;
+    if (c->stale || !c->observed_at || env_wall(e->r->env) - heard_at <= older_than_us)
+        return false;
+    c->stale = true;
+    entity_show(e);
+    return true;
+}
+
+bool observe_doubt(struct entity *e)
+{
+    return mark_stale(e, -1);
+}
+
+bool observe_failure(struct entity *e)
+{
+    return mark_stale(e, poll_interval(e));
+}
+
+bool observe_age(struct entity *e)
+{
+    return mark_stale(e, 2 * poll_interval(e) + STALE_GRACE_S * US_PER_S);
+}

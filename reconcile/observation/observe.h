@@ -1,0 +1,17 @@
+/* What an answer of Cleura changes. Loop thread. */
+#ifndef RECONCILE_OBSERVATION_OBSERVE_H
+#define RECONCILE_OBSERVATION_OBSERVE_H
+
+#include "reconcile/world/entity.h"
+
+/* Takes the shoot. */
+void observe(struct entity *e, struct shoot *shoot);
+/* Nobody could confirm it just now: shown as stale at once. This and the two below: false: nothing changed.
+ */
+bool observe_doubt(struct entity *e);
+/* A read failed: what is older than one interval is stale now. */
+bool observe_failure(struct entity *e);
+/* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
+bool observe_age(struct entity *e);
+
+#endif

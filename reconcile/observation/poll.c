@@ -1,0 +1,363 @@
+/*
+ * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read,
+ * and one list call serves every cluster of the project, so that all of them get their next due time
+ * together. A single active cluster among many is read alone. Lists also discover. Failures double the wait
+ * up to a cap.
+ *
+ * Steady lists, of projects where nothing moves, keep to a grid: the projects of an account have their slots
+ * evenly spread over the interval, so that they never fall due together, and neither the time that a call
+ * takes nor a read out of turn shifts them.
+ */
+#include "reconcile/observation/poll.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/observation/absence.h"
+#include "reconcile/observation/fresh.h"
+#include "reconcile/observation/observe.h"
+#include "reconcile/world/departed.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/gone.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+enum {
+    POLL_DEADLINE_S = 120, /* a poll that cannot be sent by then is asked for anew */
+    POLL_FAILURE_CAP_S = 300,
+    POLL_JITTER_PERCENT = 5,
+    POLL_SINGLE_ABOVE = 4, /* projects of at most this many clusters are always listed */
+};
+
+static int64_t backed_off(int64_t interval, unsigned failures)
+{
+    int64_t cap = POLL_FAILURE_CAP_S * US_PER_S;
+    if (cap < interval)
+        cap = interval;
+    for (unsigned i = 0; i < failures && interval < cap; i++)
+        interval *= 2;
+    return interval < cap ? interval : cap;
+}
+
+/* How often the project is listed when nothing moves in it. */
+static int64_t steady_interval(const struct project *p)
+{
+    const struct config *config = p->r->o.config;
+    bool idle_polls = p->due.count && config->polling.idle_us < config->polling.discovery_us;
+    return idle_polls ? config->polling.idle_us : config->polling.discovery_us;
+}
+
+/*
+ * The project's last slot in about that time, of an interval at least. What was read out of turn shortly
+ * before a slot counts for it: the wait may be a quarter of an interval longer, once.
+ */
+static mono_us last_slot(const struct project *p, int64_t about_us)
+{
+    int64_t interval = steady_interval(p);
+    mono_us latest = env_mono(p->r->env) + about_us + interval / 4;
+    int64_t phase = interval / (int64_t)p->poll_phases * (int64_t)p->poll_phase;
+    return latest - ((latest - phase) % interval + interval) % interval;
+}
+
+/* `percent` is the jitter of this round: the same for all clusters of a list, so that they stay together. */
+static void schedule_next(struct entity *e, int64_t percent)
+{
+    struct project *p = e->project;
+    int64_t interval = poll_interval(e);
+    int64_t wait = backed_off(interval, p->poll_failures);
+    bool steady = !p->poll_failures && !entity_is_active(e) && interval >= e->r->o.config->polling.idle_us;
+    mono_us at = env_mono(e->r->env) + wait + wait / 100 * percent;
+    if (steady && steady_interval(p) <= interval)
+        at = last_slot(p, interval);
+    heap_set(&p->due, &e->due, at);
+}
+
+static int64_t draw_jitter(const struct project *p)
+{
+    return (int64_t)env_random_below(p->r->env, 2 * POLL_JITTER_PERCENT + 1) - POLL_JITTER_PERCENT;
+}
+
+static struct entity *find_in_project(struct project *p, const char *name)
+{
+    return entity_find(p->r, p->config->name, name);
+}
+
+/* ---- lists ---- */
+
+static void discover(struct project *p, struct shoot *shoot)
+{
+    struct reconcile *r = p->r;
+    struct cluster *c = departed_take(p, shoot);
+    const char *message =
+        c ? "Back at Cleura: the same cluster as before" : "Found at Cleura; not managed by shootd";
+    if (!c) {
+        c = cluster_new();
+        (void)id_new(r->env, ID_CLUSTER, c->id);
+        c->project = mem_strdup(p->config->name);
+        c->name = mem_strdup(shoot->name);
+        c->created_at = env_wall(r->env);
+        c->generation = 1;
+    }
+    c->upstream_exists = true;
+    shoot_free(c->shoot);
+    c->shoot = shoot;
+    c->observed_at = env_wall(r->env);
+    struct entity *e = entity_add(r, p, c);
+    struct decision d = decide(c, shoot, -1, c->observed_at);
+    c->phase = d.phase;
+    c->slept = shoot->hibernated;
+    c->wants_hibernated = shoot->hibernated;
+    c->health = d.health;
+    c->settling = d.settling;
+    mem_set_str(&c->message, d.message);
+    log_info("cluster discovered", "project", p->config->name, "cluster", c->name, "message", message);
+    struct save *save = save_new(r, NULL, NULL);
+    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, message);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+static bool is_listed(const struct entity *e)
+{
+    return e->listed_in == e->project->lists;
+}
+
+static bool waits_to_be_gone(const struct entity *e)
+{
+    return entity_wish(e) == OPERATION_DELETE && e->op->steps[e->op->step_index].status == STEP_WAITING;
+}
+
+/*
+ * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. What
+ * nobody expects in it (not made yet, or never) had its read all the same.
+ */
+static void suspect_absent(struct project *p, int64_t jitter)
+{
+    LIST_FOR_EACH (item, &p->clusters) {
+        struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        if (is_listed(e))
+            continue;
+        if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
+            e->confirm_absent = true;
+            e->missing_in_list = true;
+            heap_set(&p->due, &e->due, env_mono(p->r->env));
+        } else if (heap_contains(&e->due)) {
+            schedule_next(e, jitter);
+        }
+    }
+}
+
+/* Takes the shoot. */
+static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
+{
+    char *name CLEANUP_FREE = mem_strdup(shoot->name);
+    struct entity *e = find_in_project(p, name);
+    bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
+    bool twice = e && is_listed(e);
+    if (twice || (!e && (leaving || gone_is_known(p, shoot))))
+        shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
+    else if (!e)
+        discover(p, shoot);
+    else if (e->committing || e->call.active)
+        shoot_free(shoot); /* a write about it is under way: this may be from before it */
+    else
+        observe(e, shoot);
+    e = find_in_project(p, name);
+    if (!e)
+        return;
+    e->listed_in = p->lists;
+    schedule_next(e, jitter);
+}
+
+/* The next rows of the list, few enough for one turn of the loop. */
+static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
+{
+    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    for (size_t i = 0; i < count && call->active; i++)
+        take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
+}
+
+/* Everything in it was taken. */
+static void end_list(struct project *p)
+{
+    struct reconcile *r = p->r;
+    suspect_absent(p, p->poll_jitter);
+    p->state->discovered_at = env_wall(r->env);
+    p->discovery_due = p->list_again ? env_mono(r->env) : last_slot(p, r->o.config->polling.discovery_us);
+    p->list_again = false;
+}
+
+/* ---- results ---- */
+
+/* The project may be asked again. */
+static void end_poll(struct project *p, bool ok)
+{
+    project_show(p);
+    fresh_answer(p, ok);
+    poll_rearm(p);
+}
+
+static unsigned mark_failure(struct walk *w, struct entity *e)
+{
+    struct project *p = CONTAINER_OF(w, struct project, poll_failure);
+    bool shown = observe_failure(e);
+    absence_unread(e);
+    if (heap_contains(&e->due) && e->due.key <= env_mono(p->r->env))
+        schedule_next(e, p->poll_jitter);
+    return shown ? WALK_CHANGED : WALK_PASSED_BY;
+}
+
+static void on_failure_marked(struct walk *w)
+{
+    end_poll(CONTAINER_OF(w, struct project, poll_failure), false);
+}
+
+static void poll_failed(struct project *p, const struct upstream_result *result)
+{
+    struct reconcile *r = p->r;
+    p->poll_jitter = draw_jitter(p);
+    p->poll_failures++;
+    char *message CLEANUP_FREE =
+        mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
+                   result->message ? result->message : "");
+    mem_set_str(&p->last_error, message);
+    log_debug("poll failed", "project", p->config->name, "error", message);
+    int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
+    if (result->retry_after_s * US_PER_S > wait)
+        wait = result->retry_after_s * US_PER_S;
+    if (p->discovery_due <= env_mono(r->env))
+        p->discovery_due = env_mono(r->env) + wait;
+    walk_project(p, &p->poll_failure);
+}
+
+static void single_result(struct project *p, struct upstream_result *result)
+{
+    struct entity *e = find_in_project(p, p->poll_name);
+    if (!e)
+        return;
+    bool idle = !e->call.active && !e->committing;
+    if (result->class == UPSTREAM_ABSENT && idle && (e->cluster->upstream_exists || waits_to_be_gone(e))) {
+        absence_noted(e);
+        return;
+    }
+    if (result->class == UPSTREAM_OK && idle)
+        observe(e, TAKE_PTR(result->shoot));
+    schedule_next(e, draw_jitter(p));
+}
+
+static void on_polled(struct upstream_call *call, const struct upstream_result *borrowed)
+{
+    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    /* Shoots are moved out of the result; the lane frees what is left. */
+    struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
+    bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
+    if (!ok) {
+        poll_failed(p, result);
+        return;
+    }
+    p->poll_failures = 0;
+    mem_set_str(&p->last_error, NULL);
+    if (p->poll_name)
+        single_result(p, result);
+    else
+        end_list(p);
+    end_poll(p, true);
+}
+
+/* ---- asking ---- */
+
+/* The one cluster to read alone, or NULL when a list is the better question. */
+static struct entity *single_due(struct project *p, mono_us now)
+{
+    size_t due = 0, total = p->due.count;
+    struct entity *only = NULL;
+    if (p->discovery_due <= now)
+        return NULL;
+    for (size_t i = 0; i < total; i++) {
+        struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
+        if (p->due.items[i]->key > now)
+            continue;
+        if (e->confirm_absent)
+            return e;
+        due++;
+        only = e;
+    }
+    return due == 1 && total > POLL_SINGLE_ABOVE ? only : NULL;
+}
+
+static enum lane_priority poll_priority(struct project *p, mono_us now)
+{
+    enum lane_priority priority = LANE_DISCOVERY;
+    for (size_t i = 0; i < p->due.count; i++) {
+        struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
+        if (p->due.items[i]->key > now)
+            continue;
+        enum lane_priority mine = entity_is_active(e) ? LANE_OPERATION : LANE_IDLE_POLL;
+        if (mine < priority)
+            priority = mine;
+    }
+    return priority;
+}
+
+/* Readers wait: for one cluster that is known, it is read alone. */
+static struct entity *single_wanted(struct project *p, enum lane_priority *priority)
+{
+    const char *name = fresh_take_up(p);
+    struct entity *e = name ? find_in_project(p, name) : NULL;
+    if (*priority > LANE_USER_WAITING)
+        *priority = LANE_USER_WAITING;
+    return e && e->cluster->upstream_exists && p->discovery_due > env_mono(p->r->env) ? e : NULL;
+}
+
+static void on_due(struct loop_timer *timer)
+{
+    struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
+    mono_us now = env_mono(p->r->env);
+    if (p->poll_call.active || p->r->stopping)
+        return;
+    enum lane_priority priority = poll_priority(p, now);
+    struct entity *only = fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);
+    free(p->poll_name);
+    p->poll_name = only ? mem_strdup(only->cluster->name) : NULL;
+    p->lists += !only;
+    p->poll_jitter = draw_jitter(p);
+    p->poll_call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
+    p->poll_call.region = p->config->region;
+    p->poll_call.project_id = p->config->project_id;
+    p->poll_call.name = p->poll_name;
+    p->poll_call.priority = priority;
+    p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
+    p->poll_call.on_shoots = on_shoots;
+    p->poll_call.on_done = on_polled;
+    call_for_waiters(&p->poll_call, &p->fresh_now);
+    upstream_submit(project_lane(p), &p->poll_call);
+}
+
+void poll_init(struct project *p)
+{
+    p->poll_timer.fire = on_due;
+    p->poll_timer.name = "poll";
+    for (const struct project *other = p->r->projects; other; other = other->hh.next) {
+        if (other->config->account != p->config->account)
+            continue;
+        p->poll_phase += other->config < p->config;
+        p->poll_phases++;
+    }
+    p->poll_failure =
+        (struct walk){.name = "a read failed", .visit = mark_failure, .done = on_failure_marked};
+    p->discovery_due = env_mono(p->r->env);
+}
+
+void poll_stop(struct project *p)
+{
+    loop_timer_clear(p->r->o.loop, &p->poll_timer);
+    upstream_cancel(&p->poll_call);
+}

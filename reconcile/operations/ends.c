@@ -1,0 +1,232 @@
+/* How operations end, and clusters: the last change sets about them. Loop thread. */
+#include "reconcile/operations/ends.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/errors.h"
+#include "reconcile/operations/queue.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/assess.h"
+#include "reconcile/world/departed.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/gone.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+
+/* What was never begun stays undone; what is under way ends as the operation does. */
+static void end_steps(struct operation *op)
+{
+    for (unsigned i = op->step_index; i < op->step_count; i++) {
+        struct operation_step *step = &op->steps[i];
+        if (step->status == STEP_DONE || step->status == STEP_SKIPPED)
+            continue;
+        bool begun = step->attempts > 0 || step->status == STEP_WAITING;
+        step->finished_at = begun ? op->finished_at : 0;
+        step->status = !begun ? STEP_SKIPPED : op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED;
+    }
+}
+
+void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
+                      struct problem *problem)
+{
+    static const int events[OPERATION_STATUS_MAX_] = {
+        [OPERATION_SUCCEEDED] = EVENT_OPERATION_SUCCEEDED + 1,
+        [OPERATION_FAILED] = EVENT_OPERATION_FAILED + 1,
+        [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED + 1,
+    };
+    op->status = status;
+    op->finished_at = env_wall(e->r->env);
+    if (status == OPERATION_SUCCEEDED)
+        op->progress = 100;
+    end_steps(op);
+    if (problem) {
+        op->error = problem_to_error_json(problem);
+        mem_set_str(&op->message, problem->detail);
+        problem_free(problem);
+    } else {
+        mem_set_str(&op->message, "Done");
+    }
+    log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
+             operation_status_name(status), "project", op->project, "cluster", op->cluster, "message",
+             op->message);
+    emit_operation(save, (enum event_type)(events[status] - 1), e, op);
+}
+
+void operation_supersede(struct entity *e, struct save *save, struct operation *op,
+                         const struct operation *by)
+{
+    struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", by->id);
+    p->extra = json_object();
+    json_set_str(p->extra, "operation_id", by->id);
+    operation_finish(e, save, op, OPERATION_CANCELLED, p);
+    save_operation(save, op);
+}
+
+struct problem *cluster_failed_problem(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    struct problem *p = problem_new(PROBLEM_CLUSTER_FAILED, "%s",
+                                    s && s->description ? s->description : "Cleura gave up on the operation");
+    json_t *errors = json_array();
+    size_t i;
+    json_t *error;
+    json_array_foreach (s ? s->last_errors : NULL, i, error)
+        model_append_errors(errors, error);
+    p->extra = json_object();
+    json_set_take(p->extra, "upstream_errors", errors);
+    return p;
+}
+
+/* The operation ended without the shoot ever being made: the record stays, to tell why. */
+static void mark_never_made(struct entity *e, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    enum phase before = c->phase;
+    c->phase = PHASE_FAILED;
+    c->health = HEALTH_UNHEALTHY;
+    mem_set_str(&c->message, e->op->message);
+    if (before != PHASE_FAILED)
+        emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
+}
+
+static void end_badly(struct entity *e, enum operation_status status, struct problem *problem)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    operation_finish(e, save, e->op, status, problem);
+    if (!e->cluster->upstream_exists && e->op->type == OPERATION_CREATE)
+        mark_never_made(e, save);
+    else if (e->cluster->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+void entity_fail_operation(struct entity *e, struct problem *problem)
+{
+    end_badly(e, OPERATION_FAILED, problem);
+}
+
+struct problem *operation_cancelled_problem(const struct operation *op)
+{
+    return problem_new(PROBLEM_OPERATION_CANCELLED, "cancelled by %s", op->cancelled_by);
+}
+
+void entity_cancel_operation(struct entity *e)
+{
+    end_badly(e, OPERATION_CANCELLED, operation_cancelled_problem(e->op));
+}
+
+/* ---- gone ---- */
+
+static void on_gone_saved(struct save *save)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (!e)
+        return;
+    struct project *p = e->project;
+    if (save->status != STORE_OK) {
+        /* Not recorded: it is found to be gone once more. */
+        e->cluster->deleted = false;
+        e->cluster->departed_at = 0;
+        e->committing = false;
+        poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+        return;
+    }
+    if (save->ctx)
+        gone_remember(p, e->cluster->shoot);
+    if (e->cluster->departed_at)
+        departed_add(p, cluster_copy(e->cluster));
+    bool replaced = e->other_reads > 0;
+    entity_remove(e);
+    if (replaced)
+        poll_list_soon(p); /* what has its name now */
+    view_publish(save->r->o.view);
+    project_show(p);
+}
+
+/* A create whose answer was lost may still take effect: true when it is to be looked for once more. */
+static bool may_still_appear(struct entity *e)
+{
+    if (e->cluster->upstream_exists || entity_wish(e) != OPERATION_DELETE ||
+        e->op->steps[0].status == STEP_SKIPPED || ++e->absent_reads >= ABSENT_READS)
+        return false;
+    e->confirm_absent = true;
+    poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+    return true;
+}
+
+/* A retry of a failed deletion ends as what it was for. */
+static bool was_deleted(const struct entity *e)
+{
+    bool retried = entity_wish(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
+    return retried || entity_wish(e) == OPERATION_DELETE;
+}
+
+static void end_operations(struct entity *e, struct save *save, bool deleting, const char *why)
+{
+    if (entity_has_open_operation(e))
+        operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
+                         deleting ? NULL : problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
+    while (e->queued) {
+        struct operation *op = queue_take(e, 0);
+        operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
+        save_operation(save, op);
+        operation_free(op);
+    }
+}
+
+/*
+ * The row goes; its operation and events stay. One that was not seen to be deleted may come back: access to a
+ * project can be lost for a while.
+ */
+static void end_record(struct entity *e, bool deleting, const char *message)
+{
+    struct cluster *c = e->cluster;
+    bool is_proven = deleting || shoot_is_being_deleted(c->shoot);
+    struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
+    enum phase before = c->phase;
+    c->deleted = true;
+    e->committing = true; /* nothing more happens to it */
+    poll_forget(e);
+    end_operations(e, save, deleting, message);
+    emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, message);
+    save_entity(save, e);
+    struct change *last = &save->set->changes[save->set->count - 1];
+    if (is_proven || !shoot_has_uid(c->shoot)) {
+        cluster_free(last->cluster);
+        last->kind = CHANGE_CLUSTER_DELETE;
+        memcpy(last->id, c->id, sizeof(last->id));
+    } else {
+        last->cluster->departed_at = c->departed_at = env_wall(e->r->env);
+    }
+    save_submit(save, false);
+}
+
+void entity_forget(struct entity *e)
+{
+    end_record(e, false, "Its project is at another place at Cleura now");
+}
+
+void entity_disown(struct entity *e)
+{
+    end_record(e, false,
+               "A cluster of this name is there, and nothing tells that it is ours: it was not deleted");
+}
+
+void entity_gone(struct entity *e)
+{
+    if (e->committing || e->cluster->deleted)
+        return;
+    /* A delete was accepted while something else was under way: that is what happened. */
+    if (e->queued && e->queue[0]->type == OPERATION_DELETE)
+        queue_promote(e);
+    bool deleting = was_deleted(e);
+    if (!may_still_appear(e))
+        end_record(e, deleting, deleting ? "Deleted" : "Vanished at Cleura");
+}

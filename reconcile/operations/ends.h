@@ -1,0 +1,24 @@
+/* How operations end, and clusters. Loop thread. */
+#ifndef RECONCILE_OPERATIONS_ENDS_H
+#define RECONCILE_OPERATIONS_ENDS_H
+
+#include "reconcile/world/save.h"
+
+void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
+                      struct problem *problem);
+void operation_supersede(struct entity *e, struct save *save, struct operation *op,
+                         const struct operation *by);
+/* The current operation ends badly and is stored. Takes the problem. */
+void entity_fail_operation(struct entity *e, struct problem *problem);
+/* As was asked for with op->cancelled_by: the current operation ends before its next step and is stored. */
+void entity_cancel_operation(struct entity *e);
+struct problem *operation_cancelled_problem(const struct operation *op);
+struct problem *cluster_failed_problem(const struct entity *e);
+/* The shoot is gone (404 confirmed): ends a delete, or reports a loss. The entity is freed. */
+void entity_gone(struct entity *e);
+/* The record ends without a word about the shoot. The entity is freed. */
+void entity_forget(struct entity *e);
+/* So, because what has its name cannot be told to be ours: nothing was deleted, and the operation failed. */
+void entity_disown(struct entity *e);
+
+#endif

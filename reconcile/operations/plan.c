@@ -1,0 +1,127 @@
+/* Which steps an operation has. Loop thread. */
+#include "reconcile/operations/plan.h"
+
+#include <string.h>
+
+#include "model/spec.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+
+void plan_create(struct entity *e, struct operation *op)
+{
+    if (!e->project->state->bootstrapped_at)
+        (void)operation_add_step(op, "bootstrap", "");
+    (void)operation_add_step(op, "create_shoot", "");
+    (void)operation_add_step(op, "wait_ready", "");
+}
+
+static const struct operation_step *create_step(const struct entity *e)
+{
+    const struct operation *op = e->op;
+    for (unsigned i = 0; op && op->type == OPERATION_CREATE && i < op->step_count; i++)
+        if (!strcmp(op->steps[i].type, "create_shoot"))
+            return &op->steps[i];
+    return NULL;
+}
+
+/* After a definite refusal it was not: a shoot of that name is then a stranger's, and must not be deleted. */
+bool plan_may_have_been_made(const struct entity *e)
+{
+    const struct operation_step *step = create_step(e);
+    return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
+}
+
+bool plan_is_stranger(const struct entity *e)
+{
+    return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
+}
+
+static bool same_pools(const json_t *wanted, const json_t *there)
+{
+    if (json_array_size(wanted) != json_array_size(there))
+        return false;
+    size_t i, j;
+    json_t *pool, *other;
+    json_array_foreach (wanted, i, pool) {
+        bool found = false;
+        json_array_foreach (there, j, other)
+            found |=
+                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
+                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* A stranger's of the same name has a history or another shape. */
+bool plan_made(const struct entity *e, const struct shoot *shoot)
+{
+    const json_t *wanted = e->op->body;
+    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
+    return wanted && fresh &&
+           json_equal(json_object_get(wanted, "kubernetes_version"),
+                      json_object_get(shoot->observed, "kubernetes_version")) &&
+           same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
+}
+
+void plan_delete(struct entity *e, struct operation *op)
+{
+    (void)operation_add_step(op, "delete_shoot", "");
+    (void)operation_add_step(op, "wait_gone", "");
+    plan_delete_after_create(e, op);
+}
+
+/* What the create asked for tells later whether a shoot of this name is ours (plan_made). */
+void plan_delete_after_create(struct entity *e, struct operation *op)
+{
+    if (e->cluster->upstream_exists)
+        return;
+    if (!plan_may_have_been_made(e))
+        op->steps[0].status = STEP_SKIPPED;
+    else if (create_step(e) && !op->body)
+        op->body = json_deep_copy(e->op->body);
+}
+
+/* What there will be when the open operations are through: what Cleura shows is what was asked of it. */
+static const json_t *base_of(const struct entity *e)
+{
+    if (e->cluster->shoot)
+        return e->cluster->shoot->observed;
+    return e->op ? e->op->body : NULL;
+}
+
+void plan_update(struct entity *e, struct operation *op)
+{
+    struct spec_context context;
+    json_t *body = json_object();
+    project_spec_context(e->project, &context);
+    json_t *spec = json_obj(op->body, "spec");
+    json_t *steps = spec_plan(spec, base_of(e), &context);
+    size_t i;
+    json_t *step;
+    operation_clear_steps(op);
+    json_array_foreach (steps, i, step)
+        (void)operation_add_step(op, json_str(step, "type"), json_str(step, "target"));
+    json_set_take(body, "spec", json_incref(spec));
+    json_set_take(body, "steps", steps);
+    json_decref(op->body);
+    op->body = body;
+}
+
+void plan_action(struct operation *op)
+{
+    static const struct {
+        const char *step, *target;
+    } steps[OPERATION_TYPE_MAX_] = {
+        [OPERATION_HIBERNATE] = {"hibernate", ""},
+        [OPERATION_WAKE] = {"wake", ""},
+        [OPERATION_RECONCILE] = {"reconcile", ""},
+        [OPERATION_RETRY] = {"retry", ""},
+        [OPERATION_MAINTAIN] = {"maintain", ""},
+        [OPERATION_ENABLE_HA] = {"enable_ha", ""},
+        [OPERATION_ROTATE_CA_PREPARE] = {"rotate_ca", "Prepare"},
+        [OPERATION_ROTATE_CA_COMPLETE] = {"rotate_ca", "Complete"},
+    };
+    (void)operation_add_step(op, steps[op->type].step, steps[op->type].target);
+}

@@ -1,0 +1,163 @@
+/* What an observation means for the step that waits: it goes on, it is over, or nothing came of it. Loop
+ * thread. */
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "reconcile/operations/ends.h"
+#include "reconcile/operations/queue.h"
+#include "reconcile/operations/step_kind.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+
+enum {
+    DELETE_AGAIN_S = 60, /* no deletion in sight so long after it was accepted: ask again */
+    EFFECT_AGAIN_S = 60, /* the same for changes and actions whose effect does not show */
+};
+
+/* The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
+ * lost. */
+static bool deletion_is_missing(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    const struct operation_step *sent = &e->op->steps[0];
+    bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
+    return !shoot_is_deletion(s) && sent->status == STEP_DONE && (sent->uncertain || overdue);
+}
+
+static void delete_again(struct entity *e)
+{
+    log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
+    current_step(e)->status = STEP_PENDING;
+    e->op->step_index = 0;
+    e->op->steps[0].status = STEP_PENDING;
+    e->op->steps[0].uncertain = false;
+}
+
+static bool is_overdue(const struct entity *e)
+{
+    return env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S;
+}
+
+/* Accepted, and yet the spec is as before: a 2xx that did nothing. No run of ours will come. */
+static bool change_is_missing(const struct entity *e)
+{
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
+}
+
+static char *describe_missing(const struct entity *e, const char *then)
+{
+    const struct operation_step *step = current_step(e);
+    char since[TIME_TEXT_BYTES], *first CLEANUP_FREE = NULL;
+    if (step->attempts > 1)
+        first = mem_printf(", the first of %d times at %s", step->attempts,
+                           time_rfc3339(step->started_at, false, since));
+    return mem_printf("Accepted by Cleura at %s%s, but nothing of it shows yet%s",
+                      time_rfc3339(step->accepted_at, false, since), first ? first : "", then);
+}
+
+char *steps_missing_effect(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    if (!entity_has_open_operation(e) || !e->op->step_count || !s)
+        return NULL;
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    bool runs = shoot_state_is(s, "Processing") || shoot_state_is(s, "Pending");
+    bool missing = step->status == STEP_WAITING && kind->shows_at_once && !runs && !kind->is_met(e, step, s);
+    return missing ? describe_missing(e, "") : NULL;
+}
+
+static void ask_again(struct entity *e)
+{
+    char *message CLEANUP_FREE = describe_missing(e, "; asking again");
+    log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
+                current_step(e)->type);
+    mem_set_str(&e->op->message, message);
+    e->cluster->guard_since = 0;
+    e->unmet_since = 0;
+    step_send_again(e);
+}
+
+/* What was asked for does not show, though Cleura is done: flags may lag a little (GA-3). */
+static void not_met(struct entity *e)
+{
+    mono_us now = env_mono(e->r->env);
+    if (!e->unmet_since)
+        e->unmet_since = now;
+    if (now - e->unmet_since < EFFECT_AGAIN_S * US_PER_S)
+        return;
+    ask_again(e);
+}
+
+static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    const struct operation_step *step = current_step(e);
+    bool effect, complete;
+    if (result->class != UPSTREAM_OK) {
+        step_not_sent(e, result);
+        return;
+    }
+    step_kind(step)->probed(step, result->document, &effect, &complete);
+    if (complete) {
+        step_end(e);
+        steps_advance(e);
+    } else if (!effect) {
+        not_met(e);
+    }
+}
+
+static void run_observed(struct entity *e, struct save *save, const struct decision *d)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (d->operation_failed) {
+        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
+    } else if (change_is_missing(e)) {
+        ask_again(e);
+    } else if (!d->operation_finished) {
+        e->unmet_since = 0;
+    } else if (kind->probed) {
+        if (!e->call.active && !loop_timer_is_set(&e->retry))
+            step_submit(e, kind->probe, on_confirmed);
+    } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
+        not_met(e);
+    } else {
+        step_end(e);
+        if (!step_find(e->op))
+            operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    }
+}
+
+bool steps_want(const struct entity *e, const struct decision *d)
+{
+    if (!entity_has_open_operation(e) || !e->op->step_count || current_step(e)->status != STEP_WAITING)
+        return false;
+    if (!strcmp(current_step(e)->type, "wait_gone"))
+        return deletion_is_missing(e);
+    return d->operation_finished || d->operation_failed || change_is_missing(e);
+}
+
+void steps_observed(struct entity *e, struct save *save, const struct decision *d)
+{
+    if (!entity_has_open_operation(e) || queue_is_due(e) || !e->op->step_count)
+        return;
+    struct operation_step *step = current_step(e);
+    if (step->status != STEP_WAITING)
+        return;
+    if (step_kind(step)->exclusive) {
+        run_observed(e, save, d);
+    } else if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
+        delete_again(e);
+    } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
+        operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    } else if (d->operation_failed) {
+        operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));
+    }
+}

@@ -1,0 +1,75 @@
+/* What a kind of step is: the seam between the engine (steps.c) and the table (step_kinds.c). Loop thread. */
+#ifndef RECONCILE_OPERATIONS_STEP_KIND_H
+#define RECONCILE_OPERATIONS_STEP_KIND_H
+
+#include "reconcile/world/save.h"
+
+enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_STRANGER };
+
+struct step_kind {
+    const char *type;
+    enum upstream_op op;
+    bool waits;      /* sends nothing: ends by an observation */
+    bool idempotent; /* may be sent again without looking */
+    /*
+     * Sent only while Cleura does nothing with the shoot, and over only when the run that it starts is over
+     * (the guard): changes and actions.
+     */
+    bool exclusive;
+    bool destroys; /* the shoot itself; also while Cleura is busy with it */
+    bool absent_means_done;
+    /* Cleura shows the new spec as soon as it took the change (CL-13), long before its run ends.
+     */
+    bool shows_at_once;
+    /* A definite answer other than OK; NULL: the operation fails with it. */
+    void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
+    void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
+    /* Read back: the shoot is there. What does that say about the step? NULL: is_met says. */
+    enum finding (*found)(const struct entity *e, const struct shoot *shoot);
+    /* Whether the shoot shows what the step is for; NULL: the end of Cleura's run is all there is. */
+    bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
+    /* Somebody else has done it meanwhile: nothing is sent. NULL: never. */
+    bool (*is_needless)(const struct entity *e);
+    /* The step is over. */
+    void (*ended)(struct entity *e, const struct operation_step *step);
+    /* What is to be sent now; NULL: the operation's body. The caller owns it. */
+    json_t *(*body)(const struct entity *e, const struct operation_step *step);
+    /*
+     * A call that tells more than the shoot does: read back, and confirmed at the end, by it. `probed` says
+     * whether the step had effect, and whether it is complete.
+     */
+    enum upstream_op probe; /* 0: none */
+    void (*probed)(const struct operation_step *step, const json_t *document, bool *ret_effect,
+                   bool *ret_complete);
+    int64_t patience_us; /* 0: for ever; else an accepted step that starts no run is over after this long */
+};
+
+const struct step_kind *step_kind(const struct operation_step *step);
+
+static inline struct operation_step *current_step(const struct entity *e)
+{
+    return &e->op->steps[e->op->step_index];
+}
+
+/* ---- steps.c, for the kinds ---- */
+
+/* The answer was lost, or says that an earlier one had effect: look before anything else. */
+void step_lost(struct entity *e);
+/* Done, or accepted and now waited for. */
+void step_accepted(struct entity *e, const struct upstream_result *result);
+/* Cleura is busy with the shoot: nobody's fault, taken up again later. */
+void step_busy(struct entity *e, const struct upstream_result *result);
+
+/* ---- steps.c, for step_ends.c ---- */
+
+typedef void step_answer(struct upstream_call *call, const struct upstream_result *result);
+void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
+/* The call had no effect, as far as can be seen: once more, or given up. */
+void step_send_again(struct entity *e);
+/* Nothing was sent, or a read failed: the step is as it was before, and taken up again later. */
+void step_not_sent(struct entity *e, const struct upstream_result *result);
+void step_end(struct entity *e);
+/* Moves to the first step that is not over; false when there is none left. */
+bool step_find(struct operation *op);
+
+#endif

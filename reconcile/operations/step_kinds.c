@@ -1,0 +1,333 @@
+/* The kinds of steps: what each calls, what Cleura's answers mean for it, when it is over. Loop thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "model/spec.h"
+#include "reconcile/operations/ends.h"
+#include "reconcile/operations/plan.h"
+#include "reconcile/operations/step_kind.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+
+enum { MAINTAIN_PATIENCE_S = 180 };
+
+/* ---- bootstrap, create ---- */
+
+static void bootstrap_refused(struct entity *e, struct operation_step *step,
+                              const struct upstream_result *result)
+{
+    (void)step;
+    entity_fail_operation(
+        e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura cannot prepare the project: %s",
+                       result->message ? result->message : upstream_class_name(result->class)));
+}
+
+static void bootstrap_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    e->project->state->bootstrapped_at = env_wall(e->r->env);
+    project_store(e->project);
+    project_show(e->project);
+}
+
+static bool bootstrap_is_needless(const struct entity *e)
+{
+    return e->project->state->bootstrapped_at != 0;
+}
+
+static void create_refused(struct entity *e, struct operation_step *step,
+                           const struct upstream_result *result)
+{
+    const char *said = result->message ? result->message : upstream_class_name(result->class);
+    struct problem *problem;
+    if (result->class == UPSTREAM_CONFLICT)
+        problem = problem_new(PROBLEM_NAME_TAKEN, "Cleura: %s", said);
+    else if (result->class == UPSTREAM_ABSENT)
+        problem = problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: %s", said);
+    else
+        problem = upstream_problem(result);
+    if (step->attempts == 1) {
+        entity_fail_operation(e, problem);
+        return;
+    }
+    /* An earlier attempt may be why: look before judging. */
+    problem_free(e->refusal);
+    e->refusal = problem;
+    step_lost(e);
+}
+
+static void create_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    c->upstream_exists = true;
+    if (result->shoot) {
+        shoot_free(c->shoot);
+        c->shoot = shoot_copy(result->shoot);
+        observe_note(e, c->shoot);
+        c->observed_at = env_wall(e->r->env);
+        c->stale = false;
+    }
+    emit_cluster(save, EVENT_CLUSTER_CREATED, e, c->phase, "Accepted by Cleura");
+    poll_soon(e, poll_interval(e) / 2);
+}
+
+static enum finding create_found(const struct entity *e, const struct shoot *shoot)
+{
+    return plan_made(e, shoot) ? FOUND_EFFECT : FOUND_STRANGER;
+}
+
+/* ---- delete ---- */
+
+static void delete_refused(struct entity *e, struct operation_step *step,
+                           const struct upstream_result *result)
+{
+    (void)step;
+    if (result->class == UPSTREAM_ABSENT)
+        step_accepted(e, result);
+    else if (result->class == UPSTREAM_CONFLICT)
+        step_busy(e, result);
+    else
+        entity_fail_operation(e, upstream_problem(result));
+}
+
+static void delete_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)save;
+    struct cluster *c = e->cluster;
+    bool absent = result->class == UPSTREAM_ABSENT;
+    /* A deletion that failed earlier is still shown for a while: it is not the end of this one. */
+    c->guard_since = env_wall(e->r->env);
+    c->guard_until = 0;
+    c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
+    /* Nothing was there to delete; should it appear after all, it is asked for again. */
+    e->op->steps[0].uncertain = absent;
+    e->confirm_absent = absent;
+    poll_soon(e, absent ? 0 : poll_interval(e) / 2);
+}
+
+static enum finding delete_found(const struct entity *e, const struct shoot *shoot)
+{
+    const struct shoot *before = e->cluster->shoot;
+    bool old_failure =
+        before && shoot_state_is(shoot, "Failed") && shoot->operation_at == before->operation_at;
+    return shoot_is_deletion(shoot) && !old_failure ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
+/* ---- changes of the spec ---- */
+
+static const json_t *want_of(const struct entity *e, const struct operation_step *step)
+{
+    size_t index = (size_t)(step - e->op->steps);
+    return json_obj(json_array_get(json_arr(e->op->body, "steps"), index), "want");
+}
+
+static bool change_is_met(const struct entity *e, const struct operation_step *step,
+                          const struct shoot *shoot)
+{
+    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot->observed);
+}
+
+static json_t *change_body(const struct entity *e, const struct operation_step *step)
+{
+    struct spec_context context;
+    project_spec_context(e->project, &context);
+    return spec_step_body(step->type, step->target, want_of(e, step), e->cluster->shoot->observed, &context);
+}
+
+/* ---- actions ---- */
+
+static bool hibernate_is_met(const struct entity *e, const struct operation_step *step,
+                             const struct shoot *shoot)
+{
+    (void)e;
+    (void)step;
+    return shoot->hibernated;
+}
+
+static bool wake_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+{
+    return !hibernate_is_met(e, step, shoot);
+}
+
+static bool ha_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+{
+    (void)e;
+    (void)step;
+    return json_bool(shoot->observed, "high_availability", false);
+}
+
+/* A run began since the write: it is ours, for nobody sends anything while another's goes on. */
+static bool run_began(const struct entity *e, const struct shoot *shoot)
+{
+    return shoot_state_is(shoot, "Processing") || shoot_state_is(shoot, "Pending") ||
+           shoot->operation_at > e->cluster->guard_seen_at;
+}
+
+static enum finding action_found(const struct entity *e, const struct shoot *shoot)
+{
+    const struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    bool met = kind->is_met && kind->is_met(e, step, shoot);
+    return met || run_began(e, shoot) ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
+static void hibernate_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    e->cluster->wants_hibernated = true;
+}
+
+static void wake_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    e->cluster->wants_hibernated = false;
+}
+
+static bool is_one_of(const char *stage, const char *const *stages)
+{
+    for (; *stages; stages++)
+        if (!strcmp(stage, *stages))
+            return true;
+    return false;
+}
+
+/* CL-19: seven names; the last of each three is where the half of the rotation ends. */
+static void ca_probed(const struct operation_step *step, const json_t *document, bool *ret_effect,
+                      bool *ret_complete)
+{
+    static const char *const prepare[] = {"Prepare", "Preparing", "Prepared", NULL};
+    static const char *const complete[] = {"Complete", "Completing", "Completed", NULL};
+    const char *const *mine = !strcmp(step->target, "Prepare") ? prepare : complete;
+    const char *stage = json_str_or(document, "stage", "");
+    *ret_effect = is_one_of(stage, mine);
+    *ret_complete = !strcmp(stage, mine[2]);
+}
+
+/* The old authority's certificates stop working as soon as the completion begins, and one that was fetched
+ * while it goes on may be of either (10.6). */
+static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    (void)result;
+    (void)save;
+    if (!strcmp(current_step(e)->target, "Complete"))
+        e->r->reactions.credentials_rotated(e);
+}
+
+static void ca_ended(struct entity *e, const struct operation_step *step)
+{
+    if (!strcmp(step->target, "Complete"))
+        e->r->reactions.credentials_rotated(e);
+}
+
+/* ---- the table ---- */
+
+static const struct step_kind kinds[] = {
+    {.type = "bootstrap",
+     .op = UPSTREAM_BOOTSTRAP,
+     .idempotent = true, /* CL-16: repeating is harmless */
+     .is_needless = bootstrap_is_needless,
+     .refused = bootstrap_refused,
+     .accepted = bootstrap_accepted},
+    {.type = "create_shoot",
+     .op = UPSTREAM_CREATE,
+     .refused = create_refused,
+     .accepted = create_accepted,
+     .found = create_found},
+    {.type = "delete_shoot",
+     .op = UPSTREAM_DELETE,
+     .refused = delete_refused,
+     .accepted = delete_accepted,
+     .found = delete_found,
+     .destroys = true,
+     .absent_means_done = true},
+    {.type = "wait_ready", .waits = true},
+    {.type = "wait_gone", .waits = true},
+    {.type = "patch_cluster",
+     .op = UPSTREAM_PATCH,
+     .exclusive = true,
+     .shows_at_once = true,
+     .is_met = change_is_met,
+     .body = change_body},
+    {.type = "update_pool",
+     .op = UPSTREAM_POOL_UPDATE,
+     .exclusive = true,
+     .shows_at_once = true,
+     .is_met = change_is_met,
+     .body = change_body},
+    {.type = "create_pool",
+     .op = UPSTREAM_POOL_CREATE,
+     .exclusive = true,
+     .shows_at_once = true,
+     .is_met = change_is_met,
+     .body = change_body},
+    {.type = "delete_pool",
+     .op = UPSTREAM_POOL_DELETE,
+     .exclusive = true,
+     .shows_at_once = true,
+     .is_met = change_is_met},
+    /* Asked for twice, an action does nothing the second time, or is refused because the first is under way.
+     */
+    {.type = "hibernate",
+     .op = UPSTREAM_HIBERNATE,
+     .exclusive = true,
+     .found = action_found,
+     .is_met = hibernate_is_met,
+     .accepted = hibernate_accepted},
+    {.type = "wake",
+     .op = UPSTREAM_WAKE,
+     .exclusive = true,
+     .found = action_found,
+     .is_met = wake_is_met,
+     .accepted = wake_accepted},
+    {.type = "enable_ha",
+     .op = UPSTREAM_ENABLE_HA,
+     .exclusive = true,
+     .found = action_found,
+     .is_met = ha_is_met},
+    {.type = "reconcile", .op = UPSTREAM_RECONCILE, .exclusive = true, .found = action_found},
+    {.type = "retry", .op = UPSTREAM_RETRY, .exclusive = true, .found = action_found},
+    {.type = "maintain",
+     .op = UPSTREAM_MAINTAIN,
+     .exclusive = true,
+     .found = action_found,
+     .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do (10.7) */
+    {.type = "rotate_ca",
+     .op = UPSTREAM_ROTATE_CA,
+     .exclusive = true,
+     .accepted = ca_accepted,
+     .ended = ca_ended,
+     .probe = UPSTREAM_CA_STAGE,
+     .probed = ca_probed},
+};
+
+static const struct step_kind *find_kind(const struct operation_step *step)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (!strcmp(kinds[i].type, step->type))
+            return &kinds[i];
+    return NULL;
+}
+
+bool steps_are_known(const struct operation *op)
+{
+    for (unsigned i = 0; i < op->step_count; i++)
+        if (!find_kind(&op->steps[i]))
+            return false;
+    return true;
+}
+
+const struct step_kind *step_kind(const struct operation_step *step)
+{
+    const struct step_kind *kind = find_kind(step);
+    if (!kind)
+        abort(); /* steps are made in plan.c; stored ones were looked at (reconcile.c) */
+    return kind;
+}

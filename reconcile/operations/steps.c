@@ -1,0 +1,641 @@
+/*
+ * Operations, step by step. A step that calls Cleura goes
+ *
+ *   pending --intent committed--> sending --answer--> done, or waiting for the end of Cleura's run --> done
+ *      ^                            |  \-- refused --> failed
+ *      |                            | lost answer, or found so after a restart
+ *      +--- read back: no effect ---+--- read back: it had effect --> as if it had been answered
+ *
+ * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition
+ * (promise 1). Whatever changes or destroys a shoot is sent only after a look: the shoot is read, and it is
+ * the one that is meant, by its uid. From that answer until the call leaves the lane at most LOOK_WINDOW_S
+ * pass, a few milliseconds as a rule; what takes longer looks again. Changes and actions are exclusive
+ * besides: they are sent only while Cleura is idle, and a 409 because it is not sends them back to waiting.
+ * Loop thread.
+ */
+#include "reconcile/operations/steps.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "reconcile/operations/ends.h"
+#include "reconcile/operations/plan.h"
+#include "reconcile/operations/queue.h"
+#include "reconcile/operations/step_kind.h"
+#include "reconcile/world/assess.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/gone.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+
+enum {
+    STEP_DEADLINE_S = 120, /* to be sent by the lane */
+    STEP_MAX_ATTEMPTS = 6, /* answers lost or 5xx, over the budget of time, before the step is given up */
+    STEP_BUDGET_S = 600,
+    LOOK_FRESH_S = 5,   /* a look of this age is good enough to begin a call */
+    LOOK_WINDOW_S = 30, /* and of this age for the call to leave the lane */
+    BACK_OFF_BASE_MS = 500,
+    BACK_OFF_CAP_S = 30,
+    BUSY_WAIT_S = 5,
+    UNEXPLAINED_MAX = 8, /* refusals of this call without Cleura's words, while other calls are answered */
+    CONFLICTS_LONGEST_S = 3600, /* a delete is refused for so long before its refusals are counted */
+    CONFLICTS_MAX = 24,         /* so many 409 of an idle cluster are not about being busy */
+};
+
+/* ---- not now ---- */
+
+static void try_again(struct entity *e, int64_t at_least_us)
+{
+    int64_t cap = BACK_OFF_CAP_S * US_PER_S;
+    int64_t ceiling = BACK_OFF_BASE_MS * US_PER_MS << (e->retries < 8 ? e->retries : 8);
+    int64_t wait = (int64_t)env_random_below(e->r->env, (uint64_t)(ceiling < cap ? ceiling : cap));
+    e->retries++;
+    if (e->op->cancelled_by && step_is_unsent(current_step(e)))
+        at_least_us = wait = 0;
+    loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + at_least_us + wait);
+}
+
+/* Says what the operation waits for; stored when it is news. */
+static void tell(struct entity *e, const char *message)
+{
+    bool told = e->op->message && !strcmp(e->op->message, message);
+    mem_set_str(&e->op->message, message);
+    if (!told)
+        entity_store(e);
+}
+
+/* Nothing was sent, or a read failed: the step is as it was before. */
+void step_not_sent(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
+    char *message CLEANUP_FREE = mem_printf("Waiting: %s", problem->detail);
+    if (result->unexplained && ++e->unexplained > UNEXPLAINED_MAX) {
+        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_FORBIDDEN, "%s", problem->detail));
+        return;
+    }
+    if (!e->reading_back && step->status == STEP_SENDING) {
+        step->status = STEP_PENDING;
+        step->attempts--;
+    }
+    tell(e, message);
+    try_again(e, result->retry_after_s * US_PER_S);
+}
+
+void step_lost(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    log_warning("answer lost, reading back", "operation", e->op->id, "step", step->type, "cluster",
+                e->cluster->name, "attempt", LOG_INT(step->attempts));
+    step->uncertain = true;
+    e->absent_reads = 0;
+    e->lost_at = 0;
+    entity_store(e);
+    try_again(e, 0);
+}
+
+/* Gardener is not working on it, nor about to try again by itself. */
+static bool seems_idle(const struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    return s && !shoot_state_is(s, "Processing") && !shoot_state_is(s, "Pending") &&
+           !shoot_state_is(s, "Error");
+}
+
+/* Begun so long ago; time that we were not running does not count. */
+static bool is_overdue_for(const struct entity *e, int64_t seconds)
+{
+    wall_us begun = current_step(e)->started_at, ours = e->r->started_at;
+    return env_wall(e->r->env) - (begun > ours ? begun : ours) > seconds * US_PER_S;
+}
+
+void step_busy(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    char *message CLEANUP_FREE =
+        mem_printf("Waiting: Cleura is busy with the cluster: %s", result->message ? result->message : "409");
+    step->status = STEP_PENDING;
+    step->attempts--;
+    e->looked_at = 0;
+    bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
+    if (counts && ++e->conflicts > CONFLICTS_MAX) {
+        entity_fail_operation(e, upstream_problem(result));
+        return;
+    }
+    tell(e, message);
+    try_again(e, BUSY_WAIT_S * US_PER_S);
+}
+
+void step_send_again(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    bool long_enough = is_overdue_for(e, STEP_BUDGET_S);
+    if (e->refusal) {
+        entity_fail_operation(e, TAKE_PTR(e->refusal));
+        return;
+    }
+    if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
+        char since[TIME_TEXT_BYTES];
+        entity_fail_operation(
+            e, problem_new(PROBLEM_UPSTREAM_NO_EFFECT, "%d attempts of %s since %s had no effect at Cleura",
+                           step->attempts, step->type, time_rfc3339(step->started_at, false, since)));
+        return;
+    }
+    step->status = STEP_PENDING;
+    step->uncertain = false;
+    step->accepted_at = 0;
+    e->looked_at = 0;
+    try_again(e, 0);
+}
+
+/* ---- calls ---- */
+
+/* It may reach another shoot of the same name, unless somebody looked just before. */
+static bool needs_look(const struct step_kind *kind)
+{
+    return kind->exclusive || kind->destroys;
+}
+
+void step_submit(struct entity *e, enum upstream_op op,
+                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
+{
+    const struct project *p = e->project;
+    const bool looked = upstream_op_is_write(op) && needs_look(step_kind(current_step(e)));
+    assert(!looked || (e->looked_at && shoot_has_uid(e->cluster->shoot)));
+    e->call.op = op;
+    e->call.region = p->config->region;
+    e->call.project_id = p->config->project_id;
+    e->call.name = e->cluster->name;
+    e->call.item = current_step(e)->target;
+    e->call.body = e->call_body ? e->call_body : e->op->body;
+    e->call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
+    e->call.next = looked;
+    e->call.deadline =
+        looked ? e->looked_at + LOOK_WINDOW_S * US_PER_S : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
+    if (looked)
+        e->looked_at = 0; /* one look, one call */
+    /* A write that is sent again; what was never sent before is none, nor is a read. */
+    e->call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
+    e->call.on_done = on_done;
+    upstream_call_for(&e->call, &e->op->trace, e->op->request_id);
+    upstream_submit(project_lane(p), &e->call);
+}
+
+void step_end(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    step->status = STEP_DONE;
+    step->finished_at = env_wall(e->r->env);
+    if (step_kind(step)->ended)
+        step_kind(step)->ended(e, step);
+    e->unmet_since = 0;
+    e->lost_at = 0;
+    e->retries = 0;
+    e->conflicts = 0;
+    e->unexplained = 0;
+    e->absent_reads = 0;
+}
+
+/* The step's run at Cleura begins: until something newer is seen, what is shown is from before it. */
+static void begin_run(struct entity *e, const struct upstream_result *result, struct save *save)
+{
+    struct cluster *c = e->cluster;
+    const struct step_kind *kind = step_kind(current_step(e));
+    c->guard_since = env_wall(e->r->env);
+    current_step(e)->status = STEP_WAITING;
+    current_step(e)->accepted_at = c->guard_since;
+    current_step(e)->finished_at = 0;
+    c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
+    /* An answer that tells no uid, or another one, must not make us forget which shoot is meant. */
+    bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
+    if (same && !e->reading_back) {
+        shoot_free(c->shoot);
+        c->shoot = shoot_copy(result->shoot);
+        observe_note(e, c->shoot);
+        c->observed_at = c->guard_since;
+        /* One that tells of no operation, or of an older one, is no news. */
+        if (c->shoot->operation_at > c->guard_seen_at)
+            c->guard_seen_at = c->shoot->operation_at;
+    }
+    observe_settle(e, save);
+    poll_soon(e, poll_interval(e) / 2);
+}
+
+static void operation_begins(struct entity *e, struct save *save)
+{
+    if (e->op->status != OPERATION_PENDING)
+        return;
+    e->op->status = OPERATION_RUNNING;
+    emit_operation(save, EVENT_OPERATION_STARTED, e, e->op);
+}
+
+void step_accepted(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    struct save *save = save_new(e->r, NULL, NULL);
+    operation_begins(e, save);
+    step_end(e);
+    step->uncertain = false;
+    problem_free(e->refusal);
+    e->refusal = NULL;
+    mem_set_str(&e->op->message, "Accepted by Cleura");
+    if (kind->accepted)
+        kind->accepted(e, result, save);
+    if (kind->exclusive)
+        begin_run(e, result, save);
+    e->reading_back = false;
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+/* A definite no. After a lost answer it may be because an earlier attempt had effect. */
+static void refused(struct entity *e, const struct upstream_result *result)
+{
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (kind->refused) {
+        kind->refused(e, step, result);
+    } else if (result->class == UPSTREAM_CONFLICT) {
+        step_busy(e, result);
+    } else if (step->attempts > 1 && !kind->idempotent) {
+        problem_free(e->refusal);
+        e->refusal = upstream_problem(result);
+        step_lost(e);
+    } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
+        /* Gone already, or a gateway's 404: looking tells, and a second one is believed. */
+        step->status = STEP_PENDING;
+        e->looked_at = 0;
+        try_again(e, LOOK_AGAIN_S * US_PER_S);
+    } else if (result->class == UPSTREAM_ABSENT) {
+        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: not found: %s",
+                                             result->message ? result->message : step->target));
+    } else {
+        entity_fail_operation(e, upstream_problem(result));
+    }
+}
+
+static void on_answer(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    const struct step_kind *kind = step_kind(current_step(e));
+    json_decref(e->call_body);
+    e->call_body = NULL;
+    switch (result->class) {
+    case UPSTREAM_OK:
+        step_accepted(e, result);
+        break;
+    case UPSTREAM_UNCERTAIN:
+    case UPSTREAM_GARBLED:
+    case UPSTREAM_OVERSIZED:
+        if (kind->idempotent)
+            step_send_again(e);
+        else
+            step_lost(e);
+        break;
+    case UPSTREAM_ABSENT:
+    case UPSTREAM_CONFLICT:
+    case UPSTREAM_REFUSED:
+    case UPSTREAM_FORBIDDEN:
+        refused(e, result);
+        break;
+    case UPSTREAM_LOGIN_FAILED:
+    case UPSTREAM_THROTTLED:
+    case UPSTREAM_UNREACHABLE:
+    case UPSTREAM_EXPIRED:
+    case UPSTREAM_OVERLOADED:
+    case UPSTREAM_CLASS_MAX_:
+        step_not_sent(e, result);
+        break;
+    }
+}
+
+static void on_intent_saved(struct save *save)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (!e || e->cluster->deleted)
+        return;
+    e->committing = false;
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || save->status != STORE_OK) {
+        /* Replaced or cancelled before it was sent, or not durable. */
+        step->status = STEP_PENDING;
+        step->attempts--;
+        if (save->status == STORE_OK)
+            steps_advance(e);
+        else
+            try_again(e, 0);
+        return;
+    }
+    json_decref(e->call_body);
+    e->call_body = kind->body ? kind->body(e, step) : NULL;
+    step_submit(e, kind->op, on_answer);
+}
+
+/* Makes "about to be sent" durable first. */
+static void begin_call(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    struct cluster *c = e->cluster;
+    struct save *save = save_new(e->r, on_intent_saved, NULL);
+    step->status = STEP_SENDING;
+    step->attempts++;
+    if (!step->started_at)
+        step->started_at = env_wall(e->r->env);
+    if (step_kind(step)->exclusive) /* it was just seen idle */
+        c->guard_seen_at = c->shoot->operation_at;
+    e->committing = true;
+    operation_begins(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+/* ---- read back: what became of a call whose answer nobody saw ---- */
+
+static enum finding finding_of(const struct entity *e, const struct step_kind *kind,
+                               const struct upstream_result *result)
+{
+    const struct operation_step *step = current_step(e);
+    bool effect = false, complete;
+    if (kind->found)
+        return kind->found(e, result->shoot);
+    if (kind->probed)
+        kind->probed(step, result->document, &effect, &complete);
+    else if (kind->is_met)
+        effect = kind->is_met(e, step, result->shoot);
+    return effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
+/* An action is seen only when its run is picked up, up to a minute later (GA-6). */
+static bool may_show_later(struct entity *e)
+{
+    const struct step_kind *kind = step_kind(current_step(e));
+    mono_us now = env_mono(e->r->env);
+    if (!kind->exclusive || kind->shows_at_once || kind->probed)
+        return false;
+    if (!e->lost_at)
+        e->lost_at = now;
+    return now - e->lost_at < GUARD_BLIND_US;
+}
+
+static void on_found(struct entity *e, enum finding finding, const struct upstream_result *result)
+{
+    switch (finding) {
+    case FOUND_EFFECT:
+        step_accepted(e, result);
+        break;
+    case FOUND_NO_EFFECT:
+        if (may_show_later(e)) {
+            loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+            break;
+        }
+        e->reading_back = false;
+        step_send_again(e);
+        break;
+    case FOUND_STRANGER:
+        e->reading_back = false;
+        current_step(e)->uncertain = false;
+        entity_fail_operation(
+            e, problem_new(PROBLEM_NAME_TAKEN, "a cluster of this name exists already and is not ours"));
+        break;
+    }
+}
+
+static void on_read_back(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    const struct step_kind *kind = step_kind(current_step(e));
+    if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
+        e->r->reactions.sighted(e, shoot_copy(result->shoot)); /* counts how often, until it is believed */
+        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+    } else if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
+        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+    } else if (result->class == UPSTREAM_OK) {
+        on_found(e, finding_of(e, kind, result), result);
+    } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
+        step_accepted(e, result);
+    } else if (result->class == UPSTREAM_ABSENT && ++e->absent_reads >= ABSENT_READS) {
+        e->reading_back = false;
+        step_send_again(e);
+    } else if (result->class == UPSTREAM_ABSENT) {
+        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+    } else {
+        step_not_sent(e, result);
+    }
+}
+
+static void read_back(struct entity *e)
+{
+    const struct step_kind *kind = step_kind(current_step(e));
+    e->reading_back = true;
+    step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
+}
+
+/* ---- before a shoot is changed or destroyed: look, and send ---- */
+
+/* Taken up when it is about this cluster (observe.c); else nothing is sent, and somebody looks again. */
+static void take_look(struct entity *e, const struct shoot *shoot)
+{
+    wall_us before = e->cluster->observed_at;
+    e->looked_at = env_mono(e->r->env);
+    e->r->reactions.sighted(e, shoot_copy(shoot));
+    if (e->cluster->observed_at != before) {
+        steps_advance(e);
+        return;
+    }
+    e->looked_at = 0;
+    if (e->cluster->deleted)
+        return;
+    if (!shoot_has_uid(shoot))
+        tell(e, "Waiting: Cleura does not tell the uid of the cluster");
+    try_again(e, LOOK_AGAIN_S * US_PER_S);
+}
+
+/*
+ * The create's answer was lost, and what has the name cannot be what it was to make: so it had no effect, or
+ * others changed its cluster meanwhile. It is not ours to destroy; one that was deleted before is shown a
+ * while.
+ */
+static void look_at_stranger(struct entity *e, const struct shoot *shoot)
+{
+    if (gone_is_known(e->project, shoot) || ++e->other_reads < ABSENT_READS)
+        try_again(e, LOOK_AGAIN_S * US_PER_S);
+    else
+        entity_disown(e);
+}
+
+static void on_looked(struct upstream_call *call, const struct upstream_result *result)
+{
+    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    const struct step_kind *kind = step_kind(current_step(e));
+    if (result->class == UPSTREAM_OK)
+        e->unexplained = 0;
+    if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
+        !plan_made(e, result->shoot)) {
+        look_at_stranger(e, result->shoot);
+    } else if (result->class == UPSTREAM_OK) {
+        take_look(e, result->shoot);
+    } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
+        step_accepted(e, result);
+    } else if (result->class == UPSTREAM_ABSENT) {
+        /* Whether it is gone is decided by the poller, which asks in more than one way. */
+        if (!e->cluster->absent_since)
+            e->project->discovery_due = env_mono(e->r->env);
+        poll_rearm(e->project);
+        try_again(e, LOOK_AGAIN_S * US_PER_S);
+    } else {
+        step_not_sent(e, result);
+    }
+}
+
+/* Only a retry, or another delete, goes on from there (CL-18). */
+static bool deletion_gave_up(const struct shoot *s)
+{
+    return shoot_is_deletion(s) && (shoot_state_is(s, "Failed") || shoot_state_is(s, "Aborted"));
+}
+
+static bool cleura_is_busy(const struct entity *e)
+{
+    const struct cluster *c = e->cluster;
+    const struct shoot *s = c->shoot;
+    return !s->has_operation || shoot_state_is(s, "Processing") || shoot_state_is(s, "Pending") ||
+           decide_guard_holds(c, s, env_wall(e->r->env)) ||
+           (shoot_is_deletion(s) && !(deletion_gave_up(s) && e->op->type == OPERATION_RETRY));
+}
+
+static void begin_exclusive(struct entity *e)
+{
+    const struct cluster *c = e->cluster;
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
+        entity_fail_operation(e, cluster_failed_problem(e));
+    } else if (cleura_is_busy(e)) {
+        tell(e, "Waiting: Cleura is busy with the cluster");
+        if (!heap_contains(&e->due))
+            poll_soon(e, poll_interval(e));
+    } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
+        step_end(e);
+        if (!step->attempts)
+            step->status = STEP_SKIPPED;
+        steps_advance(e);
+    } else {
+        begin_call(e);
+    }
+}
+
+static void begin_after_look(struct entity *e)
+{
+    const bool fresh = e->looked_at && env_mono(e->r->env) - e->looked_at <= LOOK_FRESH_S * US_PER_S;
+    if (!fresh) {
+        step_submit(e, UPSTREAM_GET, on_looked);
+    } else if (!shoot_has_uid(e->cluster->shoot)) {
+        tell(e, "Waiting: Cleura does not tell the uid of the cluster");
+        try_again(e, BUSY_WAIT_S * US_PER_S);
+        e->looked_at = 0;
+    } else if (step_kind(current_step(e))->exclusive) {
+        begin_exclusive(e);
+    } else {
+        begin_call(e);
+    }
+}
+
+/* ---- driving ---- */
+
+static void begin_waiting(struct entity *e, struct operation_step *step)
+{
+    bool nothing_upstream = e->op->type == OPERATION_DELETE && e->op->steps[0].status == STEP_SKIPPED;
+    step->status = STEP_WAITING;
+    step->started_at = env_wall(e->r->env);
+    if (nothing_upstream) {
+        entity_gone(e);
+        return;
+    }
+    entity_store(e);
+    if (!heap_contains(&e->due))
+        poll_soon(e, poll_interval(e) / 2);
+}
+
+static bool step_is_over(const struct operation_step *step)
+{
+    return step->status == STEP_DONE || step->status == STEP_SKIPPED;
+}
+
+/* Moves to the first step that is not over; false when there is none left. */
+bool step_find(struct operation *op)
+{
+    if (!op->step_count)
+        return false;
+    while (op->step_index < op->step_count && step_is_over(&op->steps[op->step_index])) {
+        if (op->step_index + 1 == op->step_count)
+            return false;
+        op->step_index++;
+    }
+    return true;
+}
+
+static void skip_needless(struct entity *e)
+{
+    while (step_find(e->op)) {
+        struct operation_step *step = current_step(e);
+        const struct step_kind *kind = step_kind(step);
+        if (step->status != STEP_PENDING || !kind->is_needless || !kind->is_needless(e))
+            return;
+        step->status = STEP_SKIPPED;
+    }
+}
+
+static void end_operation(struct entity *e)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
+    if (e->cluster->shoot)
+        observe_settle(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
+}
+
+bool step_is_unsent(const struct operation_step *step)
+{
+    return step->status == STEP_PENDING && !step_kind(step)->waits;
+}
+
+void steps_advance(struct entity *e)
+{
+    if (e->r->stopping || e->project->set_aside || e->committing || e->call.active || (!e->op && !e->queued))
+        return;
+    while (queue_is_due(e))
+        queue_promote(e);
+    if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->retry))
+        return;
+    skip_needless(e);
+    if (!step_find(e->op)) {
+        end_operation(e);
+        return;
+    }
+    struct operation_step *step = current_step(e);
+    const struct step_kind *kind = step_kind(step);
+    if (e->op->cancelled_by && step_is_unsent(step))
+        entity_cancel_operation(e);
+    else if (step->status == STEP_PENDING && kind->waits)
+        begin_waiting(e, step);
+    else if (step->status == STEP_PENDING && needs_look(kind))
+        begin_after_look(e);
+    else if (step->status == STEP_PENDING)
+        begin_call(e);
+    else if (step->status == STEP_SENDING && kind->idempotent)
+        step_send_again(e);
+    else if (step->status == STEP_SENDING)
+        read_back(e);
+}

@@ -1,0 +1,17 @@
+/* What phase, health and drift follow from what is known. Loop thread. */
+#ifndef RECONCILE_WORLD_ASSESS_H
+#define RECONCILE_WORLD_ASSESS_H
+
+#include "reconcile/world/save.h"
+
+/* Brings the decision into the cluster; true when that changed something. */
+bool assess_apply(struct cluster *c, const struct decision *d);
+/* From the same observation, after an operation began or ended. */
+void assess_again(struct entity *e);
+/* What a managed cluster has otherwise than asked for, while nothing is under way that changes it; true when
+ * that changed. */
+bool assess_drift(struct entity *e, struct save *save);
+/* All of it, with the events that follow. */
+void observe_settle(struct entity *e, struct save *save);
+
+#endif

@@ -1,0 +1,15 @@
+/* Records whose shoots vanished. Loop thread. */
+#ifndef RECONCILE_WORLD_DEPARTED_H
+#define RECONCILE_WORLD_DEPARTED_H
+
+#include "reconcile/world/project.h"
+
+/* A record whose shoot vanished, taken; it comes back when the same uid does. */
+void departed_add(struct project *p, struct cluster *c);
+/* The record of this shoot, or NULL; the caller owns it. Its row is still in the store. */
+struct cluster *departed_take(struct project *p, const struct shoot *shoot);
+/* The oldest, a bounded number of them: false: there are more. */
+bool departed_purge(struct reconcile *r);
+void departed_free(struct reconcile *r);
+
+#endif

@@ -1,0 +1,172 @@
+/* The tables of the world: clusters, projects, operations. Finding, adding, removing; no decisions. */
+#include "reconcile/world/entity.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "model/expiry.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+static void make_key(char key[static ENTITY_KEY_BYTES], const char *project, const char *name)
+{
+    (void)snprintf(key, ENTITY_KEY_BYTES, "%s/%s", project, name);
+}
+
+struct entity *entity_find(struct reconcile *r, const char *project, const char *name)
+{
+    char key[ENTITY_KEY_BYTES];
+    struct entity *e;
+    make_key(key, project, name);
+    HASH_FIND_STR(r->entities, key, e);
+    return e;
+}
+
+static void on_retry(struct loop_timer *timer)
+{
+    struct entity *e = CONTAINER_OF(timer, struct entity, retry);
+    e->r->reactions.advance(e);
+}
+
+struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c)
+{
+    struct entity *e = MEM_NEW(struct entity);
+    make_key(e->key, c->project, c->name);
+    e->r = r;
+    e->project = p;
+    e->cluster = c;
+    e->retry.fire = on_retry;
+    e->retry.name = "step";
+    if (c->shoot)
+        observe_note(e, c->shoot);
+    HASH_ADD_STR(r->entities, key, e);
+    list_append(&p->clusters, &e->in_project);
+    return e;
+}
+
+void entity_remove(struct entity *e)
+{
+    struct reconcile *r = e->r;
+    assert(!e->call.active);
+    r->reactions.left(e);
+    heap_remove(&e->project->due, &e->due);
+    walks_pass(e);
+    loop_timer_clear(r->o.loop, &e->retry);
+    view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
+    HASH_DEL(r->entities, e);
+    list_remove(&e->in_project);
+    problem_free(e->refusal);
+    operation_free(e->op);
+    queue_free(e);
+    json_decref(e->call_body);
+    cluster_free(e->cluster);
+    free(e);
+}
+
+void entity_set_operation(struct entity *e, struct operation *op)
+{
+    operation_free(e->op);
+    e->op = op;
+    e->op_end_saved = false;
+    /* What was remembered of the old one's step. */
+    e->retries = 0;
+    e->conflicts = 0;
+    e->unexplained = 0;
+    e->absent_reads = 0;
+    e->unmet_since = 0;
+    e->lost_at = 0;
+    e->looked_at = 0;
+    e->reading_back = false;
+    problem_free(e->refusal);
+    e->refusal = NULL;
+    loop_timer_clear(e->r->o.loop, &e->retry);
+    (void)snprintf(e->cluster->operation_id, sizeof(e->cluster->operation_id), "%s", op->id);
+}
+
+bool entity_has_open_operation(const struct entity *e)
+{
+    return e->op && !operation_status_is_final(e->op->status);
+}
+
+struct operation_entry *operation_entry(struct reconcile *r, const char *id)
+{
+    struct operation_entry *entry;
+    HASH_FIND_STR(r->operations, id, entry);
+    return entry;
+}
+
+int entity_wish(const struct entity *e)
+{
+    return entity_has_open_operation(e) ? (int)e->op->type : -1;
+}
+
+bool entity_is_active(const struct entity *e)
+{
+    static const bool moving[PHASE_MAX_] = {
+        [PHASE_PENDING] = true, [PHASE_CREATING] = true, [PHASE_UPDATING] = true, [PHASE_HIBERNATING] = true,
+        [PHASE_WAKING] = true,  [PHASE_RETRYING] = true, [PHASE_DELETING] = true,
+    };
+    const struct cluster *c = e->cluster;
+    return entity_has_open_operation(e) || c->settling || c->guard_since ||
+           (moving[c->phase] && c->upstream_exists);
+}
+
+bool entity_is_deleted_at_cleura(const struct entity *e)
+{
+    return shoot_is_deletion(e->cluster->shoot);
+}
+
+void queue_push(struct entity *e, struct operation *op)
+{
+    e->queue = mem_realloc_array(e->queue, e->queued + 1, sizeof(*e->queue));
+    e->queue[e->queued++] = op;
+}
+
+struct operation *queue_take(struct entity *e, size_t index)
+{
+    struct operation *op = e->queue[index];
+    e->queued--;
+    memmove(e->queue + index, e->queue + index + 1, (e->queued - index) * sizeof(*e->queue));
+    return op;
+}
+
+void queue_free(struct entity *e)
+{
+    for (size_t i = 0; i < e->queued; i++)
+        operation_free(e->queue[i]);
+    free(e->queue);
+    e->queue = NULL;
+    e->queued = 0;
+}
+
+struct operation *queue_find(const struct entity *e, enum operation_type type)
+{
+    for (size_t i = 0; i < e->queued; i++)
+        if (e->queue[i]->type == type)
+            return e->queue[i];
+    return NULL;
+}
+
+bool entity_is_leaving(const struct entity *e)
+{
+    return e->cluster->deleted || entity_wish(e) == OPERATION_DELETE || queue_find(e, OPERATION_DELETE);
+}
+
+void observe_note(struct entity *e, const struct shoot *shoot)
+{
+    if (!shoot->operation_at || shoot->operation_at < e->newest_at)
+        return;
+    e->newest_at = shoot->operation_at;
+    e->newest_since = env_mono(e->r->env);
+}
+
+void expiry_note(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    c->expires_at = c->shoot ? versions_expire_at(c->shoot->observed, e->project->state->catalog) : 0;
+}

@@ -1,0 +1,87 @@
+/* A cluster with everything that drives it. Loop thread. */
+#ifndef RECONCILE_WORLD_ENTITY_H
+#define RECONCILE_WORLD_ENTITY_H
+
+#include "base/heap.h"
+#include "model/decide.h"
+#include "reconcile/world/world.h"
+#include "upstream/upstream.h"
+
+enum {
+    ENTITY_KEY_BYTES = 256,
+    ABSENT_READS = 2,    /* how often a shoot must be missing before it is believed */
+    LOOK_AGAIN_S = 3,    /* between two such reads: an effect may become visible a little late */
+    OBSERVE_LAG_S = 300, /* how long an answer may show what was before */
+};
+
+/* A cluster with everything that drives it. */
+struct entity {
+    UT_hash_handle hh;
+    char key[ENTITY_KEY_BYTES]; /* project/name */
+    struct reconcile *r;
+    struct project *project;
+    struct list in_project;
+    struct cluster *cluster;
+    struct operation *op;     /* the open one, or the last one until the next; may be NULL */
+    struct operation **queue; /* accepted, waiting for their turn; first come first */
+    size_t queued;
+    struct heap_item due;      /* in the project's heap */
+    struct upstream_call call; /* of the current step or its read-back */
+    struct loop_timer retry;   /* when the step is to be taken up again */
+    int retries;               /* failures of the step in a row, for the back-off */
+    json_t *call_body;         /* what the running call sends, when it was made for it */
+    bool op_end_saved;         /* the final state of op is on its way to the store or there */
+    bool reading_back;
+    mono_us
+        looked_at; /* the shoot was read for the current step, and is the one meant; 0: it is to be read */
+    wall_us newest_at;    /* newest time of an operation that Cleura told, by its clock */
+    mono_us newest_since; /* when that was told last */
+    wall_us heard_at;     /* last answer about it that was passed over; 0: none */
+    int other_reads;      /* consecutive reads that found another uid */
+    mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
+    mono_us lost_at;      /* first read back of the current step; 0: none yet */
+    int conflicts;        /* 409 answers in a row to the current step, of a cluster that seems idle */
+    int unexplained;      /* refusals in a row of its calls without Cleura's words */
+    unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
+    mono_us absent_read_at;  /* last read that confirmed the absence; 0: Cleura could not be read since */
+    int64_t absent_us;       /* for so long reads have confirmed it, one after the other */
+    int absent_reads;        /* consecutive reads that found nothing */
+    unsigned listed_in;      /* the last list of the project that held it */
+    bool missing_in_list;    /* the last list did not hold it */
+    struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
+    bool committing;         /* a step's intent is on its way to the store */
+    bool confirm_absent;     /* missing from a list: read it alone before believing it */
+    unsigned saving;         /* change sets about it on their way */
+    unsigned unsettled;      /* changes that callers asked for and that are not durable yet */
+};
+
+struct entity *entity_find(struct reconcile *r, const char *project, const char *name);
+/* Takes the cluster. */
+struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
+/* Removes from memory and view; frees. No call may be active. */
+void entity_remove(struct entity *e);
+/* Makes `op` (taken) the entity's operation; the old one is freed. */
+void entity_set_operation(struct entity *e, struct operation *op);
+bool entity_has_open_operation(const struct entity *e);
+/* The type of the open operation, or -1. */
+int entity_wish(const struct entity *e);
+/* Something moves: it is read often. */
+bool entity_is_active(const struct entity *e);
+/* It is deleted, or a deletion is under way or waits. */
+bool entity_is_leaving(const struct entity *e);
+/* Cleura's last operation is a deletion, also one that failed. */
+bool entity_is_deleted_at_cleura(const struct entity *e);
+/* An answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
+void observe_note(struct entity *e, const struct shoot *shoot);
+/* Notes when the first version that the cluster uses runs out: before it is shown. */
+void expiry_note(struct entity *e);
+
+/* Operations that wait their turn, first come first. The first takes the operation. */
+void queue_push(struct entity *e, struct operation *op);
+/* Removes one without ending it; the caller owns it. */
+struct operation *queue_take(struct entity *e, size_t index);
+void queue_free(struct entity *e);
+/* The waiting operation of this type, or NULL. */
+struct operation *queue_find(const struct entity *e, enum operation_type type);
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * Facts: an event and its deliveries go into the change set of the change they tell of (WH-17), so neither
+ * exists without the other.
+ */
+#include "reconcile/world/events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/ids.h"
+#include "base/mem.h"
+#include "model/errors.h"
+#include "reconcile/world/account.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+enum { EVENT_ERRORS_MAX = 10 };
+
+struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
+                              const char *event_type, wall_us at)
+{
+    struct delivery *d = MEM_NEW(struct delivery);
+    (void)id_new(r->env, ID_DELIVERY, d->id);
+    (void)snprintf(d->event_id, sizeof(d->event_id), "%s", event_id);
+    (void)snprintf(d->event_type, sizeof(d->event_type), "%s", event_type);
+    (void)snprintf(d->subscription_id, sizeof(d->subscription_id), "%s", subscription_id);
+    d->created_at = d->updated_at = d->next_attempt_at = at;
+    return d;
+}
+
+static const struct delivery *deliver(struct save *save, const struct event *event,
+                                      const struct subscription *to)
+{
+    struct delivery *d = delivery_new(save->r, to->id, event->id, event_type_name(event->type), event->at);
+    change_put_delivery(save->set, d);
+    return d;
+}
+
+/* Takes `data`. The event is the save's. */
+static const struct event *append(struct save *save, enum event_type type, const char *project,
+                                  const char *cluster, json_t *data)
+{
+    struct event *e = MEM_NEW(struct event);
+    (void)id_new(save->r->env, ID_EVENT, e->id);
+    e->type = type;
+    e->project = mem_strdup(project);
+    e->cluster = mem_strdup(cluster);
+    e->at = env_wall(save->r->env);
+    e->body = render_event_body(e->id, type, e->at, data);
+    json_decref(data);
+    return change_append_event(save->set, e);
+}
+
+static void tell(struct save *save, enum event_type type, const char *project, const char *cluster,
+                 json_t *data)
+{
+    const struct event *event = append(save, type, project, cluster, data);
+    for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
+        if (subscription_matches(entry->subscription, event))
+            (void)deliver(save, event, entry->subscription);
+}
+
+static json_t *cluster_data(const struct entity *e, enum phase previous, const struct operation *op,
+                            const char *message)
+{
+    const struct cluster *c = e->cluster;
+    json_t *data = json_object();
+    char *url CLEANUP_FREE = mem_printf("/v1/projects/%s/clusters/%s", c->project, c->name);
+    json_set_str(data, "project", c->project);
+    json_set_str(data, "cluster", c->name);
+    json_set_str(data, "phase", phase_name(c->phase));
+    json_set_str(data, "previous_phase", phase_name(previous));
+    json_set_str(data, "operation_id", op ? op->id : NULL);
+    json_set_int(data, "version", c->version + 1); /* what save_entity makes of it in the same change set */
+    json_set_str(data, "url", url);
+    json_set_str(data, "message", message);
+    return data;
+}
+
+/* Cleura's codes, and what to do about each. */
+static json_t *cluster_errors(const struct cluster *c)
+{
+    json_t *errors = json_array();
+    size_t i;
+    json_t *error;
+    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
+        if (json_array_size(errors) < EVENT_ERRORS_MAX)
+            model_append_errors(errors, error);
+    return errors;
+}
+
+void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
+                  const char *message)
+{
+    json_t *data = cluster_data(e, previous, e->op, message);
+    if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
+        json_set_take(data, "errors", cluster_errors(e->cluster));
+    tell(save, type, e->cluster->project, e->cluster->name, data);
+}
+
+void emit_operation(struct save *save, enum event_type type, const struct entity *e,
+                    const struct operation *op)
+{
+    json_t *data = cluster_data(e, e->cluster->phase, op, op->message);
+    json_set_str(data, "operation_type", operation_type_name(op->type));
+    json_set_str(data, "operation_status", operation_status_name(op->status));
+    tell(save, type, e->cluster->project, e->cluster->name, data);
+}
+
+void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x)
+{
+    char *message CLEANUP_FREE = x->days_left > 0
+                                     ? mem_printf("%s %s expires at %s, in %lld day(s)", x->what, x->version,
+                                                  x->expires_at, (long long)x->days_left)
+                                     : mem_printf("%s %s expires at %s", x->what, x->version, x->expires_at);
+    json_t *data = cluster_data(e, e->cluster->phase, NULL, message);
+    json_set_str(data, "component", x->what);
+    json_set_str(data, "component_version", x->version);
+    json_set_str(data, "expires_at", x->expires_at);
+    json_set_int(data, "days_left", x->days_left);
+    tell(save, EVENT_VERSION_EXPIRING, e->cluster->project, e->cluster->name, data);
+}
+
+void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message)
+{
+    json_t *data = json_object();
+    json_set_str(data, "account", a->config->name);
+    json_set_str(data, "message", message);
+    tell(save, type, NULL, NULL, data);
+}
+
+/* Its URL may hold a credential: the webhook is named by its id. */
+static json_t *webhook_data(const struct subscription *s, const char *message)
+{
+    json_t *data = json_object();
+    char *url CLEANUP_FREE = mem_printf("/v1/webhooks/%s", s->id);
+    json_set_str(data, "webhook", s->id);
+    json_set_str(data, "url", url);
+    json_set_str(data, "message", message);
+    return data;
+}
+
+/* One for each of its projects: whoever sees one of them sees what befalls the webhook. */
+void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message)
+{
+    const bool all = subscription_is_of_all_projects(s);
+    if (all)
+        tell(save, type, NULL, NULL, webhook_data(s, message));
+    for (char **p = all ? NULL : s->projects; p && *p; p++)
+        tell(save, type, *p, NULL, webhook_data(s, message));
+}
+
+const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s, const char *message)
+{
+    const char *project = subscription_is_of_all_projects(s) ? NULL : s->projects[0];
+    return deliver(save, append(save, EVENT_WEBHOOK_TEST, project, NULL, webhook_data(s, message)), s);
+}

@@ -1,0 +1,30 @@
+/* Facts: an event and its deliveries, appended to the change set of the change they are about (WH-17). Loop
+ * thread. */
+#ifndef RECONCILE_WORLD_EVENTS_H
+#define RECONCILE_WORLD_EVENTS_H
+
+#include "reconcile/world/account.h"
+#include "reconcile/world/save.h"
+
+/* message may be NULL. */
+void emit_cluster(struct save *save, enum event_type type, const struct entity *e, enum phase previous,
+                  const char *message);
+void emit_operation(struct save *save, enum event_type type, const struct entity *e,
+                    const struct operation *op);
+struct expiring {
+    const char *what; /* "kubernetes", or the name of a machine image */
+    const char *version;
+    const char *expires_at; /* RFC 3339 */
+    int64_t days_left;
+};
+void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
+void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
+/* One that is due at once; the caller owns it. */
+struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
+                              const char *event_type, wall_us at);
+void emit_webhook(struct save *save, enum event_type type, const struct subscription *s, const char *message);
+/* For this webhook only, whatever it is subscribed to. The delivery is the save's. */
+const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s,
+                                         const char *message);
+
+#endif

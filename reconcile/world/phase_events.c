@@ -1,0 +1,117 @@
+/* The events that tell of a change of phase: by where it ends, where it came from, and what was asked for.
+ * Loop thread. */
+#include "reconcile/world/phase_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/save.h"
+
+/* By the phase before; + 1, so that 0 is none. */
+static const int ready_from[PHASE_MAX_] = {
+    [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,      [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
+    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
+    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
+    [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN + 1,   [PHASE_WAKING] = EVENT_CLUSTER_WOKEN + 1,
+    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
+};
+
+/* The same for a cluster that sleeps before and after. */
+static const int asleep_from[PHASE_MAX_] = {
+    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
+    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
+    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
+};
+
+/* The operation that is open, or ends in this change set. */
+static const struct operation *operation_of(const struct entity *e)
+{
+    return e->op && !e->op_end_saved ? e->op : NULL;
+}
+
+/* Gardener's type stays Create until the first success (GA-1), also over a retry. */
+static bool is_first_success(const struct entity *e)
+{
+    const struct operation *op = operation_of(e);
+    const struct shoot *s = e->cluster->shoot;
+    if (entity_wish(e) == OPERATION_CREATE)
+        return true;
+    return op && op->type == OPERATION_RETRY && s && s->operation_type &&
+           !strcmp(s->operation_type, "Create");
+}
+
+static int event_of(const struct entity *e, enum phase from)
+{
+    static const int by_phase[PHASE_MAX_] = {
+        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED + 1,     [PHASE_FAILED] = EVENT_CLUSTER_FAILED + 1,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1, [PHASE_RETRYING] = EVENT_CLUSTER_RETRYING + 1,
+        [PHASE_UNKNOWN] = EVENT_CLUSTER_UNREACHABLE + 1,
+    };
+    const struct cluster *c = e->cluster;
+    const struct operation *op = operation_of(e);
+    int event = by_phase[c->phase];
+    if (c->phase == PHASE_READY)
+        event = ready_from[from];
+    else if (c->phase == PHASE_HIBERNATED && c->slept)
+        event = asleep_from[from];
+    if (event != EVENT_CLUSTER_UPDATED + 1 || !op)
+        return event;
+    if (op->type == OPERATION_RETRY)
+        return EVENT_CLUSTER_RECOVERED + 1;
+    /* What failed or was given up did not update it. */
+    return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? 0 : event;
+}
+
+/* Gardener goes to and fro between an error and the next try: told once for each set of error codes. */
+static bool retrying_is_news(struct cluster *c)
+{
+    char *codes = mem_strdup("");
+    size_t i, j;
+    json_t *error, *code;
+    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
+        json_array_foreach (json_arr(error, "codes"), j, code) {
+            char *longer = mem_printf("%s%s ", codes, json_string_value(code));
+            free(codes);
+            codes = longer;
+        }
+    bool news = !c->retrying_told || strcmp(c->retrying_told, codes) != 0;
+    free(c->retrying_told);
+    c->retrying_told = codes;
+    return news;
+}
+
+static void tell(struct entity *e, struct save *save, enum phase from)
+{
+    struct cluster *c = e->cluster;
+    bool works = c->phase == PHASE_READY || c->phase == PHASE_DEGRADED;
+    int event = event_of(e, from), first = 0;
+    if (works && is_first_success(e))
+        first = EVENT_CLUSTER_READY + 1;
+    else if (works && c->slept) /* schedules and other people wake it, too */
+        first = EVENT_CLUSTER_WOKEN + 1;
+    if (c->phase == PHASE_RETRYING && !retrying_is_news(c))
+        event = 0;
+    if (first)
+        emit_cluster(save, (enum event_type)(first - 1), e, from, c->message);
+    if (event && !(first && c->phase == PHASE_READY))
+        emit_cluster(save, (enum event_type)(event - 1), e, from, c->message);
+}
+
+void phase_told(struct entity *e, struct save *save, enum phase *before)
+{
+    struct cluster *c = e->cluster;
+    static const bool run_is_over[PHASE_MAX_] = {
+        [PHASE_READY] = true, [PHASE_DEGRADED] = true, [PHASE_HIBERNATED] = true, [PHASE_FAILED] = true};
+    if (c->phase != *before)
+        tell(e, save, *before);
+    if (run_is_over[c->phase]) {
+        free(c->retrying_told);
+        c->retrying_told = NULL;
+    }
+    if (c->phase == PHASE_HIBERNATED || c->phase == PHASE_READY || c->phase == PHASE_DEGRADED)
+        c->slept = c->phase == PHASE_HIBERNATED;
+    *before = c->phase;
+}

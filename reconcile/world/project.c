@@ -1,0 +1,129 @@
+/* What is known of a project beside its clusters, as it is stored and as readers see it at /v1/projects. Loop
+ * thread. */
+#include "reconcile/world/project.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/world.h"
+
+struct project *project_find(struct reconcile *r, const char *name)
+{
+    struct project *p;
+    HASH_FIND_STR(r->projects, name, p);
+    return p;
+}
+
+void project_spec_context(const struct project *p, struct spec_context *ret)
+{
+    *ret = (struct spec_context){.catalog = p->state->catalog,
+                                 .defaults = p->config->defaults,
+                                 .v1 = p->config->account->api == API_V1,
+                                 .now = env_wall(p->r->env)};
+}
+
+struct upstream_account *project_lane(const struct project *p)
+{
+    assert(!p->set_aside);
+    return p->account->lane;
+}
+
+/* Projects and catalogs have no version of their own: the tag is a digest of the text (HT-21). */
+void tag_of(const char *text, char etag[static TAG_BYTES])
+{
+    unsigned char digest[crypto_generichash_BYTES];
+    char hex[2 * sizeof(digest) + 1];
+    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, strlen(text), NULL, 0);
+    (void)sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
+    (void)snprintf(etag, TAG_BYTES, "\"%.16s\"", hex);
+}
+
+json_t *time_or_null(wall_us at)
+{
+    char text[TIME_TEXT_BYTES];
+    return at ? json_string(time_rfc3339(at, false, text)) : json_null();
+}
+
+static json_t *render_upstream(const struct project *p)
+{
+    struct upstream_account_status status;
+    upstream_account_status(p->account->lane, &status);
+    json_t *doc = json_object();
+    json_set_str(doc, "login", login_state_name(status.login));
+    json_set_str(doc, "login_message", status.login_message);
+    json_set_take(doc, "next_login_at", time_or_null(status.next_login_at));
+    json_set_bool(doc, "bootstrapped", p->state->bootstrapped_at != 0);
+    json_set_take(doc, "last_contact_at", time_or_null(status.last_contact_at));
+    json_set_take(doc, "last_list_at", time_or_null(p->state->discovered_at));
+    json_set_int(doc, "lane_depth", status.queue_depth + status.in_flight);
+    json_set_str(doc, "breaker", status.breaker);
+    char *away CLEANUP_FREE = status.away_since ? upstream_why_away(p->account->lane) : NULL;
+    json_set_str(doc, "last_error", away ? away : p->last_error);
+    return doc;
+}
+
+void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open)
+{
+    *ret_clusters = *ret_open = 0;
+    LIST_FOR_EACH (item, &p->clusters) {
+        const struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        (*ret_clusters)++;
+        *ret_open += (int64_t)e->queued + entity_has_open_operation(e);
+    }
+}
+
+static json_t *location_change(const struct project *p)
+{
+    int64_t clusters, open;
+    if (!p->set_aside)
+        return json_null();
+    project_count(p, &clusters, &open);
+    json_t *doc = json_object();
+    bool known = json_object_size(p->state->location) > 0;
+    json_set_take(doc, "from", known ? json_incref(p->state->location) : json_null());
+    json_set_int(doc, "clusters", clusters);
+    json_set_int(doc, "open_operations", open);
+    return doc;
+}
+
+json_t *project_document(const struct project *p)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "name", p->config->name);
+    json_set_str(doc, "account", p->config->account->name);
+    json_set_str(doc, "cloud", p->config->account->cloud);
+    json_set_str(doc, "api", p->config->account->api == API_V1 ? "v1" : "v2");
+    json_set_str(doc, "region", p->config->region);
+    json_set_str(doc, "project_id", p->config->project_id);
+    json_set_take(doc, "location_change", location_change(p));
+    json_set_take(doc, "upstream", render_upstream(p));
+    return doc;
+}
+
+void project_show(struct project *p)
+{
+    json_t *doc CLEANUP_JSON = project_document(p);
+    char *text = json_text(doc);
+    if (p->shown && !strcmp(p->shown, text)) {
+        free(text);
+        return;
+    }
+    mem_set_str(&p->shown, text);
+    char etag[TAG_BYTES];
+    tag_of(text, etag);
+    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, view_blob_new(etag, text, 0, NULL, NULL));
+}
+
+void project_store(struct project *p)
+{
+    struct save *save = save_new(p->r, NULL, NULL);
+    change_put_project(save->set, project_state_copy(p->state));
+    save_submit(save, false);
+}

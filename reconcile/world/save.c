@@ -1,0 +1,244 @@
+/*
+ * The way to the store and back. A save is built on the loop thread, committed on the writer thread, and
+ * comes back as a task; only then is what it holds shown, answered or handed to webhooks.
+ */
+#include "reconcile/world/save.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/world.h"
+#include "view/render.h"
+
+static void save_free(struct save *save)
+{
+    change_set_free(save->set);
+    free(save);
+}
+
+static void save_drop(struct loop_task *task)
+{
+    struct save *save = CONTAINER_OF(task, struct save, task);
+    if (save->answers)
+        command_drop(save->ctx);
+    save_free(save);
+}
+
+static const struct event *event_in_set(const struct change_set *set, const char *id)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->changes[i].kind == CHANGE_EVENT_APPEND && !strcmp(set->changes[i].event->id, id))
+            return set->changes[i].event;
+    return NULL;
+}
+
+/* Takes the cluster. */
+static void show_cluster(struct reconcile *r, struct cluster *c)
+{
+    char key[ENTITY_KEY_BYTES];
+    (void)snprintf(key, sizeof(key), "%s/%s", c->project, c->name);
+    struct operation_entry *entry = operation_entry(r, c->operation_id);
+    view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, entry ? entry->op : NULL));
+}
+
+static void committed_cluster(struct reconcile *r, const struct change_set *set, struct change *change)
+{
+    (void)set;
+    struct cluster *c = change->cluster;
+    if (c->deleted)
+        return;
+    change->cluster = NULL; /* the view's from here: a copy of the largest takes 5 ms */
+    show_cluster(r, c);
+}
+
+static void committed_operation(struct reconcile *r, const struct change_set *set, struct change *change)
+{
+    (void)set;
+    struct operation_entry *entry = operation_entry(r, change->operation->id);
+    if (!entry) {
+        entry = MEM_NEW(struct operation_entry);
+        memcpy(entry->id, change->operation->id, sizeof(entry->id));
+        list_init(&entry->waiters);
+        HASH_ADD_STR(r->operations, id, entry);
+    }
+    struct operation *before = entry->op;
+    entry->op = change->operation;
+    change->operation = before; /* NULL of a new one, for whose end nobody waits yet */
+    view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
+}
+
+/* After everything is shown, and what is gone is gone: who waits for the end must not find the cluster of
+ * before. */
+static void answer_waiters(struct reconcile *r, const struct change_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct change *change = &set->changes[i];
+        bool is_operation = change->kind == CHANGE_OPERATION_PUT && change->operation;
+        struct operation_entry *entry = is_operation ? operation_entry(r, change->operation->id) : NULL;
+        if (entry && operation_status_is_final(entry->op->status))
+            operation_waiters_answer(r, entry);
+    }
+}
+
+static void committed_subscription(struct reconcile *r, const struct change_set *set, struct change *change)
+{
+    (void)set;
+    const struct subscription *s = change->subscription;
+    view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
+    webhook_engine_set(r->webhooks, s);
+}
+
+static void committed_subscription_delete(struct reconcile *r, const struct change_set *set,
+                                          struct change *change)
+{
+    (void)set;
+    view_set(r->o.view, VIEW_WEBHOOKS, change->id, NULL);
+    webhook_engine_remove(r->webhooks, change->id);
+}
+
+static void committed_delivery(struct reconcile *r, const struct change_set *set, struct change *change)
+{
+    const struct event *event = event_in_set(set, change->delivery->event_id);
+    if (change->delivery->status == DELIVERY_PENDING)
+        webhook_engine_enqueue(r->webhooks, change->delivery, event ? event->body : NULL);
+}
+
+static void committed_token(struct reconcile *r, const struct change_set *set, struct change *change)
+{
+    (void)set;
+    char hex[65];
+    const struct api_token *t = change->token;
+    for (size_t i = 0; i < sizeof(t->digest); i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", t->digest[i]);
+    view_set(r->o.view, VIEW_TOKENS, hex, t->revoked_at ? NULL : render_api_token_blob(t));
+}
+
+/* What the rest of the process must see of a committed change; kinds without a row need nothing. */
+static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struct change_set *,
+                                                 struct change *) = {
+    [CHANGE_CLUSTER_PUT] = committed_cluster,
+    [CHANGE_OPERATION_PUT] = committed_operation,
+    [CHANGE_SUBSCRIPTION_PUT] = committed_subscription,
+    [CHANGE_SUBSCRIPTION_DELETE] = committed_subscription_delete,
+    [CHANGE_DELIVERY_PUT] = committed_delivery,
+    [CHANGE_TOKEN_PUT] = committed_token,
+};
+
+static void publish_events(struct reconcile *r, const struct change_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->changes[i].kind == CHANGE_EVENT_APPEND)
+            feed_publish(r->o.feed, set->changes[i].event);
+}
+
+static void on_committed(struct loop_task *task)
+{
+    struct save *save = CONTAINER_OF(task, struct save, task);
+    struct reconcile *r = save->r;
+    struct entity *e;
+    HASH_FIND_STR(r->entities, save->key, e);
+    if (e && e->saving)
+        e->saving--;
+    if (save->status == STORE_OK) {
+        /* Operations first: a cluster is shown with its operation. */
+        for (size_t i = 0; i < save->set->count; i++)
+            if (save->set->changes[i].kind == CHANGE_OPERATION_PUT)
+                committed_operation(r, save->set, &save->set->changes[i]);
+        for (size_t i = 0; i < save->set->count; i++) {
+            enum change_kind kind = save->set->changes[i].kind;
+            if (committed[kind] && kind != CHANGE_OPERATION_PUT)
+                committed[kind](r, save->set, &save->set->changes[i]);
+        }
+    } else {
+        log_error("change not stored", "status", store_status_name(save->status), "entity", save->key);
+    }
+    /* Whoever is answered next must find its own write: publish before on_saved replies. */
+    view_publish(r->o.view);
+    if (save->status == STORE_OK)
+        publish_events(r, save->set);
+    if (save->on_saved)
+        save->on_saved(save);
+    if (save->status == STORE_OK)
+        answer_waiters(r, save->set);
+    save_free(save);
+}
+
+static void on_written(struct change_set *set, enum store_status status)
+{
+    struct save *save = set->ctx;
+    save->status = status;
+    loop_post(save->r->o.loop, &save->task);
+}
+
+struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx)
+{
+    struct save *save = MEM_NEW(struct save);
+    save->task = (struct loop_task){.run = on_committed, .drop = save_drop};
+    save->r = r;
+    save->set = change_set_new();
+    save->on_saved = on_saved;
+    save->ctx = ctx;
+    return save;
+}
+
+struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd)
+{
+    struct save *save = save_new(r, on_saved, cmd);
+    save->answers = true;
+    return save;
+}
+
+void save_operation(struct save *save, struct operation *op)
+{
+    op->version++;
+    op->updated_at = env_wall(save->r->env);
+    change_put_operation(save->set, operation_copy(op));
+}
+
+void save_entity(struct save *save, struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    expiry_note(e);
+    c->version++;
+    c->updated_at = env_wall(save->r->env);
+    memcpy(save->key, e->key, sizeof(save->key));
+    if (e->op && !e->op_end_saved) {
+        save_operation(save, e->op);
+        e->op_end_saved = operation_status_is_final(e->op->status);
+    }
+    change_put_cluster(save->set, cluster_copy(c));
+}
+
+void save_submit(struct save *save, bool droppable)
+{
+    struct entity *e;
+    HASH_FIND_STR(save->r->entities, save->key, e);
+    if (e)
+        e->saving++;
+    save->set->droppable = droppable;
+    save->set->on_done = on_written;
+    save->set->ctx = save;
+    storage_submit(save->r->o.storage, save->set);
+}
+
+void entity_store(struct entity *e)
+{
+    struct save *save = save_new(e->r, NULL, NULL);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+void entity_show(struct entity *e)
+{
+    /* A save under way will show it, and must not be overtaken. */
+    if (e->saving)
+        return;
+    expiry_note(e);
+    show_cluster(e->r, cluster_copy(e->cluster));
+}

@@ -1,0 +1,36 @@
+/*
+ * A change set on its way to the store and back, with what to do when it is durable. Loop thread.
+ */
+#ifndef RECONCILE_WORLD_SAVE_H
+#define RECONCILE_WORLD_SAVE_H
+
+#include "model/command.h"
+#include "reconcile/world/entity.h"
+
+/* A change set on its way, with what to do when it is durable. */
+struct save {
+    struct loop_task task;
+    struct reconcile *r;
+    struct change_set *set;
+    enum store_status status;
+    /* Loop thread, after the view was updated; status is STORE_OK unless the save was droppable. */
+    void (*on_saved)(struct save *save);
+    void *ctx;
+    bool answers;               /* ctx is a command, which on_saved answers */
+    char key[ENTITY_KEY_BYTES]; /* of the entity it is about: looked up again, it may be gone */
+};
+
+struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), void *ctx);
+/* One whose on_saved answers `cmd`, its ctx. */
+struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd);
+/* Adds copies of the cluster (its version raised) and of its operation, when there is one. */
+void save_entity(struct save *save, struct entity *e);
+void save_operation(struct save *save, struct operation *op);
+/* Droppable saves may fail; the others are retried by storage until they succeed. */
+void save_submit(struct save *save, bool droppable);
+/* Saves an entity with nothing to do afterwards. */
+void entity_store(struct entity *e);
+/* Shows an entity anew without a change in the store (observed_at moved). */
+void entity_show(struct entity *e);
+
+#endif

@@ -1,0 +1,52 @@
+/* Commands that wait, each with its own deadline. Loop thread. */
+#include "reconcile/world/waiting.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "reconcile/world/world.h"
+
+static void fire(struct loop_timer *timer)
+{
+    struct waiting *w = CONTAINER_OF(timer, struct waiting, deadline);
+    w->on_deadline(w);
+}
+
+struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
+                         void (*on_deadline)(struct waiting *w))
+{
+    struct waiting *w = MEM_NEW(struct waiting);
+    w->cmd = cmd;
+    w->r = r;
+    w->on_deadline = on_deadline;
+    w->deadline.fire = fire;
+    w->deadline.name = "deadline of a request";
+    list_append(where, &w->link);
+    loop_timer_set(r->o.loop, &w->deadline, cmd->deadline);
+    return w;
+}
+
+void call_for_waiters(struct upstream_call *call, const struct list *waiters)
+{
+    const struct command *cmd =
+        list_is_empty(waiters) ? NULL : CONTAINER_OF(waiters->next, struct waiting, link)->cmd;
+    upstream_call_for(call, cmd ? &cmd->trace : NULL, cmd ? cmd->request_id : NULL);
+}
+
+struct command *wait_take(struct waiting *w)
+{
+    struct command *cmd = w->cmd;
+    list_remove(&w->link);
+    loop_timer_clear(w->r->o.loop, &w->deadline);
+    free(w);
+    return cmd;
+}
+
+void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry)
+{
+    (void)r;
+    LIST_FOR_EACH_SAFE (it, next, &entry->waiters) {
+        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
+        w->on_deadline(w);
+    }
+}

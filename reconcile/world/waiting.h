@@ -1,0 +1,31 @@
+/* Commands that wait, each with its own deadline. Loop thread. */
+#ifndef RECONCILE_WORLD_WAITING_H
+#define RECONCILE_WORLD_WAITING_H
+
+#include "base/list.h"
+#include "loop/loop.h"
+#include "model/command.h"
+#include "upstream/upstream.h"
+
+struct operation_entry;
+struct reconcile;
+
+/* A command that waits for something. */
+struct waiting {
+    struct list link;
+    struct command *cmd;
+    struct reconcile *r;
+    struct loop_timer deadline;
+    void (*on_deadline)(struct waiting *w);
+};
+
+struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
+                         void (*on_deadline)(struct waiting *w));
+/* A call that answers those who wait is made for the first of them; for nobody when nobody waits. */
+void call_for_waiters(struct upstream_call *call, const struct list *waiters);
+/* Unlinks and frees; returns the command. */
+struct command *wait_take(struct waiting *w);
+/* Every waiter of a finished or changed operation is answered, by its own on_deadline. */
+void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * What is to be done with each cluster, a bounded piece in a turn of the loop: with ten thousand of them, one
+ * look at each may take seconds when all of them change. Loop thread.
+ */
+#include "reconcile/world/walk.h"
+
+#include "base/attrs.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/world.h"
+
+static void end(struct walk *w)
+{
+    w->under_way = false;
+    list_remove(&w->link);
+    loop_timer_clear(w->r->o.loop, &w->timer);
+}
+
+static struct entity *entity_of(struct list *item)
+{
+    return CONTAINER_OF(item, struct entity, in_project);
+}
+
+static struct entity *first_from(struct project *p)
+{
+    while (p && list_is_empty(&p->clusters))
+        p = p->hh.next;
+    return p ? entity_of(p->clusters.next) : NULL;
+}
+
+static struct entity *behind(const struct walk *w, const struct entity *e)
+{
+    if (e->in_project.next != &e->project->clusters)
+        return entity_of(e->in_project.next);
+    return w->only ? NULL : first_from(e->project->hh.next);
+}
+
+/* One slice; what fits into one is done when it is begun. */
+static void go_on(struct walk *w)
+{
+    unsigned spent = 0;
+    while (w->next && spent < WALK_TURN) {
+        struct entity *e = w->next;
+        w->next = behind(w, e); /* the visit may end it */
+        spent += w->visit(w, e);
+    }
+    if (w->next) {
+        loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));
+        return;
+    }
+    end(w);
+    if (w->done)
+        w->done(w);
+}
+
+static void on_turn(struct loop_timer *timer)
+{
+    go_on(CONTAINER_OF(timer, struct walk, timer));
+}
+
+bool walk_is_under_way(const struct walk *w)
+{
+    return w->under_way;
+}
+
+static void begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
+{
+    if (!w->under_way)
+        list_append(&r->walks, &w->link);
+    w->under_way = true;
+    w->r = r;
+    w->timer.fire = on_turn;
+    w->timer.name = w->name;
+    w->only = only;
+    w->next = first;
+    go_on(w);
+}
+
+void walk_project(struct project *p, struct walk *w)
+{
+    begin(p->r, w, p, list_is_empty(&p->clusters) ? NULL : entity_of(p->clusters.next));
+}
+
+void walk_all(struct reconcile *r, struct walk *w)
+{
+    begin(r, w, NULL, first_from(r->projects));
+}
+
+void walks_stop(struct reconcile *r)
+{
+    LIST_FOR_EACH_SAFE (it, next, &r->walks) {
+        struct walk *w = CONTAINER_OF(it, struct walk, link);
+        end(w);
+        if (w->stopped)
+            w->stopped(w);
+    }
+}
+
+void walks_pass(struct entity *e)
+{
+    LIST_FOR_EACH_SAFE (it, next, &e->r->walks) {
+        struct walk *w = CONTAINER_OF(it, struct walk, link);
+        if (w->next == e)
+            w->next = behind(w, e);
+    }
+}

@@ -1,0 +1,94 @@
+/*
+ * Everything that the reconciler knows, and the reactions of the rooms above to what happens in the world.
+ * Each room of reconcile/ knows the rooms below it only (docs/architecture.md); what leads upwards is one of
+ * these reactions. Loop thread.
+ */
+#ifndef RECONCILE_WORLD_WORLD_H
+#define RECONCILE_WORLD_WORLD_H
+
+#include <uthash.h>
+
+#include "base/list.h"
+#include "reconcile/world/options.h"
+#include "reconcile/world/walk.h"
+#include "webhook/webhook.h"
+
+struct account;
+struct audit_limit;
+struct command;
+struct departed;
+struct entity;
+struct held_key;
+struct kubeconfigs;
+struct lookups;
+struct project;
+
+/* Set once, by reconcile.c, before anything happens. */
+struct reactions {
+    /* The open operation may go on (operations/). */
+    void (*advance)(struct entity *e);
+    /* A read that belongs to a step shows the shoot, which is taken (observation/). */
+    void (*sighted)(struct entity *e, struct shoot *shoot);
+    /* Credentials that were given out are void (lookups/). */
+    void (*credentials_rotated)(struct entity *e);
+    /* It is about to be freed: nobody may know it any more (lookups/). */
+    void (*left)(struct entity *e);
+    /* What a command waited for is there: it is decided anew. */
+    void (*decide)(struct reconcile *r, struct command *cmd);
+};
+
+struct operation_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct operation *op; /* last committed state */
+    struct list waiters;  /* struct waiting */
+};
+
+struct token_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct api_token *token;
+};
+
+struct subscription_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct subscription *subscription;
+    bool recovering; /* the store is asked what it missed */
+};
+
+struct reconcile {
+    struct reconcile_options o;
+    struct reactions reactions;
+    const struct env *env;
+    struct webhook_engine *webhooks;
+    struct account *accounts;
+    size_t account_count;
+    struct project *projects; /* hash by name */
+    struct entity *entities;  /* hash by key */
+    struct operation_entry *operations;
+    struct token_entry *tokens;
+    struct subscription_entry *subscriptions;
+    struct kubeconfigs *kubeconfigs;
+    struct lookups *lookups;
+    struct list name_checks;
+    struct departed *departed;              /* departed.c */
+    struct audit_limit *audit_limits;       /* hash by token id */
+    struct held_key *held_keys;             /* of requests that are being decided */
+    struct account_state **loaded_accounts; /* until accounts exist */
+    size_t loaded_account_count;
+    struct list walks; /* those under way */
+    struct loop_timer housekeeping;
+    unsigned ticks;
+    struct walk look_over;       /* of the housekeeping */
+    uint64_t phases[PHASE_MAX_]; /* that it counted until now */
+    uint64_t open_operations;
+    bool purge_again;
+    wall_us started_at;
+    bool started;
+    bool stopping;
+};
+
+struct operation_entry *operation_entry(struct reconcile *r, const char *id);
+
+#endif
