@@ -48,6 +48,8 @@ static struct request *request_of_stream(const struct stream *s)
     return CONTAINER_OF(s->transport.request, struct request, http);
 }
 
+_Static_assert((int)EVENT_TYPE_MAX_ <= 64, "a type of event is a bit of 64");
+
 static uint64_t types_of(const struct command_events *asked)
 {
     uint64_t bits = 0;

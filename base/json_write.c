@@ -49,7 +49,7 @@ static void write_integer(struct buffer *out, json_int_t value)
     (void)buffer_add(out, text, (size_t)len);
 }
 
-/* The shortest form that reads back equal is a subject of its own: jansson's. */
+/* Reals are jansson's: %.17g, with ".0" or an exponent. */
 static void write_real(struct buffer *out, const json_t *value)
 {
     char text[40];
@@ -83,23 +83,36 @@ static int by_name(const void *left, const void *right)
     return strcmp(json_object_iter_key(*a), json_object_iter_key(*b));
 }
 
-static void write_object(struct writer *w, const json_t *object)
+static void write_member(struct writer *w, void *member, bool first)
 {
-    json_t *members = (json_t *)(uintptr_t)object; /* the iterators take no const */
+    if (!first)
+        (void)buffer_add(&w->out, ",", 1);
+    write_string(&w->out, json_object_iter_key(member), json_object_iter_key_len(member));
+    (void)buffer_add(&w->out, ":", 1);
+    write_value(w, json_object_iter_value(member));
+}
+
+static void write_sorted_members(struct writer *w, json_t *object)
+{
     size_t count = json_object_size(object), i = 0;
-    void **places CLEANUP_FREE = mem_calloc(count + 1, sizeof(*places));
-    for (void *at = json_object_iter(members); at; at = json_object_iter_next(members, at))
-        places[i++] = at;
-    if (w->sorted)
-        qsort(places, count, sizeof(*places), by_name);
+    void **members CLEANUP_FREE = mem_calloc(count + 1, sizeof(*members));
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        members[i++] = at;
+    qsort(members, count, sizeof(*members), by_name);
+    for (i = 0; i < count; i++)
+        write_member(w, members[i], i == 0);
+}
+
+static void write_object(struct writer *w, const json_t *value)
+{
+    json_t *object = (json_t *)(uintptr_t)value; /* the iterators take no const */
+    bool first = true;
     (void)buffer_add(&w->out, "{", 1);
-    for (i = 0; i < count; i++) {
-        if (i)
-            (void)buffer_add(&w->out, ",", 1);
-        write_string(&w->out, json_object_iter_key(places[i]), json_object_iter_key_len(places[i]));
-        (void)buffer_add(&w->out, ":", 1);
-        write_value(w, json_object_iter_value(places[i]));
-    }
+    if (w->sorted)
+        write_sorted_members(w, object);
+    else
+        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at), first = false)
+            write_member(w, at, first);
     (void)buffer_add(&w->out, "}", 1);
 }
 
@@ -138,7 +151,9 @@ static char *write_text(const json_t *value, bool sorted)
     struct writer w = {.sorted = sorted};
     buffer_init(&w.out, SIZE_MAX / 2); /* what we made ourselves, from parts that have bounds */
     write_value(&w, value);
-    return buffer_take(&w.out, NULL);
+    size_t len;
+    char *text = buffer_take(&w.out, &len);
+    return mem_realloc_array(text, len + 1, 1); /* it may be kept for long */
 }
 
 char *json_text(const json_t *value)

@@ -1,5 +1,5 @@
 /*
- * The configuration: one immutable struct, made from one table of keys (design 4). The loader, the annotated
+ * The configuration: one immutable struct, made from one table of keys. The loader, the annotated
  * sample and the checks all come from that table. Read by every thread after start, changed by none.
  */
 #ifndef CONFIG_CONFIG_H
@@ -90,7 +90,7 @@ struct config {
 };
 
 /*
- * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ... design 4). Faults are printed to
+ * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ...). Faults are printed to
  * `errors`, one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there
  * was any. The caller owns the result. With `check` nothing is to be served: credentials of systemd, which
  * exist only inside the unit, are told as a note and not read.

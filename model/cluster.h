@@ -1,6 +1,6 @@
 /*
  * The domain: clusters, operations, events, subscriptions, deliveries, API tokens, accounts and projects as
- * kept (design 2). Plain structs without behaviour of their own; each instance has one owner, and moves
+ * kept. Plain structs without behaviour of their own; each instance has one owner, and moves
  * between threads whole. JSON members are never changed after they were set, they are replaced. x_copy shares
  * nothing with its source, JSON included: jansson's reference counts are no means of sharing between threads.
  *
@@ -23,7 +23,7 @@
 struct shoot {
     char *name;
     uuid_t uid;       /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
-    json_t *observed; /* our words, complete (design 5, `observed`) */
+    json_t *observed; /* our words, complete */
     bool has_operation;
     char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
     char *operation_state; /* Processing, Succeeded, ... or NULL */
@@ -121,9 +121,9 @@ enum step_status {
 const char *step_status_name(enum step_status status);
 int step_status_from_name(const char *name);
 
-/* One upstream effect of an operation. `sending` is committed before the call goes out (promise 1). */
+/* One upstream effect of an operation. `sending` is committed before the call goes out. */
 struct operation_step {
-    char type[32];   /* a row of reconcile/step_kinds.c: create_shoot, update_pool, hibernate, ... */
+    char type[32]; /* a row of reconcile/operations/step_kinds.c: create_shoot, update_pool, hibernate, ... */
     char target[40]; /* pool name, stage of a rotation, or "" */
     enum step_status status;
     int attempts;   /* how often it was sent */

@@ -30,23 +30,23 @@ static bool any_condition(const struct shoot *s, const char *status)
 }
 
 /* The phase of a cluster between two steps of an operation, or before its first. */
-static enum phase phase_of_wish(int wish)
+static enum phase phase_of_open(int open)
 {
-    if (wish == OPERATION_HIBERNATE)
+    if (open == OPERATION_HIBERNATE)
         return PHASE_HIBERNATING;
-    return wish == OPERATION_WAKE ? PHASE_WAKING : PHASE_UPDATING;
+    return open == OPERATION_WAKE ? PHASE_WAKING : PHASE_UPDATING;
 }
 
-static enum phase processing_phase(const struct cluster *c, const struct shoot *s, int wish)
+static enum phase processing_phase(const struct cluster *c, const struct shoot *s, int open)
 {
-    if (wish >= 0 && wish != OPERATION_CREATE)
-        return phase_of_wish(wish); /* a hibernated cluster that is changed does not wake */
+    if (open >= 0 && open != OPERATION_CREATE)
+        return phase_of_open(open); /* a hibernated cluster that is changed does not wake */
     if (c->wants_hibernated && !s->hibernated)
         return PHASE_HIBERNATING;
     return s->hibernated && !c->wants_hibernated ? PHASE_WAKING : PHASE_UPDATING;
 }
 
-static struct decision succeeded(const struct shoot *s, int wish)
+static struct decision succeeded(const struct shoot *s, int open)
 {
     struct decision d = {
         .phase = PHASE_READY, .health = HEALTH_HEALTHY, .operation_finished = s->progress >= 100};
@@ -62,25 +62,25 @@ static struct decision succeeded(const struct shoot *s, int wish)
         d.settling = true; /* Gardener resets conditions after each reconcile */
         d.health = HEALTH_PROGRESSING;
     }
-    if (wish >= 0 && wish != OPERATION_CREATE) {
-        d.phase = phase_of_wish(wish);
+    if (open >= 0 && open != OPERATION_CREATE) {
+        d.phase = phase_of_open(open);
         d.health = HEALTH_PROGRESSING;
         d.settling = false;
     }
     return d;
 }
 
-static struct decision by_operation(const struct cluster *c, const struct shoot *s, int wish, bool guard)
+static struct decision by_operation(const struct cluster *c, const struct shoot *s, int open, bool guard)
 {
     const char *state = s->operation_state;
     if (is(s->operation_type, "Delete") && !guard)
         return (struct decision){.phase = is(state, "Failed") ? PHASE_FAILED : PHASE_DELETING,
                                  .health = HEALTH_PROGRESSING,
                                  .operation_failed = is(state, "Failed") || is(state, "Aborted")};
-    if (wish == OPERATION_DELETE)
+    if (open == OPERATION_DELETE)
         return (struct decision){.phase = PHASE_DELETING, .health = HEALTH_PROGRESSING};
     if (guard)
-        return (struct decision){.phase = processing_phase(c, s, wish), .health = HEALTH_PROGRESSING};
+        return (struct decision){.phase = processing_phase(c, s, open), .health = HEALTH_PROGRESSING};
     if (is(state, "Failed") || is(state, "Aborted"))
         return (struct decision){.phase = PHASE_FAILED, .health = HEALTH_UNHEALTHY, .operation_failed = true};
     if (is(state, "Error"))
@@ -90,33 +90,33 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
     if (is(state, "Processing")) {
         bool errors = json_array_size(s->last_errors) > 0;
         return (struct decision){.phase = is(s->operation_type, "Create") ? PHASE_CREATING
-                                                                          : processing_phase(c, s, wish),
+                                                                          : processing_phase(c, s, open),
                                  .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
     }
     if (is(state, "Succeeded"))
-        return succeeded(s, wish);
+        return succeeded(s, open);
     return (struct decision){.phase = PHASE_UNKNOWN, .health = HEALTH_UNKNOWN};
 }
 
-struct decision decide(const struct cluster *c, const struct shoot *s, int wish, wall_us now)
+struct decision decide(const struct cluster *c, const struct shoot *s, int open, wall_us now)
 {
     struct decision d;
     if (c->absent_since)
-        return (struct decision){.phase = wish == OPERATION_DELETE ? PHASE_DELETING : PHASE_UNKNOWN,
+        return (struct decision){.phase = open == OPERATION_DELETE ? PHASE_DELETING : PHASE_UNKNOWN,
                                  .health = HEALTH_UNKNOWN,
                                  .message = c->message};
     if (!s || !s->has_operation) {
         d = (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
-        if (wish == OPERATION_DELETE)
+        if (open == OPERATION_DELETE)
             d.phase = PHASE_DELETING;
-        else if (wish == OPERATION_CREATE)
+        else if (open == OPERATION_CREATE)
             d.phase = PHASE_CREATING;
         d.message =
-            wish == OPERATION_CREATE ? "Accepted; Cleura has not started yet" : "No operation reported";
+            open == OPERATION_CREATE ? "Accepted; Cleura has not started yet" : "No operation reported";
         return d;
     }
     bool guard = decide_guard_holds(c, s, now);
-    d = by_operation(c, s, wish, guard);
+    d = by_operation(c, s, open, guard);
     d.message = guard ? "Accepted; Cleura has not started yet" : s->description;
     return d;
 }

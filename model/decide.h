@@ -15,7 +15,7 @@ struct decision {
     bool settling;
     bool operation_finished; /* Cleura's operation ended well and is not the stale one before our write */
     bool operation_failed;   /* Failed or Aborted: Cleura gave up */
-    const char *message;     /* borrowed from the shoot or static */
+    const char *message;     /* borrowed from shoot or cluster, or static */
 };
 
 /*
@@ -29,9 +29,9 @@ struct decision {
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now);
 
 /*
- * `wish`: the type of our open operation, or -1 when there is none. While an update or an action is open,
+ * `open`: the type of our open operation, or -1 when there is none. While an update or an action is open,
  * success between two of its steps is not "ready".
  */
-struct decision decide(const struct cluster *c, const struct shoot *s, int wish, wall_us now);
+struct decision decide(const struct cluster *c, const struct shoot *s, int open, wall_us now);
 
 #endif

@@ -18,7 +18,7 @@ const struct error_meaning *model_error_meaning(const char *code);
 
 /*
  * Appends one upstream last error {description, codes} to `errors` in our form, an entry per code:
- * {code, description, user_error, retryable, action} (design 5, status.errors).
+ * {code, description, user_error, retryable, action} (status.errors).
  */
 void model_append_errors(json_t *errors, const json_t *last_error);
 

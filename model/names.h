@@ -1,5 +1,5 @@
 /*
- * The closed sets of words the product speaks (design 2, 5), each with one table of names. Pure, any thread.
+ * The closed sets of words the product speaks, each with one table of names. Pure, any thread.
  * Words that Cleura chooses (conditions, error codes, operation states) stay strings: unknown ones pass
  * through.
  */

@@ -1,6 +1,6 @@
 /*
- * The cluster specification (design 5): which members exist, what each may be, what a create uses for those
- * left out. One table of members; every fault is reported at once, with the valid values (promise 5). Pure;
+ * The cluster specification: which members exist, what each may be, what a create uses for those
+ * left out. One table of members; every fault is reported at once, with the valid values. Pure;
  * any thread.
  */
 #ifndef MODEL_SPEC_H

@@ -144,7 +144,7 @@ const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const jso
     return single ? json_array_get(observed_pools, 0) : NULL;
 }
 
-/* What a pool's member will be: as wished, else as it is, else the project's default. */
+/* What a pool's member will be: as asked for, else as it is, else the project's default. */
 static int64_t pool_int(const struct check *k, const json_t *pool, const json_t *there, const char *name,
                         int64_t fallback)
 {

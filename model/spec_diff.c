@@ -1,4 +1,4 @@
-/* How a wish compares with what is there. */
+/* How a desired spec compares with what is there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static bool is_zone(const char *key)
     return !strcmp(key, "location");
 }
 
-/* Members that the wish leaves out or empty may be anything, or absent. */
+/* Members that the desired item leaves out or empty may be anything, or absent. */
 static bool item_matches(const json_t *wanted, const json_t *found)
 {
     if (!json_is_object(wanted))
@@ -86,7 +86,7 @@ static bool item_matches(const json_t *wanted, const json_t *found)
     return true;
 }
 
-/* Members that every item of the wish has: by them a match is looked up. */
+/* Members that every desired item has: by them a match is looked up. */
 static json_t *common_members(const json_t *array)
 {
     json_t *common = json_is_object(json_array_get(array, 0)) ? json_copy(json_array_get(array, 0)) : NULL;

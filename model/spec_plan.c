@@ -1,5 +1,5 @@
 /*
- * From a wish to the calls that bring it about, one effect per step (CL-17): first the cluster
+ * From a desired spec to the calls that bring it about, one effect per step (CL-17): first the cluster
  * itself, then its pools: changed, made, removed. Steps name what is wanted, not what to send: that is worked
  * out when a step's turn comes, from what is there by then.
  */

@@ -85,7 +85,7 @@ static bool forget_operations(struct reconcile *r)
 static unsigned look_over(struct walk *w, struct entity *e)
 {
     struct reconcile *r = w->r;
-    bool shown = observe_age(e);
+    bool shown = observe_by_age(e);
     r->phases[e->cluster->phase]++;
     r->open_operations += entity_has_open_operation(e);
     return shown ? WALK_CHANGED : WALK_PASSED_BY;

@@ -64,7 +64,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
                                       .sighted = observe,
                                       .credentials_rotated = on_credentials_rotated,
                                       .left = on_left,
-                                      .decide = reconcile_command};
+                                      .decide_again = reconcile_command};
     r->env = loop_env(options->loop);
     r->kubeconfigs = kubeconfigs_new(r);
     r->lookups = lookups_new(r);
@@ -256,7 +256,7 @@ static void attach_operations(struct reconcile *r)
             e->op = operation_copy(entry->op);
             e->op_end_saved = !open;
         } else if (open) {
-            queue_push(e, operation_copy(entry->op));
+            entity_queue_push(e, operation_copy(entry->op));
         }
     }
 }
@@ -289,12 +289,12 @@ static void take_up(struct entity *e)
 {
     struct cluster *c = e->cluster;
     end_unmade(e);
-    c->stale =
-        e->project->set_aside || (c->observed_at && env_wall(e->r->env) - c->observed_at > poll_interval(e));
-    expiry_note(e);
+    c->stale = e->project->set_aside ||
+               (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
+    entity_note_expiry(e);
     view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(cluster_copy(c), e->op));
-    if (c->upstream_exists || entity_wish(e) == OPERATION_DELETE)
-        poll_soon(e, 0);
+    if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
+        schedule_soon(e, 0);
     if (e->queued > 1)
         qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
     steps_advance(e);
@@ -358,7 +358,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         take_up(e);
     HASH_ITER (hh, r->projects, p, next_project) {
         catalog_fetch(p);
-        poll_rearm(p);
+        schedule_rearm(p);
     }
     audit_daemon(r, "daemon.started");
     housekeeping_start(r);
@@ -376,7 +376,7 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_CLUSTER_DELETE] = command_cluster_delete,
     [COMMAND_NODE_POOL] = command_node_pool,
     [COMMAND_CLUSTER_ACTION] = command_cluster_action,
-    [COMMAND_KUBECONFIG] = kubeconfig_command,
+    [COMMAND_KUBECONFIG] = command_kubeconfig,
     [COMMAND_LOOKUP] = command_lookup,
     [COMMAND_FRESH] = command_fresh,
     [COMMAND_CATALOG_REFRESH] = command_catalog,

@@ -13,7 +13,7 @@
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
 
-/* The largest wish (model/spec_limits.h) comes back with some 12,000 values: labels are pairs there. */
+/* The largest spec (model/spec_limits.h) comes back with some 12,000 values: labels are pairs there. */
 #define SHOOT_LIMITS          \
     {                         \
         2 * MIB, 20000, 20000 \

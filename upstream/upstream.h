@@ -95,7 +95,7 @@ struct upstream_result {
     wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate tells */
 };
 
-/* In order of urgency (promise 3). */
+/* In order of urgency: what a user waits for comes first. */
 enum lane_priority {
     LANE_USER_WRITE,
     LANE_USER_WAITING,

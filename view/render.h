@@ -1,5 +1,5 @@
 /*
- * How the domain looks to API clients (design 5): pure functions from model structs to JSON. Loop thread
+ * How the domain looks to API clients: pure functions from model structs to JSON. Loop thread
  * mostly; they keep no state, so any thread may call them. The caller owns what is returned.
  */
 #ifndef VIEW_RENDER_H

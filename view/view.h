@@ -40,7 +40,7 @@ void view_blob_unref(struct view_blob *b);
 
 enum view_section {
     VIEW_CLUSTERS,   /* key "project/name", subject struct cluster */
-    VIEW_OPERATIONS, /* key id, subject struct operation */
+    VIEW_OPERATIONS, /* key id, subject struct operation without its body: not to be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
     VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p} */

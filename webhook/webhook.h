@@ -58,7 +58,7 @@ void webhook_engine_remove(struct webhook_engine *e, const char *id);
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
 /*
- * Somebody wants a waiting delivery sent now: it is due, and the receiver's wish to be left alone is
+ * Somebody wants a waiting delivery sent now: it is due, and that the receiver asked to be left alone is
  * forgotten. One that is under way stays as it is. False: it does not wait here.
  */
 bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id);

@@ -2,6 +2,7 @@
 #include "api/resources/handlers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -50,14 +51,28 @@ static bool is_action(int type)
     return type >= 0 && type != OPERATION_CREATE && type != OPERATION_UPDATE && type != OPERATION_DELETE;
 }
 
+static struct problem *no_such_action(void)
+{
+    char *names = NULL;
+    for (int type = 0; type < OPERATION_TYPE_MAX_; type++) {
+        if (!is_action(type))
+            continue;
+        char *more = mem_printf("%s%s%s", names ? names : "", names ? ", " : "",
+                                operation_type_name((enum operation_type)type));
+        free(names);
+        names = more;
+    }
+    struct problem *p =
+        problem_new(PROBLEM_NOT_FOUND, "There is no action of this name; there are %s.", names);
+    free(names);
+    return p;
+}
+
 struct problem *handle_cluster_action(struct request *r)
 {
     int type = operation_type_from_name(r->item);
     if (!is_action(type))
-        return problem_new(
-            PROBLEM_NOT_FOUND,
-            "There is no action of this name; there are hibernate, wake, reconcile, retry, maintain, "
-            "enable-ha, rotate-ca-prepare and rotate-ca-complete.");
+        return no_such_action();
     struct command *cmd = write_command(r, COMMAND_CLUSTER_ACTION);
     cmd->action = (enum operation_type)type;
     return write_park(r, cmd);

@@ -1,4 +1,4 @@
-/* Commands that wait, each with its own deadline. Loop thread. */
+/* Operations that callers wait for, and writes that are answered when theirs ended. Loop thread. */
 #include <stdlib.h>
 #include <string.h>
 

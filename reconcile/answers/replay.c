@@ -108,7 +108,7 @@ static void settle(struct search *s)
                                        "the key was used for another request within 24 hours"));
     } else if (!is_kept || !replay_answer(s->r, cmd, p)) {
         cmd->key_known = true;
-        s->r->reactions.decide(s->r, cmd);
+        s->r->reactions.decide_again(s->r, cmd);
     }
 }
 

@@ -128,7 +128,7 @@ static void resume_work(struct account *a)
         if (p->account != a)
             continue;
         p->discovery_due = env_mono(r->env);
-        poll_rearm(p);
+        schedule_rearm(p);
         if (!p->state->catalog)
             catalog_fetch(p);
     }

@@ -87,10 +87,10 @@ static const struct action actions[OPERATION_TYPE_MAX_] = {
 /* The open or waiting operation of the same kind answers a repeated action. */
 static const struct operation *same_under_way(const struct entity *e, enum operation_type type)
 {
-    const struct operation *waiting = queue_find(e, type);
+    const struct operation *waiting = entity_queue_find(e, type);
     if (waiting)
         return waiting;
-    return entity_wish(e) == (int)type && !e->queued ? e->op : NULL;
+    return entity_open_type(e) == (int)type && !e->queued ? e->op : NULL;
 }
 
 /* Hibernating and waking under way change what "already" means: then the action is queued. */

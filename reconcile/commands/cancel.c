@@ -1,7 +1,7 @@
 /*
  * Cancelling (AO-9): nothing more of an operation is begun. What Cleura has been asked for goes on to its
- * end; an operation of which everything was sent cannot be cancelled. The wish stays as it was accepted: what
- * was not carried out shows as drift. Loop thread.
+ * end; an operation of which everything was sent cannot be cancelled. The desired spec stays as it was
+ * accepted: what was not carried out shows as drift. Loop thread.
  */
 #include <string.h>
 
@@ -65,14 +65,14 @@ static bool can_be_stopped(const struct operation *op)
 /* One that waits its turn ends at once. */
 static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
-    struct operation *op = queue_take(e, index);
+    struct operation *op = entity_queue_take(e, index);
     struct save *save = save_answer(e->r, on_saved, cmd);
     mem_set_str(&op->cancelled_by, cmd->token_name);
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
     e->unsettled++;
     if (e->cluster->shoot)
-        observe_settle(e, save);
+        assess_settle(e, save);
     save_entity(save, e);
     prepare(cmd, op);
     command_keep(save, cmd);

@@ -1,5 +1,5 @@
-/* Changes of what is wanted of a cluster: by PUT, which replaces the wish, or by PATCH, which merges into it.
- * Loop thread. */
+/* Changes of what is wanted of a cluster: by PUT, which replaces the desired spec, or by PATCH, which merges
+ * into it. Loop thread. */
 #include <stdio.h>
 
 #include "base/log.h"
@@ -34,11 +34,11 @@ static void on_put_saved(struct save *save)
 /* The change that makes the spec true, when one is open: the last one accepted. */
 static const struct operation *change_under_way(const struct entity *e)
 {
-    const struct operation *waiting = queue_find(e, OPERATION_UPDATE);
+    const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
     if (waiting)
         return waiting;
-    int wish = entity_wish(e);
-    return wish == OPERATION_CREATE || wish == OPERATION_UPDATE ? e->op : NULL;
+    int open = entity_open_type(e);
+    return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
 /* What there is, in the words of a spec: what Cleura shows, or what it was asked to make. */
@@ -46,43 +46,43 @@ static const json_t *present_state(const struct entity *e)
 {
     if (e->cluster->shoot)
         return e->cluster->shoot->observed;
-    return entity_wish(e) == OPERATION_CREATE ? e->op->body : NULL;
+    return entity_open_type(e) == OPERATION_CREATE ? e->op->body : NULL;
 }
 
 /* What the update that runs is about to make of the cluster. */
 static const json_t *goal_of_running(const struct entity *e)
 {
-    return entity_wish(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
+    return entity_open_type(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;
 }
 
-static void take_wish(struct entity *e, const struct command *cmd, const json_t *body)
+static void take_desired(struct entity *e, const struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
-    json_t *spec CLEANUP_JSON = wish_spec(body);
+    json_t *spec CLEANUP_JSON = desired_spec(body);
     if (!c->managed)
         log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->token_name);
     c->managed = true;
-    wish_set_json(&c->spec, spec);
-    wish_take_metadata(c, body);
+    desired_set_json(&c->spec, spec);
+    desired_take_metadata(c, body);
 }
 
 /* Nothing is to be sent: what is asked for is there, or on its way with `change`. */
-static void settle_wish(struct entity *e, struct command *cmd, const json_t *body,
-                        const struct operation *change)
+static void settle_desired(struct entity *e, struct command *cmd, const json_t *body,
+                           const struct operation *change)
 {
     struct cluster *c = e->cluster;
-    json_t *spec CLEANUP_JSON = wish_spec(body);
+    json_t *spec CLEANUP_JSON = desired_spec(body);
     int status = change ? 202 : 200;
-    if (c->managed && json_equal(c->spec, spec) && wish_metadata_is_equal(c, body)) {
+    if (c->managed && json_equal(c->spec, spec) && desired_metadata_is_equal(c, body)) {
         reply_cluster(cmd, status, e, change);
         return;
     }
-    take_wish(e, cmd, body);
+    take_desired(e, cmd, body);
     c->generation++;
     e->unsettled++;
     struct save *save = save_answer(e->r, on_put_saved, cmd);
     if (c->shoot)
-        observe_settle(e, save);
+        assess_settle(e, save);
     save_entity(save, e);
     reply_prepare_cluster(cmd, status, e, change);
     command_keep(save, cmd);
@@ -148,7 +148,7 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
-/* One wish, by PUT or by a merged PATCH. */
+/* A desired spec, by PUT or by a merged PATCH. */
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
@@ -156,13 +156,13 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     struct problem *faults = NULL;
     if (!command_fits(cmd, body, SPEC_PART_BODY, c) || catalog_wait(e->project, cmd))
         return;
-    json_t *spec CLEANUP_JSON = wish_spec(body);
+    json_t *spec CLEANUP_JSON = desired_spec(body);
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(c->spec, spec);
-    bool as_before = same && wish_metadata_is_equal(c, body) && !entity_is_leaving(e);
+    bool as_before = same && desired_metadata_is_equal(c, body) && !entity_is_leaving(e);
     if (as_before && change && !cmd->dry_run) { /* it was checked when it was accepted */
         if (command_precondition(cmd, e))
-            settle_wish(e, cmd, body, change);
+            settle_desired(e, cmd, body, change);
         return;
     }
     if (!change_is_possible(e, cmd, body))
@@ -171,7 +171,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     const json_t *present = present_state(e);
     if (same && change && !cmd->dry_run) {
         if (command_precondition(cmd, e))
-            settle_wish(e, cmd, body, change);
+            settle_desired(e, cmd, body, change);
         return;
     }
     spec_check_change(spec, present, &context, &faults);
@@ -186,7 +186,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         problem_free(faults);
         return;
     }
-    /* An equal wish is no error for what cannot be brought about: that stays as drift, the rest is repaired.
+    /* An equal spec is no error for what cannot be brought about: that stays as drift, the rest is repaired.
      */
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
@@ -196,13 +196,13 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         return;
     }
     if (!json_array_size(plan) && !change) {
-        settle_wish(e, cmd, body, NULL);
+        settle_desired(e, cmd, body, NULL);
         return;
     }
     struct operation *op = command_operation(e, cmd, OPERATION_UPDATE);
     op->body = json_pack("{sO}", "spec", goal);
     plan_update(e, op);
-    take_wish(e, cmd, body);
+    take_desired(e, cmd, body);
     command_accept(e, cmd, op);
 }
 
@@ -230,7 +230,7 @@ void command_cluster_put(struct reconcile *r, struct command *cmd)
 
 /* ---- patch ---- */
 
-void wish_merge(json_t *target, const json_t *patch)
+void desired_merge(json_t *target, const json_t *patch)
 {
     const char *key;
     json_t *value;
@@ -240,7 +240,7 @@ void wish_merge(json_t *target, const json_t *patch)
         } else if (json_is_object(value)) {
             json_t *inner = json_obj(target, key);
             json_t *merged = inner ? json_deep_copy(inner) : json_object();
-            wish_merge(merged, value);
+            desired_merge(merged, value);
             (void)json_object_set_new(target, key, merged);
         } else {
             (void)json_object_set_new(target, key, json_deep_copy(value));
@@ -248,7 +248,7 @@ void wish_merge(json_t *target, const json_t *patch)
     }
 }
 
-json_t *wish_of(const struct cluster *c)
+json_t *desired_of(const struct cluster *c)
 {
     json_t *body = json_object();
     json_set_take(body, "labels", json_deep_copy(c->labels));
@@ -271,7 +271,7 @@ void command_cluster_patch(struct reconcile *r, struct command *cmd)
     }
     if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, e->cluster))
         return;
-    json_t *body CLEANUP_JSON = wish_of(e->cluster);
-    wish_merge(body, cmd->body);
+    json_t *body CLEANUP_JSON = desired_of(e->cluster);
+    desired_merge(body, cmd->body);
     change_cluster(e, cmd, body);
 }

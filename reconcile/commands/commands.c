@@ -1,7 +1,7 @@
 /*
- * What all that callers ask of a cluster has in common: who is meant, preconditions, and the way of an
+ * What all that callers ask of a cluster has in common, and the way of an
  * accepted operation. Everything is decided against memory; answers of accepted writes are given when the
- * change is durable (promise 1). Loop thread.
+ * change is durable. Loop thread.
  */
 #include "reconcile/commands/commands.h"
 
@@ -72,7 +72,7 @@ struct entity *command_settled(struct save *save)
 
 static void on_barrier_passed(struct save *save)
 {
-    save->r->reactions.decide(save->r, save->ctx);
+    save->r->reactions.decide_again(save->r, save->ctx);
 }
 
 /*
@@ -88,7 +88,7 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
     return true;
 }
 
-void wish_set_json(json_t **target, json_t *value)
+void desired_set_json(json_t **target, json_t *value)
 {
     json_incref(value);
     json_decref(*target);
@@ -96,16 +96,16 @@ void wish_set_json(json_t **target, json_t *value)
 }
 
 /* What a body says about the cluster itself; PUT replaces, so absent members go back to their defaults. */
-void wish_take_metadata(struct cluster *c, const json_t *body)
+void desired_take_metadata(struct cluster *c, const json_t *body)
 {
     json_t *labels CLEANUP_JSON =
         json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
-    wish_set_json(&c->labels, labels);
+    desired_set_json(&c->labels, labels);
     mem_set_str(&c->description, json_str(body, "description"));
     c->deletion_protection = json_bool(body, "deletion_protection", false);
 }
 
-bool wish_metadata_is_equal(const struct cluster *c, const json_t *body)
+bool desired_metadata_is_equal(const struct cluster *c, const json_t *body)
 {
     json_t *empty CLEANUP_JSON = json_object();
     json_t *labels = json_obj(body, "labels");
@@ -118,7 +118,7 @@ bool wish_metadata_is_equal(const struct cluster *c, const json_t *body)
 }
 
 /* A copy: the command's body goes back to its HTTP thread. */
-json_t *wish_spec(const json_t *body)
+json_t *desired_spec(const json_t *body)
 {
     json_t *spec = json_obj(body, "spec");
     return spec ? json_deep_copy(spec) : json_object();
@@ -149,12 +149,12 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     c->generation++;
     queue_supersede(e, save, op);
     if (entity_has_open_operation(e) || e->queued) {
-        queue_push(e, op);
+        entity_queue_push(e, op);
         save_operation(save, op);
     } else {
         entity_set_operation(e, op);
         if (op->type != OPERATION_DELETE && c->shoot)
-            observe_settle(e, save);
+            assess_settle(e, save);
     }
     save_entity(save, e);
     reply_prepare_cluster(cmd, 202, e, op);

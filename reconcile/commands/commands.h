@@ -21,14 +21,14 @@ void command_reply_not_stored(struct command *cmd);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or is told that nothing was stored. */
 void command_reply_saved(struct save *save);
 
-/* The wish: what a body says about a cluster (commands.c). The setter shares the JSON. */
-void wish_set_json(json_t **target, json_t *value);
+/* What a body says about a cluster. The setter shares the JSON. */
+void desired_set_json(json_t **target, json_t *value);
 /* PUT replaces, so members that the body leaves out go back to their defaults. */
-void wish_take_metadata(struct cluster *c, const json_t *body);
+void desired_take_metadata(struct cluster *c, const json_t *body);
 /* A body that names another cluster is equal to none. */
-bool wish_metadata_is_equal(const struct cluster *c, const json_t *body);
+bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
 /* The spec of a body as a copy (the body goes back to its HTTP thread); {} when it has none. */
-json_t *wish_spec(const json_t *body);
+json_t *desired_spec(const json_t *body);
 
 /* ---- precondition.c ---- */
 
@@ -44,10 +44,10 @@ bool command_precondition(struct command *cmd, const struct entity *e);
  * NULL. */
 bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, const struct cluster *c);
 /* RFC 7396: null removes, objects merge, everything else replaces. Changes `target`. */
-void wish_merge(json_t *target, const json_t *patch);
-/* The wish that is stored, in the form of a PUT body. The caller owns it. */
-json_t *wish_of(const struct cluster *c);
-/* Makes `body` the wish, when that is possible; takes the command. */
+void desired_merge(json_t *target, const json_t *patch);
+/* The stored spec and its metadata, in the form of a PUT body. The caller owns it. */
+json_t *desired_of(const struct cluster *c);
+/* Makes `body` what is desired, when that is possible; takes the command. */
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body);
 
 /* ---- create.c ---- */
@@ -64,7 +64,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
 bool dry_run_faults(struct command *cmd, struct problem *faults);
 /* Asks Cleura for the project's quota first, for a moment at most. */
 void dry_run_create(struct project *p, struct command *cmd);
-/* body: the whole wish; goal: its spec, as far as it can be brought about. */
+/* body: all that is desired; goal: its spec, as far as it can be brought about. */
 void dry_run_change(const struct entity *e, struct command *cmd, const json_t *body, const json_t *goal,
                     const json_t *present, const json_t *plan);
 /* op: its steps, or NULL when nothing is left to do. */

@@ -48,12 +48,12 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     struct spec_context context;
     struct entity *e = make_entity(r, p, name);
     struct cluster *c = e->cluster;
-    json_t *spec CLEANUP_JSON = wish_spec(cmd->body);
+    json_t *spec CLEANUP_JSON = desired_spec(cmd->body);
     project_spec_context(p, &context);
     c->managed = true;
     c->generation = 1;
-    wish_set_json(&c->spec, spec);
-    wish_take_metadata(c, cmd->body);
+    desired_set_json(&c->spec, spec);
+    desired_take_metadata(c, cmd->body);
     c->phase = PHASE_PENDING;
     c->health = HEALTH_PROGRESSING;
     mem_set_str(&c->message, "Accepted");

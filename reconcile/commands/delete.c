@@ -22,7 +22,7 @@ static void accept_delete(struct entity *e, struct command *cmd)
 
 static const struct operation *deletion_under_way(const struct entity *e)
 {
-    const struct operation *waiting = queue_find(e, OPERATION_DELETE);
+    const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
     return waiting ? waiting : e->op;
 }
 

@@ -191,7 +191,7 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
     save_submit(save, true);
 }
 
-static void hasten(struct reconcile *r, struct command *cmd, struct delivery *d)
+static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
     if (!webhook_engine_hasten(r->webhooks, d->id)) {
         deliver_again(r, cmd, d); /* its last attempt ended a moment ago */
@@ -213,7 +213,7 @@ static void on_redeliver(struct loop_task *task)
     const struct subscription_entry *entry = is_found(a) ? webhook_of(r, cmd) : NULL;
     if (entry && is_enabled(cmd, entry)) {
         if (a->deliveries->status == DELIVERY_PENDING)
-            hasten(r, cmd, a->deliveries);
+            expedite(r, cmd, a->deliveries);
         else
             deliver_again(r, cmd, a->deliveries);
     }

@@ -68,7 +68,7 @@ static void add_change(json_t *changes, const char *path, const json_t *old, con
 static void add_metadata(json_t *changes, const struct cluster *c, const json_t *body)
 {
     struct cluster *after = cluster_new();
-    wish_take_metadata(after, body);
+    desired_take_metadata(after, body);
     json_t *empty CLEANUP_JSON = json_object();
     const json_t *labels = c && c->labels ? c->labels : empty;
     const char *description = c ? c->description : NULL;
@@ -132,7 +132,7 @@ static void foretell_create(struct walk *walk)
     struct command *cmd = w->cmd;
     const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
     struct spec_context context;
-    json_t *spec CLEANUP_JSON = wish_spec(cmd->body);
+    json_t *spec CLEANUP_JSON = desired_spec(cmd->body);
     project_spec_context(p, &context);
     json_t *resolved CLEANUP_JSON = spec_resolve(name, spec, &context);
     json_t *changes = json_array(), *steps = json_array();

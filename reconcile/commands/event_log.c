@@ -1,7 +1,4 @@
-/*
- * The event log as others see it: pages of stored events, and the feed of those that just became durable.
- * Loop thread.
- */
+/* Pages of stored events, as documents and as blocks of a stream. Loop thread. */
 #include "reconcile/commands/event_log.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Where at Cleura a project is: account, base URL, region and project id, remembered in the store. A start
  * that finds another place in the configuration, or no remembered place, does not know what the stored
- * clusters are about: one of the same name there is a stranger's. They are set aside, with their open
+ * clusters are about: one of the same name there is foreign. They are set aside, with their open
  * operations, and nothing is read or sent for the project until an admin says what they belong to. Loop
  * thread.
  */
@@ -105,7 +105,7 @@ static unsigned take_up(struct walk *w, struct entity *e)
     (void)w;
     if (e->cluster->deleted)
         return WALK_PASSED_BY;
-    poll_soon(e, 0);
+    schedule_soon(e, 0);
     steps_advance(e);
     return WALK_LOOKED_AT;
 }
@@ -122,7 +122,7 @@ static void on_confirmed(struct save *save)
     view_publish(save->r->o.view);
     catalog_fetch(p);
     p->discovery_due = env_mono(save->r->env);
-    poll_rearm(p);
+    schedule_rearm(p);
     p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up};
     walk_project(p, &p->confirmation);
     reply_prepared(save->r, cmd);

@@ -1,7 +1,7 @@
 /*
- * Node pools as things of their own: each write becomes a change of the cluster's wish, so it is checked,
- * planned, queued and told like any other. A wish that names no pools yet gets those that are there, by name
- * only: what nobody asked for stays unmanaged. Loop thread.
+ * Node pools as things of their own: each write becomes a change of the cluster's desired spec, so it is
+ * checked, planned, queued and told like any other. A spec that names no pools yet gets those that are there,
+ * by name only: what nobody asked for stays unmanaged. Loop thread.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static json_t *named(const char *name)
     return pool;
 }
 
-/* The pools of the wish as a copy, every one with its name. */
+/* The pools of the desired spec as a copy, every one with its name. */
 static json_t *wanted_pools(const struct cluster *c)
 {
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
@@ -51,7 +51,7 @@ static json_t *new_pool(const struct command *cmd, const char *name, json_t *old
 {
     json_t *pool = cmd->pool == POOL_MERGE ? json_deep_copy(old) : json_object();
     if (cmd->pool == POOL_MERGE)
-        wish_merge(pool, cmd->body);
+        desired_merge(pool, cmd->body);
     else
         (void)json_object_update(pool, cmd->body);
     json_set_str(pool, "name", name);
@@ -114,7 +114,7 @@ void command_node_pool(struct reconcile *r, struct command *cmd)
     json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
     if (!edit(pools, cmd))
         return;
-    json_t *body CLEANUP_JSON = wish_of(e->cluster);
+    json_t *body CLEANUP_JSON = desired_of(e->cluster);
     json_t *spec = json_obj(body, "spec");
     (void)json_object_set(spec, "node_pools", pools);
     change_cluster(e, cmd, body);

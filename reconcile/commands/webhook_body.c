@@ -66,7 +66,7 @@ static void apply_lists(const struct command *cmd, struct subscription *s)
     const json_t *projects = json_object_get(cmd->body, "projects");
     if (types || !s->event_types)
         set_list(&s->event_types, string_list_from_json(json_is_array(types) ? types : NULL));
-    /* Without a wish it follows what its maker may see. */
+    /* When nothing is asked for, it follows what its maker may see. */
     if (projects || !s->projects)
         set_list(&s->projects, json_array_size(projects) ? string_list_from_json(projects)
                                                          : string_list_copy(cmd->token_projects));
@@ -180,9 +180,9 @@ bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char
                       enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret,
                       struct problem **faults)
 {
-    const json_t *wish = json_object_get(cmd->body, "signature");
+    const json_t *asked = json_object_get(cmd->body, "signature");
     const json_t *secret = json_object_get(cmd->body, "secret");
-    int wanted = wish ? signature_scheme_from_name(json_string_value(wish)) : (int)scheme;
+    int wanted = asked ? signature_scheme_from_name(json_string_value(asked)) : (int)scheme;
     *ret_secret = NULL;
     if (wanted < 0) {
         BODY_FAULT(faults, "#/signature", "unknown_value", json_pack("[ss]", "v1", "v1a"),

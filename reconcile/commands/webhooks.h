@@ -20,13 +20,13 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
 
 /*
  * Brings what the body of a create or a patch says into `s`, whose id is set, and adds every fault. What the
- * body does not name stays as it is, null is what a webhook has without a wish.
+ * body does not name stays as it is, null stands for the default.
  */
 void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscription *s,
                    struct problem **faults);
 /*
- * The key that a create or a rotation asks for; `scheme` is used without a wish. *ret_secret (the caller
- * frees it with mem_free_secret) is what the receiver verifies with, NULL when that is the public key.
+ * The key that a create or a rotation asks for; `scheme` is used when it asks for none. *ret_secret (the
+ * caller frees it with mem_free_secret) is what the receiver verifies with, NULL when that is the public key.
  * False after a fault.
  */
 bool webhook_make_key(struct reconcile *r, const struct command *cmd, const char *id,

@@ -42,7 +42,7 @@ static void wake_waiters(struct project *p, struct problem *problem)
         struct reconcile *r = w->r;
         struct command *cmd = wait_take(w);
         if (!problem) {
-            r->reactions.decide(r, cmd);
+            r->reactions.decide_again(r, cmd);
             continue;
         }
         struct problem *copy = problem_new(problem->code, "the catalog cannot be read: %s", problem->detail);

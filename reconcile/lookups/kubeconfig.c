@@ -224,7 +224,7 @@ static void fetch(struct kubeconfig *entry, const struct project *p)
     upstream_submit(project_lane(p), &entry->call);
 }
 
-void kubeconfig_command(struct reconcile *r, struct command *cmd)
+void command_kubeconfig(struct reconcile *r, struct command *cmd)
 {
     static const bool possible[PHASE_MAX_] = {
         [PHASE_READY] = true,       [PHASE_DEGRADED] = true,   [PHASE_UPDATING] = true,

@@ -10,7 +10,7 @@ void kubeconfigs_free(struct kubeconfigs *k);
 void kubeconfigs_forget(struct kubeconfigs *k, const char *entity_key);
 /* What was given out before is void: fetched anew when asked for. Who waits is answered. */
 void kubeconfigs_drop(struct kubeconfigs *k, const char *entity_key);
-void kubeconfig_command(struct reconcile *r, struct command *cmd);
+void command_kubeconfig(struct reconcile *r, struct command *cmd);
 void kubeconfigs_stop(struct kubeconfigs *k);
 
 #endif

@@ -43,10 +43,10 @@ static struct command *end(struct name_check *n)
 static void go_on(struct name_check *n)
 {
     struct reconcile *r = n->r;
-    r->reactions.decide(r, end(n));
+    r->reactions.decide_again(r, end(n));
 }
 
-/* The project was read: either the cluster is ours to decide about now, or the name is a stranger's. */
+/* The project was read: either the cluster is ours to decide about now, or the name is somebody else's. */
 static void on_listed(struct command *part)
 {
     struct command *cmd = part->ctx;
@@ -61,7 +61,7 @@ static void on_listed(struct command *part)
     bool sure = !part->fresh_failed && !part->problem;
     command_free(part);
     if (known || !sure || r->stopping)
-        r->reactions.decide(r, cmd);
+        r->reactions.decide_again(r, cmd);
     else
         reply_problem(cmd, problem_new(PROBLEM_NAME_TAKEN,
                                        "Cleura says that the name '%s' is taken; nothing was sent", name));

@@ -2,9 +2,7 @@
  * Clusters that Cleura does not show. An empty list or a 404 can be a moment of blindness, of Cleura or of a
  * gateway, so absence is believed only when it lasts (polling.absent_for) or when a deletion was seen to run.
  * Until then the cluster is `unknown`, and says why and since when.
- *
- * A record that ends without a deletion is kept aside for DEPARTED_DAYS: when the same uid shows up again,
- * the cluster comes back with its id, spec, labels and protection. Loop thread.
+ * A record that ends without a deletion is kept (world/departed.h). Loop thread.
  */
 #include "reconcile/observation/absence.h"
 
@@ -24,7 +22,7 @@
 static bool deletion_was_taken(const struct entity *e)
 {
     const struct operation *op = e->op;
-    return entity_wish(e) == OPERATION_DELETE && op->step_count && op->steps[0].status == STEP_DONE &&
+    return entity_open_type(e) == OPERATION_DELETE && op->step_count && op->steps[0].status == STEP_DONE &&
            !op->steps[0].uncertain;
 }
 
@@ -60,7 +58,7 @@ static void begin_absence(struct entity *e)
                    (long long)(e->r->o.config->polling.absent_for_us / US_PER_S));
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "message",
                 c->message);
-    observe_settle(e, save);
+    assess_settle(e, save);
     if (c->phase == before) /* a deletion waits for it: nothing else tells */
         emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
     save_entity(save, e);
@@ -90,7 +88,7 @@ void absence_noted(struct entity *e)
             return;
         }
         e->confirm_absent = true;
-        again = poll_interval(e) < left ? poll_interval(e) : left;
+        again = schedule_interval(e) < left ? schedule_interval(e) : left;
     }
-    poll_soon(e, again);
+    schedule_soon(e, again);
 }

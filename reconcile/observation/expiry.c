@@ -77,7 +77,7 @@ static bool tell_what_expires(struct entity *e, const json_t *catalog)
 static bool renew_note(struct entity *e)
 {
     wall_us before = e->cluster->expires_at;
-    expiry_note(e);
+    entity_note_expiry(e);
     if (e->cluster->expires_at == before)
         return false;
     entity_show(e);

@@ -1,7 +1,7 @@
 /*
  * Readers that want more than memory (Cache-Control: no-cache): they wait for a read that begins after they
  * asked, one read for all of a project, and are answered when what it changed is durable and shown. If Cleura
- * cannot be read, the stored answer serves, marked stale (promise 2). Loop thread.
+ * cannot be read, the stored answer serves, marked stale. Loop thread.
  */
 #include "reconcile/observation/fresh.h"
 
@@ -35,15 +35,15 @@ static void on_passed(struct save *save)
     answer(save->ctx, true);
 }
 
-static unsigned doubt(struct walk *w, struct entity *e)
+static unsigned mark_stale(struct walk *w, struct entity *e)
 {
     (void)w;
-    return observe_doubt(e) ? WALK_CHANGED : WALK_PASSED_BY;
+    return observe_mark_stale(e) ? WALK_CHANGED : WALK_PASSED_BY;
 }
 
-static void on_doubted(struct walk *w)
+static void on_marked_stale(struct walk *w)
 {
-    struct project *p = CONTAINER_OF(w, struct project, doubt);
+    struct project *p = CONTAINER_OF(w, struct project, stale_marks);
     view_publish(p->r->o.view);
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
         answer(wait_take(CONTAINER_OF(it, struct waiting, link)), false);
@@ -65,12 +65,12 @@ static void answer_stale(struct project *p, struct command *cmd)
     if (!cmd->name) {
         cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
         (void)wait_new(p->r, cmd, &p->fresh_failed, on_late);
-        if (!walk_is_under_way(&p->doubt))
-            walk_project(p, &p->doubt);
+        if (!walk_is_under_way(&p->stale_marks))
+            walk_project(p, &p->stale_marks);
         return;
     }
     if (e)
-        (void)observe_doubt(e);
+        (void)observe_mark_stale(e);
     view_publish(p->r->o.view);
     answer(cmd, false);
 }
@@ -86,7 +86,7 @@ void fresh_init(struct project *p)
     list_init(&p->fresh_next);
     list_init(&p->fresh_now);
     list_init(&p->fresh_failed);
-    p->doubt = (struct walk){.name = "marking as stale", .visit = doubt, .done = on_doubted};
+    p->stale_marks = (struct walk){.name = "marking as stale", .visit = mark_stale, .done = on_marked_stale};
 }
 
 const char *fresh_take_up(struct project *p)
@@ -206,5 +206,5 @@ void command_fresh(struct reconcile *r, struct command *cmd)
         return;
     }
     (void)wait_new(r, cmd, &p->fresh_next, on_deadline);
-    poll_rearm(p);
+    schedule_rearm(p);
 }

@@ -127,13 +127,14 @@ void observe(struct entity *e, struct shoot *shoot)
         pass_over(e, shoot); /* one that had this name before */
         return;
     }
-    bool stranger = plan_is_stranger(e);
-    if (!c->upstream_exists && entity_wish(e) == OPERATION_CREATE) {
+    bool is_foreign = plan_is_foreign(e);
+    if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE) {
         /* Not proven to be ours: the create's own answer or read-back decides. */
         shoot_free(shoot);
         return;
     }
-    bool unproven = !c->upstream_exists && entity_wish(e) == OPERATION_DELETE && !plan_made(e, shoot);
+    bool unproven =
+        !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, shoot);
     if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(shoot))) {
         shoot_free(shoot); /* nothing tells that it is about this cluster: what is known gets old */
         return;
@@ -151,7 +152,7 @@ void observe(struct entity *e, struct shoot *shoot)
     bool was_absent = c->absent_since != 0;
     c->absent_since = 0;
     e->absent_us = e->absent_read_at = 0;
-    struct decision d = decide(c, shoot, entity_wish(e), now);
+    struct decision d = decide(c, shoot, entity_open_type(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
 
@@ -161,7 +162,7 @@ void observe(struct entity *e, struct shoot *shoot)
     c->shoot = shoot;
     if (shoot->operation_at < e->newest_at)
         e->newest_at = shoot->operation_at; /* believed after all */
-    observe_note(e, shoot);
+    entity_note_newest(e, shoot);
     c->observed_at = now;
     c->stale = false;
     c->upstream_exists = true;
@@ -180,18 +181,18 @@ void observe(struct entity *e, struct shoot *shoot)
     }
     struct save *save = save_new(e->r, NULL, NULL);
     bool was_open = entity_has_open_operation(e);
-    if (stranger)
+    if (is_foreign)
         become_unmanaged(e, save);
     /* What a create's consumer waits for comes before the end of its operation. */
-    if (entity_wish(e) == OPERATION_CREATE)
-        phase_told(e, save, &before);
+    if (entity_open_type(e) == OPERATION_CREATE)
+        phase_emit_change(e, save, &before);
     steps_observed(e, save, &d);
     if (was_open && e->op_end_saved)
         before = c->phase; /* it ended in a change set of its own, which told */
     if (was_open && !entity_has_open_operation(e))
         assess_again(e);
-    if (!stranger)
-        phase_told(e, save, &before);
+    if (!is_foreign)
+        phase_emit_change(e, save, &before);
     (void)assess_drift(e, save);
     save_entity(save, e);
     save_submit(save, false);
@@ -209,17 +210,17 @@ static bool mark_stale(struct entity *e, int64_t older_than_us)
     return true;
 }
 
-bool observe_doubt(struct entity *e)
+bool observe_mark_stale(struct entity *e)
 {
     return mark_stale(e, -1);
 }
 
-bool observe_failure(struct entity *e)
+bool observe_after_failure(struct entity *e)
 {
-    return mark_stale(e, poll_interval(e));
+    return mark_stale(e, schedule_interval(e));
 }
 
-bool observe_age(struct entity *e)
+bool observe_by_age(struct entity *e)
 {
-    return mark_stale(e, 2 * poll_interval(e) + STALE_GRACE_S * US_PER_S);
+    return mark_stale(e, 2 * schedule_interval(e) + STALE_GRACE_S * US_PER_S);
 }

@@ -6,12 +6,12 @@
 
 /* Takes the shoot. */
 void observe(struct entity *e, struct shoot *shoot);
-/* Nobody could confirm it just now: shown as stale at once. This and the two below: false: nothing changed.
- */
-bool observe_doubt(struct entity *e);
+/* All three return true when the cluster became stale by this call. Nobody could confirm it just now: stale
+ * at once. */
+bool observe_mark_stale(struct entity *e);
 /* A read failed: what is older than one interval is stale now. */
-bool observe_failure(struct entity *e);
+bool observe_after_failure(struct entity *e);
 /* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
-bool observe_age(struct entity *e);
+bool observe_by_age(struct entity *e);
 
 #endif

@@ -56,8 +56,8 @@ static int64_t steady_interval(const struct project *p)
 }
 
 /*
- * The project's last slot in about that time, of an interval at least. What was read out of turn shortly
- * before a slot counts for it: the wait may be a quarter of an interval longer, once.
+ * The last slot of the project's grid before now + about_us + a quarter of its interval. What was read out of
+ * turn shortly before a slot counts for it: the wait may be a quarter of an interval longer, once.
  */
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
@@ -71,7 +71,7 @@ static mono_us last_slot(const struct project *p, int64_t about_us)
 static void schedule_next(struct entity *e, int64_t percent)
 {
     struct project *p = e->project;
-    int64_t interval = poll_interval(e);
+    int64_t interval = schedule_interval(e);
     int64_t wait = backed_off(interval, p->poll_failures);
     bool steady = !p->poll_failures && !entity_is_active(e) && interval >= e->r->o.config->polling.idle_us;
     mono_us at = env_mono(e->r->env) + wait + wait / 100 * percent;
@@ -132,12 +132,12 @@ static bool is_listed(const struct entity *e)
 
 static bool waits_to_be_gone(const struct entity *e)
 {
-    return entity_wish(e) == OPERATION_DELETE && e->op->steps[e->op->step_index].status == STEP_WAITING;
+    return entity_open_type(e) == OPERATION_DELETE && e->op->steps[e->op->step_index].status == STEP_WAITING;
 }
 
 /*
  * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. What
- * nobody expects in it (not made yet, or never) had its read all the same.
+ * Cleura does not have yet, or never had, is missing in it by right.
  */
 static void suspect_absent(struct project *p, int64_t jitter)
 {
@@ -202,13 +202,13 @@ static void end_poll(struct project *p, bool ok)
 {
     project_show(p);
     fresh_answer(p, ok);
-    poll_rearm(p);
+    schedule_rearm(p);
 }
 
 static unsigned mark_failure(struct walk *w, struct entity *e)
 {
     struct project *p = CONTAINER_OF(w, struct project, poll_failure);
-    bool shown = observe_failure(e);
+    bool shown = observe_after_failure(e);
     absence_unread(e);
     if (heap_contains(&e->due) && e->due.key <= env_mono(p->r->env))
         schedule_next(e, p->poll_jitter);
@@ -324,7 +324,7 @@ static void on_due(struct loop_timer *timer)
     if (p->poll_call.active || p->r->stopping)
         return;
     enum lane_priority priority = poll_priority(p, now);
-    struct entity *only = fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);
+    struct entity *only = schedule_fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);
     free(p->poll_name);
     p->poll_name = only ? mem_strdup(only->cluster->name) : NULL;
     p->lists += !only;

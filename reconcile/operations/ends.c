@@ -100,7 +100,7 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
     if (!e->cluster->upstream_exists && e->op->type == OPERATION_CREATE)
         mark_never_made(e, save);
     else if (e->cluster->shoot)
-        observe_settle(e, save);
+        assess_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);
@@ -135,7 +135,7 @@ static void on_gone_saved(struct save *save)
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
         e->committing = false;
-        poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+        schedule_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }
     if (save->ctx)
@@ -145,7 +145,7 @@ static void on_gone_saved(struct save *save)
     bool replaced = e->other_reads > 0;
     entity_remove(e);
     if (replaced)
-        poll_list_soon(p); /* what has its name now */
+        schedule_list_soon(p); /* what has its name now */
     view_publish(save->r->o.view);
     project_show(p);
 }
@@ -153,19 +153,19 @@ static void on_gone_saved(struct save *save)
 /* A create whose answer was lost may still take effect: true when it is to be looked for once more. */
 static bool may_still_appear(struct entity *e)
 {
-    if (e->cluster->upstream_exists || entity_wish(e) != OPERATION_DELETE ||
+    if (e->cluster->upstream_exists || entity_open_type(e) != OPERATION_DELETE ||
         e->op->steps[0].status == STEP_SKIPPED || ++e->absent_reads >= ABSENT_READS)
         return false;
     e->confirm_absent = true;
-    poll_soon(e, LOOK_AGAIN_S * US_PER_S);
+    schedule_soon(e, LOOK_AGAIN_S * US_PER_S);
     return true;
 }
 
 /* A retry of a failed deletion ends as what it was for. */
 static bool was_deleted(const struct entity *e)
 {
-    bool retried = entity_wish(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
-    return retried || entity_wish(e) == OPERATION_DELETE;
+    bool retried = entity_open_type(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
+    return retried || entity_open_type(e) == OPERATION_DELETE;
 }
 
 static void end_operations(struct entity *e, struct save *save, bool deleting, const char *why)
@@ -174,7 +174,7 @@ static void end_operations(struct entity *e, struct save *save, bool deleting, c
         operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
                          deleting ? NULL : problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
     while (e->queued) {
-        struct operation *op = queue_take(e, 0);
+        struct operation *op = entity_queue_take(e, 0);
         operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
         save_operation(save, op);
         operation_free(op);
@@ -193,7 +193,7 @@ static void end_record(struct entity *e, bool deleting, const char *message)
     enum phase before = c->phase;
     c->deleted = true;
     e->committing = true; /* nothing more happens to it */
-    poll_forget(e);
+    schedule_forget(e);
     end_operations(e, save, deleting, message);
     emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, message);
     save_entity(save, e);

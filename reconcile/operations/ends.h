@@ -18,7 +18,8 @@ struct problem *cluster_failed_problem(const struct entity *e);
 void entity_gone(struct entity *e);
 /* The record ends without a word about the shoot. The entity is freed. */
 void entity_forget(struct entity *e);
-/* So, because what has its name cannot be told to be ours: nothing was deleted, and the operation failed. */
+/* The record ends and its operation fails, because nothing proves that the shoot of this name is ours;
+ * nothing was deleted. */
 void entity_disown(struct entity *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* Which steps an operation has. Loop thread. */
 #include "reconcile/operations/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "model/spec.h"
@@ -24,14 +25,14 @@ static const struct operation_step *create_step(const struct entity *e)
     return NULL;
 }
 
-/* After a definite refusal it was not: a shoot of that name is then a stranger's, and must not be deleted. */
-bool plan_may_have_been_made(const struct entity *e)
+/* After a definite refusal it was not: a shoot of that name is then foreign, and must not be deleted. */
+static bool plan_may_have_been_made(const struct entity *e)
 {
     const struct operation_step *step = create_step(e);
     return !step || step->uncertain || step->status == STEP_SENDING || step->status == STEP_DONE;
 }
 
-bool plan_is_stranger(const struct entity *e)
+bool plan_is_foreign(const struct entity *e)
 {
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
@@ -54,8 +55,8 @@ static bool same_pools(const json_t *wanted, const json_t *there)
     return true;
 }
 
-/* A stranger's of the same name has a history or another shape. */
-bool plan_made(const struct entity *e, const struct shoot *shoot)
+/* A foreign one of the same name has a history or another shape. */
+bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
 {
     const json_t *wanted = e->op->body;
     bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
@@ -72,7 +73,7 @@ void plan_delete(struct entity *e, struct operation *op)
     plan_delete_after_create(e, op);
 }
 
-/* What the create asked for tells later whether a shoot of this name is ours (plan_made). */
+/* What the create asked for tells later whether a shoot of this name is ours (plan_may_be_ours). */
 void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     if (e->cluster->upstream_exists)
@@ -123,5 +124,6 @@ void plan_action(struct operation *op)
         [OPERATION_ROTATE_CA_PREPARE] = {"rotate_ca", "Prepare"},
         [OPERATION_ROTATE_CA_COMPLETE] = {"rotate_ca", "Complete"},
     };
+    assert(steps[op->type].step);
     (void)operation_add_step(op, steps[op->type].step, steps[op->type].target);
 }

@@ -9,15 +9,13 @@ void plan_create(struct entity *e, struct operation *op);
 void plan_delete(struct entity *e, struct operation *op);
 /* Its turn comes: what became of the create before it decides whether anything is to be deleted. */
 void plan_delete_after_create(struct entity *e, struct operation *op);
-/* What leads from what is there to op->body's `spec`; made anew when the operation's turn comes. */
+/* Plans the steps from the observed state to op->body's `spec`; once more when the operation's turn comes. */
 void plan_update(struct entity *e, struct operation *op);
 void plan_action(struct operation *op);
 /* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */
-bool plan_is_stranger(const struct entity *e);
+bool plan_is_foreign(const struct entity *e);
 /* Whether this shoot can be the one that our create made although its answer was lost: just made, as asked.
  */
-bool plan_made(const struct entity *e, const struct shoot *shoot);
-/* Whether Cleura may have made the shoot although nobody saw it yet. */
-bool plan_may_have_been_made(const struct entity *e);
+bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Operations that wait their turn. A delete cuts everything short at the next safe point; a change replaces
- * the waiting change before it (its spec is the whole wish, so the latest wins); hibernate and wake replace
+ * the waiting change before it (its spec is complete, so the latest wins); hibernate and wake replace
  * each other. Each operation ends with its own truth. Loop thread.
  */
 #include "reconcile/operations/queue.h"
@@ -31,7 +31,7 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
     for (size_t i = e->queued; i-- > 0;) {
         if (!makes_void(by->type, e->queue[i]->type))
             continue;
-        struct operation *op = queue_take(e, i);
+        struct operation *op = entity_queue_take(e, i);
         operation_supersede(e, save, op, by);
         operation_free(op);
     }
@@ -62,7 +62,7 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
 void queue_promote(struct entity *e)
 {
     struct save *save = save_new(e->r, NULL, NULL);
-    struct operation *op = queue_take(e, 0);
+    struct operation *op = entity_queue_take(e, 0);
     /* Planned while another one was open; now it is known what there is. */
     if (op->type == OPERATION_DELETE)
         plan_delete_after_create(e, op);
@@ -79,7 +79,7 @@ void queue_promote(struct entity *e)
     else if (!op->step_count)
         operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* what came before brought it about */
     if (e->cluster->shoot && op->type != OPERATION_DELETE)
-        observe_settle(e, save);
+        assess_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);
 }

@@ -4,7 +4,7 @@
 
 #include "reconcile/world/save.h"
 
-enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_STRANGER };
+enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_FOREIGN };
 
 struct step_kind {
     const char *type;

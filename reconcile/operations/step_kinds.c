@@ -69,17 +69,17 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
     if (result->shoot) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
-        observe_note(e, c->shoot);
+        entity_note_newest(e, c->shoot);
         c->observed_at = env_wall(e->r->env);
         c->stale = false;
     }
     emit_cluster(save, EVENT_CLUSTER_CREATED, e, c->phase, "Accepted by Cleura");
-    poll_soon(e, poll_interval(e) / 2);
+    schedule_soon(e, schedule_interval(e) / 2);
 }
 
 static enum finding create_found(const struct entity *e, const struct shoot *shoot)
 {
-    return plan_made(e, shoot) ? FOUND_EFFECT : FOUND_STRANGER;
+    return plan_may_be_ours(e, shoot) ? FOUND_EFFECT : FOUND_FOREIGN;
 }
 
 /* ---- delete ---- */
@@ -108,7 +108,7 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     /* Nothing was there to delete; should it appear after all, it is asked for again. */
     e->op->steps[0].uncertain = absent;
     e->confirm_absent = absent;
-    poll_soon(e, absent ? 0 : poll_interval(e) / 2);
+    schedule_soon(e, absent ? 0 : schedule_interval(e) / 2);
 }
 
 static enum finding delete_found(const struct entity *e, const struct shoot *shoot)
@@ -212,7 +212,7 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
 }
 
 /* The old authority's certificates stop working as soon as the completion begins, and one that was fetched
- * while it goes on may be of either (10.6). */
+ * while it goes on may be of either. */
 static void ca_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
 {
     (void)result;
@@ -298,7 +298,7 @@ static const struct step_kind kinds[] = {
      .op = UPSTREAM_MAINTAIN,
      .exclusive = true,
      .found = action_found,
-     .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do (10.7) */
+     .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do */
     {.type = "rotate_ca",
      .op = UPSTREAM_ROTATE_CA,
      .exclusive = true,

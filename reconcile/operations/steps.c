@@ -7,7 +7,7 @@
  *      +--- read back: no effect ---+--- read back: it had effect --> as if it had been answered
  *
  * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition
- * (promise 1). Whatever changes or destroys a shoot is sent only after a look: the shoot is read, and it is
+ * . Whatever changes or destroys a shoot is sent only after a look: the shoot is read, and it is
  * the one that is meant, by its uid. From that answer until the call leaves the lane at most LOOK_WINDOW_S
  * pass, a few milliseconds as a rule; what takes longer looks again. Changes and actions are exclusive
  * besides: they are sent only while Cleura is idle, and a 409 because it is not sends them back to waiting.
@@ -168,6 +168,7 @@ void step_submit(struct entity *e, enum upstream_op op,
 {
     const struct project *p = e->project;
     const bool looked = upstream_op_is_write(op) && needs_look(step_kind(current_step(e)));
+    assert(op == step_kind(current_step(e))->probe || op == UPSTREAM_GET || upstream_op_is_write(op));
     assert(!looked || (e->looked_at && shoot_has_uid(e->cluster->shoot)));
     e->call.op = op;
     e->call.region = p->config->region;
@@ -218,14 +219,14 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     if (same && !e->reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
-        observe_note(e, c->shoot);
+        entity_note_newest(e, c->shoot);
         c->observed_at = c->guard_since;
         /* One that tells of no operation, or of an older one, is no news. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
-    observe_settle(e, save);
-    poll_soon(e, poll_interval(e) / 2);
+    assess_settle(e, save);
+    schedule_soon(e, schedule_interval(e) / 2);
 }
 
 static void operation_begins(struct entity *e, struct save *save)
@@ -402,7 +403,7 @@ static void on_found(struct entity *e, enum finding finding, const struct upstre
         e->reading_back = false;
         step_send_again(e);
         break;
-    case FOUND_STRANGER:
+    case FOUND_FOREIGN:
         e->reading_back = false;
         current_step(e)->uncertain = false;
         entity_fail_operation(
@@ -466,7 +467,7 @@ static void take_look(struct entity *e, const struct shoot *shoot)
  * others changed its cluster meanwhile. It is not ours to destroy; one that was deleted before is shown a
  * while.
  */
-static void look_at_stranger(struct entity *e, const struct shoot *shoot)
+static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
     if (gone_is_known(e->project, shoot) || ++e->other_reads < ABSENT_READS)
         try_again(e, LOOK_AGAIN_S * US_PER_S);
@@ -481,8 +482,8 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     if (result->class == UPSTREAM_OK)
         e->unexplained = 0;
     if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
-        !plan_made(e, result->shoot)) {
-        look_at_stranger(e, result->shoot);
+        !plan_may_be_ours(e, result->shoot)) {
+        check_foreign(e, result->shoot);
     } else if (result->class == UPSTREAM_OK) {
         take_look(e, result->shoot);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
@@ -491,7 +492,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
         /* Whether it is gone is decided by the poller, which asks in more than one way. */
         if (!e->cluster->absent_since)
             e->project->discovery_due = env_mono(e->r->env);
-        poll_rearm(e->project);
+        schedule_rearm(e->project);
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else {
         step_not_sent(e, result);
@@ -523,7 +524,7 @@ static void begin_exclusive(struct entity *e)
     } else if (cleura_is_busy(e)) {
         tell(e, "Waiting: Cleura is busy with the cluster");
         if (!heap_contains(&e->due))
-            poll_soon(e, poll_interval(e));
+            schedule_soon(e, schedule_interval(e));
     } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
         step_end(e);
         if (!step->attempts)
@@ -563,7 +564,7 @@ static void begin_waiting(struct entity *e, struct operation_step *step)
     }
     entity_store(e);
     if (!heap_contains(&e->due))
-        poll_soon(e, poll_interval(e) / 2);
+        schedule_soon(e, schedule_interval(e) / 2);
 }
 
 static bool step_is_over(const struct operation_step *step)
@@ -600,7 +601,7 @@ static void end_operation(struct entity *e)
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     if (e->cluster->shoot)
-        observe_settle(e, save);
+        assess_settle(e, save);
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);

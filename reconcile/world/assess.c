@@ -20,7 +20,7 @@ bool assess_apply(struct cluster *c, const struct decision *d)
     c->phase = d->phase;
     c->health = d->health;
     c->settling = d->settling;
-    if (!same)
+    if (!mem_same_str(c->message, d->message))
         mem_set_str(&c->message, d->message);
     return !same;
 }
@@ -47,18 +47,18 @@ bool assess_drift(struct entity *e, struct save *save)
     return true;
 }
 
-/* From the same observation, after the wish changed. */
+/* From the same observation, after what is wanted changed. */
 void assess_again(struct entity *e)
 {
     struct cluster *c = e->cluster;
-    struct decision d = decide(c, c->shoot, entity_wish(e), env_wall(e->r->env));
+    struct decision d = decide(c, c->shoot, entity_open_type(e), env_wall(e->r->env));
     (void)assess_apply(c, &d);
 }
 
-void observe_settle(struct entity *e, struct save *save)
+void assess_settle(struct entity *e, struct save *save)
 {
     enum phase before = e->cluster->phase;
     assess_again(e);
-    phase_told(e, save, &before);
+    phase_emit_change(e, save, &before);
     (void)assess_drift(e, save);
 }

@@ -12,6 +12,6 @@ void assess_again(struct entity *e);
  * that changed. */
 bool assess_drift(struct entity *e, struct save *save);
 /* All of it, with the events that follow. */
-void observe_settle(struct entity *e, struct save *save);
+void assess_settle(struct entity *e, struct save *save);
 
 #endif

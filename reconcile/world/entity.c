@@ -1,4 +1,4 @@
-/* The tables of the world: clusters, projects, operations. Finding, adding, removing; no decisions. */
+/* Clusters and their queues in memory: finding, adding, removing; no decisions. Loop thread. */
 #include "reconcile/world/entity.h"
 
 #include <assert.h>
@@ -43,10 +43,19 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     e->retry.fire = on_retry;
     e->retry.name = "step";
     if (c->shoot)
-        observe_note(e, c->shoot);
+        entity_note_newest(e, c->shoot);
     HASH_ADD_STR(r->entities, key, e);
     list_append(&p->clusters, &e->in_project);
     return e;
+}
+
+static void entity_queue_free(struct entity *e)
+{
+    for (size_t i = 0; i < e->queued; i++)
+        operation_free(e->queue[i]);
+    free(e->queue);
+    e->queue = NULL;
+    e->queued = 0;
 }
 
 void entity_remove(struct entity *e)
@@ -62,7 +71,7 @@ void entity_remove(struct entity *e)
     list_remove(&e->in_project);
     problem_free(e->refusal);
     operation_free(e->op);
-    queue_free(e);
+    entity_queue_free(e);
     json_decref(e->call_body);
     cluster_free(e->cluster);
     free(e);
@@ -100,7 +109,7 @@ struct operation_entry *operation_entry(struct reconcile *r, const char *id)
     return entry;
 }
 
-int entity_wish(const struct entity *e)
+int entity_open_type(const struct entity *e)
 {
     return entity_has_open_operation(e) ? (int)e->op->type : -1;
 }
@@ -121,13 +130,13 @@ bool entity_is_deleted_at_cleura(const struct entity *e)
     return shoot_is_deletion(e->cluster->shoot);
 }
 
-void queue_push(struct entity *e, struct operation *op)
+void entity_queue_push(struct entity *e, struct operation *op)
 {
     e->queue = mem_realloc_array(e->queue, e->queued + 1, sizeof(*e->queue));
     e->queue[e->queued++] = op;
 }
 
-struct operation *queue_take(struct entity *e, size_t index)
+struct operation *entity_queue_take(struct entity *e, size_t index)
 {
     struct operation *op = e->queue[index];
     e->queued--;
@@ -135,16 +144,7 @@ struct operation *queue_take(struct entity *e, size_t index)
     return op;
 }
 
-void queue_free(struct entity *e)
-{
-    for (size_t i = 0; i < e->queued; i++)
-        operation_free(e->queue[i]);
-    free(e->queue);
-    e->queue = NULL;
-    e->queued = 0;
-}
-
-struct operation *queue_find(const struct entity *e, enum operation_type type)
+struct operation *entity_queue_find(const struct entity *e, enum operation_type type)
 {
     for (size_t i = 0; i < e->queued; i++)
         if (e->queue[i]->type == type)
@@ -154,10 +154,11 @@ struct operation *queue_find(const struct entity *e, enum operation_type type)
 
 bool entity_is_leaving(const struct entity *e)
 {
-    return e->cluster->deleted || entity_wish(e) == OPERATION_DELETE || queue_find(e, OPERATION_DELETE);
+    return e->cluster->deleted || entity_open_type(e) == OPERATION_DELETE ||
+           entity_queue_find(e, OPERATION_DELETE);
 }
 
-void observe_note(struct entity *e, const struct shoot *shoot)
+void entity_note_newest(struct entity *e, const struct shoot *shoot)
 {
     if (!shoot->operation_at || shoot->operation_at < e->newest_at)
         return;
@@ -165,7 +166,7 @@ void observe_note(struct entity *e, const struct shoot *shoot)
     e->newest_since = env_mono(e->r->env);
 }
 
-void expiry_note(struct entity *e)
+void entity_note_expiry(struct entity *e)
 {
     struct cluster *c = e->cluster;
     c->expires_at = c->shoot ? versions_expire_at(c->shoot->observed, e->project->state->catalog) : 0;

@@ -64,7 +64,7 @@ void entity_remove(struct entity *e);
 void entity_set_operation(struct entity *e, struct operation *op);
 bool entity_has_open_operation(const struct entity *e);
 /* The type of the open operation, or -1. */
-int entity_wish(const struct entity *e);
+int entity_open_type(const struct entity *e);
 /* Something moves: it is read often. */
 bool entity_is_active(const struct entity *e);
 /* It is deleted, or a deletion is under way or waits. */
@@ -72,16 +72,15 @@ bool entity_is_leaving(const struct entity *e);
 /* Cleura's last operation is a deletion, also one that failed. */
 bool entity_is_deleted_at_cleura(const struct entity *e);
 /* An answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
-void observe_note(struct entity *e, const struct shoot *shoot);
+void entity_note_newest(struct entity *e, const struct shoot *shoot);
 /* Notes when the first version that the cluster uses runs out: before it is shown. */
-void expiry_note(struct entity *e);
+void entity_note_expiry(struct entity *e);
 
-/* Operations that wait their turn, first come first. The first takes the operation. */
-void queue_push(struct entity *e, struct operation *op);
+/* Operations that wait their turn, first come first. The queue owns them. */
+void entity_queue_push(struct entity *e, struct operation *op);
 /* Removes one without ending it; the caller owns it. */
-struct operation *queue_take(struct entity *e, size_t index);
-void queue_free(struct entity *e);
+struct operation *entity_queue_take(struct entity *e, size_t index);
 /* The waiting operation of this type, or NULL. */
-struct operation *queue_find(const struct entity *e, enum operation_type type);
+struct operation *entity_queue_find(const struct entity *e, enum operation_type type);
 
 #endif

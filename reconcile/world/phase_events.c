@@ -10,7 +10,7 @@
 #include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
 
-/* By the phase before; + 1, so that 0 is none. */
+/* The event when a cluster becomes ready, by the phase before. Stored as event + 1: 0 is none. */
 static const int ready_from[PHASE_MAX_] = {
     [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,      [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
     [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
@@ -37,7 +37,7 @@ static bool is_first_success(const struct entity *e)
 {
     const struct operation *op = operation_of(e);
     const struct shoot *s = e->cluster->shoot;
-    if (entity_wish(e) == OPERATION_CREATE)
+    if (entity_open_type(e) == OPERATION_CREATE)
         return true;
     return op && op->type == OPERATION_RETRY && s && s->operation_type &&
            !strcmp(s->operation_type, "Create");
@@ -100,7 +100,7 @@ static void tell(struct entity *e, struct save *save, enum phase from)
         emit_cluster(save, (enum event_type)(event - 1), e, from, c->message);
 }
 
-void phase_told(struct entity *e, struct save *save, enum phase *before)
+void phase_emit_change(struct entity *e, struct save *save, enum phase *before)
 {
     struct cluster *c = e->cluster;
     static const bool run_is_over[PHASE_MAX_] = {

@@ -5,6 +5,6 @@
 #include "reconcile/world/save.h"
 
 /* Those of a change of phase since `*before`, once: `*before` becomes the phase of now. */
-void phase_told(struct entity *e, struct save *save, enum phase *before);
+void phase_emit_change(struct entity *e, struct save *save, enum phase *before);
 
 #endif

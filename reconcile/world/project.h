@@ -34,8 +34,8 @@ struct project {
     unsigned poll_phase, poll_phases; /* its place among the projects of its account */
     struct list fresh_next;           /* struct waiting: for a read that has not begun */
     struct list fresh_now;            /* for the one under way */
-    struct list fresh_failed;         /* struct waiting: answered when all clusters are marked as stale */
-    struct walk doubt;                /* marks them (fresh.c) */
+    struct list fresh_failed;         /* struct waiting: answered when stale_marks is done */
+    struct walk stale_marks;          /* marks clusters as stale */
     struct walk poll_failure;         /* a list failed (poll.c) */
     struct walk expiry;               /* versions that run out (expiry.c) */
     struct walk confirmation;         /* an admin said what the clusters belong to (location.c) */

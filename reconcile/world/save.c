@@ -204,7 +204,7 @@ void save_operation(struct save *save, struct operation *op)
 void save_entity(struct save *save, struct entity *e)
 {
     struct cluster *c = e->cluster;
-    expiry_note(e);
+    entity_note_expiry(e);
     c->version++;
     c->updated_at = env_wall(save->r->env);
     memcpy(save->key, e->key, sizeof(save->key));
@@ -239,6 +239,6 @@ void entity_show(struct entity *e)
     /* A save under way will show it, and must not be overtaken. */
     if (e->saving)
         return;
-    expiry_note(e);
+    entity_note_expiry(e);
     show_cluster(e->r, cluster_copy(e->cluster));
 }

@@ -6,7 +6,7 @@
 #include "reconcile/world/walk.h"
 
 /* Right after a change more may follow: the interval doubles with every quiet answer, up to the idle one. */
-int64_t poll_interval(const struct entity *e)
+int64_t schedule_interval(const struct entity *e)
 {
     const struct config *config = e->r->o.config;
     int64_t interval = config->polling.active_us;
@@ -17,12 +17,12 @@ int64_t poll_interval(const struct entity *e)
     return interval < config->polling.idle_us ? interval : config->polling.idle_us;
 }
 
-bool fresh_is_wanted(const struct project *p)
+bool schedule_fresh_is_wanted(const struct project *p)
 {
     return !list_is_empty(&p->fresh_next);
 }
 
-void poll_rearm(struct project *p)
+void schedule_rearm(struct project *p)
 {
     if (p->r->stopping || p->poll_call.active || walk_is_under_way(&p->poll_failure) || p->set_aside)
         return;
@@ -30,25 +30,25 @@ void poll_rearm(struct project *p)
     mono_us at = p->discovery_due;
     if (first && first->key < at)
         at = first->key;
-    if (fresh_is_wanted(p))
+    if (schedule_fresh_is_wanted(p))
         at = env_mono(p->r->env);
     loop_timer_set(p->r->o.loop, &p->poll_timer, at);
 }
 
-void poll_list_soon(struct project *p)
+void schedule_list_soon(struct project *p)
 {
     p->discovery_due = env_mono(p->r->env);
     p->list_again = p->poll_call.active;
-    poll_rearm(p);
+    schedule_rearm(p);
 }
 
-void poll_soon(struct entity *e, int64_t in_us)
+void schedule_soon(struct entity *e, int64_t in_us)
 {
     heap_set(&e->project->due, &e->due, env_mono(e->r->env) + in_us);
-    poll_rearm(e->project);
+    schedule_rearm(e->project);
 }
 
-void poll_forget(struct entity *e)
+void schedule_forget(struct entity *e)
 {
     heap_remove(&e->project->due, &e->due);
 }

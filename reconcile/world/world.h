@@ -34,7 +34,7 @@ struct reactions {
     /* It is about to be freed: nobody may know it any more (lookups/). */
     void (*left)(struct entity *e);
     /* What a command waited for is there: it is decided anew. */
-    void (*decide)(struct reconcile *r, struct command *cmd);
+    void (*decide_again)(struct reconcile *r, struct command *cmd);
 };
 
 struct operation_entry {

@@ -38,6 +38,15 @@ def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
         time.sleep(interval)
 
 
+def after_polls(sim, d, name):
+    """Polls get rarer while nothing changes (200 ms, 400 ms, ...): right after three of them the next is more than a second away."""
+    def polls():
+        return sum(sim.counters()["by_operation"].get(o, {}).get("requests", 0) for o in ("list_shoots", "get_shoot"))
+    wait_until(lambda: not d.cluster(name).json()["status"]["settling"], what="calm")
+    before = polls()
+    wait_until(lambda: polls() >= before + 3, what="polls")
+
+
 _ports = itertools.count()
 _range = None  # of this process: first port, and the socket whose name says that it is taken
 PORTS = 500
@@ -145,11 +154,6 @@ class Sim:
     def requests(self, operation=None):
         items = self.get("requests")["items"]
         return [i for i in items if operation is None or i["operation"] == operation]
-
-    def wait_polls(self, count):
-        """Polls get rarer while nothing changes (200 ms, 400 ms, ...): right after three, the next is more than a second away."""
-        before = self.counters()["requests"]
-        wait_until(lambda: self.counters()["requests"] >= before + count, what="polls")
 
     def forget(self):
         self.http.delete("/_sim/requests")

@@ -1,6 +1,6 @@
 """Clusters that others make, and that vanish behind our back."""
 
-from harness import wait_until
+from harness import after_polls, wait_until
 
 
 def test_a_vanished_cluster_ends_as_deleted(sim, shootd):
@@ -39,7 +39,7 @@ def test_a_taken_name_is_told_at_once_and_ours_is_found(sim, make_shootd):
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
     d.create("warm")
     d.wait_phase("warm", "ready")
-    sim.wait_polls(3)
+    after_polls(sim, d, "warm")
     sim.post("shoots", count=2, prefix="new", state="ready")
     refused = d.http.post(d.clusters_path(), json={"name": "new-0000"})
     assert refused.status_code == 409 and refused.json()["code"] == "cluster_exists"
@@ -67,7 +67,7 @@ def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
     d.create("warm")
     d.wait_phase("warm", "ready")
-    sim.wait_polls(3)
+    after_polls(sim, d, "warm")
     sim.post("shoots", count=1, prefix="theirs", state="ready")
     sim.fault("create_shoot", "delay", delay_ms=700)
     sim.fault("name_taken", "status", status=500)

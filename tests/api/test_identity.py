@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from harness import PROJECT_ID, wait_until
+from harness import PROJECT_ID, after_polls, wait_until
 
 ELSEWHERE = "ffeeddccbbaa99887766554433221100"
 
@@ -14,7 +14,7 @@ def test_a_delete_spares_what_replaced_the_shoot_between_two_polls(sim, make_sho
     d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
     d.create("dev")
     d.wait_phase("dev", "ready")
-    sim.wait_polls(3)
+    after_polls(sim, d, "dev")
     sim.post("clock", advance_seconds=7200)
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [{"name": "dev", "state": "ready", "spec": {}}]})
     deleted = d.http.delete(d.clusters_path("dev"))

@@ -434,6 +434,7 @@ static void each_kind_of_answer_has_its_budget(void **state)
 {
     (void)state;
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++) {
+        assert_non_null(upstream_op_name((enum upstream_op)op));
         size_t max = answer_max_bytes((enum upstream_op)op);
         assert_true(max >= 64 * 1024);
         assert_true(max <= (op == UPSTREAM_LIST ? 64U : 8U) * 1024 * 1024);

@@ -321,6 +321,16 @@ static const char *signature_of(int value)
     return signature_scheme_name((enum signature_scheme)value);
 }
 
+static const char *type_of(int value)
+{
+    return operation_type_name((enum operation_type)value);
+}
+
+static const char *action_of(int value)
+{
+    return operation_type_name((enum operation_type)(value + OPERATION_DELETE + 1));
+}
+
 static void closed_sets_agree(void **state)
 {
     (void)state;
@@ -328,6 +338,8 @@ static void closed_sets_agree(void **state)
     check_set("Phase", PHASE_MAX_, phase_of);
     check_set("Health", HEALTH_MAX_, health_of);
     check_set("Role", ROLE_MAX_, role_of);
+    check_set("OperationType", OPERATION_TYPE_MAX_, type_of);
+    check_set("ClusterAction", OPERATION_TYPE_MAX_ - OPERATION_DELETE - 1, action_of);
     check_set("OperationStatus", OPERATION_STATUS_MAX_, status_of);
     check_set("EventType", EVENT_TYPE_MAX_, event_of);
     check_set("DeliveryStatus", DELIVERY_STATUS_MAX_, delivery_of);

@@ -169,7 +169,7 @@ static void text_is_what_jansson_writes(void **state)
     static const char bytes[] =
         "{\"\":[],\"k\\n\\\"\\\\/"
         "\\u0001\\u001f\\b\\f\\r\\t\\u007f\":{\"\\u00e5\\u20ac\\ud83d\\ude00\":[null,true,"
-        "false,0,-9223372036854775808,9223372036854775807,1.5,-0.0,1e300,5e-324,{}]},"
+        "false,0,-9223372036854775808,9223372036854775807,0.1,1.5,-0.0,1e300,5e-324,{}]},"
         "\"plain\":\"run of text\",\"ends\":\"in a quote\\\"\"}";
     json_t *doc CLEANUP_JSON = json_parse_strict(bytes, strlen(bytes), NULL);
     assert_non_null(doc);
