@@ -20,7 +20,7 @@ failed=0
 for i in $(seq "$times"); do
     echo "== run $i of $times beside a load of $load"
     if [ ${#tests[@]} -gt 0 ]; then
-        BUILD_DIR=$PWD/build /usr/bin/python3 -m pytest -q -p no:cacheprovider -n "${TEST_WORKERS:-5}" --dist loadfile "${tests[@]}"
+        BUILD_DIR=$PWD/build /usr/bin/python3 -m pytest -q -p no:cacheprovider -n "${TEST_WORKERS:-4}" --dist loadfile "${tests[@]}"
     else
         tools/test.sh build
     fi || failed=$((failed + 1))

@@ -39,7 +39,7 @@ for suite in tests/simulator tests/api; do
     ls $suite/test_*.py >/dev/null 2>&1 || continue
     log=$(mktemp)
     # Tests wait for processes half of their time: several files at a time, each file in one worker.
-    timeout 3600 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-5}" \
+    timeout 3600 /usr/bin/python3 -m pytest -q -x --maxfail=20 -p no:cacheprovider -rs -n "${TEST_WORKERS:-4}" \
         --dist loadfile "$suite" 2>&1 | tee "$log"
     rc=${PIPESTATUS[0]}
     line=$(tail -3 "$log" | grep -E '(passed|failed|skipped|error)' | tail -1)

@@ -347,7 +347,7 @@ class Churn:
 
 def test_ht35_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
     """Who lives throughout is seen once on every walk, in order, whatever else happens in between."""
-    live, kept = (800, 100) if SANITIZED else (2000, 400)
+    live, kept = (200, 50) if SANITIZED else (2000, 400)  # the simulator is slower, too
     sim.post("shoots", count=live, prefix="live", state="ready")
     sim.post("shoots", count=kept, prefix="kept", state="hibernated")
     for letter in "abcd":
