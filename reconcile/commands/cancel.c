@@ -40,19 +40,6 @@ static void repeat(struct reconcile *r, struct command *cmd, const struct operat
     reply_unchanged(r, cmd);
 }
 
-static void on_saved(struct save *save)
-{
-    struct command *cmd = save->ctx;
-    struct entity *e = command_settled(save);
-    if (save->status != STORE_OK) {
-        command_reply_not_stored(cmd);
-        return;
-    }
-    reply_prepared(save->r, cmd);
-    if (e)
-        steps_advance(e);
-}
-
 /* Something is left that Cleura was not asked for, or perhaps not: a call may still turn out to be unsent. */
 static bool can_be_stopped(const struct operation *op)
 {
@@ -66,7 +53,7 @@ static bool can_be_stopped(const struct operation *op)
 static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
     struct operation *op = entity_queue_take(e, index);
-    struct save *save = save_answer(e->r, on_saved, cmd);
+    struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     mem_set_str(&op->cancelled_by, cmd->token_name);
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
@@ -83,7 +70,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 /* The one under way ends at its next safe point, which may be now. */
 static void cancel_current(struct entity *e, struct command *cmd)
 {
-    struct save *save = save_answer(e->r, on_saved, cmd);
+    struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     mem_set_str(&e->op->cancelled_by, cmd->token_name);
     mem_set_str(&e->op->message, "Cancelling");
     e->unsettled++;

@@ -261,14 +261,9 @@ json_t *desired_of(const struct cluster *c)
 
 void command_cluster_patch(struct reconcile *r, struct command *cmd)
 {
-    struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd))
+    struct entity *e = command_managed_cluster(r, cmd);
+    if (!e)
         return;
-    if (!e->cluster->managed) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
-        return;
-    }
     if (!command_fits(cmd, cmd->body, SPEC_PART_BODY, e->cluster))
         return;
     json_t *body CLEANUP_JSON = desired_of(e->cluster);

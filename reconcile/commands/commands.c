@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/answers/subject.h"
 #include "reconcile/operations/queue.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
@@ -88,6 +89,18 @@ bool command_wait_until_settled(struct entity *e, struct command *cmd)
     return true;
 }
 
+struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd)
+{
+    struct entity *e = command_cluster(r, cmd);
+    if (!e || command_wait_until_settled(e, cmd))
+        return NULL;
+    if (e->cluster->managed)
+        return e;
+    reply_problem(cmd,
+                  problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+    return NULL;
+}
+
 void desired_set_json(json_t **target, json_t *value)
 {
     json_incref(value);
@@ -126,7 +139,7 @@ json_t *desired_spec(const json_t *body)
 
 /* ---- accepting ---- */
 
-static void on_accepted(struct save *save)
+void command_saved_go_on(struct save *save)
 {
     struct command *cmd = save->ctx;
     struct entity *e = command_settled(save);
@@ -142,7 +155,7 @@ static void on_accepted(struct save *save)
 void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 {
     struct cluster *c = e->cluster;
-    struct save *save = save_answer(e->r, on_accepted, cmd);
+    struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
              "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
     e->unsettled++;

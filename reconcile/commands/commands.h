@@ -12,6 +12,8 @@
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type);
 bool command_wait_until_settled(struct entity *e, struct command *cmd);
+/* The cluster of the command, managed and settled; NULL when the command was answered or waits. */
+struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd);
 void command_reply_busy(struct command *cmd, const struct entity *e, const char *why);
 /* Queues or begins `op` (taken); the caller is answered with it when all is durable. */
 void command_accept(struct entity *e, struct command *cmd, struct operation *op);
@@ -20,6 +22,8 @@ struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
 /* A save's on_saved: the command in its ctx gets its prepared answer, or is told that nothing was stored. */
 void command_reply_saved(struct save *save);
+/* The same, then the open operation goes on. */
+void command_saved_go_on(struct save *save);
 
 /* What a body says about a cluster. The setter shares the JSON. */
 void desired_set_json(json_t **target, json_t *value);

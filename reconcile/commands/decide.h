@@ -6,7 +6,6 @@
 
 struct reconcile;
 
-/* Each takes the command. */
 void command_cluster_create(struct reconcile *r, struct command *cmd);
 void command_cluster_put(struct reconcile *r, struct command *cmd);
 void command_cluster_patch(struct reconcile *r, struct command *cmd);

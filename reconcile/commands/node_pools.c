@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/world/entity.h"
@@ -94,14 +93,9 @@ static bool name_contradicts(const struct command *cmd)
 
 void command_node_pool(struct reconcile *r, struct command *cmd)
 {
-    struct entity *e = command_cluster(r, cmd);
-    if (!e || command_wait_until_settled(e, cmd))
+    struct entity *e = command_managed_cluster(r, cmd);
+    if (!e)
         return;
-    if (!e->cluster->managed) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
-        return;
-    }
     if (name_contradicts(cmd)) {
         struct problem *faults = NULL;
         problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "conflict",

@@ -172,7 +172,7 @@ void observe(struct entity *e, struct shoot *shoot)
         c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
     e->confirm_absent = false;
     e->missing_in_list = false;
-    e->absent_reads = 0;
+    e->tries.absent_reads = 0;
     changed |= follow_progress(e);
     e->quiet_polls = changed ? 0 : e->quiet_polls + 1;
     if (!changed && !steps_want(e, &d)) {

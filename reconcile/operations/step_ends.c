@@ -80,7 +80,7 @@ static void ask_again(struct entity *e)
                 current_step(e)->type);
     mem_set_str(&e->op->message, message);
     e->cluster->guard_since = 0;
-    e->unmet_since = 0;
+    e->tries.unmet_since = 0;
     step_send_again(e);
 }
 
@@ -88,9 +88,9 @@ static void ask_again(struct entity *e)
 static void not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);
-    if (!e->unmet_since)
-        e->unmet_since = now;
-    if (now - e->unmet_since < EFFECT_AGAIN_S * US_PER_S)
+    if (!e->tries.unmet_since)
+        e->tries.unmet_since = now;
+    if (now - e->tries.unmet_since < EFFECT_AGAIN_S * US_PER_S)
         return;
     ask_again(e);
 }
@@ -122,7 +122,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (change_is_missing(e)) {
         ask_again(e);
     } else if (!d->operation_finished) {
-        e->unmet_since = 0;
+        e->tries.unmet_since = 0;
     } else if (kind->probed) {
         if (!e->call.active && !loop_timer_is_set(&e->retry))
             step_submit(e, kind->probe, on_confirmed);

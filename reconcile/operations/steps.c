@@ -54,9 +54,9 @@ enum {
 static void try_again(struct entity *e, int64_t at_least_us)
 {
     int64_t cap = BACK_OFF_CAP_S * US_PER_S;
-    int64_t ceiling = BACK_OFF_BASE_MS * US_PER_MS << (e->retries < 8 ? e->retries : 8);
+    int64_t ceiling = BACK_OFF_BASE_MS * US_PER_MS << (e->tries.retries < 8 ? e->tries.retries : 8);
     int64_t wait = (int64_t)env_random_below(e->r->env, (uint64_t)(ceiling < cap ? ceiling : cap));
-    e->retries++;
+    e->tries.retries++;
     if (e->op->cancelled_by && step_is_unsent(current_step(e)))
         at_least_us = wait = 0;
     loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + at_least_us + wait);
@@ -77,7 +77,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
     char *message CLEANUP_FREE = mem_printf("Waiting: %s", problem->detail);
-    if (result->unexplained && ++e->unexplained > UNEXPLAINED_MAX) {
+    if (result->unexplained && ++e->tries.unexplained > UNEXPLAINED_MAX) {
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_FORBIDDEN, "%s", problem->detail));
         return;
     }
@@ -95,8 +95,8 @@ void step_lost(struct entity *e)
     log_warning("answer lost, reading back", "operation", e->op->id, "step", step->type, "cluster",
                 e->cluster->name, "attempt", LOG_INT(step->attempts));
     step->uncertain = true;
-    e->absent_reads = 0;
-    e->lost_at = 0;
+    e->tries.absent_reads = 0;
+    e->tries.lost_at = 0;
     entity_store(e);
     try_again(e, 0);
 }
@@ -125,7 +125,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     step->attempts--;
     e->looked_at = 0;
     bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
-    if (counts && ++e->conflicts > CONFLICTS_MAX) {
+    if (counts && ++e->tries.conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
         return;
     }
@@ -196,12 +196,7 @@ void step_end(struct entity *e)
     step->finished_at = env_wall(e->r->env);
     if (step_kind(step)->ended)
         step_kind(step)->ended(e, step);
-    e->unmet_since = 0;
-    e->lost_at = 0;
-    e->retries = 0;
-    e->conflicts = 0;
-    e->unexplained = 0;
-    e->absent_reads = 0;
+    e->tries = (struct step_tries){0};
 }
 
 /* The step's run at Cleura begins: until something newer is seen, what is shown is from before it. */
@@ -384,9 +379,9 @@ static bool may_show_later(struct entity *e)
     mono_us now = env_mono(e->r->env);
     if (!kind->exclusive || kind->shows_at_once || kind->probed)
         return false;
-    if (!e->lost_at)
-        e->lost_at = now;
-    return now - e->lost_at < GUARD_BLIND_US;
+    if (!e->tries.lost_at)
+        e->tries.lost_at = now;
+    return now - e->tries.lost_at < GUARD_BLIND_US;
 }
 
 static void on_found(struct entity *e, enum finding finding, const struct upstream_result *result)
@@ -425,7 +420,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
         on_found(e, finding_of(e, kind, result), result);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
-    } else if (result->class == UPSTREAM_ABSENT && ++e->absent_reads >= ABSENT_READS) {
+    } else if (result->class == UPSTREAM_ABSENT && ++e->tries.absent_reads >= ABSENT_READS) {
         e->reading_back = false;
         step_send_again(e);
     } else if (result->class == UPSTREAM_ABSENT) {
@@ -480,7 +475,7 @@ static void on_looked(struct upstream_call *call, const struct upstream_result *
     struct entity *e = CONTAINER_OF(call, struct entity, call);
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK)
-        e->unexplained = 0;
+        e->tries.unexplained = 0;
     if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
         !plan_may_be_ours(e, result->shoot)) {
         check_foreign(e, result->shoot);

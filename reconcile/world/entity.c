@@ -83,12 +83,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     e->op = op;
     e->op_end_saved = false;
     /* What was remembered of the old one's step. */
-    e->retries = 0;
-    e->conflicts = 0;
-    e->unexplained = 0;
-    e->absent_reads = 0;
-    e->unmet_since = 0;
-    e->lost_at = 0;
+    e->tries = (struct step_tries){0};
     e->looked_at = 0;
     e->reading_back = false;
     problem_free(e->refusal);

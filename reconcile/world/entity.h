@@ -14,7 +14,16 @@ enum {
     OBSERVE_LAG_S = 300, /* how long an answer may show what was before */
 };
 
-/* A cluster with everything that drives it. */
+/* What was tried and seen since the current step began. */
+struct step_tries {
+    int retries;         /* failures of the step in a row, for the back-off */
+    int conflicts;       /* 409 answers in a row to the current step, of a cluster that seems idle */
+    int unexplained;     /* refusals in a row of its calls without Cleura's words */
+    int absent_reads;    /* consecutive reads that found nothing */
+    mono_us unmet_since; /* Cleura is done since then, but the step's effect does not show; 0: no */
+    mono_us lost_at;     /* first read back of the current step; 0: none yet */
+};
+
 struct entity {
     UT_hash_handle hh;
     char key[ENTITY_KEY_BYTES]; /* project/name */
@@ -27,10 +36,10 @@ struct entity {
     size_t queued;
     struct heap_item due;      /* in the project's heap */
     struct upstream_call call; /* of the current step or its read-back */
-    struct loop_timer retry;   /* when the step is to be taken up again */
-    int retries;               /* failures of the step in a row, for the back-off */
-    json_t *call_body;         /* what the running call sends, when it was made for it */
-    bool op_end_saved;         /* the final state of op is on its way to the store or there */
+    struct step_tries tries;
+    struct loop_timer retry; /* when the step is to be taken up again */
+    json_t *call_body;       /* what the running call sends, when it was made for it */
+    bool op_end_saved;       /* the final state of op is on its way to the store or there */
     bool reading_back;
     mono_us
         looked_at; /* the shoot was read for the current step, and is the one meant; 0: it is to be read */
@@ -38,14 +47,9 @@ struct entity {
     mono_us newest_since; /* when that was told last */
     wall_us heard_at;     /* last answer about it that was passed over; 0: none */
     int other_reads;      /* consecutive reads that found another uid */
-    mono_us unmet_since;  /* Cleura is done since then, but the step's effect does not show; 0: no */
-    mono_us lost_at;      /* first read back of the current step; 0: none yet */
-    int conflicts;        /* 409 answers in a row to the current step, of a cluster that seems idle */
-    int unexplained;      /* refusals in a row of its calls without Cleura's words */
     unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
     mono_us absent_read_at;  /* last read that confirmed the absence; 0: Cleura could not be read since */
     int64_t absent_us;       /* for so long reads have confirmed it, one after the other */
-    int absent_reads;        /* consecutive reads that found nothing */
     unsigned listed_in;      /* the last list of the project that held it */
     bool missing_in_list;    /* the last list did not hold it */
     struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */

@@ -7,7 +7,6 @@
 #include "model/command.h"
 #include "reconcile/world/entity.h"
 
-/* A change set on its way, with what to do when it is durable. */
 struct save {
     struct loop_task task;
     struct reconcile *r;

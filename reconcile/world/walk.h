@@ -31,7 +31,6 @@ struct walk {
 enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 1024 };
 
 /* Each begins, or begins anew; the first slice is done at once. */
-/* walk.c. Each begins, or begins anew; the first slice is done at once. */
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
