@@ -1,6 +1,7 @@
 """Starts the built programs on loopback for black-box tests; waits are bounded; everything is stopped by pid."""
 
 import collections
+import contextlib
 import itertools
 import json
 import os
@@ -161,6 +162,16 @@ class Sim:
     def fault(self, operation, kind, **more):
         return self.post("faults", operation=operation, kind=kind, **more)
 
+    @contextlib.contextmanager
+    def frozen(self):
+        """Simulated time stands still: what Cleura has begun ends afterwards, however slow the test is."""
+        speed = self.get("clock")["speed"]
+        self.post("clock", speed=0)
+        try:
+            yield
+        finally:
+            self.post("clock", speed=speed)
+
     def clear_faults(self):
         self.http.delete("/_sim/faults")
 
@@ -242,6 +253,12 @@ class Shootd:
             self.http.close()
         self.http = httpx.Client(base_url=self.url, timeout=90, headers={"Authorization": "Bearer " + self.token()},
                                  event_hooks={"response": RESPONSE_HOOKS})
+
+    def wait_upstream(self):
+        """What a create asks for before it is answered has a bound of 2.5 s: not together with the login and the first list."""
+        wait_until(lambda: self.http.get("/v1/projects/team-a/catalog").status_code == 200 and
+                   self.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
+        return self
 
     def token(self):
         return (self.state / "admin-token").read_text().strip()

@@ -80,7 +80,7 @@ def test_sub_resources_are_shared_and_leave_nothing(sim, shootd):
 
 
 def test_sub_resources_of_a_young_cluster(sim, shootd):
-    sim.post("settings", durations={"create": 7200})
+    sim.post("settings", durations={"create": 72000})
     shootd.create("dev")
     shootd.wait_phase("dev", "creating")
     refused = shootd.http.get(shootd.clusters_path("dev") + "/monitoring")

@@ -257,7 +257,7 @@ def test_repeats_do_nothing(consumer):
 def test_what_is_not_genuine_is_401_and_not_kept(consumer):
     consumer.start()
     good = consumer.post("evt_g").request.headers["webhook-signature"]
-    wrong = [{"secret": OTHER}, {"age": 302}, {"age": -302}, {"signature": None}, {"id": None}, {"timestamp": None}, {"signature": good},
+    wrong = [{"secret": OTHER}, {"age": 330}, {"age": -330}, {"signature": None}, {"id": None}, {"timestamp": None}, {"signature": good},
              {"signature": "v1a," + good[3:]}, {"timestamp": "soon"}, {"signature": ""}, {"signature": b"v1,\xe9"}]
     for one in wrong:
         assert consumer.post("evt_x", **one).status_code == 401, one
@@ -268,7 +268,7 @@ def test_what_is_not_genuine_is_401_and_not_kept(consumer):
             s.sendall(f"POST / HTTP/1.1\r\nHost: x\r\n{field}\r\n\r\n".encode())
             assert s.makefile("rb").readline().split()[1] == str(status).encode(), field
     assert httpx.get(consumer.url).status_code == 501
-    assert consumer.post("evt_x", age=298).status_code == 204 and consumer.post("evt_y", age=-298).status_code == 204
+    assert consumer.post("evt_x", age=270).status_code == 204 and consumer.post("evt_y", age=-270).status_code == 204
     wait_until(lambda: consumer.ids() == ["evt_g", "evt_x", "evt_y"], what="what is genuine")
     assert SECRET[6:] not in consumer.said()
     consumer.stop()

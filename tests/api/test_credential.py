@@ -91,7 +91,7 @@ def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path, version):
     assert view["users"][0]["user"]["exec"]["apiVersion"] == "client.authentication.k8s.io/" + (version or "v1beta1")
     # The server of the simulator does not exist: kubectl is pointed at a closed port of this machine.
     before = cluster.log().count("/credential")
-    run = subprocess.run([kubectl, "--kubeconfig", file, "--server", "https://127.0.0.1:9", "--request-timeout", "2s",
+    run = subprocess.run([kubectl, "--kubeconfig", file, "--server", "https://127.0.0.1:9", "--request-timeout", "30s",
                           "get", "--raw", "/version"], capture_output=True, text=True, timeout=60,
                          env={**os.environ, "HOME": str(tmp_path)})
     assert run.returncode != 0 and "127.0.0.1:9" in run.stderr, run.stderr

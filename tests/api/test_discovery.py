@@ -14,10 +14,12 @@ def test_a_vanished_cluster_ends_as_deleted(sim, shootd):
 
 
 def test_one_wrong_404_destroys_nothing(sim, shootd):
+    sim.post("settings", durations={"create": 72000})
     shootd.create("dev")
     shootd.wait_phase("dev", "creating")
     sim.fault("list_shoots", "status", status=200, body="[]", count=1)
     sim.fault("get_shoot", "status", status=404, count=1)
+    sim.post("clock", advance_seconds=72000)
     ready = shootd.wait_phase("dev", "ready")
     assert ready["managed"] is True
     assert "cluster.deleted" not in [e["type"] for e in shootd.events(cluster="dev")]
@@ -69,11 +71,12 @@ def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make
     d.wait_phase("warm", "ready")
     after_polls(sim, d, "warm")
     sim.post("shoots", count=1, prefix="theirs", state="ready")
-    sim.fault("create_shoot", "delay", delay_ms=700)
+    sim.fault("create_shoot", "delay", delay_ms=600000, count=0)
     sim.fault("name_taken", "status", status=500)
     created = d.create("theirs-0000")["operation"]["id"]
     deleted = d.http.delete(d.clusters_path("theirs-0000"))
     assert deleted.status_code == 202
+    sim.clear_faults()
     assert d.wait_operation(created)["status"] in ("failed", "cancelled")
     assert d.wait_operation(deleted.json()["operation"]["id"])["status"] == "succeeded"
     assert sim.counters()["deletes"] == {}, "a stranger's cluster must never be deleted"

@@ -1,6 +1,13 @@
 """?dry_run=true: the plan instead of the deed."""
 
+import pytest
+
 from harness import PROJECT_ID
+
+
+@pytest.fixture
+def shootd(shootd):
+    return shootd.wait_upstream()
 
 
 def plan(d, method, name="", **more):
@@ -102,7 +109,7 @@ def test_a_taken_name_is_told(make_sim, make_shootd):
     other = "f" * 32
     sim = make_sim(project=[PROJECT_ID, other])
     sim.post("shoots", count=1, prefix="taken", state="ready", project=other)
-    d = make_shootd(sim.url).start()
+    d = make_shootd(sim.url).start().wait_upstream()
     for method, name, body in (("POST", "", {"name": "taken-0000"}), ("PUT", "taken-0000", {})):
         answer = d.http.request(method, d.clusters_path(name), params={"dry_run": "true"}, json=body)
         assert (answer.status_code, answer.json()["code"]) == (409, "name_taken")

@@ -16,6 +16,7 @@ echo "#100 DONE cov: 12 ft: 3 corp: 4/5b"
 echo "stat::number_of_executed_units: 100"
 """
 FINDING = """#!/bin/sh
+until [ -s "$FUZZ_OUT/pid" ]; do sleep 0.05; done
 echo "Test unit written to $FUZZ_OUT/findings/bad-crash-1"
 exit 77
 """

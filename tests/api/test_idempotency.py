@@ -168,7 +168,7 @@ def test_ht48_a_key_in_use_is_409(sim, shootd):
 
 def test_a_thousand_replays_over_a_crash_make_one_cluster(sim, shootd):
     """50 connections, 20 posts each, kill -9 in the middle: whoever gets an answer gets the same."""
-    path = shootd.url + shootd.clusters_path()
+    path = shootd.wait_upstream().url + shootd.clusters_path()
     headers = {"Authorization": "Bearer " + shootd.token(), "Idempotency-Key": KEY}
     answers, busy, lost = [], [], []
     began = threading.Event()
@@ -186,6 +186,7 @@ def test_a_thousand_replays_over_a_crash_make_one_cluster(sim, shootd):
                 if answer.status_code == 409:
                     assert answer.json()["code"] == "idempotency_key_in_use", answer.text
                     busy.append(1)
+                    time.sleep(rng.random() / 5)
                 else:
                     answers.append(answer)
                 if len(answers) > 150:

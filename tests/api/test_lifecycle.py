@@ -14,6 +14,7 @@ def test_create_ready_kubeconfig_webhook_delete(sim, make_shootd, generation, re
     assert hook.status_code == 201, hook.text
     secret = hook.json()["secret"]
 
+    sim.post("settings", durations={"create": 3600})  # 5 seconds, for some polls in between
     accepted = d.http.post(d.clusters_path(), json={"name": "dev"})
     assert accepted.status_code == 202, accepted.text
     body = accepted.json()
@@ -108,10 +109,11 @@ def test_spec_is_kept_verbatim_and_defaults_are_observed(shootd):
 
 def test_ht7_put_creates_repeats_and_adopts(sim, shootd):
     path = shootd.clusters_path("dev")
-    first = shootd.http.put(path, json={"spec": {}})
-    assert first.status_code == 202
-    again = shootd.http.put(path, json={"spec": {}})
-    assert again.status_code == 202
+    with sim.frozen():
+        first = shootd.http.put(path, json={"spec": {}})
+        assert first.status_code == 202
+        again = shootd.http.put(path, json={"spec": {}})
+        assert again.status_code == 202
     assert again.json()["operation"]["id"] == first.json()["operation"]["id"]
     shootd.wait_phase("dev", "ready")
     before = sim.counters()["by_operation"].get("edit_shoot", {"requests": 0})["requests"]
@@ -145,14 +147,15 @@ def test_ht17_ht20_precondition_headers(shootd):
     assert shootd.cluster("dev").json()["description"] == "mine"
 
 
-def test_deletion_protection(shootd):
+def test_deletion_protection(sim, shootd):
     shootd.create("dev", deletion_protection=True)
     shootd.wait_phase("dev", "ready")
     refused = shootd.http.delete(shootd.clusters_path("dev"))
     assert refused.status_code == 409 and refused.json()["code"] == "deletion_protected"
     assert shootd.http.put(shootd.clusters_path("dev"), json={"deletion_protection": False}).status_code == 200
-    assert shootd.http.delete(shootd.clusters_path("dev")).status_code == 202
-    assert shootd.http.delete(shootd.clusters_path("dev")).status_code == 202, "repeatable"
+    with sim.frozen():
+        assert shootd.http.delete(shootd.clusters_path("dev")).status_code == 202
+        assert shootd.http.delete(shootd.clusters_path("dev")).status_code == 202, "repeatable"
     shootd.wait_gone("dev")
 
 
@@ -175,10 +178,12 @@ def test_validation_reports_all_faults_with_valid_values(sim, shootd):
 
 
 def test_delete_while_creating_supersedes(sim, shootd):
+    sim.post("settings", durations={"create": 72000})
     created = shootd.create("dev")
     shootd.wait_phase("dev", "creating")
     deleted = shootd.http.delete(shootd.clusters_path("dev"))
     assert deleted.status_code == 202
+    sim.post("clock", advance_seconds=72000)
     shootd.wait_gone("dev")
     first = shootd.wait_operation(created["operation"]["id"])
     assert first["status"] == "cancelled" and first["error"]["code"] == "superseded"
@@ -202,7 +207,7 @@ def test_failed_create_tells_the_cause_and_the_action(sim, shootd):
 
 def test_error_state_is_retrying_and_heals(sim, shootd):
     sim.post("lifecycle", shoot="dev", operation="create", outcome="error_heals", at_progress=40,
-             codes=["ERR_RETRYABLE_INFRA_DEPENDENCIES"], description="RetryableError", heal_after_seconds=1500)
+             codes=["ERR_RETRYABLE_INFRA_DEPENDENCIES"], description="RetryableError", heal_after_seconds=7200)
     op = shootd.create("dev")["operation"]
     shootd.wait_phase("dev", "retrying")
     assert shootd.operation(op["id"])["status"] == "running"

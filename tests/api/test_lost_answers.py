@@ -53,7 +53,7 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
     other = "f" * 32
     sim = make_sim(project=[PROJECT_ID, other])
     sim.post("shoots", count=1, prefix="taken", state="ready", project=other)
-    d = make_shootd(sim.url).start()
+    d = make_shootd(sim.url).start().wait_upstream()
     refused = d.http.post(d.clusters_path(), json={"name": "taken-0000"})
     assert refused.status_code == 409 and refused.json()["code"] == "name_taken" and not sim.requests("create_shoot")
     sim.fault("name_taken", "status", status=500, count=0)  # then the create itself finds out
@@ -67,7 +67,7 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
 
 def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
     """The name is taken in our own project, by a cluster that was made behind our back."""
-    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}").start()
+    d = make_shootd(sim.url, polling="{active: 1h, idle: 1h, discovery: 1h}").start()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
     sim.post("shoots", count=1, prefix="theirs", state="ready")
     sim.fault("name_taken", "status", status=500, count=0)
@@ -77,7 +77,7 @@ def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
     d.wait_gone("theirs-0000")
     d.wait_operation(d.create("theirs-0000")["operation"]["id"])
     d.stop()
-    d.config.write_text(d.config.read_text().replace("discovery: 1h", "discovery: 1s").replace("idle: 1h", "idle: 1s"))
+    d.config.write_text(d.config.read_text().replace(": 1h", ": 1s"))
     d.start()
     found = d.wait_phase("theirs-0000", "ready")
     assert found["managed"] is False and found["spec"] is None
@@ -88,9 +88,11 @@ def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
                                   "drop", "oversize", "forbidden_ip", "no_privilege"])
 def test_polls_survive(sim, make_shootd, generation, kind):
     d = make_shootd(sim.url, api=generation).start()
+    sim.post("settings", durations={"create": 72000})
     d.create("dev")
     d.wait_phase("dev", "creating")
     for operation in ("list_shoots", "get_shoot"):
         sim.fault(operation, kind, count=2)
+    sim.post("clock", advance_seconds=72000)
     assert d.wait_phase("dev", "ready")["status"]["stale"] is False
     assert d.process.popen.poll() is None

@@ -55,8 +55,9 @@ def used(pair):
     d.http.request("BREW", "/livez")
     d.http.get("/v1/clusters?bad=1")
     httpx.get(d.url + "/v1/whoami")
-    wait_until(lambda: total(samples(d.http.get("/metrics").text), "shootd_clusters", phase="ready") == 1, timeout=15,
-               what="the gauge of clusters")
+    wait_until(lambda: total(samples(d.http.get("/metrics").text), "shootd_clusters", phase="ready") == 1
+               and total(samples(d.http.get("/metrics").text), "shootd_webhook_attempts_total") >= 1, timeout=30,
+               what="the gauge of clusters, and an attempt that ended")
     after = d.http.get("/metrics").text
     return before, after, [hook["id"], token["id"], token["name"], op, "cluster-name", "team-a", "secret-host", "main",
                            "path-that-nobody-knows", harness.PROJECT_ID, "127.0.0.1", "demo", "BREW"]
