@@ -123,6 +123,7 @@ class Sim:
         # The same names, ids and windows in each run of a test; a second simulator of a test knows no token of the first.
         Sim.started[self.directory] += 1
         seed = zlib.crc32(f"{self.directory.name} {Sim.started[self.directory]}".encode())
+        options.setdefault("token_ttl", 10**8)  # a day of simulated time is two minutes: whoever counts logins must not meet its end
         argv = [BUILD / "cleura-sim", "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed), "--seed", str(seed)]
         for name, value in options.items():
             flag = "--" + name.replace("_", "-")

@@ -99,7 +99,7 @@ class Raw:
         answer.body = self._exactly(int(answer["content-length"]))
         return answer
 
-    def is_closed(self, timeout=5):
+    def is_closed(self, timeout=20):
         """Whether the server closes now, without another byte."""
         self.socket.settimeout(timeout)
         try:

@@ -196,7 +196,7 @@ class Pair:
         self.speed = (simulator or {}).get("speed", 720)
         self.sim = harness.Sim(directory, **{"speed": self.speed, **(simulator or {})})
         self.d = harness.Shootd(directory / "shootd", self.sim.url, api=generation,
-                                **{"polling": POLLING, **(daemon or {})}).start()
+                                **{"polling": POLLING, **(daemon or {})}).start().wait_upstream()
 
     def stop(self):
         try:

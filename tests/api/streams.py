@@ -94,9 +94,10 @@ class Stream:
                 if size == 0:
                     self.whole = True
                     break
+                now = time.monotonic()
                 self.bytes += piece
                 new = self.parser.feed(piece)
-                self.times += [time.monotonic()] * len(new)
+                self.times += [now] * len(new)
                 self.events += new
         except (OSError, AssertionError):
             pass

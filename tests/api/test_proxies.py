@@ -132,7 +132,8 @@ class Nginx:
 def behind(sim, make_shootd, tmp_path):
     if not shutil.which("nginx"):
         pytest.skip("nginx is absent; `make deps-test` installs it")
-    d = make_shootd(sim.url, extra="trusted_proxies: [127.0.0.1]\nlimits: {heartbeat: 500ms}\n")
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1h, discovery: 1h}",
+                    extra="trusted_proxies: [127.0.0.1]\nlimits: {heartbeat: 500ms}\n")
     d.start()
     nginx = Nginx(tmp_path / "nginx", d)
     yield d, nginx

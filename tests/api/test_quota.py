@@ -10,7 +10,7 @@ from contract import Checker
 from raw import Raw, request
 
 PER_MINUTE = 60
-FAILURES = 10
+FAILURES = 4
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ def spend(client):
     answers = []
     while not answers or answers[-1].status_code != 429:
         answers.append(client.get("/v1/whoami"))
-        assert len(answers) < 3 * PER_MINUTE
+        assert len(answers) < 6 * PER_MINUTE
     return answers
 
 
 def refused_total(d, policy):
-    text = httpx.get(d.url + "/metrics").text
+    text = httpx.get(d.url + "/metrics", timeout=60).text
     return int(re.search(rf'^shootd_http_quota_refused_total{{policy="{policy}"}} (\d+)$', text, re.M)[1])
 
 
@@ -79,7 +79,7 @@ def test_ht45_each_token_has_its_own_and_probes_none(d, client):
 
 
 def test_a_refused_write_has_no_effect(sim, make_shootd):
-    d = make_shootd(sim.url, extra="limits: {requests_per_minute: 3}\n").start()  # one in 20 seconds
+    d = make_shootd(sim.url, extra="limits: {requests_per_minute: 2}\n").start()  # one in 30 seconds
     with Checker().client(d) as client:
         other = client.post("/v1/tokens", json={"name": "other", "role": "viewer", "projects": ["*"]}).json()["token"]
         while client.get("/v1/whoami").status_code == 200:

@@ -63,12 +63,12 @@ def test_waiting_requests_are_answered(slow_sim, make_shootd):
     assert "stopped" in d.log() and "cut at the drain limit" not in d.log()
     # What was accepted goes on.
     d.start()
-    assert d.operation(op)["status"] == "running"
+    wait_until(lambda: d.operation(op)["status"] == "running", what="the operation to go on")
 
 
 def test_while_draining(slow_sim, make_shootd):
     """Not ready but alive, no new work, no new connections; connections are closed one by one."""
-    d = with_drain(make_shootd, slow_sim, "8s").start()
+    d = with_drain(make_shootd, slow_sim, "60s").start()
     idle = [Raw(d.port) for _ in range(5)]
     for raw in idle:  # accepted, and kept alive
         assert raw.send(request("GET", "/livez")).read().status == 200
@@ -88,11 +88,11 @@ def test_while_draining(slow_sim, make_shootd):
         assert answer["Connection"].lower() == "close"
         assert raw.is_closed()
     late = Raw(d.port).send(request("GET", "/livez"))
+    held.socket.close()
     assert late.read() is None, "nobody serves what comes after the stop was ordered"
     assert d.process.popen.wait(40) == 0
     with pytest.raises(ConnectionRefusedError):
         Raw(d.port)
-    held.socket.close()
     assert not [r for r in slow_sim.requests() if r["operation"] == "create_shoot"]
 
 
@@ -255,7 +255,7 @@ def test_unix_socket(sim, make_shootd):
 def test_notifications(sim, make_shootd, tmp_path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(str(tmp_path / "notify"))
-        notify.settimeout(20)
+        notify.settimeout(20 * harness.PATIENCE)
         d = make_shootd(sim.url)
         d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
                                     env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify"),
@@ -284,7 +284,7 @@ def test_no_watchdog_without_being_asked(sim, make_shootd, tmp_path):
         d = make_shootd(sim.url)
         d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
                                     env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")})
-        notify.settimeout(20)
+        notify.settimeout(20 * harness.PATIENCE)
         assert notify.recv(4096).startswith(b"READY=1")
         notify.settimeout(0.5)
         with pytest.raises(socket.timeout):

@@ -186,6 +186,8 @@ def test_wh16_wh17_kill_under_load_with_20_subscriptions(sim, make_shootd):
     time.sleep(1)  # what was sent before the last kill is told from what comes now
     load(sim, d, rng, ROUNDS)  # of this, every failure is noted
 
+    names = {f"f{ROUNDS}x-{i:04}" for i in range(FOUND)}
+    wait_until(lambda: {e["data"].get("cluster") for e in d.events(type="cluster.discovered")} >= names, what="the last discovery")
     wait_until(lambda: settled(d), timeout=45, interval=0.2, what="the last delivery")
     receivers.stop()
     log = d.events()

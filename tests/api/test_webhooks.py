@@ -333,7 +333,7 @@ def test_wh15_owners_of_several_projects_hear_of_it(sim, make_shootd, receiver):
 def test_webhooks_of_a_revoked_token_say_so_and_are_disabled_by_choice(shootd, receiver):
     def token(name, role="operator"):
         made = shootd.http.post("/v1/tokens", json={"name": name, "role": role, "projects": ["*"]}).json()
-        return made["id"], httpx.Client(base_url=shootd.url, headers={"Authorization": "Bearer " + made["token"]})
+        return made["id"], httpx.Client(base_url=shootd.url, timeout=60, headers={"Authorization": "Bearer " + made["token"]})
 
     def hook(client):
         made = client.post("/v1/webhooks", json={"url": receiver.url}).json()

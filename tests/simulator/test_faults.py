@@ -102,7 +102,7 @@ def test_delay_and_slow_body(sim):
 def test_hang_ends_when_the_client_leaves(sim):
     sim.fault("list_shoots", "hang")
     with pytest.raises(httpx.ReadTimeout):
-        httpx.get(sim.url + sim.SHOOTS, headers=sim.auth, timeout=0.3)
+        httpx.get(sim.url + sim.SHOOTS, headers=sim.auth, timeout=httpx.Timeout(30, read=0.3))
     sim.wait(lambda: sim.control("GET", "/requests")["items"][-1]["status"] == 0)
 
 
