@@ -149,12 +149,16 @@ static bool read_steps(struct operation *op, const json_t *array)
     return true;
 }
 
-/* An open operation has a step under way; a change may have none left to plan. */
+/* An open operation has a step under way, and none that failed; a change may have none left to plan. */
 static bool steps_are_sound(const struct operation *op)
 {
     bool needs_steps = op->type == OPERATION_CREATE || op->type == OPERATION_DELETE;
     if (operation_status_is_final(op->status))
         return true;
+    for (unsigned i = 0; i < op->step_count; i++)
+        if (op->steps[i].status == STEP_FAILED ||
+            (op->steps[i].status == STEP_SENDING && op->steps[i].attempts < 1))
+            return false;
     return op->step_count ? op->step_index < op->step_count : !needs_steps && !op->step_index;
 }
 

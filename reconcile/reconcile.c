@@ -9,6 +9,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/moves.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/answers/reply.h"
@@ -227,7 +228,7 @@ static void end_orphan(struct reconcile *r, const struct operation *stored)
     struct problem *problem CLEANUP_PROBLEM = problem_new(
         PROBLEM_INTERNAL_ERROR, "its stored state cannot be read: what became of it is not known");
     struct save *save = save_new(r, NULL, NULL);
-    op->status = OPERATION_FAILED;
+    operation_move(op, OPERATION_FAILED);
     op->finished_at = env_wall(r->env);
     json_decref(op->error);
     op->error = problem_to_error_json(problem);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/moves.h"
 #include "webhook/metrics.h"
 #include "webhook/schedule.h"
 
@@ -112,7 +113,7 @@ static void attempt_settle(struct parcel *parcel, enum attempt_result result,
     int64_t retry_after_s =
         answer->retry_after ? time_parse_retry_after(answer->retry_after, now, SCHEDULE_MAX_DELAY_S) : -1;
     write_result(parcel, row, result, answer, now);
-    row->status = verdict(row, result);
+    delivery_move(row, verdict(row, result));
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/moves.h"
 #include "webhook/engine_private.h"
 
 static void on_stored(struct change_set *set, enum store_status status)
@@ -35,7 +36,7 @@ void record_delivery(struct webhook_engine *e, const struct delivery *row)
 
 void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error)
 {
-    row->status = DELIVERY_FAILED;
+    delivery_move(row, DELIVERY_FAILED);
     row->next_attempt_at = 0;
     row->updated_at = env_wall(e->env);
     (void)snprintf(row->error, sizeof(row->error), "%s", error);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/errors.h"
+#include "model/moves.h"
 #include "reconcile/operations/queue.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
@@ -26,7 +27,7 @@ static void end_steps(struct operation *op)
             continue;
         bool begun = step->attempts > 0 || step->status == STEP_WAITING;
         step->finished_at = begun ? op->finished_at : 0;
-        step->status = !begun ? STEP_SKIPPED : op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED;
+        step_move(step, !begun ? STEP_SKIPPED : op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED);
     }
 }
 
@@ -38,7 +39,7 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
         [OPERATION_FAILED] = EVENT_OPERATION_FAILED + 1,
         [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED + 1,
     };
-    op->status = status;
+    operation_move(op, status);
     op->finished_at = env_wall(e->r->env);
     if (status == OPERATION_SUCCEEDED)
         op->progress = 100;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "model/moves.h"
 #include "model/spec.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -78,8 +79,8 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     if (e->cluster->upstream_exists)
         return;
-    if (!plan_may_have_been_made(e))
-        op->steps[0].status = STEP_SKIPPED;
+    if (!plan_may_have_been_made(e) && op->steps[0].status == STEP_PENDING)
+        step_move(&op->steps[0], STEP_SKIPPED);
     else if (create_step(e) && !op->body)
         op->body = json_deep_copy(e->op->body);
 }

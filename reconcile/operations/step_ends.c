@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/moves.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/queue.h"
 #include "reconcile/operations/step_kind.h"
@@ -31,9 +32,9 @@ static bool deletion_is_missing(const struct entity *e)
 static void delete_again(struct entity *e)
 {
     log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
-    current_step(e)->status = STEP_PENDING;
+    step_move(current_step(e), STEP_PENDING);
     e->op->step_index = 0;
-    e->op->steps[0].status = STEP_PENDING;
+    step_move(&e->op->steps[0], STEP_PENDING);
     e->op->steps[0].uncertain = false;
 }
 
@@ -106,7 +107,7 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
     }
     step_kind(step)->probed(step, result->document, &effect, &complete);
     if (complete) {
-        step_end(e);
+        step_end(e, STEP_DONE);
         steps_advance(e);
     } else if (!effect) {
         not_met(e);
@@ -129,7 +130,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
         not_met(e);
     } else {
-        step_end(e);
+        step_end(e, STEP_DONE);
         if (!step_find(e->op))
             operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     }

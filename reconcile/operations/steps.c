@@ -6,12 +6,12 @@
  *      |                            | lost answer, or found so after a restart
  *      +--- read back: no effect ---+--- read back: it had effect --> as if it had been answered
  *
- * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition
- * . Whatever changes or destroys a shoot is sent only after a look: the shoot is read, and it is
- * the one that is meant, by its uid. From that answer until the call leaves the lane at most LOOK_WINDOW_S
- * pass, a few milliseconds as a rule; what takes longer looks again. Changes and actions are exclusive
- * besides: they are sent only while Cleura is idle, and a 409 because it is not sends them back to waiting.
- * Loop thread.
+ * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition.
+ * Every move is in model/moves.c. Whatever changes or destroys a shoot is sent only after a look: the shoot
+ * is read, and it is the one that is meant, by its uid. From that answer until the call leaves the lane at
+ * most LOOK_WINDOW_S pass, a few milliseconds as a rule; what takes longer looks again. Changes and actions
+ * are exclusive besides: they are sent only while Cleura is idle, and a 409 because it is not sends them back
+ * to waiting. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/moves.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/queue.h"
@@ -82,7 +83,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
         return;
     }
     if (!e->reading_back && step->status == STEP_SENDING) {
-        step->status = STEP_PENDING;
+        step_move(step, STEP_PENDING);
         step->attempts--;
     }
     tell(e, message);
@@ -121,7 +122,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     char *message CLEANUP_FREE =
         mem_printf("Waiting: Cleura is busy with the cluster: %s", result->message ? result->message : "409");
-    step->status = STEP_PENDING;
+    step_move(step, STEP_PENDING);
     step->attempts--;
     e->looked_at = 0;
     bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
@@ -148,7 +149,7 @@ void step_send_again(struct entity *e)
                            step->attempts, step->type, time_rfc3339(step->started_at, false, since)));
         return;
     }
-    step->status = STEP_PENDING;
+    step_move(step, STEP_PENDING);
     step->uncertain = false;
     step->accepted_at = 0;
     e->looked_at = 0;
@@ -163,8 +164,7 @@ static bool needs_look(const struct step_kind *kind)
     return kind->exclusive || kind->destroys;
 }
 
-void step_submit(struct entity *e, enum upstream_op op,
-                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
+void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
 {
     const struct project *p = e->project;
     const bool looked = upstream_op_is_write(op) && needs_look(step_kind(current_step(e)));
@@ -189,10 +189,10 @@ void step_submit(struct entity *e, enum upstream_op op,
     upstream_submit(project_lane(p), &e->call);
 }
 
-void step_end(struct entity *e)
+void step_end(struct entity *e, enum step_status end)
 {
     struct operation_step *step = current_step(e);
-    step->status = STEP_DONE;
+    step_move(step, end);
     step->finished_at = env_wall(e->r->env);
     if (step_kind(step)->ended)
         step_kind(step)->ended(e, step);
@@ -205,7 +205,8 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     struct cluster *c = e->cluster;
     const struct step_kind *kind = step_kind(current_step(e));
     c->guard_since = env_wall(e->r->env);
-    current_step(e)->status = STEP_WAITING;
+    step_move(current_step(e), STEP_WAITING);
+    e->tries = (struct step_tries){0};
     current_step(e)->accepted_at = c->guard_since;
     current_step(e)->finished_at = 0;
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
@@ -228,7 +229,7 @@ static void operation_begins(struct entity *e, struct save *save)
 {
     if (e->op->status != OPERATION_PENDING)
         return;
-    e->op->status = OPERATION_RUNNING;
+    operation_move(e->op, OPERATION_RUNNING);
     emit_operation(save, EVENT_OPERATION_STARTED, e, e->op);
 }
 
@@ -238,7 +239,8 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     const struct step_kind *kind = step_kind(step);
     struct save *save = save_new(e->r, NULL, NULL);
     operation_begins(e, save);
-    step_end(e);
+    if (!kind->exclusive)
+        step_end(e, STEP_DONE);
     step->uncertain = false;
     problem_free(e->refusal);
     e->refusal = NULL;
@@ -268,7 +270,7 @@ static void refused(struct entity *e, const struct upstream_result *result)
         step_lost(e);
     } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
         /* Gone already, or a gateway's 404: looking tells, and a second one is believed. */
-        step->status = STEP_PENDING;
+        step_move(step, STEP_PENDING);
         e->looked_at = 0;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_ABSENT) {
@@ -325,7 +327,7 @@ static void on_intent_saved(struct save *save)
     const struct step_kind *kind = step_kind(step);
     if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || save->status != STORE_OK) {
         /* Replaced or cancelled before it was sent, or not durable. */
-        step->status = STEP_PENDING;
+        step_move(step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
             steps_advance(e);
@@ -344,7 +346,7 @@ static void begin_call(struct entity *e)
     struct operation_step *step = current_step(e);
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, on_intent_saved, NULL);
-    step->status = STEP_SENDING;
+    step_move(step, STEP_SENDING);
     step->attempts++;
     if (!step->started_at)
         step->started_at = env_wall(e->r->env);
@@ -521,9 +523,7 @@ static void begin_exclusive(struct entity *e)
         if (!heap_contains(&e->due))
             schedule_soon(e, schedule_interval(e));
     } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
-        step_end(e);
-        if (!step->attempts)
-            step->status = STEP_SKIPPED;
+        step_end(e, step->attempts ? STEP_DONE : STEP_SKIPPED);
         steps_advance(e);
     } else {
         begin_call(e);
@@ -551,7 +551,7 @@ static void begin_after_look(struct entity *e)
 static void begin_waiting(struct entity *e, struct operation_step *step)
 {
     bool nothing_upstream = e->op->type == OPERATION_DELETE && e->op->steps[0].status == STEP_SKIPPED;
-    step->status = STEP_WAITING;
+    step_move(step, STEP_WAITING);
     step->started_at = env_wall(e->r->env);
     if (nothing_upstream) {
         entity_gone(e);
@@ -587,7 +587,7 @@ static void skip_needless(struct entity *e)
         const struct step_kind *kind = step_kind(step);
         if (step->status != STEP_PENDING || !kind->is_needless || !kind->is_needless(e))
             return;
-        step->status = STEP_SKIPPED;
+        step_move(step, STEP_SKIPPED);
     }
 }
 

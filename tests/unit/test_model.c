@@ -1,8 +1,11 @@
 /* model/: phases, specs, error codes, stored forms. */
 #include "tests/support/check.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
@@ -10,6 +13,7 @@
 #include "model/webhook.h"
 #include "model/decide.h"
 #include "model/errors.h"
+#include "model/moves.h"
 #include "model/spec.h"
 
 static const char catalog_text[] =
@@ -322,6 +326,13 @@ static void stored_forms_round_trip(void **state)
     struct operation *op_back = operation_from_json(op_doc);
     assert_int_equal(op_back->steps[0].status, STEP_SENDING);
     assert_int_equal(op_back->steps[0].attempts, 2);
+    /* Which no table of moves leads to: set aside, not believed. */
+    op->steps[0].attempts = 0;
+    json_t *unsent CLEANUP_JSON = operation_to_json(op);
+    assert_null(operation_from_json(unsent));
+    op->steps[0].status = STEP_FAILED;
+    json_t *failed CLEANUP_JSON = operation_to_json(op);
+    assert_null(operation_from_json(failed));
     json_t *nonsense CLEANUP_JSON = parse("{\"x\":1}");
     assert_null(cluster_from_json(nonsense));
     assert_null(operation_from_json(nonsense));
@@ -451,9 +462,58 @@ static void subscriptions_of_the_first_form_keep_their_secret(void **state)
     subscription_free(s);
 }
 
+/* ---- moves ---- */
+
+static void step_moves_are_those_of_the_table(void **state)
+{
+    (void)state;
+    unsigned known = 0;
+    for (int from = 0; from < STEP_MAX_; from++)
+        for (int to = 0; to < STEP_MAX_; to++)
+            known += step_may_move((enum step_status)from, (enum step_status)to);
+    assert_int_equal(known, 13);
+    for (int to = 0; to < STEP_MAX_; to++) {
+        assert_false(step_may_move(STEP_FAILED, (enum step_status)to));
+        assert_false(step_may_move(STEP_SKIPPED, (enum step_status)to));
+    }
+    struct operation_step step = {.status = STEP_PENDING};
+    step_move(&step, STEP_SENDING);
+    assert_int_equal(step.status, STEP_SENDING);
+}
+
+static void an_operation_that_ended_moves_no_more(void **state)
+{
+    (void)state;
+    for (int from = 0; from < OPERATION_STATUS_MAX_; from++)
+        for (int to = 0; to < OPERATION_STATUS_MAX_; to++)
+            if (operation_status_is_final((enum operation_status)from))
+                assert_false(operation_may_move((enum operation_status)from, (enum operation_status)to));
+    assert_true(delivery_may_move(DELIVERY_PENDING, DELIVERY_PENDING));
+    assert_false(delivery_may_move(DELIVERY_DELIVERED, DELIVERY_PENDING));
+}
+
+static void a_move_that_no_table_knows_ends_the_process(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct operation_step step = {.type = "create_shoot", .status = STEP_FAILED};
+        (void)signal(SIGABRT, SIG_DFL);
+        step_move(&step, STEP_DONE);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(step_moves_are_those_of_the_table),
+        cmocka_unit_test(an_operation_that_ended_moves_no_more),
+        cmocka_unit_test(a_move_that_no_table_knows_ends_the_process),
         cmocka_unit_test(phases),
         cmocka_unit_test(guard_ends_when_something_newer_is_seen),
         cmocka_unit_test(specs_accepted),

@@ -1,0 +1,95 @@
+#include "model/moves.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+
+struct move {
+    int from, to;
+    const char *on; /* for readers, here and in docs/architecture.md */
+};
+
+static const struct move operation_moves[] = {
+    {OPERATION_PENDING, OPERATION_RUNNING, "its first call is about to be made"},
+    {OPERATION_PENDING, OPERATION_SUCCEEDED, "nothing is left to do"},
+    {OPERATION_PENDING, OPERATION_FAILED, "it became impossible"},
+    {OPERATION_PENDING, OPERATION_CANCELLED, "cancelled or replaced"},
+    {OPERATION_RUNNING, OPERATION_SUCCEEDED, "its last step is over"},
+    {OPERATION_RUNNING, OPERATION_FAILED, "a step is refused, has no effect or fails at Cleura"},
+    {OPERATION_RUNNING, OPERATION_CANCELLED, "cancelled or replaced"},
+};
+
+static const struct move step_moves[] = {
+    {STEP_PENDING, STEP_SENDING, "its call is about to be made"},
+    {STEP_PENDING, STEP_WAITING, "it only waits for Cleura"},
+    {STEP_PENDING, STEP_DONE, "a look shows its effect, or nothing to delete"},
+    {STEP_PENDING, STEP_SKIPPED, "nothing is to be done, or its operation ended first"},
+    {STEP_PENDING, STEP_FAILED, "its operation failed after an attempt"},
+    {STEP_SENDING, STEP_PENDING, "the call did not leave, Cleura is busy, or it had no effect"},
+    {STEP_SENDING, STEP_WAITING, "accepted, and a run begins"},
+    {STEP_SENDING, STEP_DONE, "accepted, and that is all"},
+    {STEP_SENDING, STEP_FAILED, "its operation failed"},
+    {STEP_WAITING, STEP_DONE, "the run is over and its effect shows"},
+    {STEP_WAITING, STEP_PENDING, "no effect shows: asked for again"},
+    {STEP_WAITING, STEP_FAILED, "its operation failed"},
+    {STEP_DONE, STEP_PENDING, "a deletion that was accepted does not show: asked for again"},
+};
+
+static const struct move delivery_moves[] = {
+    {DELIVERY_PENDING, DELIVERY_PENDING, "an attempt failed: the next one is planned"},
+    {DELIVERY_PENDING, DELIVERY_DELIVERED, "the receiver took it"},
+    {DELIVERY_PENDING, DELIVERY_FAILED,
+     "the last attempt failed, its webhook is disabled, or its event is gone"},
+};
+
+static bool knows(const struct move *moves, size_t count, int from, int to)
+{
+    for (size_t i = 0; i < count; i++)
+        if (moves[i].from == from && moves[i].to == to)
+            return true;
+    return false;
+}
+
+static _Noreturn void impossible(const char *what, const char *id, const char *from, const char *to)
+{
+    log_error("a state cannot change so", "of", what, "id", id, "from", from, "to", to);
+    abort();
+}
+
+bool operation_may_move(enum operation_status from, enum operation_status to)
+{
+    return knows(operation_moves, ARRAY_LEN(operation_moves), from, to);
+}
+
+bool step_may_move(enum step_status from, enum step_status to)
+{
+    return knows(step_moves, ARRAY_LEN(step_moves), from, to);
+}
+
+bool delivery_may_move(enum delivery_status from, enum delivery_status to)
+{
+    return knows(delivery_moves, ARRAY_LEN(delivery_moves), from, to);
+}
+
+void operation_move(struct operation *op, enum operation_status to)
+{
+    if (!operation_may_move(op->status, to))
+        impossible("operation", op->id, operation_status_name(op->status), operation_status_name(to));
+    op->status = to;
+}
+
+void step_move(struct operation_step *step, enum step_status to)
+{
+    if (!step_may_move(step->status, to))
+        impossible("step", step->type, step_status_name(step->status), step_status_name(to));
+    step->status = to;
+}
+
+void delivery_move(struct delivery *delivery, enum delivery_status to)
+{
+    if (!delivery_may_move(delivery->status, to))
+        impossible("delivery", delivery->id, delivery_status_name(delivery->status),
+                   delivery_status_name(to));
+    delivery->status = to;
+}

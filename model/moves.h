@@ -1,0 +1,22 @@
+/*
+ * The states of operations, of their steps and of deliveries, and every move between two of them. The tables
+ * are in moves.c; docs/architecture.md draws them, and tests/api/test_layout.py holds both together. The
+ * thread that owns what is moved.
+ */
+#ifndef MODEL_MOVES_H
+#define MODEL_MOVES_H
+
+#include "model/cluster.h"
+#include "model/webhook.h"
+
+/* A move that is not in its table ends the process: what was believed of the state is wrong. */
+void operation_move(struct operation *op, enum operation_status to);
+void step_move(struct operation_step *step, enum step_status to);
+void delivery_move(struct delivery *delivery, enum delivery_status to);
+
+/* Whether the tables know the move. */
+bool operation_may_move(enum operation_status from, enum operation_status to);
+bool step_may_move(enum step_status from, enum step_status to);
+bool delivery_may_move(enum delivery_status from, enum delivery_status to);
+
+#endif
