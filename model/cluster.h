@@ -109,21 +109,9 @@ struct cluster *cluster_from_json(const json_t *doc);
 /* A cluster's own members, then 50 pools updated, 50 made and 50 removed at the very most. */
 enum { OPERATION_MAX_STEPS = 160 };
 
-enum step_status {
-    STEP_PENDING,
-    STEP_SENDING,
-    STEP_WAITING,
-    STEP_DONE,
-    STEP_FAILED,
-    STEP_SKIPPED,
-    STEP_MAX_
-};
-const char *step_status_name(enum step_status status);
-int step_status_from_name(const char *name);
-
 /* One upstream effect of an operation. `sending` is committed before the call goes out. */
 struct operation_step {
-    char type[32]; /* a row of reconcile/operations/step_kinds.c: create_shoot, update_pool, hibernate, ... */
+    enum step_type type;
     char target[40]; /* pool name, stage of a rotation, or "" */
     enum step_status status;
     int attempts;   /* how often it was sent */
@@ -163,7 +151,7 @@ struct operation *operation_copy(const struct operation *op);
 json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
 /* Appends a pending step; asserts that there is room. The pointer lives until the next one is added. */
-struct operation_step *operation_add_step(struct operation *op, const char *type, const char *target);
+struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
 /* Forgets all steps: a plan is made anew. */
 void operation_clear_steps(struct operation *op);
 

@@ -82,7 +82,7 @@ void operation_move(struct operation *op, enum operation_status to)
 void step_move(struct operation_step *step, enum step_status to)
 {
     if (!step_may_move(step->status, to))
-        impossible("step", step->type, step_status_name(step->status), step_status_name(to));
+        impossible("step", step_type_name(step->type), step_status_name(step->status), step_status_name(to));
     step->status = to;
 }
 

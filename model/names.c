@@ -34,6 +34,30 @@ static const char *const operation_types[] = {
     [OPERATION_ROTATE_CA_COMPLETE] = "rotate-ca-complete",
 };
 
+static const char *const step_types[] = {
+    [STEP_BOOTSTRAP] = "bootstrap",
+    [STEP_CREATE_SHOOT] = "create_shoot",
+    [STEP_DELETE_SHOOT] = "delete_shoot",
+    [STEP_WAIT_READY] = "wait_ready",
+    [STEP_WAIT_GONE] = "wait_gone",
+    [STEP_PATCH_CLUSTER] = "patch_cluster",
+    [STEP_UPDATE_POOL] = "update_pool",
+    [STEP_CREATE_POOL] = "create_pool",
+    [STEP_DELETE_POOL] = "delete_pool",
+    [STEP_HIBERNATE] = "hibernate",
+    [STEP_WAKE] = "wake",
+    [STEP_ENABLE_HA] = "enable_ha",
+    [STEP_RECONCILE] = "reconcile",
+    [STEP_RETRY] = "retry",
+    [STEP_MAINTAIN] = "maintain",
+    [STEP_ROTATE_CA] = "rotate_ca",
+};
+
+static const char *const step_statuses[] = {
+    [STEP_PENDING] = "pending", [STEP_SENDING] = "sending", [STEP_WAITING] = "waiting",
+    [STEP_DONE] = "done",       [STEP_FAILED] = "failed",   [STEP_SKIPPED] = "skipped",
+};
+
 static const char *const operation_statuses[] = {
     [OPERATION_PENDING] = "pending", [OPERATION_RUNNING] = "running",     [OPERATION_SUCCEEDED] = "succeeded",
     [OPERATION_FAILED] = "failed",   [OPERATION_CANCELLED] = "cancelled",
@@ -96,6 +120,8 @@ DEFINE_NAMES(enum phase, phase, phases)
 DEFINE_NAMES(enum health, health, healths)
 DEFINE_NAMES(enum operation_type, operation_type, operation_types)
 DEFINE_NAMES(enum operation_status, operation_status, operation_statuses)
+DEFINE_NAMES(enum step_type, step_type, step_types)
+DEFINE_NAMES(enum step_status, step_status, step_statuses)
 DEFINE_NAMES(enum role, role, roles)
 DEFINE_NAMES(enum event_type, event_type, event_types)
 DEFINE_NAMES(enum delivery_status, delivery_status, delivery_statuses)

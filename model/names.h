@@ -77,10 +77,43 @@ enum event_type {
     EVENT_TYPE_MAX_,
 };
 
+/* A row of reconcile/operations/step_kinds.c each. */
+enum step_type {
+    STEP_BOOTSTRAP,
+    STEP_CREATE_SHOOT,
+    STEP_DELETE_SHOOT,
+    STEP_WAIT_READY,
+    STEP_WAIT_GONE,
+    STEP_PATCH_CLUSTER,
+    STEP_UPDATE_POOL,
+    STEP_CREATE_POOL,
+    STEP_DELETE_POOL,
+    STEP_HIBERNATE,
+    STEP_WAKE,
+    STEP_ENABLE_HA,
+    STEP_RECONCILE,
+    STEP_RETRY,
+    STEP_MAINTAIN,
+    STEP_ROTATE_CA,
+    STEP_TYPE_MAX_
+};
+
+enum step_status {
+    STEP_PENDING,
+    STEP_SENDING,
+    STEP_WAITING,
+    STEP_DONE,
+    STEP_FAILED,
+    STEP_SKIPPED,
+    STEP_STATUS_MAX_
+};
+
 const char *phase_name(enum phase phase);
 const char *health_name(enum health health);
 const char *operation_type_name(enum operation_type type);
 const char *operation_status_name(enum operation_status status);
+const char *step_type_name(enum step_type type);
+const char *step_status_name(enum step_status status);
 const char *role_name(enum role role);
 const char *event_type_name(enum event_type type);
 
@@ -89,6 +122,8 @@ int phase_from_name(const char *name);
 int health_from_name(const char *name);
 int operation_type_from_name(const char *name);
 int operation_status_from_name(const char *name);
+int step_type_from_name(const char *name);
+int step_status_from_name(const char *name);
 int role_from_name(const char *name);
 int event_type_from_name(const char *name);
 

@@ -7,24 +7,6 @@
 #include "model/cluster.h"
 #include "model/stored_private.h"
 
-static const char *const step_statuses[] = {
-    [STEP_PENDING] = "pending", [STEP_SENDING] = "sending", [STEP_WAITING] = "waiting",
-    [STEP_DONE] = "done",       [STEP_FAILED] = "failed",   [STEP_SKIPPED] = "skipped",
-};
-
-const char *step_status_name(enum step_status status)
-{
-    return step_statuses[status];
-}
-
-int step_status_from_name(const char *name)
-{
-    for (int i = 0; name && i < STEP_MAX_; i++)
-        if (!strcmp(step_statuses[i], name))
-            return i;
-    return -1;
-}
-
 struct operation *operation_new(void)
 {
     struct operation *op = MEM_NEW(struct operation);
@@ -64,13 +46,12 @@ struct operation *operation_copy(const struct operation *op)
     return copy;
 }
 
-struct operation_step *operation_add_step(struct operation *op, const char *type, const char *target)
+struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target)
 {
     assert(op->step_count < OPERATION_MAX_STEPS);
     op->steps = mem_realloc_array(op->steps, op->step_count + 1, sizeof(*op->steps));
     struct operation_step *step = &op->steps[op->step_count++];
-    *step = (struct operation_step){.status = STEP_PENDING};
-    (void)snprintf(step->type, sizeof(step->type), "%s", type);
+    *step = (struct operation_step){.type = type, .status = STEP_PENDING};
     (void)snprintf(step->target, sizeof(step->target), "%s", target);
     return step;
 }
@@ -89,7 +70,7 @@ static json_t *steps_to_json(const struct operation *op)
     for (unsigned i = 0; i < op->step_count; i++) {
         const struct operation_step *step = &op->steps[i];
         json_t *doc = json_object();
-        json_set_str(doc, "type", step->type);
+        json_set_str(doc, "type", step_type_name(step->type));
         json_set_str(doc, "target", step->target);
         json_set_str(doc, "status", step_status_name(step->status));
         json_set_int(doc, "attempts", step->attempts);
@@ -129,16 +110,17 @@ json_t *operation_to_json(const struct operation *op)
     return doc;
 }
 
-/* False when a step is in no known state: guessing could send its call again. */
+/* False when a step is of no known type or in no known state: guessing could send its call again. */
 static bool read_steps(struct operation *op, const json_t *array)
 {
     for (size_t i = 0; i < json_array_size(array) && i < OPERATION_MAX_STEPS; i++) {
         const json_t *doc = json_array_get(array, i);
-        struct operation_step *step =
-            operation_add_step(op, json_str_or(doc, "type", ""), json_str_or(doc, "target", ""));
+        int type = step_type_from_name(json_str(doc, "type"));
         int status = step_status_from_name(json_str(doc, "status"));
-        if (status < 0)
+        if (type < 0 || status < 0)
             return false;
+        struct operation_step *step =
+            operation_add_step(op, (enum step_type)type, json_str_or(doc, "target", ""));
         step->status = (enum step_status)status;
         step->attempts = (int)json_int(doc, "attempts", 0);
         step->uncertain = json_bool(doc, "uncertain", false);

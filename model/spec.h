@@ -9,6 +9,7 @@
 #include "base/attrs.h"
 #include "base/env.h"
 #include "base/json.h"
+#include "model/names.h"
 #include "model/problem.h"
 
 struct spec_context {
@@ -82,12 +83,12 @@ bool spec_pool_is_met(const json_t *wanted, const json_t *observed);
  */
 json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
 /* Whether `observed` shows what a step of spec_plan is to bring about. */
-bool spec_step_is_met(const char *type, const char *target, const json_t *want, const json_t *observed);
+bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed);
 /*
  * What a step has to send now, in our words: for the cluster the members that still differ, versions
- * resolved; for a pool the complete one, what is there overlaid with what is wanted (16.1 item 9).
+ * resolved; for a pool the complete one, what is there overlaid with what is wanted.
  */
-json_t *spec_step_body(const char *type, const char *target, const json_t *want, const json_t *observed,
+json_t *spec_step_body(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context);
 
 /*

@@ -16,10 +16,10 @@ static const char *const cluster_members[] = {"kubernetes_version",    "allowed_
                                               "high_availability",     "networking"};
 
 /* `rolls` says why nodes are replaced one by one, NULL when they are not. */
-static void add_step(json_t *plan, const char *type, const char *target, json_t *want, const char *rolls)
+static void add_step(json_t *plan, enum step_type type, const char *target, json_t *want, const char *rolls)
 {
     json_t *step = json_object();
-    json_set_str(step, "type", type);
+    json_set_str(step, "type", step_type_name(type));
     json_set_str(step, "target", target);
     json_set_take(step, "want", want);
     json_set_bool(step, "rolls_nodes", rolls != NULL);
@@ -71,7 +71,7 @@ static void plan_cluster(json_t *plan, const json_t *spec, const json_t *observe
             (void)json_object_set(want, cluster_members[i], part);
     }
     if (json_object_size(want))
-        add_step(plan, "patch_cluster", "", json_deep_copy(want), cluster_rolls(want, observed));
+        add_step(plan, STEP_PATCH_CLUSTER, "", json_deep_copy(want), cluster_rolls(want, observed));
 }
 
 static const char *name_of(const json_t *wanted_pools, const json_t *pool, const json_t *there)
@@ -101,19 +101,19 @@ static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
         const char *name = name_of(pools, pool, there);
         const json_t *found = name ? spec_find_named(there, name) : NULL;
         if (found && !spec_pool_is_met(pool, found))
-            add_step(plan, "update_pool", name, json_deep_copy(pool), pool_rolls(pool, found));
+            add_step(plan, STEP_UPDATE_POOL, name, json_deep_copy(pool), pool_rolls(pool, found));
     }
     json_array_foreach (pools, i, pool) {
         const char *name = name_of(pools, pool, there);
         if (name && spec_find_named(there, name))
             continue;
         json_t *resolved = spec_resolve_pool(pool, context);
-        add_step(plan, "create_pool", json_str(resolved, "name"), resolved, NULL);
+        add_step(plan, STEP_CREATE_POOL, json_str(resolved, "name"), resolved, NULL);
     }
     json_array_foreach (there, i, pool) {
         const char *name = json_str(pool, "name");
         if (name && !is_wanted(pools, there, name))
-            add_step(plan, "delete_pool", name, NULL, NULL);
+            add_step(plan, STEP_DELETE_POOL, name, NULL, NULL);
     }
 }
 
@@ -126,14 +126,14 @@ json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_
     return plan;
 }
 
-bool spec_step_is_met(const char *type, const char *target, const json_t *want, const json_t *observed)
+bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed)
 {
-    if (!strcmp(type, "patch_cluster")) {
+    if (type == STEP_PATCH_CLUSTER) {
         json_t *differences CLEANUP_JSON = json_array();
         return spec_differences(want, observed, differences) == 0;
     }
     const json_t *pool = spec_find_named(json_arr(observed, "node_pools"), target);
-    if (!strcmp(type, "delete_pool"))
+    if (type == STEP_DELETE_POOL)
         return !pool;
     return pool && spec_pool_is_met(want, pool);
 }
@@ -224,12 +224,12 @@ static json_t *zones_body(const json_t *want, const json_t *there)
     return body;
 }
 
-json_t *spec_step_body(const char *type, const char *target, const json_t *want, const json_t *observed,
+json_t *spec_step_body(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context)
 {
-    if (!strcmp(type, "patch_cluster"))
+    if (type == STEP_PATCH_CLUSTER)
         return cluster_body(want, observed, context);
-    if (!strcmp(type, "delete_pool"))
+    if (type == STEP_DELETE_POOL)
         return NULL;
     const json_t *there = spec_find_named(json_arr(observed, "node_pools"), target);
     json_t *body = there ? json_deep_copy(there) : json_object();

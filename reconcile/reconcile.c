@@ -221,7 +221,7 @@ static struct account *account_of(struct reconcile *r, const struct config_proje
     abort(); /* config_load resolves every project's account */
 }
 
-/* Its cluster's row could not be read, or a step of it: nobody will go on with it, and nobody is to wait. */
+/* Its cluster's row could not be read: nobody will go on with it, and nobody is to wait. */
 static void end_orphan(struct reconcile *r, const struct operation *stored)
 {
     struct operation *op = operation_copy(stored);
@@ -246,7 +246,7 @@ static void attach_operations(struct reconcile *r)
         view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
         struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
         bool open = !operation_status_is_final(entry->op->status);
-        bool attached = e && !strcmp(entry->op->cluster_id, e->cluster->id) && steps_are_known(entry->op);
+        bool attached = e && !strcmp(entry->op->cluster_id, e->cluster->id);
         if (!attached) {
             if (open && project_find(r, entry->op->project))
                 end_orphan(r, entry->op);

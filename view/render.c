@@ -136,7 +136,7 @@ static json_t *render_steps(const struct operation *op)
     for (unsigned i = 0; i < op->step_count; i++) {
         const struct operation_step *step = &op->steps[i];
         json_t *doc = json_object();
-        json_set_str(doc, "type", step->type);
+        json_set_str(doc, "type", step_type_name(step->type));
         json_set_str(doc, "target", step->target[0] ? step->target : NULL);
         json_set_str(doc, "status", step_status_name(step->status));
         json_set_int(doc, "attempts", step->attempts);

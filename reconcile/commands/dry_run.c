@@ -143,8 +143,8 @@ static void foretell_create(struct walk *walk)
         add_change(changes, member, NULL, value);
     add_metadata(changes, NULL, cmd->body);
     if (!p->state->bootstrapped_at)
-        add_step(steps, "bootstrap", NULL, false, NULL);
-    add_step(steps, "create_shoot", NULL, false, NULL);
+        add_step(steps, step_type_name(STEP_BOOTSTRAP), NULL, false, NULL);
+    add_step(steps, step_type_name(STEP_CREATE_SHOOT), NULL, false, NULL);
     json_t *pools = json_arr(resolved, "node_pools"), *warnings = json_array();
     spec_quota_add(&w->use, pools, &context);
     json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
@@ -233,7 +233,7 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
 {
     json_t *changes = json_array(), *steps = json_array();
     add_change(changes, "", e->cluster->shoot ? e->cluster->shoot->observed : NULL, NULL);
-    add_step(steps, "delete_shoot", NULL, false, NULL);
+    add_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
     const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
     json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
     reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
@@ -250,7 +250,7 @@ void dry_run_action(struct command *cmd, const struct operation *op)
 {
     json_t *steps = json_array();
     for (unsigned i = 0; op && i < op->step_count; i++)
-        add_step(steps, op->steps[i].type, op->steps[i].target, op->type == OPERATION_ROTATE_CA_PREPARE,
-                 action_reasons[op->type]);
+        add_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
+                 op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
     reply(cmd, true, &(struct forecast){.steps = steps});
 }

@@ -12,16 +12,16 @@
 void plan_create(struct entity *e, struct operation *op)
 {
     if (!e->project->state->bootstrapped_at)
-        (void)operation_add_step(op, "bootstrap", "");
-    (void)operation_add_step(op, "create_shoot", "");
-    (void)operation_add_step(op, "wait_ready", "");
+        (void)operation_add_step(op, STEP_BOOTSTRAP, "");
+    (void)operation_add_step(op, STEP_CREATE_SHOOT, "");
+    (void)operation_add_step(op, STEP_WAIT_READY, "");
 }
 
 static const struct operation_step *create_step(const struct entity *e)
 {
     const struct operation *op = e->op;
     for (unsigned i = 0; op && op->type == OPERATION_CREATE && i < op->step_count; i++)
-        if (!strcmp(op->steps[i].type, "create_shoot"))
+        if (op->steps[i].type == STEP_CREATE_SHOOT)
             return &op->steps[i];
     return NULL;
 }
@@ -69,8 +69,8 @@ bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
 
 void plan_delete(struct entity *e, struct operation *op)
 {
-    (void)operation_add_step(op, "delete_shoot", "");
-    (void)operation_add_step(op, "wait_gone", "");
+    (void)operation_add_step(op, STEP_DELETE_SHOOT, "");
+    (void)operation_add_step(op, STEP_WAIT_GONE, "");
     plan_delete_after_create(e, op);
 }
 
@@ -104,7 +104,8 @@ void plan_update(struct entity *e, struct operation *op)
     json_t *step;
     operation_clear_steps(op);
     json_array_foreach (steps, i, step)
-        (void)operation_add_step(op, json_str(step, "type"), json_str(step, "target"));
+        (void)operation_add_step(op, (enum step_type)step_type_from_name(json_str(step, "type")),
+                                 json_str(step, "target"));
     json_set_take(body, "spec", json_incref(spec));
     json_set_take(body, "steps", steps);
     json_decref(op->body);
@@ -114,17 +115,18 @@ void plan_update(struct entity *e, struct operation *op)
 void plan_action(struct operation *op)
 {
     static const struct {
-        const char *step, *target;
+        enum step_type type;
+        const char *target;
     } steps[OPERATION_TYPE_MAX_] = {
-        [OPERATION_HIBERNATE] = {"hibernate", ""},
-        [OPERATION_WAKE] = {"wake", ""},
-        [OPERATION_RECONCILE] = {"reconcile", ""},
-        [OPERATION_RETRY] = {"retry", ""},
-        [OPERATION_MAINTAIN] = {"maintain", ""},
-        [OPERATION_ENABLE_HA] = {"enable_ha", ""},
-        [OPERATION_ROTATE_CA_PREPARE] = {"rotate_ca", "Prepare"},
-        [OPERATION_ROTATE_CA_COMPLETE] = {"rotate_ca", "Complete"},
+        [OPERATION_HIBERNATE] = {STEP_HIBERNATE, ""},
+        [OPERATION_WAKE] = {STEP_WAKE, ""},
+        [OPERATION_RECONCILE] = {STEP_RECONCILE, ""},
+        [OPERATION_RETRY] = {STEP_RETRY, ""},
+        [OPERATION_MAINTAIN] = {STEP_MAINTAIN, ""},
+        [OPERATION_ENABLE_HA] = {STEP_ENABLE_HA, ""},
+        [OPERATION_ROTATE_CA_PREPARE] = {STEP_ROTATE_CA, "Prepare"},
+        [OPERATION_ROTATE_CA_COMPLETE] = {STEP_ROTATE_CA, "Complete"},
     };
-    assert(steps[op->type].step);
-    (void)operation_add_step(op, steps[op->type].step, steps[op->type].target);
+    assert(steps[op->type].target);
+    (void)operation_add_step(op, steps[op->type].type, steps[op->type].target);
 }

@@ -78,7 +78,7 @@ static void ask_again(struct entity *e)
 {
     char *message CLEANUP_FREE = describe_missing(e, "; asking again");
     log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
-                current_step(e)->type);
+                step_type_name(current_step(e)->type));
     mem_set_str(&e->op->message, message);
     e->cluster->guard_since = 0;
     e->tries.unmet_since = 0;
@@ -140,7 +140,7 @@ bool steps_want(const struct entity *e, const struct decision *d)
 {
     if (!entity_has_open_operation(e) || !e->op->step_count || current_step(e)->status != STEP_WAITING)
         return false;
-    if (!strcmp(current_step(e)->type, "wait_gone"))
+    if (current_step(e)->type == STEP_WAIT_GONE)
         return deletion_is_missing(e);
     return d->operation_finished || d->operation_failed || change_is_missing(e);
 }
@@ -154,9 +154,9 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
         return;
     if (step_kind(step)->exclusive) {
         run_observed(e, save, d);
-    } else if (!strcmp(step->type, "wait_gone") && deletion_is_missing(e)) {
+    } else if (step->type == STEP_WAIT_GONE && deletion_is_missing(e)) {
         delete_again(e);
-    } else if (!strcmp(step->type, "wait_ready") && d->operation_finished) {
+    } else if (step->type == STEP_WAIT_READY && d->operation_finished) {
         operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);
     } else if (d->operation_failed) {
         operation_finish(e, save, e->op, OPERATION_FAILED, cluster_failed_problem(e));

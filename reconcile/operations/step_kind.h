@@ -7,7 +7,6 @@
 enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_FOREIGN };
 
 struct step_kind {
-    const char *type;
     enum upstream_op op;
     bool waits;      /* sends nothing: ends by an observation */
     bool idempotent; /* may be sent again without looking */

@@ -1,5 +1,5 @@
 /* The kinds of steps: what each calls, what Cleura's answers mean for it, when it is over. Loop thread. */
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -229,105 +229,76 @@ static void ca_ended(struct entity *e, const struct operation_step *step)
 
 /* ---- the table ---- */
 
-static const struct step_kind kinds[] = {
-    {.type = "bootstrap",
-     .op = UPSTREAM_BOOTSTRAP,
-     .idempotent = true, /* CL-16: repeating is harmless */
-     .is_needless = bootstrap_is_needless,
-     .refused = bootstrap_refused,
-     .accepted = bootstrap_accepted},
-    {.type = "create_shoot",
-     .op = UPSTREAM_CREATE,
-     .refused = create_refused,
-     .accepted = create_accepted,
-     .found = create_found},
-    {.type = "delete_shoot",
-     .op = UPSTREAM_DELETE,
-     .refused = delete_refused,
-     .accepted = delete_accepted,
-     .found = delete_found,
-     .destroys = true,
-     .absent_means_done = true},
-    {.type = "wait_ready", .waits = true},
-    {.type = "wait_gone", .waits = true},
-    {.type = "patch_cluster",
-     .op = UPSTREAM_PATCH,
-     .exclusive = true,
-     .shows_at_once = true,
-     .is_met = change_is_met,
-     .body = change_body},
-    {.type = "update_pool",
-     .op = UPSTREAM_POOL_UPDATE,
-     .exclusive = true,
-     .shows_at_once = true,
-     .is_met = change_is_met,
-     .body = change_body},
-    {.type = "create_pool",
-     .op = UPSTREAM_POOL_CREATE,
-     .exclusive = true,
-     .shows_at_once = true,
-     .is_met = change_is_met,
-     .body = change_body},
-    {.type = "delete_pool",
-     .op = UPSTREAM_POOL_DELETE,
-     .exclusive = true,
-     .shows_at_once = true,
-     .is_met = change_is_met},
+static const struct step_kind kinds[STEP_TYPE_MAX_] = {
+    [STEP_BOOTSTRAP] = {.op = UPSTREAM_BOOTSTRAP,
+                        .idempotent = true, /* CL-16: repeating is harmless */
+                        .is_needless = bootstrap_is_needless,
+                        .refused = bootstrap_refused,
+                        .accepted = bootstrap_accepted},
+    [STEP_CREATE_SHOOT] = {.op = UPSTREAM_CREATE,
+                           .refused = create_refused,
+                           .accepted = create_accepted,
+                           .found = create_found},
+    [STEP_DELETE_SHOOT] = {.op = UPSTREAM_DELETE,
+                           .refused = delete_refused,
+                           .accepted = delete_accepted,
+                           .found = delete_found,
+                           .destroys = true,
+                           .absent_means_done = true},
+    [STEP_WAIT_READY] = {.waits = true},
+    [STEP_WAIT_GONE] = {.waits = true},
+    [STEP_PATCH_CLUSTER] = {.op = UPSTREAM_PATCH,
+                            .exclusive = true,
+                            .shows_at_once = true,
+                            .is_met = change_is_met,
+                            .body = change_body},
+    [STEP_UPDATE_POOL] = {.op = UPSTREAM_POOL_UPDATE,
+                          .exclusive = true,
+                          .shows_at_once = true,
+                          .is_met = change_is_met,
+                          .body = change_body},
+    [STEP_CREATE_POOL] = {.op = UPSTREAM_POOL_CREATE,
+                          .exclusive = true,
+                          .shows_at_once = true,
+                          .is_met = change_is_met,
+                          .body = change_body},
+    [STEP_DELETE_POOL] = {.op = UPSTREAM_POOL_DELETE,
+                          .exclusive = true,
+                          .shows_at_once = true,
+                          .is_met = change_is_met},
     /* Asked for twice, an action does nothing the second time, or is refused because the first is under way.
      */
-    {.type = "hibernate",
-     .op = UPSTREAM_HIBERNATE,
-     .exclusive = true,
-     .found = action_found,
-     .is_met = hibernate_is_met,
-     .accepted = hibernate_accepted},
-    {.type = "wake",
-     .op = UPSTREAM_WAKE,
-     .exclusive = true,
-     .found = action_found,
-     .is_met = wake_is_met,
-     .accepted = wake_accepted},
-    {.type = "enable_ha",
-     .op = UPSTREAM_ENABLE_HA,
-     .exclusive = true,
-     .found = action_found,
-     .is_met = ha_is_met},
-    {.type = "reconcile", .op = UPSTREAM_RECONCILE, .exclusive = true, .found = action_found},
-    {.type = "retry", .op = UPSTREAM_RETRY, .exclusive = true, .found = action_found},
-    {.type = "maintain",
-     .op = UPSTREAM_MAINTAIN,
-     .exclusive = true,
-     .found = action_found,
-     .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do */
-    {.type = "rotate_ca",
-     .op = UPSTREAM_ROTATE_CA,
-     .exclusive = true,
-     .accepted = ca_accepted,
-     .ended = ca_ended,
-     .probe = UPSTREAM_CA_STAGE,
-     .probed = ca_probed},
+    [STEP_HIBERNATE] = {.op = UPSTREAM_HIBERNATE,
+                        .exclusive = true,
+                        .found = action_found,
+                        .is_met = hibernate_is_met,
+                        .accepted = hibernate_accepted},
+    [STEP_WAKE] = {.op = UPSTREAM_WAKE,
+                   .exclusive = true,
+                   .found = action_found,
+                   .is_met = wake_is_met,
+                   .accepted = wake_accepted},
+    [STEP_ENABLE_HA] = {.op = UPSTREAM_ENABLE_HA,
+                        .exclusive = true,
+                        .found = action_found,
+                        .is_met = ha_is_met},
+    [STEP_RECONCILE] = {.op = UPSTREAM_RECONCILE, .exclusive = true, .found = action_found},
+    [STEP_RETRY] = {.op = UPSTREAM_RETRY, .exclusive = true, .found = action_found},
+    [STEP_MAINTAIN] = {.op = UPSTREAM_MAINTAIN,
+                       .exclusive = true,
+                       .found = action_found,
+                       .patience_us = MAINTAIN_PATIENCE_S * US_PER_S}, /* it may find nothing to do */
+    [STEP_ROTATE_CA] = {.op = UPSTREAM_ROTATE_CA,
+                        .exclusive = true,
+                        .accepted = ca_accepted,
+                        .ended = ca_ended,
+                        .probe = UPSTREAM_CA_STAGE,
+                        .probed = ca_probed},
 };
-
-static const struct step_kind *find_kind(const struct operation_step *step)
-{
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (!strcmp(kinds[i].type, step->type))
-            return &kinds[i];
-    return NULL;
-}
-
-bool steps_are_known(const struct operation *op)
-{
-    for (unsigned i = 0; i < op->step_count; i++)
-        if (!find_kind(&op->steps[i]))
-            return false;
-    return true;
-}
 
 const struct step_kind *step_kind(const struct operation_step *step)
 {
-    const struct step_kind *kind = find_kind(step);
-    if (!kind)
-        abort(); /* steps are made in plan.c; stored ones were looked at (reconcile.c) */
+    const struct step_kind *kind = &kinds[step->type];
+    assert(kind->waits || upstream_op_is_write(kind->op));
     return kind;
 }

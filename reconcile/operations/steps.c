@@ -93,8 +93,8 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
 void step_lost(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    log_warning("answer lost, reading back", "operation", e->op->id, "step", step->type, "cluster",
-                e->cluster->name, "attempt", LOG_INT(step->attempts));
+    log_warning("answer lost, reading back", "operation", e->op->id, "step", step_type_name(step->type),
+                "cluster", e->cluster->name, "attempt", LOG_INT(step->attempts));
     step->uncertain = true;
     e->tries.absent_reads = 0;
     e->tries.lost_at = 0;
@@ -144,9 +144,10 @@ void step_send_again(struct entity *e)
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
         char since[TIME_TEXT_BYTES];
-        entity_fail_operation(
-            e, problem_new(PROBLEM_UPSTREAM_NO_EFFECT, "%d attempts of %s since %s had no effect at Cleura",
-                           step->attempts, step->type, time_rfc3339(step->started_at, false, since)));
+        entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_NO_EFFECT,
+                                             "%d attempts of %s since %s had no effect at Cleura",
+                                             step->attempts, step_type_name(step->type),
+                                             time_rfc3339(step->started_at, false, since)));
         return;
     }
     step_move(step, STEP_PENDING);

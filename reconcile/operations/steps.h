@@ -14,8 +14,6 @@ bool steps_want(const struct entity *e, const struct decision *d);
 /* Cleura took the step's call, and nothing of it shows: what is told meanwhile, or NULL. The caller owns it.
  */
 char *steps_missing_effect(const struct entity *e);
-/* Whether this version knows each step of a stored operation. */
-bool steps_are_known(const struct operation *op);
 /* The step sends something to Cleura, and has not: the operation can still end without it. */
 bool step_is_unsent(const struct operation_step *step);
 

@@ -66,7 +66,7 @@ static inline struct operation *make_operation(const char *id, wall_us finished_
     op->cluster = mem_strdup("c1");
     op->status = finished_at ? OPERATION_SUCCEEDED : OPERATION_RUNNING;
     op->finished_at = finished_at;
-    (void)operation_add_step(op, "create_shoot", "");
+    (void)operation_add_step(op, STEP_CREATE_SHOOT, "");
     return op;
 }
 

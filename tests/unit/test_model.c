@@ -320,7 +320,7 @@ static void stored_forms_round_trip(void **state)
     (void)snprintf(op->id, sizeof(op->id), "op_1");
     op->type = OPERATION_DELETE;
     op->status = OPERATION_RUNNING;
-    operation_add_step(op, "delete_shoot", "")->status = STEP_SENDING;
+    operation_add_step(op, STEP_DELETE_SHOOT, "")->status = STEP_SENDING;
     op->steps[0].attempts = 2;
     json_t *op_doc CLEANUP_JSON = operation_to_json(op);
     struct operation *op_back = operation_from_json(op_doc);
@@ -468,11 +468,11 @@ static void step_moves_are_those_of_the_table(void **state)
 {
     (void)state;
     unsigned known = 0;
-    for (int from = 0; from < STEP_MAX_; from++)
-        for (int to = 0; to < STEP_MAX_; to++)
+    for (int from = 0; from < STEP_STATUS_MAX_; from++)
+        for (int to = 0; to < STEP_STATUS_MAX_; to++)
             known += step_may_move((enum step_status)from, (enum step_status)to);
     assert_int_equal(known, 13);
-    for (int to = 0; to < STEP_MAX_; to++) {
+    for (int to = 0; to < STEP_STATUS_MAX_; to++) {
         assert_false(step_may_move(STEP_FAILED, (enum step_status)to));
         assert_false(step_may_move(STEP_SKIPPED, (enum step_status)to));
     }
@@ -498,7 +498,7 @@ static void a_move_that_no_table_knows_ends_the_process(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        struct operation_step step = {.type = "create_shoot", .status = STEP_FAILED};
+        struct operation_step step = {.type = STEP_CREATE_SHOOT, .status = STEP_FAILED};
         (void)signal(SIGABRT, SIG_DFL);
         step_move(&step, STEP_DONE);
         _exit(0);

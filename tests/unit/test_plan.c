@@ -122,10 +122,11 @@ static char *first_body(const char *spec_text)
     const struct spec_context context = {.catalog = catalog};
     json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
     const json_t *step = json_array_get(plan, 0);
-    const char *type = json_str(step, "type"), *target = json_str(step, "target");
+    const char *target = json_str(step, "target");
+    int type = step_type_from_name(json_str(step, "type"));
     json_t *want = json_obj(step, "want");
-    assert_false(spec_step_is_met(type, target, want, observed));
-    json_t *body CLEANUP_JSON = spec_step_body(type, target, want, observed, &context);
+    assert_false(spec_step_is_met((enum step_type)type, target, want, observed));
+    json_t *body CLEANUP_JSON = spec_step_body((enum step_type)type, target, want, observed, &context);
     return body ? json_canonical(body) : mem_strdup("none");
 }
 
@@ -195,12 +196,12 @@ static void effects_are_recognised(void **state)
     json_t *observed CLEANUP_JSON = parse(observed_text);
     json_t *floating CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
     json_t *pool CLEANUP_JSON = parse("{\"name\":\"a\",\"maximum\":3,\"image\":null}");
-    assert_true(spec_step_is_met("patch_cluster", "", floating, observed));
-    assert_true(spec_step_is_met("update_pool", "a", pool, observed));
-    assert_false(spec_step_is_met("update_pool", "b", pool, observed));
-    assert_false(spec_step_is_met("create_pool", "c", pool, observed));
-    assert_true(spec_step_is_met("delete_pool", "c", NULL, observed));
-    assert_false(spec_step_is_met("delete_pool", "a", NULL, observed));
+    assert_true(spec_step_is_met(STEP_PATCH_CLUSTER, "", floating, observed));
+    assert_true(spec_step_is_met(STEP_UPDATE_POOL, "a", pool, observed));
+    assert_false(spec_step_is_met(STEP_UPDATE_POOL, "b", pool, observed));
+    assert_false(spec_step_is_met(STEP_CREATE_POOL, "c", pool, observed));
+    assert_true(spec_step_is_met(STEP_DELETE_POOL, "c", NULL, observed));
+    assert_false(spec_step_is_met(STEP_DELETE_POOL, "a", NULL, observed));
 }
 
 /* A pool without a name is the single pool that is there. */

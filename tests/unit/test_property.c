@@ -863,7 +863,7 @@ static void count_steps(const struct view_snapshot *s, const struct effect *e, u
         const struct operation *op = shown->blob->subject;
         for (unsigned n = 0; n < op->step_count; n++) {
             const struct operation_step *step = &op->steps[n];
-            if (strcmp(op->cluster, e->cluster) != 0 || strcmp(step->type, e->step) != 0 ||
+            if (strcmp(op->cluster, e->cluster) != 0 || strcmp(step_type_name(step->type), e->step) != 0 ||
                 strcmp(step->target, e->target) != 0 || !step->attempts)
                 continue;
             ++*ret_sent;
@@ -900,7 +900,7 @@ static void check_end(struct property *p)
         for (unsigned n = 0; n < op->step_count; n++) {
             struct effect kind = {{0}, {0}, {0}};
             (void)snprintf(kind.cluster, sizeof(kind.cluster), "%s", op->cluster);
-            memcpy(kind.step, op->steps[n].type, sizeof(kind.step));
+            (void)snprintf(kind.step, sizeof(kind.step), "%s", step_type_name(op->steps[n].type));
             memcpy(kind.target, op->steps[n].target, sizeof(kind.target));
             if (strncmp(kind.step, "wait_", 5) != 0 && strcmp(kind.step, "bootstrap") != 0)
                 check_effects(p, s, &kind);

@@ -101,7 +101,7 @@ static void ht51_a_trace_is_stored_with_its_operation(void **state)
     (void)state;
     struct operation *op = operation_new();
     memcpy(op->id, "op_1", 5);
-    (void)operation_add_step(op, "create_shoot", "");
+    (void)operation_add_step(op, STEP_CREATE_SHOOT, "");
     assert_true(trace_parse("00-" ID "-" PARENT "-03", &op->trace));
     json_t *doc = operation_to_json(op);
     assert_string_equal(json_str(doc, "trace"), ID "-03");
