@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 #include "view/render.h"
 
 static const char *const names[UPSTREAM_OP_MAX_] = {

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "model/spec.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 /* Each step tells what to send, and an empty plan means that nothing differs. */
 static void check_plan(const json_t *spec, const json_t *observed, const struct spec_context *context)

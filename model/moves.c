@@ -11,7 +11,7 @@ struct move {
 };
 
 static const struct move operation_moves[] = {
-    {OPERATION_PENDING, OPERATION_RUNNING, "its first call is about to be made"},
+    {OPERATION_PENDING, OPERATION_RUNNING, "its first call is about to be made, or not needed"},
     {OPERATION_PENDING, OPERATION_SUCCEEDED, "nothing is left to do"},
     {OPERATION_PENDING, OPERATION_FAILED, "it became impossible"},
     {OPERATION_PENDING, OPERATION_CANCELLED, "cancelled or replaced"},
@@ -23,16 +23,16 @@ static const struct move operation_moves[] = {
 static const struct move step_moves[] = {
     {STEP_PENDING, STEP_SENDING, "its call is about to be made"},
     {STEP_PENDING, STEP_WAITING, "it only waits for Cleura"},
-    {STEP_PENDING, STEP_DONE, "a look shows its effect, or nothing to delete"},
+    {STEP_PENDING, STEP_DONE, "a look shows its effect, or nothing to delete; its operation succeeded"},
     {STEP_PENDING, STEP_SKIPPED, "nothing is to be done, or its operation ended first"},
-    {STEP_PENDING, STEP_FAILED, "its operation failed after an attempt"},
+    {STEP_PENDING, STEP_FAILED, "its operation failed or was cancelled after an attempt"},
     {STEP_SENDING, STEP_PENDING, "the call did not leave, Cleura is busy, or it had no effect"},
     {STEP_SENDING, STEP_WAITING, "accepted, and a run begins"},
-    {STEP_SENDING, STEP_DONE, "accepted, and that is all"},
-    {STEP_SENDING, STEP_FAILED, "its operation failed"},
+    {STEP_SENDING, STEP_DONE, "accepted, and that is all, or its operation succeeded"},
+    {STEP_SENDING, STEP_FAILED, "its operation failed or was cancelled"},
     {STEP_WAITING, STEP_DONE, "the run is over and its effect shows"},
     {STEP_WAITING, STEP_PENDING, "no effect shows: asked for again"},
-    {STEP_WAITING, STEP_FAILED, "its operation failed"},
+    {STEP_WAITING, STEP_FAILED, "its operation failed or was cancelled"},
     {STEP_DONE, STEP_PENDING, "a deletion that was accepted does not show: asked for again"},
 };
 
@@ -79,10 +79,10 @@ void operation_move(struct operation *op, enum operation_status to)
     op->status = to;
 }
 
-void step_move(struct operation_step *step, enum step_status to)
+void step_move(const struct operation *op, struct operation_step *step, enum step_status to)
 {
     if (!step_may_move(step->status, to))
-        impossible("step", step_type_name(step->type), step_status_name(step->status), step_status_name(to));
+        impossible(step_type_name(step->type), op->id, step_status_name(step->status), step_status_name(to));
     step->status = to;
 }
 

@@ -11,7 +11,8 @@
 
 /* A move that is not in its table ends the process: what was believed of the state is wrong. */
 void operation_move(struct operation *op, enum operation_status to);
-void step_move(struct operation_step *step, enum step_status to);
+/* `step` is one of the steps of `op`. */
+void step_move(const struct operation *op, struct operation_step *step, enum step_status to);
 void delivery_move(struct delivery *delivery, enum delivery_status to);
 
 /* Whether the tables know the move. */

@@ -255,7 +255,7 @@ static void attach_operations(struct reconcile *r)
         bool current = !strcmp(entry->id, e->cluster->operation_id);
         if (current) {
             e->op = operation_copy(entry->op);
-            e->op_end_saved = !open;
+            e->saves.operation_ended = !open;
         } else if (open) {
             entity_queue_push(e, operation_copy(entry->op));
         }
@@ -445,8 +445,8 @@ static void halt(struct reconcile *r)
         refuse_waiters(&p->fresh_failed);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
-        loop_timer_clear(r->o.loop, &e->retry);
-        upstream_cancel(&e->call); /* a write that was sent is settled by reading back after the start */
+        loop_timer_clear(r->o.loop, &e->step.retry);
+        upstream_cancel(&e->step.call); /* a write that was sent is settled by reading back after the start */
     }
     for (size_t i = 0; i < r->account_count; i++) {
         refuse_waiters(&r->accounts[i].login_waiters);

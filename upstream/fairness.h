@@ -12,7 +12,7 @@
  * What is submitted after K has a later turn, and at K at most Q calls are ahead, so while the lane works the
  * call is sent by t + 32 s + k * S + Q * D. (A call that is repeated with a new token or at another endpoint
  * goes first, once each; so does a write right after the read that it is based on. A call marked as a retry
- * waits for its budget besides: upstream/budget.h.)
+ * waits for its budget besides: upstream/account/budget.h.)
  *
  * Times are monotonic microseconds. Owner: the loop thread. Nothing here fails.
  */

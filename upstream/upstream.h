@@ -3,7 +3,7 @@
  *
  * An account is one login; its lane sends its calls one at a time (max_in_flight), spaced, by priority with
  * aging. Tokens are this folder's business: a call is sent with a valid token, renewed once when Cleura
- * rejects it, and its caller only learns how it ended, in one of a few classes (upstream/classify.c).
+ * rejects it, and its caller only learns how it ended, in one of a few classes (upstream/wire/classify.c).
  */
 #ifndef UPSTREAM_UPSTREAM_H
 #define UPSTREAM_UPSTREAM_H

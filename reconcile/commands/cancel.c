@@ -57,7 +57,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
     mem_set_str(&op->cancelled_by, cmd->token_name);
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
-    e->unsettled++;
+    e->saves.asked_for++;
     if (e->cluster->shoot)
         assess_settle(e, save);
     save_entity(save, e);
@@ -73,13 +73,13 @@ static void cancel_current(struct entity *e, struct command *cmd)
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     mem_set_str(&e->op->cancelled_by, cmd->token_name);
     mem_set_str(&e->op->message, "Cancelling");
-    e->unsettled++;
+    e->saves.asked_for++;
     save_entity(save, e);
     prepare(cmd, e->op);
     command_keep(save, cmd);
     save_submit(save, false);
-    if (!e->reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
-        loop_timer_clear(e->r->o.loop, &e->retry); /* nothing is tried again */
+    if (!e->step.reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))
+        loop_timer_clear(e->r->o.loop, &e->step.retry); /* nothing is tried again */
 }
 
 static void cancel(struct entity *e, struct command *cmd, const struct operation *op)

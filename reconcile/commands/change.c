@@ -79,7 +79,7 @@ static void settle_desired(struct entity *e, struct command *cmd, const json_t *
     }
     take_desired(e, cmd, body);
     c->generation++;
-    e->unsettled++;
+    e->saves.asked_for++;
     struct save *save = save_answer(e->r, on_put_saved, cmd);
     if (c->shoot)
         assess_settle(e, save);

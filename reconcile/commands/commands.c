@@ -66,8 +66,8 @@ struct entity *command_settled(struct save *save)
 {
     struct entity *e;
     HASH_FIND_STR(save->r->entities, save->key, e);
-    if (e && e->unsettled)
-        e->unsettled--;
+    if (e && e->saves.asked_for)
+        e->saves.asked_for--;
     return e;
 }
 
@@ -83,7 +83,7 @@ static void on_barrier_passed(struct save *save)
  */
 bool command_wait_until_settled(struct entity *e, struct command *cmd)
 {
-    if (!e || !e->unsettled)
+    if (!e || !e->saves.asked_for)
         return false;
     save_submit(save_answer(e->r, on_barrier_passed, cmd), false);
     return true;
@@ -158,7 +158,7 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
              "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
-    e->unsettled++;
+    e->saves.asked_for++;
     c->generation++;
     queue_supersede(e, save, op);
     if (entity_has_open_operation(e) || e->queued) {

@@ -29,7 +29,7 @@ static void on_create_saved(struct save *save)
         return;
     }
     reply_prepared(e->r, cmd);
-    e->committing = false;
+    e->saves.first = false;
     steps_advance(e);
 }
 
@@ -63,8 +63,8 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     plan_create(e, op);
     log_info("create accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
              cmd->request_id, "by", cmd->token_name);
-    e->committing = true; /* nothing is sent before the answer's promise is durable */
-    e->unsettled++;
+    e->saves.first = true;
+    e->saves.asked_for++;
     struct save *save = save_answer(r, on_create_saved, cmd);
     save_entity(save, e);
     reply_prepare_cluster(cmd, 202, e, op);
@@ -75,8 +75,8 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
 /* A cluster that was never made at Cleura may be asked for again; its failed record gives way. */
 bool create_is_leftover(const struct entity *e)
 {
-    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !e->committing &&
-           !e->call.active && e->cluster->phase == PHASE_FAILED;
+    return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !entity_is_committing(e) &&
+           !e->step.call.active && e->cluster->phase == PHASE_FAILED;
 }
 
 static void replace_leftover(struct entity *e)

@@ -33,15 +33,15 @@ static bool deletion_was_taken(const struct entity *e)
 static int64_t left_us(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);
-    if (e->absent_read_at)
-        e->absent_us += now - e->absent_read_at;
-    e->absent_read_at = now;
-    return e->r->o.config->polling.absent_for_us - e->absent_us;
+    if (e->absence.read_at)
+        e->absence.confirmed_us += now - e->absence.read_at;
+    e->absence.read_at = now;
+    return e->r->o.config->polling.absent_for_us - e->absence.confirmed_us;
 }
 
 void absence_unread(struct entity *e)
 {
-    e->absent_read_at = 0;
+    e->absence.read_at = 0;
 }
 
 static void begin_absence(struct entity *e)
@@ -74,11 +74,11 @@ void absence_noted(struct entity *e)
         entity_gone(e);
         return;
     }
-    if (!ours && !e->missing_in_list) {
+    if (!ours && !e->absence.missing_in_list) {
         e->project->discovery_due =
             env_mono(e->r->env); /* one 404 may be a gateway's: what does a list say? */
-    } else if (++e->tries.absent_reads < ABSENT_READS) {
-        e->confirm_absent = true;
+    } else if (++e->step.tries.absent_reads < ABSENT_READS) {
+        e->absence.read_alone = true;
     } else {
         if (!c->absent_since && !ours && !runs)
             begin_absence(e);
@@ -87,7 +87,7 @@ void absence_noted(struct entity *e)
             entity_gone(e);
             return;
         }
-        e->confirm_absent = true;
+        e->absence.read_alone = true;
         again = schedule_interval(e) < left ? schedule_interval(e) : left;
     }
     schedule_soon(e, again);

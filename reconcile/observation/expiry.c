@@ -59,7 +59,7 @@ static void look_at(void *ctx, const struct version_in_use *v)
 static bool tell_what_expires(struct entity *e, const json_t *catalog)
 {
     struct cluster *c = e->cluster;
-    if (!c->shoot || c->deleted || e->committing)
+    if (!c->shoot || c->deleted || entity_is_committing(e))
         return false;
     json_t *told CLEANUP_JSON = json_object();
     struct look look = {.e = e, .told = told};

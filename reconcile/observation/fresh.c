@@ -106,7 +106,7 @@ const char *fresh_take_up(struct project *p)
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
-    return e && (e->committing || e->call.active);
+    return e && (entity_is_committing(e) || e->step.call.active);
 }
 
 void fresh_answer(struct project *p, bool ok)

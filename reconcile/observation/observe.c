@@ -95,9 +95,9 @@ static bool is_another(const struct cluster *c, const struct shoot *seen)
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
 {
-    bool before =
-        seen->operation_at ? seen->operation_at < e->newest_at : !seen->has_operation && e->newest_at;
-    return before && env_mono(e->r->env) - e->newest_since < OBSERVE_LAG_S * US_PER_S;
+    bool before = seen->operation_at ? seen->operation_at < e->seen.newest_at
+                                     : !seen->has_operation && e->seen.newest_at;
+    return before && env_mono(e->r->env) - e->seen.newest_since < OBSERVE_LAG_S * US_PER_S;
 }
 
 /*
@@ -107,7 +107,7 @@ static bool is_older(const struct entity *e, const struct shoot *seen)
 static void observe_another(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    if (shoot_is_being_deleted(seen) || is_older(e, seen) || ++e->other_reads < ABSENT_READS)
+    if (shoot_is_being_deleted(seen) || is_older(e, seen) || ++e->seen.other_uid_reads < ABSENT_READS)
         return;
     log_warning("another cluster has this name now", "project", c->project, "cluster", c->name);
     entity_gone(e);
@@ -116,7 +116,7 @@ static void observe_another(struct entity *e, const struct shoot *seen)
 /* What of an answer counts, though what it shows does not. */
 static void pass_over(struct entity *e, struct shoot *shoot)
 {
-    e->heard_at = env_wall(e->r->env);
+    e->seen.passed_over_at = env_wall(e->r->env);
     shoot_free(shoot);
 }
 
@@ -147,11 +147,11 @@ void observe(struct entity *e, struct shoot *shoot)
         pass_over(e, shoot);
         return;
     }
-    e->other_reads = 0;
+    e->seen.other_uid_reads = 0;
     enum phase before = c->phase;
     bool was_absent = c->absent_since != 0;
     c->absent_since = 0;
-    e->absent_us = e->absent_read_at = 0;
+    e->absence.confirmed_us = e->absence.read_at = 0;
     struct decision d = decide(c, shoot, entity_open_type(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
@@ -160,8 +160,8 @@ void observe(struct entity *e, struct shoot *shoot)
     changed |= assess_apply(c, &d);
     shoot_free(c->shoot);
     c->shoot = shoot;
-    if (shoot->operation_at < e->newest_at)
-        e->newest_at = shoot->operation_at; /* believed after all */
+    if (shoot->operation_at < e->seen.newest_at)
+        e->seen.newest_at = shoot->operation_at; /* believed after all */
     entity_note_newest(e, shoot);
     c->observed_at = now;
     c->stale = false;
@@ -170,11 +170,11 @@ void observe(struct entity *e, struct shoot *shoot)
         c->guard_since = 0;
     if (d.operation_finished && !entity_has_open_operation(e))
         c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
-    e->confirm_absent = false;
-    e->missing_in_list = false;
-    e->tries.absent_reads = 0;
+    e->absence.read_alone = false;
+    e->absence.missing_in_list = false;
+    e->step.tries.absent_reads = 0;
     changed |= follow_progress(e);
-    e->quiet_polls = changed ? 0 : e->quiet_polls + 1;
+    e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;
     if (!changed && !steps_want(e, &d)) {
         entity_show(e);
         return;
@@ -187,7 +187,7 @@ void observe(struct entity *e, struct shoot *shoot)
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
     steps_observed(e, save, &d);
-    if (was_open && e->op_end_saved)
+    if (was_open && e->saves.operation_ended)
         before = c->phase; /* it ended in a change set of its own, which told */
     if (was_open && !entity_has_open_operation(e))
         assess_again(e);
@@ -202,7 +202,7 @@ void observe(struct entity *e, struct shoot *shoot)
 static bool mark_stale(struct entity *e, int64_t older_than_us)
 {
     struct cluster *c = e->cluster;
-    wall_us heard_at = c->observed_at > e->heard_at ? c->observed_at : e->heard_at;
+    wall_us heard_at = c->observed_at > e->seen.passed_over_at ? c->observed_at : e->seen.passed_over_at;
     if (c->stale || !c->observed_at || env_wall(e->r->env) - heard_at <= older_than_us)
         return false;
     c->stale = true;

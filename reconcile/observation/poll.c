@@ -127,7 +127,7 @@ static void discover(struct project *p, struct shoot *shoot)
 
 static bool is_listed(const struct entity *e)
 {
-    return e->listed_in == e->project->lists;
+    return e->seen.listed_in == e->project->lists;
 }
 
 static bool waits_to_be_gone(const struct entity *e)
@@ -146,8 +146,8 @@ static void suspect_absent(struct project *p, int64_t jitter)
         if (is_listed(e))
             continue;
         if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
-            e->confirm_absent = true;
-            e->missing_in_list = true;
+            e->absence.read_alone = true;
+            e->absence.missing_in_list = true;
             heap_set(&p->due, &e->due, env_mono(p->r->env));
         } else if (heap_contains(&e->due)) {
             schedule_next(e, jitter);
@@ -166,14 +166,14 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
         shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
     else if (!e)
         discover(p, shoot);
-    else if (e->committing || e->call.active)
+    else if (entity_is_committing(e) || e->step.call.active)
         shoot_free(shoot); /* a write about it is under way: this may be from before it */
     else
         observe(e, shoot);
     e = find_in_project(p, name);
     if (!e)
         return;
-    e->listed_in = p->lists;
+    e->seen.listed_in = p->lists;
     schedule_next(e, jitter);
 }
 
@@ -243,7 +243,7 @@ static void single_result(struct project *p, struct upstream_result *result)
     struct entity *e = find_in_project(p, p->poll_name);
     if (!e)
         return;
-    bool idle = !e->call.active && !e->committing;
+    bool idle = !e->step.call.active && !entity_is_committing(e);
     if (result->class == UPSTREAM_ABSENT && idle && (e->cluster->upstream_exists || waits_to_be_gone(e))) {
         absence_noted(e);
         return;
@@ -285,7 +285,7 @@ static struct entity *single_due(struct project *p, mono_us now)
         struct entity *e = CONTAINER_OF(p->due.items[i], struct entity, due);
         if (p->due.items[i]->key > now)
             continue;
-        if (e->confirm_absent)
+        if (e->absence.read_alone)
             return e;
         due++;
         only = e;

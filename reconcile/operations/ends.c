@@ -27,7 +27,10 @@ static void end_steps(struct operation *op)
             continue;
         bool begun = step->attempts > 0 || step->status == STEP_WAITING;
         step->finished_at = begun ? op->finished_at : 0;
-        step_move(step, !begun ? STEP_SKIPPED : op->status == OPERATION_SUCCEEDED ? STEP_DONE : STEP_FAILED);
+        step_move(op, step,
+                  !begun                              ? STEP_SKIPPED
+                  : op->status == OPERATION_SUCCEEDED ? STEP_DONE
+                                                      : STEP_FAILED);
     }
 }
 
@@ -135,7 +138,7 @@ static void on_gone_saved(struct save *save)
         /* Not recorded: it is found to be gone once more. */
         e->cluster->deleted = false;
         e->cluster->departed_at = 0;
-        e->committing = false;
+        e->saves.last = false;
         schedule_soon(e, LOOK_AGAIN_S * US_PER_S);
         return;
     }
@@ -143,7 +146,7 @@ static void on_gone_saved(struct save *save)
         gone_remember(p, e->cluster->shoot);
     if (e->cluster->departed_at)
         departed_add(p, cluster_copy(e->cluster));
-    bool replaced = e->other_reads > 0;
+    bool replaced = e->seen.other_uid_reads > 0;
     entity_remove(e);
     if (replaced)
         schedule_list_soon(p); /* what has its name now */
@@ -155,9 +158,9 @@ static void on_gone_saved(struct save *save)
 static bool may_still_appear(struct entity *e)
 {
     if (e->cluster->upstream_exists || entity_open_type(e) != OPERATION_DELETE ||
-        e->op->steps[0].status == STEP_SKIPPED || ++e->tries.absent_reads >= ABSENT_READS)
+        e->op->steps[0].status == STEP_SKIPPED || ++e->step.tries.absent_reads >= ABSENT_READS)
         return false;
-    e->confirm_absent = true;
+    e->absence.read_alone = true;
     schedule_soon(e, LOOK_AGAIN_S * US_PER_S);
     return true;
 }
@@ -193,7 +196,7 @@ static void end_record(struct entity *e, bool deleting, const char *message)
     struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
     enum phase before = c->phase;
     c->deleted = true;
-    e->committing = true; /* nothing more happens to it */
+    e->saves.last = true;
     schedule_forget(e);
     end_operations(e, save, deleting, message);
     emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, message);
@@ -222,7 +225,7 @@ void entity_disown(struct entity *e)
 
 void entity_gone(struct entity *e)
 {
-    if (e->committing || e->cluster->deleted)
+    if (entity_is_committing(e) || e->cluster->deleted)
         return;
     /* A delete was accepted while something else was under way: that is what happened. */
     if (e->queued && e->queue[0]->type == OPERATION_DELETE)

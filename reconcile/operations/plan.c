@@ -79,10 +79,12 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     if (e->cluster->upstream_exists)
         return;
-    if (!plan_may_have_been_made(e) && op->steps[0].status == STEP_PENDING)
-        step_move(&op->steps[0], STEP_SKIPPED);
-    else if (create_step(e) && !op->body)
+    if (!plan_may_have_been_made(e)) {
+        if (op->steps[0].status == STEP_PENDING)
+            step_move(op, &op->steps[0], STEP_SKIPPED);
+    } else if (create_step(e) && !op->body) {
         op->body = json_deep_copy(e->op->body);
+    }
 }
 
 /* What there will be when the open operations are through: what Cleura shows is what was asked of it. */

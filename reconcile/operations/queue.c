@@ -68,7 +68,7 @@ void queue_promote(struct entity *e)
         plan_delete_after_create(e, op);
     if (entity_has_open_operation(e)) {
         operation_supersede(e, save, e->op, op);
-        e->op_end_saved = true;
+        e->saves.operation_ended = true;
     }
     entity_set_operation(e, op);
     if (op->type == OPERATION_UPDATE && op->status == OPERATION_PENDING && e->cluster->shoot)

@@ -32,9 +32,9 @@ static bool deletion_is_missing(const struct entity *e)
 static void delete_again(struct entity *e)
 {
     log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
-    step_move(current_step(e), STEP_PENDING);
+    step_move(e->op, current_step(e), STEP_PENDING);
     e->op->step_index = 0;
-    step_move(&e->op->steps[0], STEP_PENDING);
+    step_move(e->op, &e->op->steps[0], STEP_PENDING);
     e->op->steps[0].uncertain = false;
 }
 
@@ -81,7 +81,7 @@ static void ask_again(struct entity *e)
                 step_type_name(current_step(e)->type));
     mem_set_str(&e->op->message, message);
     e->cluster->guard_since = 0;
-    e->tries.unmet_since = 0;
+    e->step.tries.unmet_since = 0;
     step_send_again(e);
 }
 
@@ -89,16 +89,16 @@ static void ask_again(struct entity *e)
 static void not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);
-    if (!e->tries.unmet_since)
-        e->tries.unmet_since = now;
-    if (now - e->tries.unmet_since < EFFECT_AGAIN_S * US_PER_S)
+    if (!e->step.tries.unmet_since)
+        e->step.tries.unmet_since = now;
+    if (now - e->step.tries.unmet_since < EFFECT_AGAIN_S * US_PER_S)
         return;
     ask_again(e);
 }
 
 static void on_confirmed(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct operation_step *step = current_step(e);
     bool effect, complete;
     if (result->class != UPSTREAM_OK) {
@@ -123,9 +123,9 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (change_is_missing(e)) {
         ask_again(e);
     } else if (!d->operation_finished) {
-        e->tries.unmet_since = 0;
+        e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
-        if (!e->call.active && !loop_timer_is_set(&e->retry))
+        if (!e->step.call.active && !loop_timer_is_set(&e->step.retry))
             step_submit(e, kind->probe, on_confirmed);
     } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
         not_met(e);

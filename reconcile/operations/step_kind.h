@@ -67,7 +67,8 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
 void step_send_again(struct entity *e);
 /* Nothing was sent, or a read failed: the step is as it was before, and taken up again later. */
 void step_not_sent(struct entity *e, const struct upstream_result *result);
-/* Its run is over, its effect is there already, or nothing is to be done: STEP_DONE or STEP_SKIPPED. */
+/* It is accepted and that is all, its run is over, its effect is there already, or nothing is to be done:
+ * STEP_DONE or STEP_SKIPPED. */
 void step_end(struct entity *e, enum step_status end);
 /* Moves to the first step that is not over; false when there is none left. */
 bool step_find(struct operation *op);

@@ -57,8 +57,8 @@ static void create_refused(struct entity *e, struct operation_step *step,
         return;
     }
     /* An earlier attempt may be why: look before judging. */
-    problem_free(e->refusal);
-    e->refusal = problem;
+    problem_free(e->step.refusal);
+    e->step.refusal = problem;
     step_lost(e);
 }
 
@@ -107,7 +107,7 @@ static void delete_accepted(struct entity *e, const struct upstream_result *resu
     c->guard_seen_at = c->shoot ? c->shoot->operation_at : 0;
     /* Nothing was there to delete; should it appear after all, it is asked for again. */
     e->op->steps[0].uncertain = absent;
-    e->confirm_absent = absent;
+    e->absence.read_alone = absent;
     schedule_soon(e, absent ? 0 : schedule_interval(e) / 2);
 }
 

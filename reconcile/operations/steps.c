@@ -1,17 +1,11 @@
 /*
- * Operations, step by step. A step that calls Cleura goes
- *
- *   pending --intent committed--> sending --answer--> done, or waiting for the end of Cleura's run --> done
- *      ^                            |  \-- refused --> failed
- *      |                            | lost answer, or found so after a restart
- *      +--- read back: no effect ---+--- read back: it had effect --> as if it had been answered
- *
- * so that whatever happens between "sent" and "stored" is settled by looking, never by blind repetition.
- * Every move is in model/moves.c. Whatever changes or destroys a shoot is sent only after a look: the shoot
- * is read, and it is the one that is meant, by its uid. From that answer until the call leaves the lane at
- * most LOOK_WINDOW_S pass, a few milliseconds as a rule; what takes longer looks again. Changes and actions
- * are exclusive besides: they are sent only while Cleura is idle, and a 409 because it is not sends them back
- * to waiting. Loop thread.
+ * Operations, step by step; the moves of a step are in model/moves.c. That a call is about to be made is
+ * stored first. Whatever happens between "sent" and "stored" is settled by reading the shoot, never by blind
+ * repetition: what had effect counts as answered, what had none is sent again. Whatever changes or destroys a
+ * shoot is sent only after a look: the shoot is read, and it is the one that is meant, by its uid. From that
+ * answer until the call leaves the lane at most LOOK_WINDOW_S pass, a few milliseconds as a rule; what takes
+ * longer looks again. Changes and actions are exclusive besides: they are sent only while Cleura is idle, and
+ * a 409 because it is not sends them back to waiting. Loop thread.
  */
 #include "reconcile/operations/steps.h"
 
@@ -55,12 +49,12 @@ enum {
 static void try_again(struct entity *e, int64_t at_least_us)
 {
     int64_t cap = BACK_OFF_CAP_S * US_PER_S;
-    int64_t ceiling = BACK_OFF_BASE_MS * US_PER_MS << (e->tries.retries < 8 ? e->tries.retries : 8);
+    int64_t ceiling = BACK_OFF_BASE_MS * US_PER_MS << (e->step.tries.retries < 8 ? e->step.tries.retries : 8);
     int64_t wait = (int64_t)env_random_below(e->r->env, (uint64_t)(ceiling < cap ? ceiling : cap));
-    e->tries.retries++;
+    e->step.tries.retries++;
     if (e->op->cancelled_by && step_is_unsent(current_step(e)))
         at_least_us = wait = 0;
-    loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + at_least_us + wait);
+    loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + at_least_us + wait);
 }
 
 /* Says what the operation waits for; stored when it is news. */
@@ -78,12 +72,12 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
     char *message CLEANUP_FREE = mem_printf("Waiting: %s", problem->detail);
-    if (result->unexplained && ++e->tries.unexplained > UNEXPLAINED_MAX) {
+    if (result->unexplained && ++e->step.tries.unexplained > UNEXPLAINED_MAX) {
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_FORBIDDEN, "%s", problem->detail));
         return;
     }
-    if (!e->reading_back && step->status == STEP_SENDING) {
-        step_move(step, STEP_PENDING);
+    if (!e->step.reading_back && step->status == STEP_SENDING) {
+        step_move(e->op, step, STEP_PENDING);
         step->attempts--;
     }
     tell(e, message);
@@ -96,8 +90,8 @@ void step_lost(struct entity *e)
     log_warning("answer lost, reading back", "operation", e->op->id, "step", step_type_name(step->type),
                 "cluster", e->cluster->name, "attempt", LOG_INT(step->attempts));
     step->uncertain = true;
-    e->tries.absent_reads = 0;
-    e->tries.lost_at = 0;
+    e->step.tries.absent_reads = 0;
+    e->step.tries.lost_at = 0;
     entity_store(e);
     try_again(e, 0);
 }
@@ -122,11 +116,11 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     char *message CLEANUP_FREE =
         mem_printf("Waiting: Cleura is busy with the cluster: %s", result->message ? result->message : "409");
-    step_move(step, STEP_PENDING);
+    step_move(e->op, step, STEP_PENDING);
     step->attempts--;
-    e->looked_at = 0;
+    e->step.looked_at = 0;
     bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
-    if (counts && ++e->tries.conflicts > CONFLICTS_MAX) {
+    if (counts && ++e->step.tries.conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
         return;
     }
@@ -138,8 +132,8 @@ void step_send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     bool long_enough = is_overdue_for(e, STEP_BUDGET_S);
-    if (e->refusal) {
-        entity_fail_operation(e, TAKE_PTR(e->refusal));
+    if (e->step.refusal) {
+        entity_fail_operation(e, TAKE_PTR(e->step.refusal));
         return;
     }
     if (step->attempts >= STEP_MAX_ATTEMPTS && long_enough) {
@@ -150,10 +144,10 @@ void step_send_again(struct entity *e)
                                              time_rfc3339(step->started_at, false, since)));
         return;
     }
-    step_move(step, STEP_PENDING);
+    step_move(e->op, step, STEP_PENDING);
     step->uncertain = false;
     step->accepted_at = 0;
-    e->looked_at = 0;
+    e->step.looked_at = 0;
     try_again(e, 0);
 }
 
@@ -170,34 +164,34 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
     const struct project *p = e->project;
     const bool looked = upstream_op_is_write(op) && needs_look(step_kind(current_step(e)));
     assert(op == step_kind(current_step(e))->probe || op == UPSTREAM_GET || upstream_op_is_write(op));
-    assert(!looked || (e->looked_at && shoot_has_uid(e->cluster->shoot)));
-    e->call.op = op;
-    e->call.region = p->config->region;
-    e->call.project_id = p->config->project_id;
-    e->call.name = e->cluster->name;
-    e->call.item = current_step(e)->target;
-    e->call.body = e->call_body ? e->call_body : e->op->body;
-    e->call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
-    e->call.next = looked;
-    e->call.deadline =
-        looked ? e->looked_at + LOOK_WINDOW_S * US_PER_S : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
+    assert(!looked || (e->step.looked_at && shoot_has_uid(e->cluster->shoot)));
+    e->step.call.op = op;
+    e->step.call.region = p->config->region;
+    e->step.call.project_id = p->config->project_id;
+    e->step.call.name = e->cluster->name;
+    e->step.call.item = current_step(e)->target;
+    e->step.call.body = e->step.body ? e->step.body : e->op->body;
+    e->step.call.priority = e->op->step_index == 0 ? LANE_USER_WRITE : LANE_OPERATION;
+    e->step.call.next = looked;
+    e->step.call.deadline = looked ? e->step.looked_at + LOOK_WINDOW_S * US_PER_S
+                                   : env_mono(e->r->env) + STEP_DEADLINE_S * US_PER_S;
     if (looked)
-        e->looked_at = 0; /* one look, one call */
+        e->step.looked_at = 0; /* one look, one call */
     /* A write that is sent again; what was never sent before is none, nor is a read. */
-    e->call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
-    e->call.on_done = on_done;
-    upstream_call_for(&e->call, &e->op->trace, e->op->request_id);
-    upstream_submit(project_lane(p), &e->call);
+    e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
+    e->step.call.on_done = on_done;
+    upstream_call_for(&e->step.call, &e->op->trace, e->op->request_id);
+    upstream_submit(project_lane(p), &e->step.call);
 }
 
 void step_end(struct entity *e, enum step_status end)
 {
     struct operation_step *step = current_step(e);
-    step_move(step, end);
+    step_move(e->op, step, end);
     step->finished_at = env_wall(e->r->env);
     if (step_kind(step)->ended)
         step_kind(step)->ended(e, step);
-    e->tries = (struct step_tries){0};
+    e->step.tries = (struct step_tries){0};
 }
 
 /* The step's run at Cleura begins: until something newer is seen, what is shown is from before it. */
@@ -206,14 +200,13 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     struct cluster *c = e->cluster;
     const struct step_kind *kind = step_kind(current_step(e));
     c->guard_since = env_wall(e->r->env);
-    step_move(current_step(e), STEP_WAITING);
-    e->tries = (struct step_tries){0};
+    step_move(e->op, current_step(e), STEP_WAITING);
+    e->step.tries = (struct step_tries){0};
     current_step(e)->accepted_at = c->guard_since;
-    current_step(e)->finished_at = 0;
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
     /* An answer that tells no uid, or another one, must not make us forget which shoot is meant. */
     bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
-    if (same && !e->reading_back) {
+    if (same && !e->step.reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
@@ -243,14 +236,14 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     if (!kind->exclusive)
         step_end(e, STEP_DONE);
     step->uncertain = false;
-    problem_free(e->refusal);
-    e->refusal = NULL;
+    problem_free(e->step.refusal);
+    e->step.refusal = NULL;
     mem_set_str(&e->op->message, "Accepted by Cleura");
     if (kind->accepted)
         kind->accepted(e, result, save);
     if (kind->exclusive)
         begin_run(e, result, save);
-    e->reading_back = false;
+    e->step.reading_back = false;
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);
@@ -266,13 +259,13 @@ static void refused(struct entity *e, const struct upstream_result *result)
     } else if (result->class == UPSTREAM_CONFLICT) {
         step_busy(e, result);
     } else if (step->attempts > 1 && !kind->idempotent) {
-        problem_free(e->refusal);
-        e->refusal = upstream_problem(result);
+        problem_free(e->step.refusal);
+        e->step.refusal = upstream_problem(result);
         step_lost(e);
     } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
         /* Gone already, or a gateway's 404: looking tells, and a second one is believed. */
-        step_move(step, STEP_PENDING);
-        e->looked_at = 0;
+        step_move(e->op, step, STEP_PENDING);
+        e->step.looked_at = 0;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_ABSENT) {
         entity_fail_operation(e, problem_new(PROBLEM_UPSTREAM_REFUSED, "Cleura: not found: %s",
@@ -284,10 +277,10 @@ static void refused(struct entity *e, const struct upstream_result *result)
 
 static void on_answer(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
-    json_decref(e->call_body);
-    e->call_body = NULL;
+    json_decref(e->step.body);
+    e->step.body = NULL;
     switch (result->class) {
     case UPSTREAM_OK:
         step_accepted(e, result);
@@ -321,14 +314,16 @@ static void on_intent_saved(struct save *save)
 {
     struct entity *e;
     HASH_FIND_STR(save->r->entities, save->key, e);
-    if (!e || e->cluster->deleted)
+    if (!e)
         return;
-    e->committing = false;
+    e->step.storing_intent = false;
+    if (e->cluster->deleted)
+        return;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || save->status != STORE_OK) {
         /* Replaced or cancelled before it was sent, or not durable. */
-        step_move(step, STEP_PENDING);
+        step_move(e->op, step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
             steps_advance(e);
@@ -336,8 +331,8 @@ static void on_intent_saved(struct save *save)
             try_again(e, 0);
         return;
     }
-    json_decref(e->call_body);
-    e->call_body = kind->body ? kind->body(e, step) : NULL;
+    json_decref(e->step.body);
+    e->step.body = kind->body ? kind->body(e, step) : NULL;
     step_submit(e, kind->op, on_answer);
 }
 
@@ -347,13 +342,13 @@ static void begin_call(struct entity *e)
     struct operation_step *step = current_step(e);
     struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, on_intent_saved, NULL);
-    step_move(step, STEP_SENDING);
+    step_move(e->op, step, STEP_SENDING);
     step->attempts++;
     if (!step->started_at)
         step->started_at = env_wall(e->r->env);
     if (step_kind(step)->exclusive) /* it was just seen idle */
         c->guard_seen_at = c->shoot->operation_at;
-    e->committing = true;
+    e->step.storing_intent = true;
     operation_begins(e, save);
     save_entity(save, e);
     save_submit(save, false);
@@ -382,9 +377,9 @@ static bool may_show_later(struct entity *e)
     mono_us now = env_mono(e->r->env);
     if (!kind->exclusive || kind->shows_at_once || kind->probed)
         return false;
-    if (!e->tries.lost_at)
-        e->tries.lost_at = now;
-    return now - e->tries.lost_at < GUARD_BLIND_US;
+    if (!e->step.tries.lost_at)
+        e->step.tries.lost_at = now;
+    return now - e->step.tries.lost_at < GUARD_BLIND_US;
 }
 
 static void on_found(struct entity *e, enum finding finding, const struct upstream_result *result)
@@ -395,14 +390,14 @@ static void on_found(struct entity *e, enum finding finding, const struct upstre
         break;
     case FOUND_NO_EFFECT:
         if (may_show_later(e)) {
-            loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+            loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
             break;
         }
-        e->reading_back = false;
+        e->step.reading_back = false;
         step_send_again(e);
         break;
     case FOUND_FOREIGN:
-        e->reading_back = false;
+        e->step.reading_back = false;
         current_step(e)->uncertain = false;
         entity_fail_operation(
             e, problem_new(PROBLEM_NAME_TAKEN, "a cluster of this name exists already and is not ours"));
@@ -412,22 +407,22 @@ static void on_found(struct entity *e, enum finding finding, const struct upstre
 
 static void on_read_back(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
         e->r->reactions.sighted(e, shoot_copy(result->shoot)); /* counts how often, until it is believed */
-        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
-        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK) {
         on_found(e, finding_of(e, kind, result), result);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
-    } else if (result->class == UPSTREAM_ABSENT && ++e->tries.absent_reads >= ABSENT_READS) {
-        e->reading_back = false;
+    } else if (result->class == UPSTREAM_ABSENT && ++e->step.tries.absent_reads >= ABSENT_READS) {
+        e->step.reading_back = false;
         step_send_again(e);
     } else if (result->class == UPSTREAM_ABSENT) {
-        loop_timer_set(e->r->o.loop, &e->retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else {
         step_not_sent(e, result);
     }
@@ -436,7 +431,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
 static void read_back(struct entity *e)
 {
     const struct step_kind *kind = step_kind(current_step(e));
-    e->reading_back = true;
+    e->step.reading_back = true;
     step_submit(e, kind->probed ? kind->probe : UPSTREAM_GET, on_read_back);
 }
 
@@ -446,13 +441,13 @@ static void read_back(struct entity *e)
 static void take_look(struct entity *e, const struct shoot *shoot)
 {
     wall_us before = e->cluster->observed_at;
-    e->looked_at = env_mono(e->r->env);
+    e->step.looked_at = env_mono(e->r->env);
     e->r->reactions.sighted(e, shoot_copy(shoot));
     if (e->cluster->observed_at != before) {
         steps_advance(e);
         return;
     }
-    e->looked_at = 0;
+    e->step.looked_at = 0;
     if (e->cluster->deleted)
         return;
     if (!shoot_has_uid(shoot))
@@ -467,7 +462,7 @@ static void take_look(struct entity *e, const struct shoot *shoot)
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
-    if (gone_is_known(e->project, shoot) || ++e->other_reads < ABSENT_READS)
+    if (gone_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     else
         entity_disown(e);
@@ -475,10 +470,10 @@ static void check_foreign(struct entity *e, const struct shoot *shoot)
 
 static void on_looked(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct entity *e = CONTAINER_OF(call, struct entity, call);
+    struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
     if (result->class == UPSTREAM_OK)
-        e->tries.unexplained = 0;
+        e->step.tries.unexplained = 0;
     if (result->class == UPSTREAM_OK && kind->destroys && !e->cluster->upstream_exists &&
         !plan_may_be_ours(e, result->shoot)) {
         check_foreign(e, result->shoot);
@@ -533,13 +528,14 @@ static void begin_exclusive(struct entity *e)
 
 static void begin_after_look(struct entity *e)
 {
-    const bool fresh = e->looked_at && env_mono(e->r->env) - e->looked_at <= LOOK_FRESH_S * US_PER_S;
+    const bool fresh =
+        e->step.looked_at && env_mono(e->r->env) - e->step.looked_at <= LOOK_FRESH_S * US_PER_S;
     if (!fresh) {
         step_submit(e, UPSTREAM_GET, on_looked);
     } else if (!shoot_has_uid(e->cluster->shoot)) {
         tell(e, "Waiting: Cleura does not tell the uid of the cluster");
         try_again(e, BUSY_WAIT_S * US_PER_S);
-        e->looked_at = 0;
+        e->step.looked_at = 0;
     } else if (step_kind(current_step(e))->exclusive) {
         begin_exclusive(e);
     } else {
@@ -552,7 +548,7 @@ static void begin_after_look(struct entity *e)
 static void begin_waiting(struct entity *e, struct operation_step *step)
 {
     bool nothing_upstream = e->op->type == OPERATION_DELETE && e->op->steps[0].status == STEP_SKIPPED;
-    step_move(step, STEP_WAITING);
+    step_move(e->op, step, STEP_WAITING);
     step->started_at = env_wall(e->r->env);
     if (nothing_upstream) {
         entity_gone(e);
@@ -588,7 +584,7 @@ static void skip_needless(struct entity *e)
         const struct step_kind *kind = step_kind(step);
         if (step->status != STEP_PENDING || !kind->is_needless || !kind->is_needless(e))
             return;
-        step_move(step, STEP_SKIPPED);
+        step_move(e->op, step, STEP_SKIPPED);
     }
 }
 
@@ -610,11 +606,12 @@ bool step_is_unsent(const struct operation_step *step)
 
 void steps_advance(struct entity *e)
 {
-    if (e->r->stopping || e->project->set_aside || e->committing || e->call.active || (!e->op && !e->queued))
+    if (e->r->stopping || e->project->set_aside || entity_is_committing(e) || e->step.call.active ||
+        (!e->op && !e->queued))
         return;
     while (queue_is_due(e))
         queue_promote(e);
-    if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->retry))
+    if (operation_status_is_final(e->op->status) || loop_timer_is_set(&e->step.retry))
         return;
     skip_needless(e);
     if (!step_find(e->op)) {

@@ -29,7 +29,7 @@ struct entity *entity_find(struct reconcile *r, const char *project, const char 
 
 static void on_retry(struct loop_timer *timer)
 {
-    struct entity *e = CONTAINER_OF(timer, struct entity, retry);
+    struct entity *e = CONTAINER_OF(timer, struct entity, step.retry);
     e->r->reactions.advance(e);
 }
 
@@ -40,8 +40,8 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     e->r = r;
     e->project = p;
     e->cluster = c;
-    e->retry.fire = on_retry;
-    e->retry.name = "step";
+    e->step.retry.fire = on_retry;
+    e->step.retry.name = "step";
     if (c->shoot)
         entity_note_newest(e, c->shoot);
     HASH_ADD_STR(r->entities, key, e);
@@ -61,18 +61,18 @@ static void entity_queue_free(struct entity *e)
 void entity_remove(struct entity *e)
 {
     struct reconcile *r = e->r;
-    assert(!e->call.active);
+    assert(!e->step.call.active);
     r->reactions.left(e);
     heap_remove(&e->project->due, &e->due);
     walks_pass(e);
-    loop_timer_clear(r->o.loop, &e->retry);
+    loop_timer_clear(r->o.loop, &e->step.retry);
     view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
     HASH_DEL(r->entities, e);
     list_remove(&e->in_project);
-    problem_free(e->refusal);
+    problem_free(e->step.refusal);
     operation_free(e->op);
     entity_queue_free(e);
-    json_decref(e->call_body);
+    json_decref(e->step.body);
     cluster_free(e->cluster);
     free(e);
 }
@@ -81,14 +81,14 @@ void entity_set_operation(struct entity *e, struct operation *op)
 {
     operation_free(e->op);
     e->op = op;
-    e->op_end_saved = false;
+    e->saves.operation_ended = false;
     /* What was remembered of the old one's step. */
-    e->tries = (struct step_tries){0};
-    e->looked_at = 0;
-    e->reading_back = false;
-    problem_free(e->refusal);
-    e->refusal = NULL;
-    loop_timer_clear(e->r->o.loop, &e->retry);
+    e->step.tries = (struct step_tries){0};
+    e->step.looked_at = 0;
+    e->step.reading_back = false;
+    problem_free(e->step.refusal);
+    e->step.refusal = NULL;
+    loop_timer_clear(e->r->o.loop, &e->step.retry);
     (void)snprintf(e->cluster->operation_id, sizeof(e->cluster->operation_id), "%s", op->id);
 }
 
@@ -102,6 +102,11 @@ struct operation_entry *operation_entry(struct reconcile *r, const char *id)
     struct operation_entry *entry;
     HASH_FIND_STR(r->operations, id, entry);
     return entry;
+}
+
+bool entity_is_committing(const struct entity *e)
+{
+    return e->saves.first || e->saves.last || e->step.storing_intent;
 }
 
 int entity_open_type(const struct entity *e)
@@ -155,10 +160,10 @@ bool entity_is_leaving(const struct entity *e)
 
 void entity_note_newest(struct entity *e, const struct shoot *shoot)
 {
-    if (!shoot->operation_at || shoot->operation_at < e->newest_at)
+    if (!shoot->operation_at || shoot->operation_at < e->seen.newest_at)
         return;
-    e->newest_at = shoot->operation_at;
-    e->newest_since = env_mono(e->r->env);
+    e->seen.newest_at = shoot->operation_at;
+    e->seen.newest_since = env_mono(e->r->env);
 }
 
 void entity_note_expiry(struct entity *e)

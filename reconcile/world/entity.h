@@ -24,6 +24,45 @@ struct step_tries {
     mono_us lost_at;     /* first read back of the current step; 0: none yet */
 };
 
+/* The current step: its call, or the read-back of one whose answer was lost. */
+struct step_run {
+    struct upstream_call call;
+    json_t *body;            /* what the running call sends, when it was made for it */
+    struct loop_timer retry; /* when the step is to be taken up again */
+    struct step_tries tries;
+    bool storing_intent; /* that its call is about to be made: nothing else begins meanwhile */
+    bool reading_back;
+    mono_us looked_at;       /* the shoot was read for it, and is the one meant; 0: it is to be read */
+    struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
+};
+
+/* What Cleura's answers told, beside the shoot itself. */
+struct sightings {
+    wall_us newest_at;        /* newest time of an operation that Cleura told, by its clock */
+    mono_us newest_since;     /* when that was told last */
+    wall_us passed_over_at;   /* last answer about it that did not count; 0: none */
+    int other_uid_reads;      /* consecutive reads that found another uid */
+    unsigned unchanged_polls; /* in a row: the idle interval grows with them */
+    unsigned listed_in;       /* the last list of the project that held it */
+};
+
+/* That Cleura does not show it. */
+struct absence {
+    bool missing_in_list; /* the last list did not hold it */
+    bool read_alone;      /* missing from a list: read it alone before believing it */
+    mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */
+    int64_t confirmed_us; /* for so long reads have confirmed it, one after the other */
+};
+
+/* Its change sets on their way to the store. */
+struct entity_saves {
+    unsigned under_way;
+    unsigned asked_for;   /* changes that callers asked for and that are not durable yet */
+    bool first;           /* the record itself: nothing is sent before the answer's promise is durable */
+    bool last;            /* the record's end: nothing more happens to it */
+    bool operation_ended; /* the final state of `op` is on its way, or there */
+};
+
 struct entity {
     UT_hash_handle hh;
     char key[ENTITY_KEY_BYTES]; /* project/name */
@@ -34,29 +73,11 @@ struct entity {
     struct operation *op;     /* the open one, or the last one until the next; may be NULL */
     struct operation **queue; /* accepted, waiting for their turn; first come first */
     size_t queued;
-    struct heap_item due;      /* in the project's heap */
-    struct upstream_call call; /* of the current step or its read-back */
-    struct step_tries tries;
-    struct loop_timer retry; /* when the step is to be taken up again */
-    json_t *call_body;       /* what the running call sends, when it was made for it */
-    bool op_end_saved;       /* the final state of op is on its way to the store or there */
-    bool reading_back;
-    mono_us
-        looked_at; /* the shoot was read for the current step, and is the one meant; 0: it is to be read */
-    wall_us newest_at;    /* newest time of an operation that Cleura told, by its clock */
-    mono_us newest_since; /* when that was told last */
-    wall_us heard_at;     /* last answer about it that was passed over; 0: none */
-    int other_reads;      /* consecutive reads that found another uid */
-    unsigned quiet_polls; /* observations in a row that changed nothing: the idle interval grows with them */
-    mono_us absent_read_at;  /* last read that confirmed the absence; 0: Cleura could not be read since */
-    int64_t absent_us;       /* for so long reads have confirmed it, one after the other */
-    unsigned listed_in;      /* the last list of the project that held it */
-    bool missing_in_list;    /* the last list did not hold it */
-    struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
-    bool committing;         /* a step's intent is on its way to the store */
-    bool confirm_absent;     /* missing from a list: read it alone before believing it */
-    unsigned saving;         /* change sets about it on their way */
-    unsigned unsettled;      /* changes that callers asked for and that are not durable yet */
+    struct heap_item due; /* in the project's heap */
+    struct step_run step;
+    struct sightings seen;
+    struct absence absence;
+    struct entity_saves saves;
 };
 
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name);
@@ -69,6 +90,9 @@ void entity_set_operation(struct entity *e, struct operation *op);
 bool entity_has_open_operation(const struct entity *e);
 /* The type of the open operation, or -1. */
 int entity_open_type(const struct entity *e);
+/* Its first or last change set, or a step's intent, is on its way to the store: nothing is begun, nothing is
+ * believed of what Cleura shows. */
+bool entity_is_committing(const struct entity *e);
 /* Something moves: it is read often. */
 bool entity_is_active(const struct entity *e);
 /* It is deleted, or a deletion is under way or waits. */

@@ -29,7 +29,7 @@ static const int asleep_from[PHASE_MAX_] = {
 /* The operation that is open, or ends in this change set. */
 static const struct operation *operation_of(const struct entity *e)
 {
-    return e->op && !e->op_end_saved ? e->op : NULL;
+    return e->op && !e->saves.operation_ended ? e->op : NULL;
 }
 
 /* Gardener's type stays Create until the first success (GA-1), also over a retry. */

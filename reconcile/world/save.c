@@ -143,8 +143,8 @@ static void on_committed(struct loop_task *task)
     struct reconcile *r = save->r;
     struct entity *e;
     HASH_FIND_STR(r->entities, save->key, e);
-    if (e && e->saving)
-        e->saving--;
+    if (e && e->saves.under_way)
+        e->saves.under_way--;
     if (save->status == STORE_OK) {
         /* Operations first: a cluster is shown with its operation. */
         for (size_t i = 0; i < save->set->count; i++)
@@ -208,9 +208,9 @@ void save_entity(struct save *save, struct entity *e)
     c->version++;
     c->updated_at = env_wall(save->r->env);
     memcpy(save->key, e->key, sizeof(save->key));
-    if (e->op && !e->op_end_saved) {
+    if (e->op && !e->saves.operation_ended) {
         save_operation(save, e->op);
-        e->op_end_saved = operation_status_is_final(e->op->status);
+        e->saves.operation_ended = operation_status_is_final(e->op->status);
     }
     change_put_cluster(save->set, cluster_copy(c));
 }
@@ -220,7 +220,7 @@ void save_submit(struct save *save, bool droppable)
     struct entity *e;
     HASH_FIND_STR(save->r->entities, save->key, e);
     if (e)
-        e->saving++;
+        e->saves.under_way++;
     save->set->droppable = droppable;
     save->set->on_done = on_written;
     save->set->ctx = save;
@@ -237,7 +237,7 @@ void entity_store(struct entity *e)
 void entity_show(struct entity *e)
 {
     /* A save under way will show it, and must not be overtaken. */
-    if (e->saving)
+    if (e->saves.under_way)
         return;
     entity_note_expiry(e);
     show_cluster(e->r, cluster_copy(e->cluster));

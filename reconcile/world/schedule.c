@@ -12,7 +12,7 @@ int64_t schedule_interval(const struct entity *e)
     int64_t interval = config->polling.active_us;
     if (entity_is_active(e))
         return interval;
-    for (unsigned i = 0; i < e->quiet_polls && interval < config->polling.idle_us; i++)
+    for (unsigned i = 0; i < e->seen.unchanged_polls && interval < config->polling.idle_us; i++)
         interval *= 2;
     return interval < config->polling.idle_us ? interval : config->polling.idle_us;
 }

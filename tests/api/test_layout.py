@@ -35,6 +35,12 @@ ROOMS = {
     "http": {"http/message", "http/connection"},
     "api": set(),
     "api/resources": {"api"},
+    "upstream": set(),
+    "upstream/wire": {"upstream"},
+    "upstream/account": {"upstream", "upstream/wire"},
+    "storage": set(),
+    "storage/sqlite": {"storage"},
+    "storage/fake": {"storage"},
     "reconcile/world": set(),
     "reconcile/answers": {"reconcile/world"},
     "reconcile/operations": {"reconcile/world"},
@@ -152,6 +158,8 @@ def test_rooms_have_an_order():
     ("reconcile/world/entity.c", "reconcile/operations/steps.h"),
     ("reconcile/operations/steps.c", "reconcile/observation/observe.h"),
     ("reconcile/observation/fresh.c", "reconcile/commands/commands.h"),
+    ("upstream/wire/answer.c", "upstream/account/account_private.h"),
+    ("storage/writer.c", "storage/sqlite/sqlite_private.h"),
 ])
 def test_a_planted_breach_is_found(path, name):
     assert list(rooms_breached(path, [name])) and not list(rooms_breached(path, ["base/mem.h", path]))

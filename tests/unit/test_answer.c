@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 #define NOW (INT64_C(1790000000) * US_PER_S) /* 2026-09-21 */
 

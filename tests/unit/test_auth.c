@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "tests/support/account.h"
 #include "tests/support/virtual.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 #include "upstream/upstream.h"
 
 #define OPTIONS  "{\"result\":\"twofactor_options\",\"options\":[\"webauthn\",\"sms\"]}"

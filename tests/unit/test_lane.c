@@ -11,8 +11,8 @@
 #include "base/timefmt.h"
 #include "tests/support/account.h"
 #include "tests/support/virtual.h"
-#include "upstream/breaker.h"
-#include "upstream/budget.h"
+#include "upstream/account/breaker.h"
+#include "upstream/account/budget.h"
 #include "upstream/fairness.h"
 #include "upstream/upstream.h"
 

@@ -477,7 +477,8 @@ static void step_moves_are_those_of_the_table(void **state)
         assert_false(step_may_move(STEP_SKIPPED, (enum step_status)to));
     }
     struct operation_step step = {.status = STEP_PENDING};
-    step_move(&step, STEP_SENDING);
+    struct operation op = {.id = "op_1"};
+    step_move(&op, &step, STEP_SENDING);
     assert_int_equal(step.status, STEP_SENDING);
 }
 
@@ -500,7 +501,8 @@ static void a_move_that_no_table_knows_ends_the_process(void **state)
     if (!child) {
         struct operation_step step = {.type = STEP_CREATE_SHOOT, .status = STEP_FAILED};
         (void)signal(SIGABRT, SIG_DFL);
-        step_move(&step, STEP_DONE);
+        struct operation op = {.id = "op_1"};
+        step_move(&op, &step, STEP_DONE);
         _exit(0);
     }
     int status;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "tests/support/account.h"
 #include "tests/support/virtual.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 #include "upstream/upstream.h"
 
 struct fixture {

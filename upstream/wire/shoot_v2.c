@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 static const struct shoot_words words = {.max_surge = "max_surge",
                                          .operation_at = "last_update_time",

@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "upstream/account_private.h"
+#include "upstream/account/account_private.h"
 
 enum { FRESH_TOKEN_S = 60 };
 

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "upstream/account_private.h"
+#include "upstream/account/account_private.h"
 
 enum { GUARD_LONGEST_S = 660, PERSON_NEEDED_S = 30 };
 

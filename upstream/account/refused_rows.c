@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "upstream/account_private.h"
+#include "upstream/account/account_private.h"
 
 enum { NAMES_MAX = 256, KEY_BYTES = 128 + ROW_NAME_BYTES };
 

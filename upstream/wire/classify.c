@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "base/utf8.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 static const struct {
     const char *name;

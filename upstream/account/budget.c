@@ -1,4 +1,4 @@
-#include "upstream/budget.h"
+#include "upstream/account/budget.h"
 
 enum { TOKEN = 10, FULL = 10 * TOKEN, FLOOR_S = 10 };
 

@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 /* Expands {cloud}, {region}, {project}, {name} and {item}, each percent-encoded. */
 static char *expand_path(const char *template, const struct config_account *account,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 static json_t *member(const json_t *object, const char *snake, const char *camel)
 {

@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 enum { PROGRESS_MAX = 100 };
 

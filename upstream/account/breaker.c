@@ -1,4 +1,4 @@
-#include "upstream/breaker.h"
+#include "upstream/account/breaker.h"
 
 #include <string.h>
 

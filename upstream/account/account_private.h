@@ -3,14 +3,14 @@
  * now), auth.c (with which token), by_hand.c (logins that need a person) and token_file.c (tokens handed
  * over). Loop thread.
  */
-#ifndef UPSTREAM_ACCOUNT_PRIVATE_H
-#define UPSTREAM_ACCOUNT_PRIVATE_H
+#ifndef UPSTREAM_ACCOUNT_ACCOUNT_PRIVATE_H
+#define UPSTREAM_ACCOUNT_ACCOUNT_PRIVATE_H
 
 #include "base/list.h"
-#include "upstream/breaker.h"
-#include "upstream/budget.h"
+#include "upstream/account/breaker.h"
+#include "upstream/account/budget.h"
 #include "upstream/fairness.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 #include "upstream/upstream.h"
 
 enum auth_phase { AUTH_IDLE, AUTH_VALIDATING, AUTH_LOGGING_IN, AUTH_ASKING_CODE, AUTH_CHECKING_CODE };

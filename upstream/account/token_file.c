@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/secret_file.h"
-#include "upstream/account_private.h"
+#include "upstream/account/account_private.h"
 
 enum { LOOK_EVERY_S = 1 };
 

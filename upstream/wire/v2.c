@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 static bool decode_profiles(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "model/kubeconfig_file.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 enum { LONGEST_LIFE_S = 366 * 24 * 3600 };
 

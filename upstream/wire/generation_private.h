@@ -3,8 +3,8 @@
  * and v2; everything else in upstream/ is the same for both. Pure functions: what an answer says is read on
  * the worker, the rest happens on the loop.
  */
-#ifndef UPSTREAM_GENERATION_PRIVATE_H
-#define UPSTREAM_GENERATION_PRIVATE_H
+#ifndef UPSTREAM_WIRE_GENERATION_PRIVATE_H
+#define UPSTREAM_WIRE_GENERATION_PRIVATE_H
 
 #include "base/json_scan.h"
 #include "upstream/upstream.h"

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 bool decode_ca_stage(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {

@@ -11,8 +11,8 @@
  *              because a lane sends one at a time anyway: it costs waiting callers nothing, and one lucky
  *              answer of a peer that drowns does not bring the whole load back.
  */
-#ifndef UPSTREAM_BREAKER_H
-#define UPSTREAM_BREAKER_H
+#ifndef UPSTREAM_ACCOUNT_BREAKER_H
+#define UPSTREAM_ACCOUNT_BREAKER_H
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 void build_auth(const struct generation *generation, const struct config_account *account,
                 enum auth_step step, const struct auth_words *words, struct request_draft *draft)

@@ -12,7 +12,7 @@
 #include "base/attrs.h"
 #include "base/gunzip.h"
 #include "base/mem.h"
-#include "upstream/account_private.h"
+#include "upstream/account/account_private.h"
 
 struct exchange {
     struct worker_job job;

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "upstream/account_private.h"
+#include "upstream/account/account_private.h"
 
 enum {
     BACK_OFF_BASE_MS = 250,

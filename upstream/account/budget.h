@@ -3,8 +3,8 @@
  * with room for ten at once, so that they never multiply an overload. One retry per 10 s goes in any case, so
  * that nothing starves. Pure; times are monotonic microseconds. Owner: the loop thread. Nothing here fails.
  */
-#ifndef UPSTREAM_BUDGET_H
-#define UPSTREAM_BUDGET_H
+#ifndef UPSTREAM_ACCOUNT_BUDGET_H
+#define UPSTREAM_ACCOUNT_BUDGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "base/printable.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 enum {
     WORD_MAX = 255,

@@ -8,7 +8,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "upstream/generation_private.h"
+#include "upstream/wire/generation_private.h"
 
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
