@@ -9,9 +9,10 @@ static bool is(const char *word, const char *value)
 
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
 {
-    bool ended = is(s->operation_state, "Succeeded") || is(s->operation_state, "Failed") ||
-                 is(s->operation_state, "Aborted");
-    if (!c->guard_since || !s->has_operation || !ended)
+    /* A state that nobody knows is no sign of a run: its time tells whether it is a newer one. */
+    bool runs = is(s->operation_state, "Processing") || is(s->operation_state, "Pending") ||
+                is(s->operation_state, "Error");
+    if (!c->guard_since || !s->has_operation || runs)
         return false;
     if (s->operation_at)
         return s->operation_at == c->guard_seen_at &&

@@ -46,7 +46,7 @@ struct phase_row {
     int progress;
     bool hibernated;
     const char *conditions;
-    int wish;
+    int open_type;
     bool guarded;
     enum phase phase;
     enum health health;
@@ -109,7 +109,7 @@ static void phases(void **state)
                           .operation_at = 500,
                           .hibernated = row->hibernated,
                           .conditions = parse(row->conditions)};
-        struct decision d = decide(&c, &s, row->wish, 2000);
+        struct decision d = decide(&c, &s, row->open_type, 2000);
         if (d.phase != row->phase || d.health != row->health || d.operation_finished != row->finished ||
             d.operation_failed != row->failed)
             fail_msg("row %zu: %s %s, finished %d, failed %d", i, phase_name(d.phase), health_name(d.health),
@@ -130,6 +130,12 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     s.operation_at = 500;
     s.operation_state = (char[]){"Processing"};
     assert_false(decide_guard_holds(&c, &s, 2000));
+    /* What it was before, in a word that nobody knows: no run of ours, so nothing else is sent yet. */
+    s.operation_state = (char[]){"Reconsidering"};
+    assert_true(decide_guard_holds(&c, &s, 2000));
+    s.operation_at = 501;
+    assert_false(decide_guard_holds(&c, &s, 2000));
+    s.operation_at = 500;
     s.operation_state = (char[]){"Succeeded"};
     s.operation_at = 0; /* v1 tells no time */
     assert_true(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US - 1));
@@ -237,8 +243,8 @@ static void defaults_fill_what_is_left_out(void **state)
     assert_int_equal(json_int(pool, "maximum", 0), 3);
     assert_int_equal(json_int(pool, "volume_size_gib", 0), 80);
     assert_string_equal(json_str(json_obj(spec, "networking"), "floating_pool"), "ext-net");
-    json_t *wish CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
-    json_t *minor CLEANUP_JSON = spec_resolve("dev", wish, &context);
+    json_t *wanted CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
+    json_t *minor CLEANUP_JSON = spec_resolve("dev", wanted, &context);
     assert_string_equal(json_str(minor, "kubernetes_version"), "1.33.7");
 }
 
