@@ -30,10 +30,10 @@ static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = "
 
 /* ---- verdict ---- */
 
-static void write_result(const struct parcel *parcel, struct delivery *row, enum attempt_result result,
-                         const struct http_answer *answer, wall_us now)
+static void write_result(const struct pending_delivery *pending, struct delivery *row,
+                         enum attempt_result result, const struct http_answer *answer, wall_us now)
 {
-    const struct endpoint *p = parcel->endpoint;
+    const struct endpoint *p = pending->endpoint;
     const char *error = result == ATTEMPT_DELIVERED ? "" : attempt_result_name(result);
     row->attempt++;
     row->response_status = answer->status;
@@ -103,16 +103,16 @@ static const char *reason_to_disable(const struct endpoint *p, const struct deli
     return NULL;
 }
 
-static void attempt_settle(struct parcel *parcel, enum attempt_result result,
+static void attempt_settle(struct pending_delivery *pending, enum attempt_result result,
                            const struct http_answer *answer)
 {
-    struct endpoint *p = parcel->endpoint;
+    struct endpoint *p = pending->endpoint;
     struct webhook_engine *e = p->engine;
-    struct delivery *row = &parcel->row;
+    struct delivery *row = &pending->row;
     wall_us now = env_wall(e->env);
     int64_t retry_after_s =
         answer->retry_after ? time_parse_retry_after(answer->retry_after, now, SCHEDULE_MAX_DELAY_S) : -1;
-    write_result(parcel, row, result, answer, now);
+    write_result(pending, row, result, answer, now);
     delivery_move(row, verdict(row, result));
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
@@ -127,27 +127,27 @@ static void attempt_settle(struct parcel *parcel, enum attempt_result result,
     log_result(p, row, result);
     record_delivery(e, row);
     const char *reason = reason_to_disable(p, row, result);
-    parcel_finish(parcel, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
+    pending_finish(pending, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
     if (reason)
         endpoint_disable(p, reason);
 }
 
 /* The attempt could not be made, through no fault of the receiver: it does not count. */
-static void attempt_put_off(struct parcel *parcel)
+static void attempt_put_off(struct pending_delivery *pending)
 {
-    parcel_finish(parcel, false, env_mono(parcel->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
+    pending_finish(pending, false, env_mono(pending->endpoint->engine->env) + NOT_MADE_DELAY_S * US_PER_S);
 }
 
 /* ---- sending ---- */
 
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
-    struct parcel *parcel = ctx;
-    parcel->call = NULL;
+    struct pending_delivery *pending = ctx;
+    pending->call = NULL;
     if (answer->outcome == HTTP_CANCELLED)
-        attempt_put_off(parcel);
+        attempt_put_off(pending);
     else
-        attempt_settle(parcel, attempt_result_of(answer), answer);
+        attempt_settle(pending, attempt_result_of(answer), answer);
 }
 
 /* The header section of one attempt, secrets and all. Ends with a NULL name. */
@@ -167,18 +167,18 @@ static void header_section_done(struct header_section *h)
 }
 
 /* False when a secret cannot be read. */
-static bool header_section_make(struct header_section *h, const struct parcel *parcel)
+static bool header_section_make(struct header_section *h, const struct pending_delivery *pending)
 {
-    const struct seal_key *key = parcel->endpoint->engine->o.key;
-    const struct subscription *s = parcel->endpoint->subscription;
-    wall_us now = env_wall(parcel->endpoint->engine->env);
+    const struct seal_key *key = pending->endpoint->engine->o.key;
+    const struct subscription *s = pending->endpoint->subscription;
+    wall_us now = env_wall(pending->endpoint->engine->env);
     h->timestamp = mem_printf("%" PRId64, now / US_PER_S);
-    h->signature = webhook_sign_all(s, key, parcel->row.event_id, now, parcel->body, strlen(parcel->body));
+    h->signature = webhook_sign_all(s, key, pending->row.event_id, now, pending->body, strlen(pending->body));
     if (!h->signature)
         return false;
     unsigned n = 0;
     h->fields[n++] = (struct http_header){"content-type", "application/json"};
-    h->fields[n++] = (struct http_header){"webhook-id", parcel->row.event_id};
+    h->fields[n++] = (struct http_header){"webhook-id", pending->row.event_id};
     h->fields[n++] = (struct http_header){"webhook-timestamp", h->timestamp};
     h->fields[n++] = (struct http_header){"webhook-signature", h->signature};
     for (unsigned i = 0; i < s->header_count; i++) {
@@ -198,41 +198,41 @@ static bool url_is_allowed(const struct endpoint *p)
     return !faults;
 }
 
-static void sign_and_send(struct parcel *parcel)
+static void sign_and_send(struct pending_delivery *pending)
 {
-    struct endpoint *p = parcel->endpoint;
+    struct endpoint *p = pending->endpoint;
     struct transport *transport = p->engine->o.transport;
     struct header_section headers CLEANUP(header_section_done) = {0};
     if (!url_is_allowed(p)) {
-        attempt_settle(parcel, ATTEMPT_ADDRESS_REFUSED, &no_answer);
+        attempt_settle(pending, ATTEMPT_ADDRESS_REFUSED, &no_answer);
         return;
     }
-    if (!header_section_make(&headers, parcel)) {
+    if (!header_section_make(&headers, pending)) {
         log_error("webhook secret cannot be read: was the seal key replaced?", "webhook", p->id);
-        attempt_settle(parcel, ATTEMPT_SECRET_UNREADABLE, &no_answer);
+        attempt_settle(pending, ATTEMPT_SECRET_UNREADABLE, &no_answer);
         return;
     }
     const struct http_request request = {
         .method = "POST",
         .url = p->subscription->url,
         .headers = headers.fields,
-        .body = parcel->body,
-        .body_len = strlen(parcel->body),
+        .body = pending->body,
+        .body_len = strlen(pending->body),
         .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
         .timeout_us = TOTAL_TIMEOUT_S * US_PER_S,
         .max_body = ANSWER_MAX_BYTES,
         .fresh_connection = true, /* also: the address policy sees every connection (WH-19) */
     };
-    parcel->call = transport->start(transport, &request, on_answer, parcel);
+    pending->call = transport->start(transport, &request, on_answer, pending);
 }
 
 /* ---- the body, when only the store has it ---- */
 
-/* Loop -> reader -> loop. `parcel` is only looked at on the loop thread. */
+/* Loop -> reader -> loop. `pending` is only used on the loop thread. */
 struct event_fetch {
     struct loop_task task;
     struct loop *loop;
-    struct parcel *parcel; /* NULL: nobody waits any more */
+    struct pending_delivery *pending; /* NULL: nobody waits any more */
     enum store_status status;
     struct event *event;
 };
@@ -240,41 +240,41 @@ struct event_fetch {
 static void fetch_free(struct loop_task *task)
 {
     struct event_fetch *fetch = CONTAINER_OF(task, struct event_fetch, task);
-    if (fetch->parcel)
-        fetch->parcel->fetch = NULL;
+    if (fetch->pending)
+        fetch->pending->fetch = NULL;
     event_free(fetch->event);
     free(fetch);
 }
 
-static void drop_lost_event(struct parcel *parcel)
+static void drop_lost_event(struct pending_delivery *pending)
 {
-    struct webhook_engine *e = parcel->endpoint->engine;
+    struct webhook_engine *e = pending->endpoint->engine;
     struct change_set *set = record_new();
-    record_failed(e, set, &parcel->row, "event_gone");
+    record_failed(e, set, &pending->row, "event_gone");
     storage_submit(e->o.storage, set);
-    log_warning("webhook given up: its event is no longer stored", "webhook", parcel->endpoint->id, "event",
-                parcel->row.event_id);
-    parcel_finish(parcel, true, 0);
+    log_warning("webhook given up: its event is no longer stored", "webhook", pending->endpoint->id, "event",
+                pending->row.event_id);
+    pending_finish(pending, true, 0);
 }
 
 static void on_fetched(struct loop_task *task)
 {
     struct event_fetch *fetch = CONTAINER_OF(task, struct event_fetch, task);
-    struct parcel *parcel = fetch->parcel;
+    struct pending_delivery *pending = fetch->pending;
     char *body = fetch->event ? TAKE_PTR(fetch->event->body) : NULL;
     enum store_status status = fetch->status;
     fetch_free(task);
-    if (!parcel) {
+    if (!pending) {
         free(body);
     } else if (body) {
-        parcel->body = body;
-        sign_and_send(parcel);
+        pending->body = body;
+        sign_and_send(pending);
     } else if (status == STORE_OK || status == STORE_NONE) {
-        drop_lost_event(parcel);
+        drop_lost_event(pending);
     } else {
-        log_warning("event for a webhook cannot be read", "webhook", parcel->endpoint->id, "status",
+        log_warning("event for a webhook cannot be read", "webhook", pending->endpoint->id, "status",
                     store_status_name(status));
-        attempt_put_off(parcel);
+        attempt_put_off(pending);
     }
 }
 
@@ -286,35 +286,35 @@ static void on_read(void *ctx, enum store_status status, struct event *event)
     loop_post(fetch->loop, &fetch->task);
 }
 
-static void fetch_start(struct parcel *parcel)
+static void fetch_start(struct pending_delivery *pending)
 {
-    struct webhook_engine *e = parcel->endpoint->engine;
+    struct webhook_engine *e = pending->endpoint->engine;
     struct event_fetch *fetch = MEM_NEW(struct event_fetch);
     fetch->task.run = on_fetched;
     fetch->task.drop = fetch_free;
     fetch->loop = e->o.loop;
-    fetch->parcel = parcel;
-    parcel->fetch = fetch;
-    storage_query_event(e->o.storage, parcel->row.event_id, on_read, fetch);
+    fetch->pending = pending;
+    pending->fetch = fetch;
+    storage_query_event(e->o.storage, pending->row.event_id, on_read, fetch);
 }
 
 /* ---- begin and end ---- */
 
-void attempt_start(struct parcel *parcel)
+void attempt_start(struct pending_delivery *pending)
 {
-    if (parcel->body)
-        sign_and_send(parcel);
+    if (pending->body)
+        sign_and_send(pending);
     else
-        fetch_start(parcel);
+        fetch_start(pending);
 }
 
-void attempt_cancel(struct parcel *parcel)
+void attempt_cancel(struct pending_delivery *pending)
 {
-    struct transport *transport = parcel->endpoint->engine->o.transport;
-    if (parcel->call)
-        transport->cancel(transport, parcel->call);
-    parcel->call = NULL;
-    if (parcel->fetch)
-        parcel->fetch->parcel = NULL;
-    parcel->fetch = NULL;
+    struct transport *transport = pending->endpoint->engine->o.transport;
+    if (pending->call)
+        transport->cancel(transport, pending->call);
+    pending->call = NULL;
+    if (pending->fetch)
+        pending->fetch->pending = NULL;
+    pending->fetch = NULL;
 }

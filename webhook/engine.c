@@ -22,7 +22,7 @@
 /* Beyond this many waiting deliveries of one endpoint, bodies stay in the store until they are needed. */
 enum { ENDPOINT_BODIES_KEPT = 256 };
 
-/* ---- parcels ---- */
+/* ---- pending deliveries ---- */
 
 static void note_oldest(const struct webhook_engine *e)
 {
@@ -30,32 +30,32 @@ static void note_oldest(const struct webhook_engine *e)
     webhook_note_oldest(item ? item->key : 0);
 }
 
-static void parcel_free(struct parcel *parcel)
+static void pending_free(struct pending_delivery *pending)
 {
-    struct webhook_engine *e = parcel->endpoint->engine;
-    HASH_DEL(e->parcels, parcel);
-    heap_remove(&parcel->endpoint->waiting, &parcel->due);
-    heap_remove(&e->ages, &parcel->age);
+    struct webhook_engine *e = pending->endpoint->engine;
+    HASH_DEL(e->pending, pending);
+    heap_remove(&pending->endpoint->waiting, &pending->due);
+    heap_remove(&e->ages, &pending->age);
     webhook_count_pending(-1);
     note_oldest(e);
-    free(parcel->body);
-    free(parcel);
+    free(pending->body);
+    free(pending);
 }
 
-static struct parcel *parcel_peek(const struct endpoint *p)
+static struct pending_delivery *pending_peek(const struct endpoint *p)
 {
     struct heap_item *item = heap_peek(&p->waiting);
-    return item ? CONTAINER_OF(item, struct parcel, due) : NULL;
+    return item ? CONTAINER_OF(item, struct pending_delivery, due) : NULL;
 }
 
-static void parcel_wait(struct parcel *parcel, mono_us due)
+static void pending_wait(struct pending_delivery *pending, mono_us due)
 {
-    struct endpoint *p = parcel->endpoint;
+    struct endpoint *p = pending->endpoint;
     if (p->waiting.count >= ENDPOINT_BODIES_KEPT) {
-        free(parcel->body);
-        parcel->body = NULL;
+        free(pending->body);
+        pending->body = NULL;
     }
-    heap_set(&p->waiting, &parcel->due, due);
+    heap_set(&p->waiting, &pending->due, due);
 }
 
 /* ---- endpoints ---- */
@@ -71,7 +71,7 @@ static bool endpoint_has_room(const struct endpoint *p)
 static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
-    const struct parcel *next = parcel_peek(p);
+    const struct pending_delivery *next = pending_peek(p);
     if (!next || !endpoint_has_room(p) || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
         return;
@@ -84,20 +84,20 @@ static void on_due(struct loop_timer *timer)
 {
     struct endpoint *p = CONTAINER_OF(timer, struct endpoint, timer);
     struct webhook_engine *e = p->engine;
-    struct parcel *parcel = parcel_peek(p);
-    if (!parcel)
+    struct pending_delivery *pending = pending_peek(p);
+    if (!pending)
         return;
     if (e->in_flight >= ENGINE_MAX_IN_FLIGHT) {
         list_append(&e->ready, &p->ready);
         return;
     }
-    heap_remove(&p->waiting, &parcel->due);
-    list_append(&p->under_way, &parcel->under_way);
+    heap_remove(&p->waiting, &pending->due);
+    list_append(&p->under_way, &pending->under_way);
     p->in_flight++;
     e->in_flight++;
     webhook_count_in_flight(1);
     endpoint_plan(p);
-    attempt_start(parcel);
+    attempt_start(pending);
 }
 
 /* Those that wait for the right to send get what is free of it. Whoever finds no room waits again. */
@@ -111,35 +111,36 @@ static void engine_wake(struct webhook_engine *e)
     }
 }
 
-static void parcel_leave(struct parcel *parcel)
+static void pending_leave(struct pending_delivery *pending)
 {
-    list_remove(&parcel->under_way);
-    parcel->endpoint->in_flight--;
-    parcel->endpoint->engine->in_flight--;
+    list_remove(&pending->under_way);
+    pending->endpoint->in_flight--;
+    pending->endpoint->engine->in_flight--;
     webhook_count_in_flight(-1);
 }
 
-void parcel_finish(struct parcel *parcel, bool final, mono_us due)
+void pending_finish(struct pending_delivery *pending, bool final, mono_us due)
 {
-    struct endpoint *p = parcel->endpoint;
-    parcel_leave(parcel);
+    struct endpoint *p = pending->endpoint;
+    pending_leave(pending);
     if (final)
-        parcel_free(parcel);
+        pending_free(pending);
     else
-        parcel_wait(parcel, due);
+        pending_wait(pending, due);
     endpoint_plan(p);
     engine_wake(p->engine);
 }
 
-/* Puts interrupted parcels back, so that all of them are in the heap, and gives up the place among the ready.
+/* Puts interrupted deliveries back, so that all of them are in the heap, and gives up the place among the
+ * ready.
  */
 static void endpoint_interrupt(struct endpoint *p)
 {
     LIST_FOR_EACH_SAFE (it, next, &p->under_way) {
-        struct parcel *parcel = CONTAINER_OF(it, struct parcel, under_way);
-        attempt_cancel(parcel);
-        parcel_leave(parcel);
-        heap_set(&p->waiting, &parcel->due, 0);
+        struct pending_delivery *pending = CONTAINER_OF(it, struct pending_delivery, under_way);
+        attempt_cancel(pending);
+        pending_leave(pending);
+        heap_set(&p->waiting, &pending->due, 0);
     }
     list_remove(&p->ready);
 }
@@ -148,12 +149,12 @@ static void endpoint_interrupt(struct endpoint *p)
 static void endpoint_fail_all(struct endpoint *p, const char *error)
 {
     endpoint_interrupt(p);
-    struct parcel *parcel = parcel_peek(p);
-    if (parcel) {
+    struct pending_delivery *pending = pending_peek(p);
+    if (pending) {
         struct change_set *set = record_new();
-        for (; parcel; parcel = parcel_peek(p)) {
-            record_failed(p->engine, set, &parcel->row, error);
-            parcel_free(parcel);
+        for (; pending; pending = pending_peek(p)) {
+            record_failed(p->engine, set, &pending->row, error);
+            pending_free(pending);
         }
         storage_submit(p->engine->o.storage, set);
     }
@@ -204,8 +205,8 @@ static void endpoint_free(struct endpoint *p)
     struct webhook_engine *e = p->engine;
     endpoint_interrupt(p);
     loop_timer_clear(e->o.loop, &p->timer);
-    for (struct parcel *parcel = parcel_peek(p); parcel; parcel = parcel_peek(p))
-        parcel_free(parcel);
+    for (struct pending_delivery *pending = pending_peek(p); pending; pending = pending_peek(p))
+        pending_free(pending);
     heap_done(&p->waiting);
     webhook_count_endpoint(p->subscription->disabled, -1);
     HASH_DEL(e->endpoints, p);
@@ -302,38 +303,38 @@ static void fail_at_once(struct webhook_engine *e, const struct delivery *d)
 
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body)
 {
-    struct parcel *parcel;
+    struct pending_delivery *pending;
     struct endpoint *p = endpoint_find(e, d->subscription_id);
-    HASH_FIND(hh, e->parcels, d->id, strlen(d->id), parcel);
-    if (!p || parcel || d->status != DELIVERY_PENDING)
+    HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
+    if (!p || pending || d->status != DELIVERY_PENDING)
         return; /* without its subscription a delivery is gone from the store too */
     if (p->subscription->disabled) {
         fail_at_once(e, d);
         return;
     }
-    parcel = MEM_NEW(struct parcel);
-    parcel->row = *d;
-    parcel->body = mem_strdup(body);
-    parcel->endpoint = p;
-    HASH_ADD(hh, e->parcels, row.id, strlen(parcel->row.id), parcel);
-    heap_set(&e->ages, &parcel->age, d->created_at);
+    pending = MEM_NEW(struct pending_delivery);
+    pending->row = *d;
+    pending->body = mem_strdup(body);
+    pending->endpoint = p;
+    HASH_ADD(hh, e->pending, row.id, strlen(pending->row.id), pending);
+    heap_set(&e->ages, &pending->age, d->created_at);
     webhook_count_pending(1);
     note_oldest(e);
     int64_t wait_us = schedule_until_us(d->next_attempt_at, env_wall(e->env));
-    parcel_wait(parcel, env_mono(e->env) + wait_us);
+    pending_wait(pending, env_mono(e->env) + wait_us);
     endpoint_plan(p);
 }
 
-bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id)
+bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)
 {
-    struct parcel *parcel;
-    HASH_FIND(hh, e->parcels, delivery_id, strlen(delivery_id), parcel);
-    if (!parcel)
+    struct pending_delivery *pending;
+    HASH_FIND(hh, e->pending, delivery_id, strlen(delivery_id), pending);
+    if (!pending)
         return false;
-    struct endpoint *p = parcel->endpoint;
-    if (heap_contains(&parcel->due)) {
+    struct endpoint *p = pending->endpoint;
+    if (heap_contains(&pending->due)) {
         p->paused_until = 0;
-        heap_set(&p->waiting, &parcel->due, env_mono(e->env));
+        heap_set(&p->waiting, &pending->due, env_mono(e->env));
         endpoint_plan(p);
     }
     return true;

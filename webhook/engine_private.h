@@ -21,7 +21,7 @@ enum { ENGINE_MAX_IN_FLIGHT = WEBHOOK_CONNECTIONS - 16 };
 struct event_fetch;
 
 /* A pending delivery. */
-struct parcel {
+struct pending_delivery {
     struct delivery row;
     char *body; /* NULL: read it from the store before sending */
     struct heap_item due;
@@ -38,7 +38,7 @@ struct endpoint {
     char id[40];
     struct webhook_engine *engine;
     struct subscription *subscription;
-    struct heap waiting; /* parcels by due time */
+    struct heap waiting; /* pending deliveries by due time */
     struct loop_timer timer;
     struct list ready; /* in engine->ready: due, but too many attempts are under way elsewhere */
     struct list under_way;
@@ -54,27 +54,27 @@ struct webhook_engine {
     struct webhook_options o;
     const struct env *env;
     struct endpoint *endpoints;
-    struct parcel *parcels;
-    struct heap ages; /* all parcels, by the time of their event */
+    struct pending_delivery *pending;
+    struct heap ages; /* all pending deliveries, by the time of their event */
     struct list ready;
     unsigned in_flight;
 };
 
 /* ---- engine.c ---- */
 
-/* The parcel is not under way any more: freed when it is final, else waiting until `due`. The next one may
+/* The delivery is not under way any more: freed when it is final, else waiting until `due`. The next one may
  * go. */
-void parcel_finish(struct parcel *parcel, bool final, mono_us due);
+void pending_finish(struct pending_delivery *pending, bool final, mono_us due);
 /* Nothing more is sent: pending deliveries fail, the owner hears of it. Last thing to do with `p`. */
 void endpoint_disable(struct endpoint *p, const char *reason);
 
 /* ---- attempt.c ---- */
 
-/* Sends the parcel. Last thing to do with it and its endpoint: an attempt that cannot be made ends at once.
+/* Sends the delivery. Last thing to do with it and its endpoint: an attempt that cannot be made ends at once.
  */
-void attempt_start(struct parcel *parcel);
+void attempt_start(struct pending_delivery *pending);
 /* Drops the call or the read under way; the attempt counts as not made. */
-void attempt_cancel(struct parcel *parcel);
+void attempt_cancel(struct pending_delivery *pending);
 
 /* ---- record.c ---- */
 

@@ -61,7 +61,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
  * Somebody wants a waiting delivery sent now: it is due, and that the receiver asked to be left alone is
  * forgotten. One that is under way stays as it is. False: it does not wait here.
  */
-bool webhook_engine_hasten(struct webhook_engine *e, const char *delivery_id);
+bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
 
 /*
  * Address policy (WH-19, WH-20) for struct transport_options; ctx is the struct config. Public addresses are

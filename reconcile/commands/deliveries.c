@@ -193,7 +193,7 @@ static void deliver_again(struct reconcile *r, struct command *cmd, const struct
 
 static void expedite(struct reconcile *r, struct command *cmd, struct delivery *d)
 {
-    if (!webhook_engine_hasten(r->webhooks, d->id)) {
+    if (!webhook_engine_expedite(r->webhooks, d->id)) {
         deliver_again(r, cmd, d); /* its last attempt ended a moment ago */
         return;
     }

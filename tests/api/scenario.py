@@ -354,7 +354,7 @@ def hold_always(world):
 # ---- verbs: requests to shootd -------------------------------------------------------------------------------------
 
 ANSWER = "status code pointer faults says same_as as ends operation_type cluster headers"
-WISH = "spec labels description deletion_protection"
+SPEC_MEMBERS = "spec labels description deletion_protection"
 
 
 def check_problem(step, answer):
@@ -400,21 +400,21 @@ def take_answer(world, step, answer, default):
         wait(world, {"ends": step["ends"]})
 
 
-def wish_of(step):
-    return {m: step[m] for m in WISH.split() if m in step}
+def spec_of(step):
+    return {m: step[m] for m in SPEC_MEMBERS.split() if m in step}
 
 
-@verb(optional=f"{ANSWER} {WISH}")
+@verb(optional=f"{ANSWER} {SPEC_MEMBERS}")
 def create(world, step):
     """POST of a new cluster; `ends` waits for the end of the operation."""
-    answer = world.d.http.post(world.d.clusters_path(), json={"name": world.cluster_name(step), **wish_of(step)})
+    answer = world.d.http.post(world.d.clusters_path(), json={"name": world.cluster_name(step), **spec_of(step)})
     take_answer(world, step, answer, 202)
 
 
-@verb(optional=f"{ANSWER} {WISH}")
+@verb(optional=f"{ANSWER} {SPEC_MEMBERS}")
 def put(world, step):
-    """PUT of the whole wish."""
-    answer = world.d.http.put(world.path(step), json=wish_of(step), headers=step.get("headers"))
+    """PUT of the whole spec."""
+    answer = world.d.http.put(world.path(step), json=spec_of(step), headers=step.get("headers"))
     take_answer(world, step, answer, 202)
 
 

@@ -17,8 +17,8 @@ def waited(d, count=1, **params):
     return wait_until(lambda: len(found := audit(d, **params)) >= count and found, what=f"{count} entries of {params}")
 
 
-def bearer(d, **wish):
-    made = d.http.post("/v1/tokens", json=wish)
+def bearer(d, **wanted):
+    made = d.http.post("/v1/tokens", json=wanted)
     assert made.status_code == 201, made.text
     return made.json(), httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + made.json()["token"]})
 

@@ -212,7 +212,7 @@ def test_a_name_of_63_letters_is_found_once(sim, between, make_shootd):
 
 # ---- what callers send ------------------------------------------------------------------------------------------------
 
-TOO_LARGE_WISHES = {
+TOO_LARGE_SPECS = {
     "networks": {"allowed_cidrs": [f"10.{i >> 8 & 255}.{i & 255}.0/24" for i in range(50000)]},
     "schedules": {"hibernation_schedules": [{"start": f"{i % 60} {i // 60 % 24} * * *", "end": f"{i} 1 * * *"}
                                             for i in range(20000)]},
@@ -225,12 +225,12 @@ TOO_LARGE_WISHES = {
 }
 
 
-@pytest.mark.parametrize("what", TOO_LARGE_WISHES)
-def test_a_wish_that_is_too_large_is_refused_at_once(sim, make_shootd, what):
+@pytest.mark.parametrize("what", TOO_LARGE_SPECS)
+def test_a_spec_that_is_too_large_is_refused_at_once(sim, make_shootd, what):
     sim.post("shoots", prefix="there")
     d = make_shootd(sim.url).start()
     wait_until(lambda: d.cluster("there-0000").status_code == 200, what="the cluster")
-    spec = TOO_LARGE_WISHES[what]
+    spec = TOO_LARGE_SPECS[what]
     for name, method in (("there-0000", "PUT"), ("new", "PUT")):
         answer = d.http.request(method, d.clusters_path(name), json={"spec": spec})
         assert answer.status_code == 422, answer.text
@@ -250,7 +250,7 @@ def test_a_body_of_very_many_values_is_refused_before_it_is_built(sim, make_shoo
     assert_loop_was_free(d)
 
 
-def test_the_largest_wish_is_accepted_and_equal_again(sim, make_shootd):
+def test_the_largest_spec_is_accepted_and_equal_again(sim, make_shootd):
     d = make_shootd(sim.url).start()
     spec = {"allowed_cidrs": [f"10.{i >> 8}.{i & 255}.0/24" for i in range(500)],
             "hibernation_schedules": [{"start": f"{i} 18 * * *", "end": f"{i} 8 * * *"} for i in range(50)],

@@ -118,7 +118,7 @@ def test_a_malformed_ssh_key_is_one_call(sim, shootd):
 
 
 def test_a_pool_that_others_removed_first(sim, shootd):
-    """The wish is met although Cleura says 404."""
+    """The spec is met although Cleura says 404."""
     shootd.wait_operation(shootd.create("dev", spec={"node_pools": [{"name": "a"}, {"name": "b"}]})["operation"]["id"])
     sim.fault("delete_worker", "status", status=404, effect=True)
     op = put(shootd, "dev", {"node_pools": [{"name": "a"}]}).json()["operation"]["id"]

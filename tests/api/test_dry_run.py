@@ -31,8 +31,8 @@ def test_plans_of_all_writes(sim, make_shootd, generation):
     d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33", "node_pools": pools})["operation"]["id"])
     before, version = len(d.events()), d.cluster("dev").json()["version"]
     sim.forget()
-    wish = {"kubernetes_version": "1.34", "node_pools": [{"name": "a", "maximum": 3, "machine_type": "b.4c8gb"}, {"name": "c"}]}
-    change = plan(d, "PUT", "dev", json={"spec": wish})
+    wanted = {"kubernetes_version": "1.34", "node_pools": [{"name": "a", "maximum": 3, "machine_type": "b.4c8gb"}, {"name": "c"}]}
+    change = plan(d, "PUT", "dev", json={"spec": wanted})
     assert [(s["type"], s["target"], s["rolls_nodes"]) for s in change["steps"]] == [
         ("patch_cluster", None, True), ("update_pool", "a", True), ("create_pool", "c", False),
         ("delete_pool", "b", False)]
@@ -149,5 +149,5 @@ def test_a_schedule_that_moves_to_utc_is_told(sim, shootd):
     shoot = {"name": "dev", "spec": {"schedules": [night | {"location": "Europe/Stockholm"}]}}
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [shoot]}).raise_for_status()
     shootd.wait_phase("dev", "ready")
-    wish = {"spec": {"hibernation_schedules": [night | {"location": "UTC"}]}}
-    assert warnings(plan(shootd, "PUT", "dev", json=wish)) == {("time_zone_lost", "#/spec/hibernation_schedules/0/location")}
+    wanted = {"spec": {"hibernation_schedules": [night | {"location": "UTC"}]}}
+    assert warnings(plan(shootd, "PUT", "dev", json=wanted)) == {("time_zone_lost", "#/spec/hibernation_schedules/0/location")}

@@ -1,4 +1,4 @@
-"""Node pools as a sub-resource of the same wish."""
+"""Node pools as a sub-resource of the same spec."""
 
 from harness import wait_until
 

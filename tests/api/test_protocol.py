@@ -551,7 +551,7 @@ def test_project_limited_tokens_see_nothing_else(pair, d):
         refused = c.post("/v1/webhooks", json={"url": "https://hooks.example.com/x", "projects": ["team-b"]})
         assert refused.status_code == 422 and refused.json()["errors"][0]["pointer"] == "#/projects/0"
         own = c.post("/v1/webhooks", json={"url": "https://hooks.example.com/x"}).json()
-        assert own["projects"] == ["team-a"], "without a wish: what its maker may see"
+        assert own["projects"] == ["team-a"], "by default: what its maker may see"
     assert d.http.get(f"/v1/webhooks/{hook['id']}").status_code == 200
     events = d.events(project="team-b")
     assert events and all(e["data"]["project"] == "team-b" for e in events)

@@ -60,9 +60,9 @@ def test_read_only_members_cannot_be_changed(d):
 def test_a_second_schedule_does_not_move_the_first_in_silence(sim, d):
     assert put(d, {}).status_code == 200, "adopted"
     sim.forget()
-    for wish in ([NIGHTS, WEEKENDS], [STOCKHOLM, WEEKENDS], [NIGHTS | {"location": None}, WEEKENDS]):
+    for wanted in ([NIGHTS, WEEKENDS], [STOCKHOLM, WEEKENDS], [NIGHTS | {"location": None}, WEEKENDS]):
         for method in ("PUT", "PATCH"):
-            answer = d.http.request(method, d.clusters_path("dev"), json={"spec": {"hibernation_schedules": wish}})
+            answer = d.http.request(method, d.clusters_path("dev"), json={"spec": {"hibernation_schedules": wanted}})
             [fault] = answer.json()["errors"]
             assert (answer.status_code, fault["code"], fault["pointer"], fault["valid"]) == \
                 (422, "time_zone_lost", "#/spec/hibernation_schedules/0/location", ["UTC"]), answer.text
@@ -87,8 +87,8 @@ def test_times_in_utc_alone_are_a_change(d):
 
 
 def test_no_other_zone_can_be_asked_for(d):
-    for wish in ([WEEKENDS | {"location": "Europe/Stockholm"}], [NIGHTS | {"location": "Europe/Berlin"}]):
-        answer = put(d, {"hibernation_schedules": wish})
+    for wanted in ([WEEKENDS | {"location": "Europe/Stockholm"}], [NIGHTS | {"location": "Europe/Berlin"}]):
+        answer = put(d, {"hibernation_schedules": wanted})
         assert answer.status_code == 422
         assert ("unknown_value", ["UTC"]) in [(f["code"], f["valid"]) for f in answer.json()["errors"]]
     assert put(d, {"hibernation_schedules": [WEEKENDS]}).status_code == 202, "what goes is no loss"

@@ -1,4 +1,4 @@
-/* From a wish to steps and what each sends: model/spec_diff.c, model/spec_plan.c. */
+/* From a desired spec to steps and what each sends: model/spec_diff.c, model/spec_plan.c. */
 #include "tests/support/check.h"
 
 #include <stdio.h>

@@ -606,7 +606,7 @@ static void wh15_counts_the_days_over_restarts(void **state)
     assert_true(f->changed->disabled);
 }
 
-static void a_waiting_delivery_is_hastened(void **state)
+static void a_waiting_delivery_is_expedited(void **state)
 {
     struct fixture *f = *state;
     (void)snprintf(retry_after, sizeof(retry_after), "600");
@@ -614,13 +614,13 @@ static void a_waiting_delivery_is_hastened(void **state)
     subscribe(f, "wh_a");
     publish(f, "wh_a", 1);
     run(f, US_PER_S);
-    assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_002"));
-    assert_true(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
+    assert_false(webhook_engine_expedite(f->engine, "dlv_wh_a_002"));
+    assert_true(webhook_engine_expedite(f->engine, "dlv_wh_a_001"));
     assert_int_equal(f->receiver.count, 1);
     run(f, US_PER_S);
     assert_int_equal(f->receiver.count, 2);
     expect_stored(f, "wh_a", 1, DELIVERY_DELIVERED, 2, "");
-    assert_false(webhook_engine_hasten(f->engine, "dlv_wh_a_001"));
+    assert_false(webhook_engine_expedite(f->engine, "dlv_wh_a_001"));
 }
 
 /* The table of docs/webhooks.md: what is kept of the first answer, when the second attempt comes, whether it
@@ -1288,7 +1288,7 @@ int main(void)
         TEST(wh22_answers_have_sanitized_names),
         TEST(wh15_gives_up_on_a_receiver_that_is_dead_for_days),
         TEST(wh15_counts_the_days_over_restarts),
-        TEST(a_waiting_delivery_is_hastened),
+        TEST(a_waiting_delivery_is_expedited),
         TEST(the_outcome_of_every_kind_of_answer),
         TEST(a_test_is_tried_once_and_disables_nothing),
         TEST(wh18_the_configuration_of_now_decides),
