@@ -1,5 +1,6 @@
 #include "base/heap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -71,6 +72,7 @@ void heap_remove(struct heap *h, struct heap_item *item)
     if (!item->slot)
         return;
     size_t slot = item->slot;
+    assert(slot <= h->count && h->items[slot - 1] == item); /* it is in this heap */
     struct heap_item *last = h->items[h->count - 1];
     h->count--;
     item->slot = 0;

@@ -1,6 +1,7 @@
 /* One thread, one queue under a mutex that nobody holds while working. */
 #include "loop/worker.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ static struct worker_job *take(struct thread_worker *w)
         (void)pthread_cond_wait(&w->wake, &w->lock);
     if (!w->stopping) {
         job = CONTAINER_OF(list_pop(&w->queue), struct worker_job, link);
+        assert(w->waiting && w->waiting_bytes >= job->bytes);
         w->waiting--;
         w->waiting_bytes -= job->bytes;
     }

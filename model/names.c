@@ -1,5 +1,6 @@
 #include "model/names.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -109,6 +110,7 @@ static int find(const char *const *names, size_t count, const char *name)
 #define DEFINE_NAMES(type, prefix, table)           \
     const char *prefix##_name(type value)           \
     {                                               \
+        assert((size_t)value < ARRAY_LEN(table));   \
         return table[value];                        \
     }                                               \
     int prefix##_from_name(const char *name)        \

@@ -70,6 +70,7 @@ static void report(struct writer *w, struct change_set *set, enum store_status s
     set->on_done(set, status);
     /* Only now: a depth of 0 says that everybody was told. */
     (void)pthread_mutex_lock(&w->lock.mutex);
+    assert(w->metrics.queue_depth);
     w->metrics.queue_depth--;
     (void)pthread_mutex_unlock(&w->lock.mutex);
 }

@@ -1,5 +1,6 @@
 #include "view/feed.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -73,8 +74,10 @@ static struct feed_entry **place_of(struct feed *f, int64_t sequence)
 static struct feed_entry *take_first(struct feed *f)
 {
     struct feed_entry **place = place_of(f, f->numbers.newest - (int64_t)f->count + 1);
+    assert(f->count && *place);
     struct feed_entry *e = TAKE_PTR(*place);
     f->count--;
+    assert(f->bytes >= e->len);
     f->bytes -= e->len;
     return e;
 }

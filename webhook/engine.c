@@ -8,6 +8,7 @@
  */
 #include "webhook/engine_private.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,7 @@ static void engine_wake(struct webhook_engine *e)
 
 static void pending_leave(struct pending_delivery *pending)
 {
+    assert(pending->endpoint->in_flight > 0 && pending->endpoint->engine->in_flight > 0);
     list_remove(&pending->under_way);
     pending->endpoint->in_flight--;
     pending->endpoint->engine->in_flight--;

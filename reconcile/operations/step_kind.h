@@ -2,6 +2,8 @@
 #ifndef RECONCILE_OPERATIONS_STEP_KIND_H
 #define RECONCILE_OPERATIONS_STEP_KIND_H
 
+#include <assert.h>
+
 #include "reconcile/world/save.h"
 
 enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_FOREIGN };
@@ -47,6 +49,7 @@ const struct step_kind *step_kind(const struct operation_step *step);
 
 static inline struct operation_step *current_step(const struct entity *e)
 {
+    assert(e->op && e->op->step_index < e->op->step_count);
     return &e->op->steps[e->op->step_index];
 }
 

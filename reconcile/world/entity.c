@@ -138,6 +138,7 @@ void entity_queue_push(struct entity *e, struct operation *op)
 
 struct operation *entity_queue_take(struct entity *e, size_t index)
 {
+    assert(index < e->queued);
     struct operation *op = e->queue[index];
     e->queued--;
     memmove(e->queue + index, e->queue + index + 1, (e->queued - index) * sizeof(*e->queue));

@@ -4,6 +4,7 @@
  */
 #include "reconcile/world/save.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,7 @@ static void on_committed(struct loop_task *task)
 {
     struct save *save = CONTAINER_OF(task, struct save, task);
     struct reconcile *r = save->r;
+    loop_assert_owner(r->o.loop);
     struct entity *e;
     HASH_FIND_STR(r->entities, save->key, e);
     if (e && e->saves.under_way)
@@ -218,6 +220,7 @@ void save_entity(struct save *save, struct entity *e)
 void save_submit(struct save *save, bool droppable)
 {
     struct entity *e;
+    loop_assert_owner(save->r->o.loop);
     HASH_FIND_STR(save->r->entities, save->key, e);
     if (e)
         e->saves.under_way++;

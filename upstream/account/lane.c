@@ -4,6 +4,7 @@
  * that urgent calls overtake but nothing starves. Retries wait in a heap of their own for a token of the
  * budget. Whether anything may be sent now is decided in health.c. Loop thread.
  */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +127,7 @@ static void finish(struct upstream_call *call, const struct upstream_result *res
     struct upstream_account *a = call->account;
     leave_queue(call, false);
     list_remove(&call->link);
+    assert(call->active && (!call->exchange || a->in_flight));
     if (call->exchange)
         a->in_flight--;
     call->exchange = NULL;
@@ -167,6 +169,7 @@ void lane_breaker_opened(struct upstream_account *a)
 static void requeue_in_front(struct upstream_call *call)
 {
     struct upstream_account *a = call->account;
+    assert(a->in_flight);
     list_remove(&call->link);
     a->in_flight--;
     call->exchange = NULL;
@@ -445,6 +448,7 @@ void upstream_call_for(struct upstream_call *call, const struct trace *trace, co
 void upstream_submit(struct upstream_account *a, struct upstream_call *call)
 {
     loop_assert_owner(a->loop);
+    assert(!call->active && call->on_done && call->op < UPSTREAM_OP_MAX_);
     call->account = a;
     call->active = true;
     call->exchange = NULL;
