@@ -18,6 +18,14 @@ struct view_blob *read_blob(struct request *r, enum view_section section, const 
     return blob;
 }
 
+struct problem *read_cluster(struct request *r, struct view_blob **ret)
+{
+    char key[VIEW_CLUSTER_KEY_BYTES];
+    *ret = view_cluster_key(key, r->project, r->name) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
+    return *ret ? NULL
+                : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+}
+
 static void release_blob(void *blob)
 {
     view_blob_unref(blob);

@@ -47,9 +47,14 @@ void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES])
     (void)crypto_hash_sha256(digest, (const unsigned char *)token, strlen(token));
 }
 
+void token_hex(const uint8_t digest[static TOKEN_DIGEST_BYTES], char hex[static TOKEN_HEX_BYTES])
+{
+    (void)sodium_bin2hex(hex, TOKEN_HEX_BYTES, digest, TOKEN_DIGEST_BYTES);
+}
+
 void token_digest_hex(const char *token, char hex[static TOKEN_HEX_BYTES])
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
     token_digest(token, digest);
-    (void)sodium_bin2hex(hex, TOKEN_HEX_BYTES, digest, sizeof(digest));
+    token_hex(digest, hex);
 }

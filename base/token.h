@@ -25,7 +25,8 @@ void token_make(const struct env *env, char token[static TOKEN_BYTES]);
 bool token_is_wellformed(const char *token);
 /* SHA-256 of the whole token: what is stored (AU-3). */
 void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES]);
-/* The digest as lower-case hex: the key of VIEW_TOKENS. */
+/* A digest as lower-case hex: the key of VIEW_TOKENS. */
+void token_hex(const uint8_t digest[static TOKEN_DIGEST_BYTES], char hex[static TOKEN_HEX_BYTES]);
 void token_digest_hex(const char *token, char hex[static TOKEN_HEX_BYTES]);
 
 #endif

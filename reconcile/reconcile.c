@@ -303,13 +303,8 @@ static void take_up(struct entity *e)
 
 static void show_tokens(struct reconcile *r)
 {
-    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {
-        char hex[65];
-        for (size_t i = 0; i < sizeof(entry->token->digest); i++)
-            (void)snprintf(hex + 2 * i, 3, "%02x", entry->token->digest[i]);
-        if (!entry->token->revoked_at)
-            view_set(r->o.view, VIEW_TOKENS, hex, render_api_token_blob(entry->token));
-    }
+    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next)
+        token_show(r, entry->token);
 }
 
 /* Ready means that a request with the token from the file is answered. */

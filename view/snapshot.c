@@ -240,6 +240,12 @@ struct view_blob *view_find(const struct view_snapshot *s, enum view_section sec
     return entry && !strcmp(entry->key, key) ? entry->blob : NULL;
 }
 
+bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name)
+{
+    int len = snprintf(key, VIEW_CLUSTER_KEY_BYTES, "%s/%s", project, name);
+    return len > 0 && len < VIEW_CLUSTER_KEY_BYTES;
+}
+
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob)
 {
     struct staging *staging = &v->staging[section];

@@ -50,6 +50,10 @@ enum view_section {
     VIEW_SECTION_MAX_,
 };
 
+enum { VIEW_CLUSTER_KEY_BYTES = 256 };
+/* "project/name". False, and the key is cut, when it is too long for any cluster. Any thread. */
+bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name);
+
 struct view_entry {
     const char *key; /* the blob's */
     struct view_blob *blob;

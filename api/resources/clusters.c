@@ -10,15 +10,12 @@
 #include "api/commands.h"
 #include "base/mem.h"
 
-enum { CLUSTER_KEY_BYTES = 256 };
-
 static struct problem *serve_cluster(struct request *r)
 {
-    char key[CLUSTER_KEY_BYTES];
-    int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
-    struct view_blob *blob = n < CLUSTER_KEY_BYTES ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
-    if (!blob)
-        return problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+    struct view_blob *blob;
+    struct problem *p = read_cluster(r, &blob);
+    if (p)
+        return p;
     if (blob->observed_at)
         fresh_tell_age(r, blob->observed_at);
     fresh_tell_source(r);

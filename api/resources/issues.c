@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "model/issues.h"
 
-enum { CLUSTER_KEY_BYTES = 256 };
-
 static struct view_blob *take(const struct view_snapshot *s, enum view_section section, const char *key)
 {
     struct view_blob *blob = view_find(s, section, key);
@@ -31,11 +29,11 @@ static json_t *render(const struct view_blob *cluster, const struct view_blob *o
 
 struct problem *handle_issues(struct request *r)
 {
-    char key[CLUSTER_KEY_BYTES];
-    int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
+    char key[VIEW_CLUSTER_KEY_BYTES];
+    bool fits = view_cluster_key(key, r->project, r->name);
     /* One snapshot: the operation is the one that the cluster names. */
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    struct view_blob *cluster = n < CLUSTER_KEY_BYTES ? take(s, VIEW_CLUSTERS, key) : NULL;
+    struct view_blob *cluster = fits ? take(s, VIEW_CLUSTERS, key) : NULL;
     const struct cluster *c = subject_of(cluster);
     struct view_blob *operation = c ? take(s, VIEW_OPERATIONS, c->operation_id) : NULL;
     struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);

@@ -53,15 +53,6 @@ static json_t *names_of(const struct cluster *c, const json_t *there)
     return names;
 }
 
-static struct problem *find_cluster(struct request *r, struct view_blob **ret)
-{
-    char key[256];
-    int n = snprintf(key, sizeof(key), "%s/%s", r->project, r->name);
-    *ret = n < (int)sizeof(key) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
-    return *ret ? NULL
-                : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
-}
-
 static struct problem *answer_pools(struct request *r, json_t *doc, const struct view_blob *cluster)
 {
     answer_json(&r->http.answer, MHD_HTTP_OK, doc);
@@ -73,7 +64,7 @@ static struct problem *answer_pools(struct request *r, json_t *doc, const struct
 struct problem *handle_node_pools(struct request *r)
 {
     struct view_blob *blob;
-    struct problem *p = find_cluster(r, &blob);
+    struct problem *p = read_cluster(r, &blob);
     if (p)
         return p;
     const struct cluster *c = blob->subject;
@@ -95,7 +86,7 @@ struct problem *handle_node_pools(struct request *r)
 struct problem *handle_node_pool(struct request *r)
 {
     struct view_blob *blob;
-    struct problem *p = find_cluster(r, &blob);
+    struct problem *p = read_cluster(r, &blob);
     if (p)
         return p;
     const struct cluster *c = blob->subject;

@@ -13,16 +13,11 @@
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 
-static void make_key(char key[static ENTITY_KEY_BYTES], const char *project, const char *name)
-{
-    (void)snprintf(key, ENTITY_KEY_BYTES, "%s/%s", project, name);
-}
-
 struct entity *entity_find(struct reconcile *r, const char *project, const char *name)
 {
     char key[ENTITY_KEY_BYTES];
     struct entity *e;
-    make_key(key, project, name);
+    (void)view_cluster_key(key, project, name);
     HASH_FIND_STR(r->entities, key, e);
     return e;
 }
@@ -36,7 +31,7 @@ static void on_retry(struct loop_timer *timer)
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c)
 {
     struct entity *e = MEM_NEW(struct entity);
-    make_key(e->key, c->project, c->name);
+    (void)view_cluster_key(e->key, c->project, c->name);
     e->r = r;
     e->project = p;
     e->cluster = c;

@@ -6,9 +6,10 @@
 #include "model/decide.h"
 #include "reconcile/world/world.h"
 #include "upstream/upstream.h"
+#include "view/view.h"
 
 enum {
-    ENTITY_KEY_BYTES = 256,
+    ENTITY_KEY_BYTES = VIEW_CLUSTER_KEY_BYTES,
     ABSENT_READS = 2,    /* how often a shoot must be missing before it is believed */
     LOOK_AGAIN_S = 3,    /* between two such reads: an effect may become visible a little late */
     OBSERVE_LAG_S = 300, /* how long an answer may show what was before */

@@ -12,6 +12,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/token.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
@@ -43,7 +44,7 @@ static const struct event *event_in_set(const struct change_set *set, const char
 static void show_cluster(struct reconcile *r, struct cluster *c)
 {
     char key[ENTITY_KEY_BYTES];
-    (void)snprintf(key, sizeof(key), "%s/%s", c->project, c->name);
+    (void)view_cluster_key(key, c->project, c->name);
     struct operation_entry *entry = operation_entry(r, c->operation_id);
     view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, entry ? entry->op : NULL));
 }
@@ -110,14 +111,17 @@ static void committed_delivery(struct reconcile *r, const struct change_set *set
         webhook_engine_enqueue(r->webhooks, change->delivery, event ? event->body : NULL);
 }
 
+void token_show(struct reconcile *r, const struct api_token *t)
+{
+    char hex[TOKEN_HEX_BYTES];
+    token_hex(t->digest, hex);
+    view_set(r->o.view, VIEW_TOKENS, hex, t->revoked_at ? NULL : render_api_token_blob(t));
+}
+
 static void committed_token(struct reconcile *r, const struct change_set *set, struct change *change)
 {
     (void)set;
-    char hex[65];
-    const struct api_token *t = change->token;
-    for (size_t i = 0; i < sizeof(t->digest); i++)
-        (void)snprintf(hex + 2 * i, 3, "%02x", t->digest[i]);
-    view_set(r->o.view, VIEW_TOKENS, hex, t->revoked_at ? NULL : render_api_token_blob(t));
+    token_show(r, change->token);
 }
 
 /* What the rest of the process must see of a committed change; kinds without a row need nothing. */

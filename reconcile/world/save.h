@@ -31,5 +31,7 @@ void save_submit(struct save *save, bool droppable);
 void entity_store(struct entity *e);
 /* Shows an entity anew without a change in the store (observed_at moved). */
 void entity_show(struct entity *e);
+/* Shows the token as it is stored; one that is revoked is shown no more. */
+void token_show(struct reconcile *r, const struct api_token *t);
 
 #endif
