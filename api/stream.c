@@ -169,7 +169,7 @@ static bool is_not_in_log(const struct stream *s, const struct command_events *p
 }
 
 /* Loop thread. */
-static void on_page(struct command *cmd)
+static void on_stream_page(struct command *cmd)
 {
     struct stream *s = cmd->ctx;
     (void)pthread_mutex_lock(&s->transport.lock);
@@ -201,7 +201,7 @@ static void want_page(struct stream *s)
     cmd->events.projects = string_list_copy(s->asked.projects);
     cmd->events.cluster = mem_strdup(s->asked.cluster);
     cmd->events.as_stream = true;
-    cmd->reply = on_page;
+    cmd->reply = on_stream_page;
     event_stream_ref(&s->transport);
     cmd->ctx = s;
     s->page_is_wanted = true;

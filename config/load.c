@@ -326,7 +326,7 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
 }
 
 /* Tells the faults; NULL when there are any. */
-static struct config *finish(struct loader *l, FILE *errors)
+static struct config *finish_load(struct loader *l, FILE *errors)
 {
     config_check(l);
     config_tell(l, errors);
@@ -404,7 +404,7 @@ static struct config *load_environment(FILE *errors)
     c->projects->account = c->accounts;
     c->projects->region = mem_strdup(region);
     c->projects->project_id = mem_strdup(project_id);
-    return finish(&l, errors);
+    return finish_load(&l, errors);
 }
 
 /* Whoever wrote it believes that it counts. */
@@ -443,7 +443,7 @@ static struct config *load_file(const char *path, FILE *file, bool check, FILE *
             load_group(&l, &config_root, root, "the configuration", l.config);
         else
             config_fault(&l, NULL, "accounts", "the file is empty");
-        config = finish(&l, errors);
+        config = finish_load(&l, errors);
         yaml_document_delete(&doc);
     }
     yaml_parser_delete(&parser);

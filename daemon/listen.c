@@ -75,7 +75,7 @@ static int open_unix(const char *path, struct listener *l)
     return fd;
 }
 
-static char *describe(int fd)
+static char *describe_listener(int fd)
 {
     struct sockaddr_storage bound;
     socklen_t len = sizeof(bound);
@@ -113,7 +113,7 @@ static int open_inet(const char *where, struct listener *l)
     else if (inet_pton(AF_INET6, host, &in6.sin6_addr) == 1)
         fd = bind_and_listen((const struct sockaddr *)&in6, sizeof(in6));
     if (fd >= 0)
-        l->address = describe(fd);
+        l->address = describe_listener(fd);
     return fd;
 }
 

@@ -421,7 +421,7 @@ static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
     return CURLE_OK;
 }
 
-static void begin(struct http_call *call)
+static void begin_transfer(struct http_call *call)
 {
     X509_STORE *authorities = call->owner->authorities;
     if (authorities) {
@@ -460,7 +460,7 @@ static void on_authorities(struct worker_job *job)
         LIST_FOR_EACH_SAFE (it, next, &t->calls) {
             struct http_call *call = CONTAINER_OF(it, struct http_call, link);
             if (!call->begun)
-                begin(call);
+                begin_transfer(call);
         }
     }
     authorities_job_free(a);
@@ -522,7 +522,7 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
     if (t->options.address_allowed)
         set_address_policy(call, request->url);
     if (!awaits_authorities(t, request->url))
-        begin(call);
+        begin_transfer(call);
     return call;
 }
 

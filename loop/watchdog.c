@@ -35,7 +35,7 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
                           memory_order_relaxed);
 }
 
-static void tell(struct watchdog *w, int64_t took, int64_t took_cpu)
+static void report_hold(struct watchdog *w, int64_t took, int64_t took_cpu)
 {
     if (w->at < w->next_log) {
         w->unlogged++;
@@ -67,7 +67,7 @@ void watchdog_end(struct watchdog *w, const struct env *env)
     raise_to(&w->longest_us, took);
     raise_to(&w->longest_cpu_us, took_cpu);
     if (took > WATCHDOG_STALL_MS * US_PER_MS)
-        tell(w, took, took_cpu);
+        report_hold(w, took, took_cpu);
 }
 
 void watchdog_metrics(const struct watchdog *w, struct buffer *out)

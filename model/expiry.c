@@ -14,8 +14,8 @@ static const json_t *entry_of(const json_t *array, const char *member, const cha
     return NULL;
 }
 
-static void tell(const char *component, const char *version, const json_t *offers,
-                 void (*visit)(void *ctx, const struct version_in_use *v), void *ctx)
+static void add_expiring(const char *component, const char *version, const json_t *offers,
+                         void (*visit)(void *ctx, const struct version_in_use *v), void *ctx)
 {
     struct version_in_use v = {.component = component, .version = version, .offers = offers};
     v.entry = entry_of(offers, "version", version);
@@ -50,13 +50,13 @@ void versions_in_use(const json_t *observed, const json_t *catalog,
     size_t i;
     json_t *pool;
     if (kubernetes)
-        tell(COMPONENT_KUBERNETES, kubernetes, json_arr(catalog, "kubernetes_versions"), visit, ctx);
+        add_expiring(COMPONENT_KUBERNETES, kubernetes, json_arr(catalog, "kubernetes_versions"), visit, ctx);
     json_array_foreach (pools, i, pool) {
         const char *name = image_member(pool, "name"), *version = image_member(pool, "version");
         if (!*name || !*version || was_seen(pools, i, pool))
             continue;
         const json_t *image = entry_of(json_arr(catalog, "machine_images"), "name", name);
-        tell(name, version, json_arr(image, "versions"), visit, ctx);
+        add_expiring(name, version, json_arr(image, "versions"), visit, ctx);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * One attempt: body, signature, POST, verdict. Loop thread, but for on_read, which runs on the store's reader
- * thread and only posts. Extra headers are in clear only within sign_and_send.
+ * One attempt: body, signature, POST, verdict. Loop thread, but for on_event_read, which runs on the store's
+ * reader thread and only posts. Extra headers are in clear only within sign_and_send.
  */
 #include "webhook/engine_private.h"
 
@@ -140,7 +140,7 @@ static void attempt_put_off(struct pending_delivery *pending)
 
 /* ---- sending ---- */
 
-static void on_answer(void *ctx, const struct http_answer *answer)
+static void on_receiver_answer(void *ctx, const struct http_answer *answer)
 {
     struct pending_delivery *pending = ctx;
     pending->call = NULL;
@@ -223,7 +223,7 @@ static void sign_and_send(struct pending_delivery *pending)
         .max_body = ANSWER_MAX_BYTES,
         .fresh_connection = true, /* also: the address policy sees every connection (WH-19) */
     };
-    pending->call = transport->start(transport, &request, on_answer, pending);
+    pending->call = transport->start(transport, &request, on_receiver_answer, pending);
 }
 
 /* ---- the body, when only the store has it ---- */
@@ -278,7 +278,7 @@ static void on_fetched(struct loop_task *task)
     }
 }
 
-static void on_read(void *ctx, enum store_status status, struct event *event)
+static void on_event_read(void *ctx, enum store_status status, struct event *event)
 {
     struct event_fetch *fetch = ctx;
     fetch->status = status;
@@ -295,7 +295,7 @@ static void fetch_start(struct pending_delivery *pending)
     fetch->loop = e->o.loop;
     fetch->pending = pending;
     pending->fetch = fetch;
-    storage_query_event(e->o.storage, pending->row.event_id, on_read, fetch);
+    storage_query_event(e->o.storage, pending->row.event_id, on_event_read, fetch);
 }
 
 /* ---- begin and end ---- */

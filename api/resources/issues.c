@@ -18,8 +18,8 @@ static const void *subject_of(const struct view_blob *blob)
     return blob ? blob->subject : NULL;
 }
 
-static json_t *render(const struct view_blob *cluster, const struct view_blob *operation,
-                      const struct view_blob *catalog, wall_us now)
+static json_t *render_issues(const struct view_blob *cluster, const struct view_blob *operation,
+                             const struct view_blob *catalog, wall_us now)
 {
     json_t *doc = json_object();
     json_set_take(doc, "items", issues_of(cluster->subject, subject_of(operation), subject_of(catalog), now));
@@ -39,7 +39,8 @@ struct problem *handle_issues(struct request *r)
     struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
     view_leave(r->api->options.view);
     struct problem *p =
-        cluster ? answer_with_document(r, render(cluster, operation, catalog, env_wall(r->api->options.env)))
+        cluster ? answer_with_document(
+                      r, render_issues(cluster, operation, catalog, env_wall(r->api->options.env)))
                 : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
     view_blob_unref(cluster);
     view_blob_unref(operation);

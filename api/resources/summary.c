@@ -77,7 +77,7 @@ static json_t *render_healths(const struct counts *n)
     return doc;
 }
 
-static json_t *render(const struct counts *n, int64_t open)
+static json_t *render_summary(const struct counts *n, int64_t open)
 {
     json_t *doc = json_object();
     json_set_int(doc, "total", n->total);
@@ -113,5 +113,5 @@ struct problem *handle_summary(struct request *r)
     }
     int64_t open = open_operations(r, s);
     view_leave(r->api->options.view);
-    return answer_with_document(r, render(&n, open));
+    return answer_with_document(r, render_summary(&n, open));
 }

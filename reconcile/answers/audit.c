@@ -300,7 +300,7 @@ static void reply_page(struct command *cmd, const struct audit_page *page)
     reply_give_back(cmd);
 }
 
-static void on_page(struct loop_task *task)
+static void on_audit_page(struct loop_task *task)
 {
     struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
     struct command *cmd = a->cmd;
@@ -324,7 +324,7 @@ static void on_page_read(void *ctx, enum store_status status, struct audit_page 
 void command_audit(struct reconcile *r, struct command *cmd)
 {
     struct audit_answer *a = MEM_NEW(struct audit_answer);
-    a->task = (struct loop_task){.run = on_page, .drop = answer_drop};
+    a->task = (struct loop_task){.run = on_audit_page, .drop = answer_drop};
     a->cmd = cmd;
     storage_query_audit(r->o.storage, &cmd->audit, on_page_read, a);
 }

@@ -129,7 +129,7 @@ static void drop(struct loop_task *task)
 }
 
 /* Reader thread: only passes it on. */
-static void on_read(void *ctx, enum store_status status, struct replay *found)
+static void on_replay_read(void *ctx, enum store_status status, struct replay *found)
 {
     struct search *s = ctx;
     s->status = status;
@@ -167,6 +167,6 @@ bool replay_take(struct reconcile *r, struct command *cmd)
     s->task = (struct loop_task){.run = on_found, .drop = drop};
     s->r = r;
     s->cmd = cmd;
-    storage_query_replay(r->o.storage, cmd->idempotency.key, on_read, s);
+    storage_query_replay(r->o.storage, cmd->idempotency.key, on_replay_read, s);
     return true;
 }

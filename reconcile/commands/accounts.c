@@ -136,7 +136,7 @@ static void resume_work(struct account *a)
 }
 
 /* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
-static void tell(struct account *a, bool failed, const char *message)
+static void emit_login(struct account *a, bool failed, const char *message)
 {
     a->remembered->failed_told = failed;
     struct save *save = save_new(a->r, NULL, NULL);
@@ -160,7 +160,7 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
             project_show(p);
     if (failed == a->remembered->failed_told || (!failed && state != LOGIN_OK))
         return;
-    tell(a, failed, message);
+    emit_login(a, failed, message);
     if (!failed && !a->r->stopping)
         resume_work(a);
 }
@@ -183,7 +183,7 @@ static const struct {
     [LOGIN_OUTCOME_UNREACHABLE] = {PROBLEM_UPSTREAM_UNAVAILABLE, 10},
 };
 
-static void refuse(struct list *waiters, const struct upstream_login_end *end)
+static void refuse_logins(struct list *waiters, const struct upstream_login_end *end)
 {
     LIST_FOR_EACH_SAFE (it, next, waiters) {
         struct problem *p = problem_new(outcomes[end->outcome].problem, "%s", end->message);
@@ -233,7 +233,7 @@ static void on_login_end(void *ctx, const struct upstream_login_end *end)
     else if (end->outcome == LOGIN_OUTCOME_CODE_SENT)
         reply_login(&a->login_waiters, a, 202, "code_sent");
     else
-        refuse(&a->login_waiters, end);
+        refuse_logins(&a->login_waiters, end);
 }
 
 static void on_verify_end(void *ctx, const struct upstream_login_end *end)
@@ -243,7 +243,7 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
     if (end->outcome == LOGIN_OUTCOME_OK)
         save_account(save_new(a->r, on_verify_saved, a), a);
     else
-        refuse(&a->verify_waiters, end);
+        refuse_logins(&a->verify_waiters, end);
 }
 
 static void on_wait_deadline(struct waiting *w)

@@ -18,7 +18,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
-static void refuse(struct command *cmd, const struct operation *op, const char *why)
+static void refuse_cancel(struct command *cmd, const struct operation *op, const char *why)
 {
     struct problem *p = problem_new(PROBLEM_OPERATION_NOT_CANCELLABLE, "%s", why);
     p->extra = json_object();
@@ -91,11 +91,11 @@ static void cancel(struct entity *e, struct command *cmd, const struct operation
         }
     }
     if (!e->op || strcmp(e->op->id, op->id) != 0 || operation_status_is_final(e->op->status))
-        refuse(cmd, op, "the operation has ended");
+        refuse_cancel(cmd, op, "the operation has ended");
     else if (e->op->cancelled_by)
         repeat(e->r, cmd, e->op);
     else if (!can_be_stopped(e->op))
-        refuse(cmd, op, "everything was sent to Cleura, which cannot be stopped");
+        refuse_cancel(cmd, op, "everything was sent to Cleura, which cannot be stopped");
     else
         cancel_current(e, cmd);
 }
@@ -119,7 +119,7 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd)
     if (entry->op->status == OPERATION_CANCELLED) {
         repeat(r, cmd, entry->op);
     } else if (!e || operation_status_is_final(entry->op->status)) {
-        refuse(cmd, entry->op, "the operation has ended");
+        refuse_cancel(cmd, entry->op, "the operation has ended");
     } else {
         log_info("cancel", "operation", cmd->id, "by", cmd->token_name, "request_id", cmd->request_id);
         cancel(e, cmd, entry->op);

@@ -72,7 +72,7 @@ static char *page_stream(struct command *cmd, const struct event_page *page)
     return buffer_take(&out, NULL);
 }
 
-static void on_page(struct loop_task *task)
+static void on_events_page(struct loop_task *task)
 {
     struct event_answer *a = CONTAINER_OF(task, struct event_answer, task);
     struct command *cmd = a->cmd;
@@ -106,7 +106,7 @@ void command_events(struct reconcile *r, struct command *cmd)
                                       .types = cmd->events.types,
                                       .projects = cmd->events.projects,
                                       .cluster = cmd->events.cluster};
-    a->task = (struct loop_task){.run = on_page, .drop = answer_drop};
+    a->task = (struct loop_task){.run = on_events_page, .drop = answer_drop};
     a->cmd = cmd;
     storage_query_events(r->o.storage, &query, on_page_read, a);
 }

@@ -32,7 +32,7 @@ static bool names_current(const char *list, const struct cluster *c, bool weak)
     return false;
 }
 
-static bool refuse(struct command *cmd, const char *why)
+static bool precondition_failed(struct command *cmd, const char *why)
 {
     reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why));
     return false;
@@ -44,9 +44,9 @@ static bool pool_holds(struct command *cmd)
     if (cmd->pool == POOL_ADD)
         return true;
     if (cmd->pool_exists && is_any(cmd->if_none_match))
-        return refuse(cmd, "If-None-Match: * but the node pool exists");
+        return precondition_failed(cmd, "If-None-Match: * but the node pool exists");
     if (!cmd->pool_exists && is_any(cmd->if_match))
-        return refuse(cmd, "If-Match: * but there is no such node pool");
+        return precondition_failed(cmd, "If-Match: * but there is no such node pool");
     return true;
 }
 
@@ -55,15 +55,16 @@ bool command_precondition(struct command *cmd, const struct entity *e)
     bool about_pool = cmd->type == COMMAND_NODE_POOL;
     const char *match = cmd->if_match, *none_match = cmd->if_none_match;
     if (match && !e)
-        return refuse(cmd, "If-Match does not name the current version: there is no such cluster");
+        return precondition_failed(cmd,
+                                   "If-Match does not name the current version: there is no such cluster");
     if (match && !is_any(match) && !names_current(match, e->cluster, false))
-        return refuse(cmd, "If-Match does not name the current version");
+        return precondition_failed(cmd, "If-Match does not name the current version");
     if (about_pool && !pool_holds(cmd))
         return false;
     if (!none_match || !e)
         return true;
     if (is_any(none_match))
-        return about_pool || refuse(cmd, "If-None-Match: * but the cluster exists");
+        return about_pool || precondition_failed(cmd, "If-None-Match: * but the cluster exists");
     return !names_current(none_match, e->cluster, true) ||
-           refuse(cmd, "If-None-Match names the current version");
+           precondition_failed(cmd, "If-None-Match names the current version");
 }

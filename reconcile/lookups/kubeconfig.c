@@ -125,7 +125,7 @@ void kubeconfigs_drop(struct kubeconfigs *k, const char *entity_key)
     }
 }
 
-static void answer(struct command *cmd, const struct kubeconfig *entry, bool cached)
+static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *entry, bool cached)
 {
     char text[TIME_TEXT_BYTES];
     json_t *doc = json_object();
@@ -170,14 +170,14 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
         entry->expiry_known ? result->expires_at : env_wall(entry->r->env) + DEFAULT_LIFETIME_S * US_PER_S;
     note_server(entry, result->server);
     LIST_FOR_EACH_SAFE (it, next, &entry->waiters)
-        answer(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
+        answer_kubeconfig(wait_take(CONTAINER_OF(it, struct waiting, link)), entry, false);
     if (entry->drop_answer)
         mem_free_secret(TAKE_PTR(entry->text));
     entry->drop_answer = false;
 }
 
 /* The last one who waited has left: nobody needs the transfer any more (UP-19). */
-static void on_deadline(struct waiting *w)
+static void on_kubeconfig_deadline(struct waiting *w)
 {
     struct reconcile *r = w->r;
     struct kubeconfig *entry, *next;
@@ -249,10 +249,10 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
     struct kubeconfig *entry = find_or_add(r->kubeconfigs, cmd, e);
     wall_us wanted_until = env_wall(r->env) + cmd->min_remaining_seconds * US_PER_S;
     if (entry->text && entry->expires_at > wanted_until) {
-        answer(cmd, entry, true);
+        answer_kubeconfig(cmd, entry, true);
         return;
     }
-    (void)wait_new(r, cmd, &entry->waiters, on_deadline);
+    (void)wait_new(r, cmd, &entry->waiters, on_kubeconfig_deadline);
     if (!entry->call.active)
         fetch(entry, e->project);
 }

@@ -134,7 +134,7 @@ void lookups_forget(struct lookups *all, const char *entity_key)
 
 /* ---- answers ---- */
 
-static void answer(struct command *cmd, struct lookup *l)
+static void answer_lookup(struct command *cmd, struct lookup *l)
 {
     char text[TIME_TEXT_BYTES];
     json_t *doc = json_deep_copy(l->document);
@@ -161,7 +161,7 @@ static void answer_waiters(struct lookup *l)
     LIST_FOR_EACH_SAFE (it, next, &ready) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
         if (l->rule->kind != LOOKUP_CA_STAGE)
-            answer(cmd, l);
+            answer_lookup(cmd, l);
         else
             l->on_stage(e, cmd, stage);
     }
@@ -184,7 +184,7 @@ static struct problem *problem_of(const struct lookup *l, const struct upstream_
     return upstream_problem(result);
 }
 
-static void on_answer(struct upstream_call *call, const struct upstream_result *result)
+static void on_looked_up(struct upstream_call *call, const struct upstream_result *result)
 {
     struct lookup *l = CONTAINER_OF(call, struct lookup, call);
     bool ok = result->class == UPSTREAM_OK;
@@ -208,7 +208,7 @@ static void on_answer(struct upstream_call *call, const struct upstream_result *
     next_call(l);
 }
 
-static void finish(struct lookup *l)
+static void finish_lookup(struct lookup *l)
 {
     struct entity *e;
     HASH_FIND_STR(l->r->entities, l->entity_key, e);
@@ -234,7 +234,7 @@ static void next_call(struct lookup *l)
             return;
         }
     } else if (l->items ? !item : asked >= 1) {
-        finish(l);
+        finish_lookup(l);
         return;
     }
     l->call.op = op;
@@ -244,7 +244,7 @@ static void next_call(struct lookup *l)
     l->call.item = item;
     l->call.priority = LANE_USER_WAITING;
     l->call.deadline = env_mono(l->r->env) + CALL_DEADLINE_S * US_PER_S;
-    l->call.on_done = on_answer;
+    l->call.on_done = on_looked_up;
     call_for_waiters(&l->call, &l->waiters);
     upstream_submit(project_lane(l->project), &l->call);
 }
@@ -292,7 +292,7 @@ static void drop_if_unwanted(struct reconcile *r)
             upstream_cancel(&l->call);
 }
 
-static void on_deadline(struct waiting *w)
+static void on_lookup_deadline(struct waiting *w)
 {
     struct reconcile *r = w->r;
     reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "Cleura did not answer in time"));
@@ -302,7 +302,7 @@ static void on_deadline(struct waiting *w)
 static void want(struct lookup *l, const struct entity *e, struct command *cmd)
 {
     bool under_way = !list_is_empty(&l->waiters);
-    (void)wait_new(l->r, cmd, &l->waiters, on_deadline);
+    (void)wait_new(l->r, cmd, &l->waiters, on_lookup_deadline);
     if (!under_way && !l->call.active)
         fetch(l, e);
 }
@@ -351,7 +351,7 @@ void command_lookup(struct reconcile *r, struct command *cmd)
         return;
     struct lookup *l = find_or_add(r->lookups, rule, p, e);
     if (is_kept(l))
-        answer(cmd, l);
+        answer_lookup(cmd, l);
     else
         want(l, e, cmd);
 }

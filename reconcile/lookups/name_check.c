@@ -29,7 +29,7 @@ struct name_check {
 };
 
 /* Takes it off; the command is the caller's. */
-static struct command *end(struct name_check *n)
+static struct command *name_check_end(struct name_check *n)
 {
     struct command *cmd = n->cmd;
     upstream_cancel(&n->call);
@@ -43,7 +43,7 @@ static struct command *end(struct name_check *n)
 static void go_on(struct name_check *n)
 {
     struct reconcile *r = n->r;
-    r->reactions.decide_again(r, end(n));
+    r->reactions.decide_again(r, name_check_end(n));
 }
 
 /* The project was read: either the cluster is ours to decide about now, or the name is somebody else's. */
@@ -75,12 +75,12 @@ static void look_whose(struct name_check *n)
     part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     part->reply = on_listed;
     part->fresh_now = true;
-    struct command *cmd = end(n);
+    struct command *cmd = name_check_end(n);
     part->ctx = cmd;
     command_fresh(r, part);
 }
 
-static void on_answer(struct upstream_call *call, const struct upstream_result *result)
+static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
 {
     struct name_check *n = CONTAINER_OF(call, struct name_check, call);
     if (result->class == UPSTREAM_OK && json_bool(result->document, "is_taken", false)) {
@@ -118,7 +118,7 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
                                      .name = n->name,
                                      .priority = LANE_USER_WAITING,
                                      .deadline = until,
-                                     .on_done = on_answer};
+                                     .on_done = on_name_checked};
     upstream_call_for(&n->call, &cmd->trace, cmd->request_id);
     upstream_submit(project_lane(p), &n->call);
     return true;
@@ -129,6 +129,6 @@ void name_checks_stop(struct reconcile *r)
     LIST_FOR_EACH_SAFE (it, next, &r->name_checks) {
         struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
         p->retry_after_s = 5;
-        reply_problem(end(CONTAINER_OF(it, struct name_check, link)), p);
+        reply_problem(name_check_end(CONTAINER_OF(it, struct name_check, link)), p);
     }
 }

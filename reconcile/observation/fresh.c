@@ -23,7 +23,7 @@
 
 enum { MARKING_MS = 1000 }; /* below what api/ waits beyond a deadline */
 
-static void answer(struct command *cmd, bool ok)
+static void answer_fresh(struct command *cmd, bool ok)
 {
     cmd->fresh_failed = !ok;
     cmd->status = 200;
@@ -32,7 +32,7 @@ static void answer(struct command *cmd, bool ok)
 
 static void on_passed(struct save *save)
 {
-    answer(save->ctx, true);
+    answer_fresh(save->ctx, true);
 }
 
 static unsigned mark_stale(struct walk *w, struct entity *e)
@@ -46,7 +46,7 @@ static void on_marked_stale(struct walk *w)
     struct project *p = CONTAINER_OF(w, struct project, stale_marks);
     view_publish(p->r->o.view);
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
-        answer(wait_take(CONTAINER_OF(it, struct waiting, link)), false);
+        answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), false);
 }
 
 /* With ten thousand clusters on a slow machine the answer does not wait for the last one to be marked. */
@@ -55,7 +55,7 @@ static void on_late(struct waiting *w)
     struct reconcile *r = w->r;
     struct command *cmd = wait_take(w);
     view_publish(r->o.view);
-    answer(cmd, false);
+    answer_fresh(cmd, false);
 }
 
 /* What nobody could read anew is marked as stale, then the command is answered with that. */
@@ -72,10 +72,10 @@ static void answer_stale(struct project *p, struct command *cmd)
     if (e)
         (void)observe_mark_stale(e);
     view_publish(p->r->o.view);
-    answer(cmd, false);
+    answer_fresh(cmd, false);
 }
 
-static void on_deadline(struct waiting *w)
+static void on_fresh_deadline(struct waiting *w)
 {
     struct project *p = project_find(w->r, w->cmd->project);
     answer_stale(p, wait_take(w));
@@ -142,7 +142,7 @@ static void on_part(struct command *part)
     if (dropped) /* nobody is left to decide */
         command_drop(g->cmd);
     else
-        answer(g->cmd, !g->failed);
+        answer_fresh(g->cmd, !g->failed);
     free(g);
 }
 
@@ -194,7 +194,7 @@ void command_fresh(struct reconcile *r, struct command *cmd)
     }
     struct project *known = project_find(r, cmd->project);
     if (known && known->set_aside) {
-        answer(cmd, false); /* what is stored is all that may be told */
+        answer_fresh(cmd, false); /* what is stored is all that may be told */
         return;
     }
     struct project *p = command_project(r, cmd);
@@ -202,9 +202,9 @@ void command_fresh(struct reconcile *r, struct command *cmd)
         return;
     if (!cmd->fresh_now && was_read_moments_ago(p, cmd)) {
         cmd->fresh_recent = true;
-        answer(cmd, true);
+        answer_fresh(cmd, true);
         return;
     }
-    (void)wait_new(r, cmd, &p->fresh_next, on_deadline);
+    (void)wait_new(r, cmd, &p->fresh_next, on_fresh_deadline);
     schedule_rearm(p);
 }

@@ -58,7 +58,7 @@ static void try_again(struct entity *e, int64_t at_least_us)
 }
 
 /* Says what the operation waits for; stored when it is news. */
-static void tell(struct entity *e, const char *message)
+static void step_reports(struct entity *e, const char *message)
 {
     bool told = e->op->message && !strcmp(e->op->message, message);
     mem_set_str(&e->op->message, message);
@@ -80,7 +80,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
     }
-    tell(e, message);
+    step_reports(e, message);
     try_again(e, result->retry_after_s * US_PER_S);
 }
 
@@ -124,7 +124,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
         entity_fail_operation(e, upstream_problem(result));
         return;
     }
-    tell(e, message);
+    step_reports(e, message);
     try_again(e, BUSY_WAIT_S * US_PER_S);
 }
 
@@ -275,7 +275,7 @@ static void refused(struct entity *e, const struct upstream_result *result)
     }
 }
 
-static void on_answer(struct upstream_call *call, const struct upstream_result *result)
+static void on_step_answer(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
@@ -333,7 +333,7 @@ static void on_intent_saved(struct save *save)
     }
     json_decref(e->step.body);
     e->step.body = kind->body ? kind->body(e, step) : NULL;
-    step_submit(e, kind->op, on_answer);
+    step_submit(e, kind->op, on_step_answer);
 }
 
 /* Makes "about to be sent" durable first. */
@@ -451,7 +451,7 @@ static void take_look(struct entity *e, const struct shoot *shoot)
     if (e->cluster->deleted)
         return;
     if (!shoot_has_uid(shoot))
-        tell(e, "Waiting: Cleura does not tell the uid of the cluster");
+        step_reports(e, "Waiting: Cleura does not tell the uid of the cluster");
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 
@@ -515,7 +515,7 @@ static void begin_exclusive(struct entity *e)
     if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
         entity_fail_operation(e, cluster_failed_problem(e));
     } else if (cleura_is_busy(e)) {
-        tell(e, "Waiting: Cleura is busy with the cluster");
+        step_reports(e, "Waiting: Cleura is busy with the cluster");
         if (!heap_contains(&e->due))
             schedule_soon(e, schedule_interval(e));
     } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
@@ -533,7 +533,7 @@ static void begin_after_look(struct entity *e)
     if (!fresh) {
         step_submit(e, UPSTREAM_GET, on_looked);
     } else if (!shoot_has_uid(e->cluster->shoot)) {
-        tell(e, "Waiting: Cleura does not tell the uid of the cluster");
+        step_reports(e, "Waiting: Cleura does not tell the uid of the cluster");
         try_again(e, BUSY_WAIT_S * US_PER_S);
         e->step.looked_at = 0;
     } else if (step_kind(current_step(e))->exclusive) {

@@ -53,7 +53,7 @@ static const struct event *append(struct save *save, enum event_type type, const
     return change_append_event(save->set, e);
 }
 
-static void tell(struct save *save, enum event_type type, const char *project, const char *cluster,
+static void emit(struct save *save, enum event_type type, const char *project, const char *cluster,
                  json_t *data)
 {
     const struct event *event = append(save, type, project, cluster, data);
@@ -97,7 +97,7 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     json_t *data = cluster_data(e, previous, e->op, message);
     if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
         json_set_take(data, "errors", cluster_errors(e->cluster));
-    tell(save, type, e->cluster->project, e->cluster->name, data);
+    emit(save, type, e->cluster->project, e->cluster->name, data);
 }
 
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,
@@ -106,7 +106,7 @@ void emit_operation(struct save *save, enum event_type type, const struct entity
     json_t *data = cluster_data(e, e->cluster->phase, op, op->message);
     json_set_str(data, "operation_type", operation_type_name(op->type));
     json_set_str(data, "operation_status", operation_status_name(op->status));
-    tell(save, type, e->cluster->project, e->cluster->name, data);
+    emit(save, type, e->cluster->project, e->cluster->name, data);
 }
 
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x)
@@ -120,7 +120,7 @@ void emit_expiring(struct save *save, const struct entity *e, const struct expir
     json_set_str(data, "component_version", x->version);
     json_set_str(data, "expires_at", x->expires_at);
     json_set_int(data, "days_left", x->days_left);
-    tell(save, EVENT_VERSION_EXPIRING, e->cluster->project, e->cluster->name, data);
+    emit(save, EVENT_VERSION_EXPIRING, e->cluster->project, e->cluster->name, data);
 }
 
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message)
@@ -128,7 +128,7 @@ void emit_account(struct save *save, enum event_type type, const struct account 
     json_t *data = json_object();
     json_set_str(data, "account", a->config->name);
     json_set_str(data, "message", message);
-    tell(save, type, NULL, NULL, data);
+    emit(save, type, NULL, NULL, data);
 }
 
 /* Its URL may hold a credential: the webhook is named by its id. */
@@ -147,9 +147,9 @@ void emit_webhook(struct save *save, enum event_type type, const struct subscrip
 {
     const bool all = subscription_is_of_all_projects(s);
     if (all)
-        tell(save, type, NULL, NULL, webhook_data(s, message));
+        emit(save, type, NULL, NULL, webhook_data(s, message));
     for (char **p = all ? NULL : s->projects; p && *p; p++)
-        tell(save, type, *p, NULL, webhook_data(s, message));
+        emit(save, type, *p, NULL, webhook_data(s, message));
 }
 
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s, const char *message)

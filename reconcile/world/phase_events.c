@@ -83,7 +83,7 @@ static bool retrying_is_news(struct cluster *c)
     return news;
 }
 
-static void tell(struct entity *e, struct save *save, enum phase from)
+static void emit_change(struct entity *e, struct save *save, enum phase from)
 {
     struct cluster *c = e->cluster;
     bool works = c->phase == PHASE_READY || c->phase == PHASE_DEGRADED;
@@ -106,7 +106,7 @@ void phase_emit_change(struct entity *e, struct save *save, enum phase *before)
     static const bool run_is_over[PHASE_MAX_] = {
         [PHASE_READY] = true, [PHASE_DEGRADED] = true, [PHASE_HIBERNATED] = true, [PHASE_FAILED] = true};
     if (c->phase != *before)
-        tell(e, save, *before);
+        emit_change(e, save, *before);
     if (run_is_over[c->phase]) {
         free(c->retrying_told);
         c->retrying_told = NULL;

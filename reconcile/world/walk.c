@@ -9,7 +9,7 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
 
-static void end(struct walk *w)
+static void walk_end(struct walk *w)
 {
     w->under_way = false;
     list_remove(&w->link);
@@ -48,7 +48,7 @@ static void go_on(struct walk *w)
         loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));
         return;
     }
-    end(w);
+    walk_end(w);
     if (w->done)
         w->done(w);
 }
@@ -63,7 +63,7 @@ bool walk_is_under_way(const struct walk *w)
     return w->under_way;
 }
 
-static void begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
+static void walk_begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
 {
     if (!w->under_way)
         list_append(&r->walks, &w->link);
@@ -78,19 +78,19 @@ static void begin(struct reconcile *r, struct walk *w, struct project *only, str
 
 void walk_project(struct project *p, struct walk *w)
 {
-    begin(p->r, w, p, list_is_empty(&p->clusters) ? NULL : entity_of(p->clusters.next));
+    walk_begin(p->r, w, p, list_is_empty(&p->clusters) ? NULL : entity_of(p->clusters.next));
 }
 
 void walk_all(struct reconcile *r, struct walk *w)
 {
-    begin(r, w, NULL, first_from(r->projects));
+    walk_begin(r, w, NULL, first_from(r->projects));
 }
 
 void walks_stop(struct reconcile *r)
 {
     LIST_FOR_EACH_SAFE (it, next, &r->walks) {
         struct walk *w = CONTAINER_OF(it, struct walk, link);
-        end(w);
+        walk_end(w);
         if (w->stopped)
             w->stopped(w);
     }

@@ -34,8 +34,8 @@ enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const c
     return rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, what, ret_error);
 }
 
-static enum store_status refuse(struct sqlite_conn *conn, enum store_status status, const char *why,
-                                char **ret_error)
+static enum store_status refuse_store(struct sqlite_conn *conn, enum store_status status, const char *why,
+                                      char **ret_error)
 {
     if (ret_error) {
         free(*ret_error);
@@ -99,12 +99,12 @@ static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, c
         return status == STORE_RETRY ? STORE_LOCKED : STORE_BROKEN;
     bool empty = application == 0 && version == 0 && objects == 0;
     if (!empty && application != SQLITE_STORE_APPLICATION_ID)
-        return refuse(conn, STORE_BROKEN, "not a shootd database (another program's application_id)",
-                      ret_error);
+        return refuse_store(conn, STORE_BROKEN, "not a shootd database (another program's application_id)",
+                            ret_error);
     if (version > migrate_newest())
-        return refuse(conn, STORE_NEWER, "made by a newer version of shootd", ret_error);
+        return refuse_store(conn, STORE_NEWER, "made by a newer version of shootd", ret_error);
     if (!empty && version < 1)
-        return refuse(conn, STORE_BROKEN, "a shootd database without a version", ret_error);
+        return refuse_store(conn, STORE_BROKEN, "a shootd database without a version", ret_error);
     *ret_version = (int)version;
     return STORE_OK;
 }
@@ -116,12 +116,12 @@ static enum store_status check_sound(struct sqlite_conn *conn, char **ret_error)
     if (status != STORE_OK)
         return STORE_BROKEN;
     if (!verdict || strcmp(verdict, "ok") != 0)
-        return refuse(conn, STORE_BROKEN, "the database is corrupt (quick_check)", ret_error);
+        return refuse_store(conn, STORE_BROKEN, "the database is corrupt (quick_check)", ret_error);
     char *CLEANUP_FREE orphan = NULL;
     status = first_text(conn, "PRAGMA foreign_key_check", &orphan, ret_error);
     if (status != STORE_OK)
         return STORE_BROKEN;
-    return orphan ? refuse(conn, STORE_BROKEN, "the database is corrupt (foreign_key_check)", ret_error)
+    return orphan ? refuse_store(conn, STORE_BROKEN, "the database is corrupt (foreign_key_check)", ret_error)
                   : STORE_OK;
 }
 
@@ -131,7 +131,8 @@ static enum store_status use_wal(struct sqlite_conn *conn, char **ret_error)
     if (first_text(conn, "PRAGMA journal_mode = WAL", &mode, ret_error) != STORE_OK)
         return STORE_BROKEN;
     if (!mode || strcmp(mode, "wal") != 0)
-        return refuse(conn, STORE_BROKEN, "the file system does not allow write-ahead logging", ret_error);
+        return refuse_store(conn, STORE_BROKEN, "the file system does not allow write-ahead logging",
+                            ret_error);
     return handle_exec(conn, settings_writer, conn->path, ret_error);
 }
 
@@ -164,7 +165,7 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
 {
     if (!conn->writer)
         return version == migrate_newest() ? handle_exec(conn, settings_reader, conn->path, ret_error)
-                                           : refuse(conn, STORE_BROKEN, "not migrated yet", ret_error);
+                                           : refuse_store(conn, STORE_BROKEN, "not migrated yet", ret_error);
     enum store_status status = check_sound(conn, ret_error);
     if (status == STORE_OK && version > 0 && version < migrate_newest())
         status = backup_make(conn->db, conn->path, version, ret_error);

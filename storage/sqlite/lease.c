@@ -32,7 +32,7 @@ static enum store_status lease_put(struct sqlite_conn *conn, const struct store_
     return statement_run(&b, NULL);
 }
 
-static enum store_status finish(struct sqlite_conn *conn, enum store_status status)
+static enum store_status finish_lease(struct sqlite_conn *conn, enum store_status status)
 {
     if (status == STORE_OK)
         status = sqlite_commit(conn, NULL);
@@ -54,7 +54,7 @@ enum store_status sqlite_lease_take(void *arg, const char *name, const char *hol
         bool ours = store_lease_claim(&lease, name, holder, now, ttl_us);
         status = ours ? lease_put(conn, &lease) : STORE_CONFLICT;
     }
-    status = finish(conn, status);
+    status = finish_lease(conn, status);
     if (status == STORE_OK || status == STORE_CONFLICT)
         *ret_lease = lease;
     return status;
@@ -71,6 +71,6 @@ enum store_status sqlite_lease_release(void *arg, const char *name, const char *
     bind_text(&b, holder);
     status = statement_run(&b, NULL);
     bool released = status == STORE_OK && sqlite3_changes(conn->db) > 0;
-    status = finish(conn, status);
+    status = finish_lease(conn, status);
     return status == STORE_OK && !released ? STORE_NONE : status;
 }

@@ -46,7 +46,7 @@ const char *sqlite_trouble(int rc, int os_error)
     return os_error == EFBIG ? "file size limit reached" : NULL;
 }
 
-static char *describe(const struct sqlite_conn *conn, int rc, const char *what)
+static char *describe_statement(const struct sqlite_conn *conn, int rc, const char *what)
 {
     bool os = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_FULL;
     const char *trouble = sqlite_trouble(rc, conn->db && os ? sqlite3_system_errno(conn->db) : 0);
@@ -60,7 +60,7 @@ enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what
 {
     if (ret_error) {
         free(*ret_error);
-        *ret_error = describe(conn, rc, what);
+        *ret_error = describe_statement(conn, rc, what);
     }
     for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
         if (meanings[i].rc == (rc & 0xff)) {

@@ -36,7 +36,7 @@ void by_hand_done(struct upstream_account *a)
     forget_verification(a);
 }
 
-static void end(struct upstream_account *a, enum login_outcome outcome, const char *message)
+static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, const char *message)
 {
     struct by_hand *h = &a->by_hand;
     wall_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->remembered->next_login_at;
@@ -53,7 +53,7 @@ static void end(struct upstream_account *a, enum login_outcome outcome, const ch
 void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message)
 {
     if (by_hand_is_login(a))
-        end(a, outcome, message);
+        by_hand_end(a, outcome, message);
 }
 
 void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer)
@@ -67,7 +67,7 @@ void by_hand_second_factor(struct upstream_account *a, struct login_answer *answ
         h->step = BY_HAND_LOGIN_BY_SMS;
     } else {
         auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura asks again which second factor to use");
-        end(a, LOGIN_OUTCOME_REFUSED, "Cleura asks again which second factor to use");
+        by_hand_end(a, LOGIN_OUTCOME_REFUSED, "Cleura asks again which second factor to use");
     }
 }
 
@@ -108,23 +108,23 @@ static void on_asked(void *ctx, struct exchange_end *answer)
         health_note(a, &answer->http, UPSTREAM_OK);
         log_info("Cleura sent a code by SMS", "account", a->config->name);
         expect_code(a);
-        end(a, LOGIN_OUTCOME_CODE_SENT, "Cleura sent a code by SMS");
+        by_hand_end(a, LOGIN_OUTCOME_CODE_SENT, "Cleura sent a code by SMS");
         break;
     case UPSTREAM_REFUSED:
         forget_verification(a);
         a->needs_person = true;
         auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused to send a code by SMS");
-        end(a, LOGIN_OUTCOME_REFUSED, "Cleura refused to send a code by SMS");
+        by_hand_end(a, LOGIN_OUTCOME_REFUSED, "Cleura refused to send a code by SMS");
         break;
     case UPSTREAM_THROTTLED:
         forget_verification(a);
-        end(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura takes no requests now; no code was sent");
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura takes no requests now; no code was sent");
         break;
     default:
         expect_code(a);
-        end(a, LOGIN_OUTCOME_UNREACHABLE,
-            "Cleura was asked for a code by SMS and its answer was lost; when the "
-            "code comes it can be used");
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE,
+                    "Cleura was asked for a code by SMS and its answer was lost; when the "
+                    "code comes it can be used");
         break;
     }
     lane_kick(a);
@@ -134,7 +134,7 @@ static void code_refused(struct upstream_account *a)
 {
     auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused the code");
     a->by_hand.next_check_at = a->remembered->next_login_at;
-    end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
+    by_hand_end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
 }
 
 static void on_checked(void *ctx, struct exchange_end *answer)
@@ -148,11 +148,11 @@ static void on_checked(void *ctx, struct exchange_end *answer)
     } else if (answer->login.result == LOGIN_RESULT_TOKEN) {
         forget_verification(a);
         auth_accept_token(a, TAKE_PTR(answer->login.token), "sms_code", true);
-        end(a, LOGIN_OUTCOME_OK, NULL);
+        by_hand_end(a, LOGIN_OUTCOME_OK, NULL);
     } else {
-        end(a, LOGIN_OUTCOME_UNREACHABLE,
-            "the code was sent to Cleura and its answer was lost or cannot be "
-            "understood; when the code is used up, begin again");
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE,
+                    "the code was sent to Cleura and its answer was lost or cannot be "
+                    "understood; when the code is used up, begin again");
     }
     lane_kick(a);
 }
@@ -167,12 +167,12 @@ static bool login_ends_here(struct upstream_account *a)
     if (a->token && !a->token_checked)
         return false;
     if (a->token && (!a->config->password || (age >= 0 && age < FRESH_TOKEN_S * US_PER_S)))
-        end(a, LOGIN_OUTCOME_OK, NULL);
+        by_hand_end(a, LOGIN_OUTCOME_OK, NULL);
     else if (!a->config->password)
-        end(a, LOGIN_OUTCOME_NOTHING,
-            a->file_error ? a->file_error : "there is no password, and no new token in token_file");
+        by_hand_end(a, LOGIN_OUTCOME_NOTHING,
+                    a->file_error ? a->file_error : "there is no password, and no new token in token_file");
     else if (now < a->remembered->next_login_at)
-        end(a, LOGIN_OUTCOME_GUARDED, "too many logins were refused or not completed");
+        by_hand_end(a, LOGIN_OUTCOME_GUARDED, "too many logins were refused or not completed");
     else
         return false;
     return true;
@@ -181,9 +181,10 @@ static bool login_ends_here(struct upstream_account *a)
 static bool check_ends_here(struct upstream_account *a)
 {
     if (!by_hand_is_pending(a))
-        end(a, LOGIN_OUTCOME_NO_CODE, "no code is awaited: none was sent, or longer than 10 minutes ago");
+        by_hand_end(a, LOGIN_OUTCOME_NO_CODE,
+                    "no code is awaited: none was sent, or longer than 10 minutes ago");
     else if (env_wall(a->env) < a->by_hand.next_check_at)
-        end(a, LOGIN_OUTCOME_GUARDED, "too many wrong codes");
+        by_hand_end(a, LOGIN_OUTCOME_GUARDED, "too many wrong codes");
     else
         return false;
     return true;
@@ -199,7 +200,7 @@ static bool ends_here(struct upstream_account *a)
 void by_hand_start(struct upstream_account *a)
 {
     if (env_mono(a->env) > a->by_hand.deadline) {
-        end(a, LOGIN_OUTCOME_UNREACHABLE, "the time was over before Cleura could be asked");
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "the time was over before Cleura could be asked");
         return;
     }
     if (ends_here(a))
@@ -225,8 +226,8 @@ void by_hand_start(struct upstream_account *a)
     }
 }
 
-static void begin(struct upstream_account *a, enum by_hand_step step, int64_t code, mono_us deadline,
-                  upstream_login_done on_done, void *ctx)
+static void by_hand_begin(struct upstream_account *a, enum by_hand_step step, int64_t code, mono_us deadline,
+                          upstream_login_done on_done, void *ctx)
 {
     struct by_hand *h = &a->by_hand;
     loop_assert_owner(a->loop);
@@ -251,11 +252,11 @@ void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login
         a->next_file_look = 0;
         (void)token_file_take(a);
     }
-    begin(a, BY_HAND_LOGIN, 0, deadline, on_done, ctx);
+    by_hand_begin(a, BY_HAND_LOGIN, 0, deadline, on_done, ctx);
 }
 
 void upstream_verify(struct upstream_account *a, int64_t code, mono_us deadline, upstream_login_done on_done,
                      void *ctx)
 {
-    begin(a, BY_HAND_CHECK_CODE, code, deadline, on_done, ctx);
+    by_hand_begin(a, BY_HAND_CHECK_CODE, code, deadline, on_done, ctx);
 }

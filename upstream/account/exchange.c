@@ -2,7 +2,7 @@
  * One request and its answer: transport, then the worker, then the loop again. What moves to the worker is
  * this struct, whole: while it is there the loop touches nothing of it but `dropped`.
  *
- *   account_send -> transport -> on_transferred -> [worker: read_answer] -> on_read -> on_done
+ *   account_send -> transport -> on_transferred -> [worker: read_answer] -> on_answer_read -> on_done
  *                                                      ^      a list: on_rows   |
  *                                                      +------ its next rows ---+
  */
@@ -109,7 +109,7 @@ static void deliver(struct exchange *x)
     exchange_free(x);
 }
 
-static void on_read(struct worker_job *job)
+static void on_answer_read(struct worker_job *job)
 {
     struct exchange *x = CONTAINER_OF(job, struct exchange, job);
     if (!x->dropped)
@@ -157,7 +157,8 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     x->end.http.coding = x->coding;
     x->end.http.body = x->body;
     x->end.http.owned_body = NULL;
-    x->job = (struct worker_job){.work = read_answer, .done = on_read, .drop = drop, .bytes = x->body_len};
+    x->job =
+        (struct worker_job){.work = read_answer, .done = on_answer_read, .drop = drop, .bytes = x->body_len};
     if (x->body_len && a->worker->submit(a->worker, &x->job))
         return;
     if (x->body_len) { /* too many answers wait to be read */

@@ -112,7 +112,7 @@ static void leave_queue(struct upstream_call *call, bool sent)
 
 /* Refused, to be reported on the next turn: a user who submits again from on_done must not keep this turn
  * from ending, nor hear from within upstream_submit. */
-static void refuse(struct upstream_call *call, struct list *refused)
+static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;
     leave_queue(call, false);
@@ -122,7 +122,7 @@ static void refuse(struct upstream_call *call, struct list *refused)
 
 /* Takes the call off the lane and reports it. The call may be freed or submitted again by its user in
  * on_done. */
-static void finish(struct upstream_call *call, const struct upstream_result *result)
+static void finish_call(struct upstream_call *call, const struct upstream_result *result)
 {
     struct upstream_account *a = call->account;
     leave_queue(call, false);
@@ -154,7 +154,7 @@ void lane_fail_waiting(struct upstream_account *a, const struct upstream_result 
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
         if (waiting[i]->active && heap_contains(&waiting[i]->queue_item))
-            finish(waiting[i], result);
+            finish_call(waiting[i], result);
 }
 
 void lane_breaker_opened(struct upstream_account *a)
@@ -163,7 +163,7 @@ void lane_breaker_opened(struct upstream_account *a)
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
         if (waiting[i]->priority == LANE_USER_WAITING)
-            refuse(waiting[i], &a->unreachable);
+            refuse_call(waiting[i], &a->unreachable);
 }
 
 static void requeue_in_front(struct upstream_call *call)
@@ -175,7 +175,7 @@ static void requeue_in_front(struct upstream_call *call)
     call->exchange = NULL;
     /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
-        refuse(call, &a->unreachable);
+        refuse_call(call, &a->unreachable);
     else
         enqueue(call, &a->queue, INT64_MIN);
 }
@@ -261,7 +261,7 @@ static void log_call(const struct upstream_call *call, const struct exchange_end
               end->result.message);
 }
 
-static void on_answer(void *ctx, struct exchange_end *end)
+static void on_call_answer(void *ctx, struct exchange_end *end)
 {
     struct upstream_call *call = ctx;
     struct upstream_account *a = call->account;
@@ -293,7 +293,7 @@ static void on_answer(void *ctx, struct exchange_end *end)
         if (end->read != READ_OK)
             note_unread(call, end);
     }
-    finish(call, result);
+    finish_call(call, result);
 out:
     lane_kick(a);
 }
@@ -334,7 +334,7 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
                                 .fresh_connection = upstream_op_is_write(call->op),
                                 .timeout_us = call->timeout_us,
                                 .made_for = call};
-    const struct exchange_handlers on = {.rows = on_rows, .done = on_answer};
+    const struct exchange_handlers on = {.rows = on_rows, .done = on_call_answer};
     call->exchange = account_send(a, &draft, &how, &on, call);
     request_draft_done(&draft);
 }
@@ -346,7 +346,7 @@ static void report_refused(struct list *refused, const struct upstream_result *r
     for (struct list *item = list_pop(refused); item; item = list_pop(refused))
         list_append(&batch, item);
     for (struct list *item = list_pop(&batch); item; item = list_pop(&batch))
-        finish(CONTAINER_OF(item, struct upstream_call, link), result);
+        finish_call(CONTAINER_OF(item, struct upstream_call, link), result);
 }
 
 static void report_all_refused(struct upstream_account *a)
@@ -417,7 +417,7 @@ static void on_expiry(struct loop_timer *timer)
     struct upstream_result result = {.class = UPSTREAM_EXPIRED};
     char *away CLEANUP_FREE = a->away_since || a->unwell ? health_why_away(a) : NULL;
     result.message = mem_printf("not sent in time; %s", away ? away : "other calls were ahead");
-    finish(call, &result);
+    finish_call(call, &result);
     upstream_result_done(&result);
 }
 
@@ -460,9 +460,9 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
     call->ticket = (struct fair_ticket){0};
     call->expiry = (struct loop_timer){.fire = on_expiry, .name = "deadline of a call"};
     if (waiting_count(a) >= (size_t)a->queue_length)
-        refuse(call, &a->overloaded);
+        refuse_call(call, &a->overloaded);
     else if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
-        refuse(call, &a->unreachable);
+        refuse_call(call, &a->unreachable);
     else
         take_turn(a, call);
 }
