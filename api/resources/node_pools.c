@@ -30,7 +30,7 @@ static const json_t *wanted_pool(const struct cluster *c, const json_t *there, c
     return pool_named(wanted, name);
 }
 
-static json_t *render_pools(const struct cluster *c, const json_t *there, const char *name)
+static json_t *render_pool(const struct cluster *c, const json_t *there, const char *name)
 {
     json_t *doc = json_object();
     json_set_str(doc, "name", name);
@@ -74,7 +74,7 @@ struct problem *handle_node_pools(struct request *r)
     const char *name;
     json_t *ignored;
     json_object_foreach (names, name, ignored)
-        (void)json_array_append_new(items, render_pools(c, there, name));
+        (void)json_array_append_new(items, render_pool(c, there, name));
     json_t *doc = json_object();
     json_set_take(doc, "items", items);
     json_set_str(doc, "next_cursor", NULL);
@@ -92,7 +92,7 @@ struct problem *handle_node_pool(struct request *r)
     const struct cluster *c = blob->subject;
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
     if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
-        p = answer_pools(r, render_pools(c, there, r->item), blob);
+        p = answer_pools(r, render_pool(c, there, r->item), blob);
     else
         p = problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "The cluster has no node pool of this name.");
     view_blob_unref(blob);

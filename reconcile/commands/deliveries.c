@@ -83,7 +83,7 @@ static void reply_unreadable(struct command *cmd)
 }
 
 /* How receivers answer is for admins only (WH-22). */
-static json_t *render_deliveries(const struct command *cmd, const struct delivery *d)
+static json_t *render_for_caller(const struct command *cmd, const struct delivery *d)
 {
     return render_delivery(d, cmd->role >= ROLE_ADMIN);
 }
@@ -108,7 +108,7 @@ static void on_list(struct loop_task *task)
     } else {
         json_t *items = json_array();
         for (size_t i = 0; i < a->count; i++)
-            (void)json_array_append_new(items, render_deliveries(cmd, &a->deliveries[i]));
+            (void)json_array_append_new(items, render_for_caller(cmd, &a->deliveries[i]));
         if (a->count == (size_t)cmd->deliveries.limit)
             memcpy(cmd->next_id, a->deliveries[a->count - 1].id, sizeof(cmd->next_id));
         reply_json(cmd, 200, items);
@@ -151,7 +151,7 @@ static void on_one(struct loop_task *task)
 {
     struct answer *a = CONTAINER_OF(task, struct answer, task);
     if (is_found(a))
-        reply_json(a->cmd, 200, render_deliveries(a->cmd, a->deliveries));
+        reply_json(a->cmd, 200, render_for_caller(a->cmd, a->deliveries));
     answer_free(a);
 }
 
@@ -177,7 +177,7 @@ static void prepare(struct command *cmd, const struct delivery *d)
 {
     free(TAKE_PTR(cmd->location));
     cmd->location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
-    reply_prepare(cmd, 202, render_deliveries(cmd, d));
+    reply_prepare(cmd, 202, render_for_caller(cmd, d));
 }
 
 /* The log keeps what was; the event goes out under its old id. */

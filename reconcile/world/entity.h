@@ -50,7 +50,7 @@ struct sightings {
 /* That Cleura does not show it. */
 struct absence {
     bool missing_in_list; /* the last list did not hold it */
-    bool read_alone;      /* missing from a list: read it alone before believing it */
+    bool read_alone;      /* a list or a read did not find it: read it alone before believing that */
     mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */
     int64_t confirmed_us; /* for so long reads have confirmed it, one after the other */
 };

@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static void describe_holder(char **ret_error, const char *what, const char *path, int error)
+static void describe_failure(char **ret_error, const char *what, const char *path, int error)
 {
     char reason[128];
     if (ret_error)
@@ -42,7 +42,7 @@ enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)
     char *CLEANUP_FREE path = mem_printf("%s.lock", database);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
-        describe_holder(ret_error, "cannot open the lock file", path, errno);
+        describe_failure(ret_error, "cannot open the lock file", path, errno);
         return STORE_BROKEN;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
@@ -53,7 +53,7 @@ enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)
     int error = errno;
     enum store_status status = error == EWOULDBLOCK ? STORE_LOCKED : STORE_BROKEN;
     if (status == STORE_BROKEN) {
-        describe_holder(ret_error, "cannot lock", path, error);
+        describe_failure(ret_error, "cannot lock", path, error);
     } else if (ret_error) {
         char owner[24];
         read_owner(fd, owner, sizeof(owner));

@@ -34,13 +34,22 @@ struct exchange {
     bool in_list;
 };
 
+/* There may be secrets in it. To wipe tens of megabytes and give them back takes as long as to read some:
+ * beside the loop, when it was read there. */
+static void drop_body(struct exchange *x)
+{
+    if (x->body)
+        explicit_bzero(x->body, x->body_len);
+    free(x->body);
+    x->body = NULL;
+    x->end.http.body = NULL;
+}
+
 static void exchange_free(struct exchange *x)
 {
     free(x->about.region);
     free(x->about.item);
-    if (x->body)
-        explicit_bzero(x->body, x->body_len);
-    free(x->body);
+    drop_body(x);
     free(x->content_type);
     free(x->retry_after);
     free(x->date);
@@ -99,6 +108,8 @@ static void read_answer(struct worker_job *job)
     }
     if (x->in_list)
         x->in_list = list_next(x->generation, x->about.now, &x->rows, &x->part);
+    if (!x->in_list)
+        drop_body(x);
 }
 
 /* ---- on the loop ---- */
