@@ -173,6 +173,13 @@ class Sim:
         finally:
             self.post("clock", speed=speed)
 
+    @contextlib.contextmanager
+    def lasting(self, kind):
+        """A run of this kind (create, reconcile, ...) goes on until the block ends."""
+        self.post("settings", durations={kind: 72000})
+        yield
+        self.post("clock", advance_seconds=72000)
+
     def clear_faults(self):
         self.http.delete("/_sim/faults")
 

@@ -48,7 +48,7 @@ def fault_of(answer, pointer):
 
 
 def test_a_version_whose_patches_are_all_unsupported_is_named_exactly(sim, shootd):
-    wait_until(lambda: shootd.http.get("/v1/projects/team-a/catalog").status_code == 200, what="the catalog")
+    shootd.wait_upstream()
     fault = fault_of(shootd.http.put(shootd.clusters_path("dev"), json={"spec": {"kubernetes_version": "1.35"}}), "#/spec/kubernetes_version")
     assert "1.35.0" in fault["valid"] and "'1.35.0'" in fault["detail"] and "newest supported patch" in fault["detail"], fault
     exact = shootd.http.put(shootd.clusters_path("dev"), params={"dry_run": "true"}, json={"spec": {"kubernetes_version": "1.35.0"}})

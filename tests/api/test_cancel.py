@@ -34,17 +34,16 @@ def test_ao9_the_rest_of_an_update_is_cancelled_between_two_steps(make_sim, make
     d = make_shootd(sim.url).start()
     d.create("dev")
     d.wait_phase("dev", "ready")
-    sim.post("clock", speed=0)
-    change = d.http.patch(d.clusters_path("dev"), json={"spec": {
-        "maintenance": {"auto_update_kubernetes": False},
-        "node_pools": [{"name": "default", "maximum": 4}, {"name": "more", "minimum": 1, "maximum": 1}]}})
-    id = change.json()["operation"]["id"]
-    assert len(change.json()["operation"]["steps"]) == 3
-    wait_until(lambda: d.operation(id)["steps"][0]["status"] in ("waiting", "done"), what="the first step")
-    sim.forget()
-    answer = cancel(d, id)
-    assert answer.status_code in (200, 202), answer.text
-    sim.post("clock", speed=720)
+    with sim.frozen():
+        change = d.http.patch(d.clusters_path("dev"), json={"spec": {
+            "maintenance": {"auto_update_kubernetes": False},
+            "node_pools": [{"name": "default", "maximum": 4}, {"name": "more", "minimum": 1, "maximum": 1}]}})
+        id = change.json()["operation"]["id"]
+        assert len(change.json()["operation"]["steps"]) == 3
+        wait_until(lambda: d.operation(id)["steps"][0]["status"] in ("waiting", "done"), what="the first step")
+        sim.forget()
+        answer = cancel(d, id)
+        assert answer.status_code in (200, 202), answer.text
     op = d.wait_operation(id)
     assert op["status"] == "cancelled" and op["cancelled_by"] == "admin"
     assert op["steps"][-1]["status"] == "skipped"
@@ -54,7 +53,7 @@ def test_ao9_the_rest_of_an_update_is_cancelled_between_two_steps(make_sim, make
 
 
 def test_a_create_that_cleura_never_got_is_cancelled(sim, shootd):
-    wait_until(lambda: shootd.http.get("/v1/projects/team-a/catalog").status_code == 200, what="the catalog")
+    shootd.wait_upstream()
     sim.fault("*", "status", status=503, count=0)
     id = shootd.create("dev")["operation"]["id"]
     answer = cancel(shootd, id)
@@ -83,16 +82,15 @@ def test_a_cancel_survives_a_crash(make_sim, make_shootd):
     d = make_shootd(sim.url).start()
     d.create("dev")
     d.wait_phase("dev", "ready")
-    sim.post("clock", speed=0)
-    change = d.http.patch(d.clusters_path("dev"), json={"spec": {
-        "maintenance": {"auto_update_kubernetes": False},
-        "node_pools": [{"name": "default", "maximum": 4}]}})
-    id = change.json()["operation"]["id"]
-    wait_until(lambda: d.operation(id)["steps"][0]["status"] == "waiting", what="the first step")
-    assert cancel(d, id).status_code == 202
-    d.kill()
-    d.start()
-    sim.post("clock", speed=720)
+    with sim.frozen():
+        change = d.http.patch(d.clusters_path("dev"), json={"spec": {
+            "maintenance": {"auto_update_kubernetes": False},
+            "node_pools": [{"name": "default", "maximum": 4}]}})
+        id = change.json()["operation"]["id"]
+        wait_until(lambda: d.operation(id)["steps"][0]["status"] == "waiting", what="the first step")
+        assert cancel(d, id).status_code == 202
+        d.kill()
+        d.start()
     op = d.wait_operation(id)
     assert (op["status"], op["steps"][1]["status"]) == ("cancelled", "skipped")
 

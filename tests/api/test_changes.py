@@ -160,15 +160,14 @@ def test_a_change_behind_a_deletion_that_fails(sim, shootd):
     """Others delete it while the change waits; the deletion gives up: so does the change, and a retry is possible."""
     somebody = Somebody(sim)
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
-    sim.post("settings", durations={"reconcile": 72000})
-    sim.post("lifecycle", operation="delete", outcome="failed", at_progress=50)
-    somebody.act("dev", "reconcile")
-    shootd.wait_phase("dev", "updating")
-    changed = shootd.http.patch(shootd.clusters_path("dev"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
-    op = changed.json()["operation"]["id"]
-    path = f"/gardener/v2/public/shoots/Sto2/{PROJECT_ID}/dev"
-    assert somebody.http.delete(path).status_code < 300
-    sim.post("clock", advance_seconds=72000)
+    with sim.lasting("reconcile"):
+        sim.post("lifecycle", operation="delete", outcome="failed", at_progress=50)
+        somebody.act("dev", "reconcile")
+        shootd.wait_phase("dev", "updating")
+        changed = shootd.http.patch(shootd.clusters_path("dev"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}})
+        op = changed.json()["operation"]["id"]
+        path = f"/gardener/v2/public/shoots/Sto2/{PROJECT_ID}/dev"
+        assert somebody.http.delete(path).status_code < 300
     ended = shootd.wait_operation(op)
     assert ended["status"] == "failed" and ended["steps"][0]["status"] == "skipped", ended
     retry = shootd.http.post(shootd.clusters_path("dev") + "/actions/retry")

@@ -14,12 +14,11 @@ def test_a_vanished_cluster_ends_as_deleted(sim, shootd):
 
 
 def test_one_wrong_404_destroys_nothing(sim, shootd):
-    sim.post("settings", durations={"create": 72000})
-    shootd.create("dev")
-    shootd.wait_phase("dev", "creating")
-    sim.fault("list_shoots", "status", status=200, body="[]", count=1)
-    sim.fault("get_shoot", "status", status=404, count=1)
-    sim.post("clock", advance_seconds=72000)
+    with sim.lasting("create"):
+        shootd.create("dev")
+        shootd.wait_phase("dev", "creating")
+        sim.fault("list_shoots", "status", status=200, body="[]", count=1)
+        sim.fault("get_shoot", "status", status=404, count=1)
     ready = shootd.wait_phase("dev", "ready")
     assert ready["managed"] is True
     assert "cluster.deleted" not in [e["type"] for e in shootd.events(cluster="dev")]

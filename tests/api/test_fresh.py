@@ -93,7 +93,7 @@ def test_what_was_read_moments_ago_answers(sim, make_shootd):
     d.stop()
     d.config.write_text(d.config.read_text().replace("fresh_floor: 0s", "fresh_floor: 1h"))
     d.start()
-    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
+    d.wait_upstream()
     wait_until(lambda: made_none_for(sim, 2), what="no more polls")
     sim.forget()
     for path in ("/v1/clusters", d.clusters_path(), d.clusters_path("c-0001")):

@@ -97,23 +97,21 @@ def test_ht48_a_key_is_bound_also_when_nothing_was_to_be_done(sim, shootd):
     assert post(shootd, path + "/actions/reconcile", None).json()["code"] == "idempotency_key_reused"
     assert shootd.http.post(path + "/actions/wake", params={"wait": 55}).status_code == 200
     # Who joined an operation that is under way has that answer, also when it ended.
-    sim.post("clock", speed=0)
-    first = post(shootd, path + "/actions/reconcile", None, key="first-0123456789abc")
-    joined = post(shootd, path + "/actions/reconcile", None, key="joined-0123456789ab")
-    assert joined.status_code == 202 and "Idempotency-Replayed" not in joined.headers
-    assert joined.json()["operation"]["id"] == first.json()["operation"]["id"]
-    sim.post("clock", speed=720)
+    with sim.frozen():
+        first = post(shootd, path + "/actions/reconcile", None, key="first-0123456789abc")
+        joined = post(shootd, path + "/actions/reconcile", None, key="joined-0123456789ab")
+        assert joined.status_code == 202 and "Idempotency-Replayed" not in joined.headers
+        assert joined.json()["operation"]["id"] == first.json()["operation"]["id"]
     shootd.wait_operation(first.json()["operation"]["id"])
     is_replay_of(post(shootd, path + "/actions/reconcile", None, key="joined-0123456789ab"), joined)
     assert len(sim.requests("reconcile")) == 1
     # So with a cancellation that was asked for before.
-    sim.post("clock", speed=0)
-    running = shootd.http.patch(path, json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).json()["operation"]["id"]
-    queued = shootd.http.post(path + "/actions/hibernate").json()["operation"]["id"]
-    assert shootd.http.post(f"/v1/operations/{queued}/cancel").status_code == 200
-    again = post(shootd, f"/v1/operations/{queued}/cancel", None)
-    is_replay_of(post(shootd, f"/v1/operations/{queued}/cancel", None), again)
-    sim.post("clock", speed=720)
+    with sim.frozen():
+        running = shootd.http.patch(path, json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).json()["operation"]["id"]
+        queued = shootd.http.post(path + "/actions/hibernate").json()["operation"]["id"]
+        assert shootd.http.post(f"/v1/operations/{queued}/cancel").status_code == 200
+        again = post(shootd, f"/v1/operations/{queued}/cancel", None)
+        is_replay_of(post(shootd, f"/v1/operations/{queued}/cancel", None), again)
     shootd.wait_operation(running)
 
 

@@ -178,12 +178,11 @@ def test_validation_reports_all_faults_with_valid_values(sim, shootd):
 
 
 def test_delete_while_creating_supersedes(sim, shootd):
-    sim.post("settings", durations={"create": 72000})
-    created = shootd.create("dev")
-    shootd.wait_phase("dev", "creating")
-    deleted = shootd.http.delete(shootd.clusters_path("dev"))
-    assert deleted.status_code == 202
-    sim.post("clock", advance_seconds=72000)
+    with sim.lasting("create"):
+        created = shootd.create("dev")
+        shootd.wait_phase("dev", "creating")
+        deleted = shootd.http.delete(shootd.clusters_path("dev"))
+        assert deleted.status_code == 202
     shootd.wait_gone("dev")
     first = shootd.wait_operation(created["operation"]["id"])
     assert first["status"] == "cancelled" and first["error"]["code"] == "superseded"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness import PROJECT_ID, wait_until
+from harness import PROJECT_ID
 
 CASES = {
     "dropped after the effect": dict(kind="drop", effect=True),
@@ -68,7 +68,7 @@ def test_name_taken_elsewhere_fails_clearly(make_sim, make_shootd):
 def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
     """The name is taken in our own project, by a cluster that was made behind our back."""
     d = make_shootd(sim.url, polling="{active: 1h, idle: 1h, discovery: 1h}").start()
-    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
+    d.wait_upstream()
     sim.post("shoots", count=1, prefix="theirs", state="ready")
     sim.fault("name_taken", "status", status=500, count=0)
     op = d.wait_operation(d.create("theirs-0000")["operation"]["id"])
@@ -88,11 +88,10 @@ def test_a_strangers_cluster_of_the_same_name_is_left_alone(sim, make_shootd):
                                   "drop", "oversize", "forbidden_ip", "no_privilege"])
 def test_polls_survive(sim, make_shootd, generation, kind):
     d = make_shootd(sim.url, api=generation).start()
-    sim.post("settings", durations={"create": 72000})
-    d.create("dev")
-    d.wait_phase("dev", "creating")
-    for operation in ("list_shoots", "get_shoot"):
-        sim.fault(operation, kind, count=2)
-    sim.post("clock", advance_seconds=72000)
+    with sim.lasting("create"):
+        d.create("dev")
+        d.wait_phase("dev", "creating")
+        for operation in ("list_shoots", "get_shoot"):
+            sim.fault(operation, kind, count=2)
     assert d.wait_phase("dev", "ready")["status"]["stale"] is False
     assert d.process.popen.poll() is None

@@ -161,8 +161,7 @@ def test_counters_move(used):
 
 def test_a_scrape_costs_cleura_nothing(sim, make_shootd):
     d = make_shootd(sim.url, polling="{active: 1s, idle: 30m, discovery: 30m}").start()
-    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"], what="the first list")
-    wait_until(lambda: d.http.get("/v1/projects/team-a/catalog").status_code == 200, what="the catalog")
+    d.wait_upstream()
     before = sim.counters()["requests"]
     with httpx.Client(base_url=d.url) as client:
         for _ in range(500):

@@ -75,7 +75,7 @@ static bool unpack(struct exchange *x)
         x->end.why = end == GUNZIP_TOO_LARGE ? "has too many bytes" : "is no gzip";
         return false;
     }
-    free(x->body);
+    drop_body(x);
     x->body = buffer_take(&plain, &x->body_len);
     x->end.http.body = x->body;
     x->end.http.body_len = x->body_len;
