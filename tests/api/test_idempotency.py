@@ -7,7 +7,6 @@ import time
 import httpx
 import pytest
 
-import harness
 from harness import wait_until
 
 KEY = "8e03978e-40d5-43e8-bc93-6894a57f9324"
