@@ -193,7 +193,7 @@ struct problem *check_token(struct request *r)
 void report_denied(struct request *r, enum problem_code code)
 {
     struct command *cmd = request_command(r, COMMAND_AUDIT_DENIED);
-    cmd->problem = problem_new(code, "denied");
+    cmd->reply.problem = problem_new(code, "denied");
     request_tell(r, cmd);
 }
 

@@ -19,14 +19,14 @@ struct command *request_command(struct request *r, enum command_type type)
 {
     struct command *cmd = command_new(type);
     const struct api_token *token = r->token;
-    memcpy(cmd->token_id, token->id, sizeof(cmd->token_id));
-    cmd->token_name = mem_strdup(token->name);
-    cmd->role = token->role;
-    cmd->token_projects = string_list_copy(token->projects);
+    memcpy(cmd->caller.token_id, token->id, sizeof(cmd->caller.token_id));
+    cmd->caller.token_name = mem_strdup(token->name);
+    cmd->caller.role = token->role;
+    cmd->caller.projects = string_list_copy(token->projects);
     cmd->request_id = mem_strdup(r->http.id);
     cmd->action_name = r->route->operation;
     if (r->http.client)
-        (void)snprintf(cmd->address, sizeof(cmd->address), "%s", r->http.client);
+        (void)snprintf(cmd->caller.address, sizeof(cmd->caller.address), "%s", r->http.client);
     cmd->deadline = env_mono(r->api->options.env) + r->api->limits.command_us;
     cmd->project = mem_strdup(r->project);
     cmd->name = mem_strdup(r->name);
@@ -34,8 +34,6 @@ struct command *request_command(struct request *r, enum command_type type)
         memcpy(cmd->id, r->item, strnlen(r->item, sizeof(cmd->id) - 1));
     cmd->body = json_incref(r->http.document);
     cmd->idempotency = r->idempotency;
-    cmd->if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
-    cmd->if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
     cmd->trace = *server_request_trace(&r->http);
     return cmd;
 }
@@ -60,8 +58,8 @@ struct problem *request_park(struct request *r, struct command *cmd)
     const struct api *api = r->api;
     mono_us due =
         (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
-    cmd->reply = on_reply;
-    cmd->ctx = http_suspend(&r->http, cmd->token_id, due);
+    cmd->give_back = on_reply;
+    cmd->ctx = http_suspend(&r->http, cmd->caller.token_id, due);
     if (!cmd->ctx) {
         command_free(cmd);
         return stopping();
@@ -81,7 +79,7 @@ bool request_may_wait(struct request *r)
 void request_tell(struct request *r, struct command *cmd)
 {
     struct api *api = r->api;
-    cmd->reply = command_free;
+    cmd->give_back = command_free;
     /* Nobody waits here: the request goes on with its document while the command travels, and the references
      * of a document are not counted in a way that two threads may share. */
     json_t *shared = cmd->body;
@@ -98,38 +96,38 @@ void request_tell(struct request *r, struct command *cmd)
 /* What has no version of its own is told apart by its bytes (HT-21). Secrets are not to be kept: no tag. */
 static void choose_tag(const struct request *r, struct command *cmd)
 {
-    bool is_open = !cmd->answer_is_secret && !(r->route->flags & ROUTE_SECRET);
-    if (r->route->method == METHOD_GET && cmd->status == MHD_HTTP_OK && cmd->answer && !cmd->etag[0] &&
-        is_open)
-        etag_of_bytes(cmd->answer, strlen(cmd->answer), cmd->etag);
+    bool is_open = !cmd->reply.is_secret && !(r->route->flags & ROUTE_SECRET);
+    if (r->route->method == METHOD_GET && cmd->reply.status == MHD_HTTP_OK && cmd->reply.text &&
+        !cmd->reply.etag[0] && is_open)
+        etag_of_bytes(cmd->reply.text, strlen(cmd->reply.text), cmd->reply.etag);
 }
 
 static struct problem *answer_command(struct request *r, struct command *cmd)
 {
     struct answer *a = &r->http.answer;
-    if (cmd->problem)
-        return TAKE_PTR(cmd->problem);
+    if (cmd->reply.problem)
+        return TAKE_PTR(cmd->reply.problem);
     struct problem *p = r->finish ? r->finish(r, cmd) : NULL;
     if (p || a->status)
         return p;
     choose_tag(r, cmd);
-    if (cmd->answer) {
-        size_t len = strlen(cmd->answer);
-        answer_text(a, cmd->status, TYPE_JSON, TAKE_PTR(cmd->answer), len);
-        a->secret = cmd->answer_is_secret;
+    if (cmd->reply.text) {
+        size_t len = strlen(cmd->reply.text);
+        answer_text(a, cmd->reply.status, TYPE_JSON, TAKE_PTR(cmd->reply.text), len);
+        a->secret = cmd->reply.is_secret;
     } else {
-        answer_empty(a, cmd->status);
+        answer_empty(a, cmd->reply.status);
     }
-    answer_header(a, "Cache-Control", cmd->answer_is_secret ? "no-store" : "private, no-cache");
-    answer_header(a, "ETag", "%s", cmd->etag);
-    if (cmd->location)
-        answer_header(a, "Location", "%s", cmd->location);
-    if (cmd->replayed)
+    answer_header(a, "Cache-Control", cmd->reply.is_secret ? "no-store" : "private, no-cache");
+    answer_header(a, "ETag", "%s", cmd->reply.etag);
+    if (cmd->reply.location)
+        answer_header(a, "Location", "%s", cmd->reply.location);
+    if (cmd->reply.replayed)
         answer_header(a, "Idempotency-Replayed", "true");
-    if (cmd->retry_after_s > 0)
-        answer_header(a, "Retry-After", "%d", cmd->retry_after_s);
-    if (r->route->method == METHOD_GET && cmd->etag[0] && cmd->status == MHD_HTTP_OK)
-        return http_apply_conditions(&r->http, cmd->etag);
+    if (cmd->reply.retry_after_s > 0)
+        answer_header(a, "Retry-After", "%d", cmd->reply.retry_after_s);
+    if (r->route->method == METHOD_GET && cmd->reply.etag[0] && cmd->reply.status == MHD_HTTP_OK)
+        return http_apply_conditions(&r->http, cmd->reply.etag);
     return NULL;
 }
 
@@ -168,8 +166,10 @@ struct command *write_command(struct request *r, enum command_type type)
 {
     struct command *cmd = request_command(r, type);
     int64_t wait = seconds_to_wait(r);
-    cmd->dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
-    cmd->waits = wait > 0;
+    cmd->write.if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
+    cmd->write.if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
+    cmd->write.dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
+    cmd->write.waits = wait > 0;
     cmd->wait_until = wait ? r->http.started + wait * US_PER_S : 0;
     return cmd;
 }
@@ -186,9 +186,9 @@ static void tell_applied(struct request *r, const struct preferences *p, const s
     enum { LONGEST = 128 };
     struct buffer applied CLEANUP_BUFFER;
     buffer_init(&applied, LONGEST);
-    if (p->respond_async && cmd->status == MHD_HTTP_ACCEPTED)
+    if (p->respond_async && cmd->reply.status == MHD_HTTP_ACCEPTED)
         append_preference(&applied, "respond-async");
-    bool waited = cmd->waits || p->wait_s == 0; /* over the cap of waiters nobody waits */
+    bool waited = cmd->write.waits || p->wait_s == 0; /* over the cap of waiters nobody waits */
     if (p->wait_s >= 0 && waited && !r->params.given[PARAM_WAIT]) {
         char text[32];
         int64_t most = r->api->limits.wait_max_s;
@@ -206,13 +206,13 @@ static void tell_applied(struct request *r, const struct preferences *p, const s
 static struct problem *finish_write(struct request *r, struct command *cmd)
 {
     struct preferences p = prefer_read(&r->http.headers);
-    if (cmd->dry_run)
+    if (cmd->write.dry_run)
         return NULL;
     tell_applied(r, &p, cmd);
     if (p.minimal) {
-        free(TAKE_PTR(cmd->answer));
-        if (cmd->status == MHD_HTTP_OK)
-            cmd->status = MHD_HTTP_NO_CONTENT;
+        free(TAKE_PTR(cmd->reply.text));
+        if (cmd->reply.status == MHD_HTTP_OK)
+            cmd->reply.status = MHD_HTTP_NO_CONTENT;
     }
     return NULL; /* the rest is answered in the common way */
 }

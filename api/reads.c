@@ -87,9 +87,9 @@ static bool says_no_cache(const struct request *r)
 static struct problem *finish_fresh_read(struct request *r, struct command *cmd)
 {
     const char *source = "shootd; fwd=request; stored";
-    if (cmd->fresh_failed)
+    if (cmd->fresh.outcome == FRESH_FAILED)
         source = "shootd; hit; detail=\"Cleura could not be read\"";
-    else if (cmd->fresh_recent)
+    else if (cmd->fresh.outcome == FRESH_RECENT)
         source = "shootd; hit; detail=\"Cleura was read moments ago\"";
     answer_header(&r->http.answer, "Cache-Status", "%s", source);
     return r->serve(r);

@@ -174,14 +174,14 @@ static void on_stream_page(struct command *cmd)
     struct stream *s = cmd->ctx;
     (void)pthread_mutex_lock(&s->transport.lock);
     s->page_is_wanted = false;
-    if (cmd->problem && !s->end) {
-        end_with(s, cmd->problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE);
-    } else if (!cmd->problem && is_not_in_log(s, &cmd->events)) {
+    if (cmd->reply.problem && !s->end) {
+        end_with(s, cmd->reply.problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE);
+    } else if (!cmd->reply.problem && is_not_in_log(s, &cmd->events)) {
         s->reset = true;
         s->reset_oldest = cmd->events.oldest;
         s->reset_newest = cmd->events.newest;
-    } else if (!cmd->problem) {
-        s->page = TAKE_PTR(cmd->answer);
+    } else if (!cmd->reply.problem) {
+        s->page = TAKE_PTR(cmd->reply.text);
         s->page_count = cmd->events.count;
         s->page_last = cmd->events.last;
     }
@@ -201,7 +201,7 @@ static void want_page(struct stream *s)
     cmd->events.projects = string_list_copy(s->asked.projects);
     cmd->events.cluster = mem_strdup(s->asked.cluster);
     cmd->events.as_stream = true;
-    cmd->reply = on_stream_page;
+    cmd->give_back = on_stream_page;
     event_stream_ref(&s->transport);
     cmd->ctx = s;
     s->page_is_wanted = true;

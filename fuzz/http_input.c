@@ -142,7 +142,7 @@ static const struct env env = {.now_wall = fixed_wall, .now_mono = fixed_mono, .
 static void drop_command(void *ctx, struct command *cmd)
 {
     (void)ctx;
-    cmd->reply(cmd);
+    cmd->give_back(cmd);
 }
 
 static void add_token(struct view *view)

@@ -4,21 +4,35 @@
 
 #include "base/mem.h"
 
+enum payload { PAYLOAD_NONE, PAYLOAD_WRITE, PAYLOAD_WEBHOOK, PAYLOAD_EVENTS, PAYLOAD_AUDIT };
+
+/* `payload`: one that owns memory, or is asked for by command_write_of. */
+static const struct {
+    bool writes;
+    enum payload payload;
+} types[COMMAND_TYPE_MAX_] = {
+    [COMMAND_CLUSTER_CREATE] = {true, PAYLOAD_WRITE},    [COMMAND_CLUSTER_PUT] = {true, PAYLOAD_WRITE},
+    [COMMAND_CLUSTER_PATCH] = {true, PAYLOAD_WRITE},     [COMMAND_CLUSTER_DELETE] = {true, PAYLOAD_WRITE},
+    [COMMAND_NODE_POOL] = {true, PAYLOAD_WRITE},         [COMMAND_CLUSTER_ACTION] = {true, PAYLOAD_WRITE},
+    [COMMAND_LOCATION_CONFIRM] = {true, PAYLOAD_NONE},   [COMMAND_OPERATION_CANCEL] = {true, PAYLOAD_NONE},
+    [COMMAND_WEBHOOK_CREATE] = {true, PAYLOAD_WEBHOOK},  [COMMAND_WEBHOOK_PATCH] = {true, PAYLOAD_WEBHOOK},
+    [COMMAND_WEBHOOK_DELETE] = {true, PAYLOAD_WEBHOOK},  [COMMAND_WEBHOOK_ENABLE] = {true, PAYLOAD_WEBHOOK},
+    [COMMAND_WEBHOOK_ROTATE] = {true, PAYLOAD_WEBHOOK},  [COMMAND_WEBHOOK_TEST] = {true, PAYLOAD_WEBHOOK},
+    [COMMAND_WEBHOOK_RECOVER] = {true, PAYLOAD_WEBHOOK}, [COMMAND_DELIVERIES] = {false, PAYLOAD_WEBHOOK},
+    [COMMAND_DELIVERY] = {false, PAYLOAD_WEBHOOK},       [COMMAND_REDELIVER] = {true, PAYLOAD_WEBHOOK},
+    [COMMAND_EVENTS] = {false, PAYLOAD_EVENTS},          [COMMAND_AUDIT] = {false, PAYLOAD_AUDIT},
+    [COMMAND_TOKEN_CREATE] = {true, PAYLOAD_NONE},       [COMMAND_TOKEN_DELETE] = {true, PAYLOAD_NONE},
+    [COMMAND_ACCOUNT_LOGIN] = {true, PAYLOAD_NONE},      [COMMAND_ACCOUNT_VERIFY] = {true, PAYLOAD_NONE},
+};
+
 bool command_writes(enum command_type type)
 {
-    static const bool writes[COMMAND_TYPE_MAX_] = {
-        [COMMAND_CLUSTER_CREATE] = true,   [COMMAND_CLUSTER_PUT] = true,
-        [COMMAND_CLUSTER_PATCH] = true,    [COMMAND_CLUSTER_DELETE] = true,
-        [COMMAND_NODE_POOL] = true,        [COMMAND_CLUSTER_ACTION] = true,
-        [COMMAND_LOCATION_CONFIRM] = true, [COMMAND_OPERATION_CANCEL] = true,
-        [COMMAND_WEBHOOK_CREATE] = true,   [COMMAND_WEBHOOK_PATCH] = true,
-        [COMMAND_WEBHOOK_DELETE] = true,   [COMMAND_WEBHOOK_ENABLE] = true,
-        [COMMAND_WEBHOOK_ROTATE] = true,   [COMMAND_WEBHOOK_TEST] = true,
-        [COMMAND_WEBHOOK_RECOVER] = true,  [COMMAND_REDELIVER] = true,
-        [COMMAND_TOKEN_CREATE] = true,     [COMMAND_TOKEN_DELETE] = true,
-        [COMMAND_ACCOUNT_LOGIN] = true,    [COMMAND_ACCOUNT_VERIFY] = true,
-    };
-    return writes[type];
+    return types[type].writes;
+}
+
+const struct command_write *command_write_of(const struct command *cmd)
+{
+    return types[cmd->type].payload == PAYLOAD_WRITE ? &cmd->write : NULL;
 }
 
 struct command *command_new(enum command_type type)
@@ -28,37 +42,60 @@ struct command *command_new(enum command_type type)
     return cmd;
 }
 
+static void payload_done(struct command *cmd)
+{
+    switch (types[cmd->type].payload) {
+    case PAYLOAD_WRITE:
+        free(cmd->write.pool_name);
+        free(cmd->write.fault_pointer);
+        free(cmd->write.if_match);
+        free(cmd->write.if_none_match);
+        break;
+    case PAYLOAD_WEBHOOK:
+        free(cmd->webhook.delivery);
+        break;
+    case PAYLOAD_EVENTS:
+        string_list_free(cmd->events.types);
+        string_list_free(cmd->events.projects);
+        free(cmd->events.cluster);
+        break;
+    case PAYLOAD_AUDIT:
+        audit_query_done(&cmd->audit.query);
+        break;
+    case PAYLOAD_NONE:
+        break;
+    }
+}
+
+static void reply_done(struct command_reply *reply)
+{
+    problem_free(reply->problem);
+    if (reply->is_secret)
+        mem_free_secret(reply->text);
+    else
+        free(reply->text);
+    free(reply->location);
+}
+
 void command_free(struct command *cmd)
 {
     if (!cmd)
         return;
-    free(cmd->token_name);
-    string_list_free(cmd->token_projects);
+    free(cmd->caller.token_name);
+    string_list_free(cmd->caller.projects);
     free(cmd->request_id);
     free(cmd->project);
     free(cmd->name);
-    free(cmd->item);
-    free(cmd->fault_pointer);
     json_decref(cmd->body);
-    free(cmd->if_match);
-    free(cmd->if_none_match);
-    string_list_free(cmd->events.types);
-    string_list_free(cmd->events.projects);
-    free(cmd->events.cluster);
-    audit_query_done(&cmd->audit);
-    problem_free(cmd->problem);
-    if (cmd->answer_is_secret)
-        mem_free_secret(cmd->answer);
-    else
-        free(cmd->answer);
-    free(cmd->location);
+    payload_done(cmd);
+    reply_done(&cmd->reply);
     free(cmd);
 }
 
 void command_drop(struct command *cmd)
 {
-    problem_free(cmd->problem);
-    cmd->problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-    cmd->problem->retry_after_s = 5;
-    cmd->reply(cmd);
+    problem_free(cmd->reply.problem);
+    cmd->reply.problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    cmd->reply.problem->retry_after_s = 5;
+    cmd->give_back(cmd);
 }

@@ -1,7 +1,7 @@
 /*
  * What the HTTP side asks of the deciding side. A command is made and filled on an HTTP thread, posted whole,
- * decided on the loop thread, answered exactly once by calling `reply` there, and then belongs to the HTTP
- * side again. Neither side includes the other: `daemon` joins them.
+ * decided on the loop thread, answered exactly once by calling `give_back` there, and then belongs to the
+ * HTTP side again. Neither side includes the other: `daemon` joins them.
  */
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
@@ -30,37 +30,82 @@ enum lookup_kind {
 enum pool_write { POOL_ADD, POOL_REPLACE, POOL_MERGE, POOL_REMOVE };
 
 enum command_type {
-    COMMAND_CLUSTER_CREATE,   /* project, body {name, labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PUT,      /* project, name, body {labels?, description?, deletion_protection?, spec?} */
-    COMMAND_CLUSTER_PATCH,    /* project, name, body: merge patch of the above (RFC 7396) */
-    COMMAND_CLUSTER_DELETE,   /* project, name */
-    COMMAND_NODE_POOL,        /* project, name, pool, item (the pool; POOL_ADD: in the body), body */
-    COMMAND_CLUSTER_ACTION,   /* project, name, action */
-    COMMAND_KUBECONFIG,       /* project, name, ttl_seconds, min_remaining_seconds */
-    COMMAND_LOOKUP,           /* project, name, lookup */
-    COMMAND_FRESH,            /* project, name or NULL: answer after a new read of Cleura; see fresh_failed */
+    COMMAND_CLUSTER_CREATE, /* write; project, body {name, labels?, description?, deletion_protection?, spec?}
+                             */
+    COMMAND_CLUSTER_PUT, /* write; project, name, body {labels?, description?, deletion_protection?, spec?} */
+    COMMAND_CLUSTER_PATCH,    /* write; project, name, body: merge patch of the above (RFC 7396) */
+    COMMAND_CLUSTER_DELETE,   /* write; project, name */
+    COMMAND_NODE_POOL,        /* write; project, name, body */
+    COMMAND_CLUSTER_ACTION,   /* write; project, name */
+    COMMAND_KUBECONFIG,       /* kubeconfig; project, name */
+    COMMAND_LOOKUP,           /* lookup; project, name */
+    COMMAND_FRESH,            /* fresh; project, name or NULL: answer after a new read of Cleura */
     COMMAND_CATALOG_REFRESH,  /* project: answer when a catalog is there (first use) */
     COMMAND_OPERATION_WAIT,   /* id: answer when it ends or at the deadline, with the operation */
     COMMAND_OPERATION_CANCEL, /* id */
-    COMMAND_WEBHOOK_CREATE,   /* body {url, event_types?, projects?, description?, headers?, ...} */
-    COMMAND_WEBHOOK_PATCH,    /* id, body: merge patch of the above */
-    COMMAND_WEBHOOK_DELETE,   /* id */
-    COMMAND_WEBHOOK_ENABLE,   /* id */
-    COMMAND_WEBHOOK_ROTATE,   /* id, body {signature?, secret?, grace_seconds?} or none */
-    COMMAND_WEBHOOK_TEST,     /* id */
-    COMMAND_WEBHOOK_RECOVER,  /* id, body {since} */
-    COMMAND_DELIVERIES,       /* id, deliveries: a page; the answer is an array, and next_id */
-    COMMAND_DELIVERY,         /* id, item: of the delivery */
-    COMMAND_REDELIVER,        /* id, item: of the delivery */
+    COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
+    COMMAND_WEBHOOK_PATCH,    /* webhook; id, body: merge patch of the above */
+    COMMAND_WEBHOOK_DELETE,   /* webhook; id */
+    COMMAND_WEBHOOK_ENABLE,   /* webhook; id */
+    COMMAND_WEBHOOK_ROTATE,   /* webhook; id, body {signature?, secret?, grace_seconds?} or none */
+    COMMAND_WEBHOOK_TEST,     /* webhook; id */
+    COMMAND_WEBHOOK_RECOVER,  /* webhook; id, body {since} */
+    COMMAND_DELIVERIES,       /* webhook; id: a page of its deliveries, an array */
+    COMMAND_DELIVERY,         /* webhook; id */
+    COMMAND_REDELIVER,        /* webhook; id */
     COMMAND_EVENTS,           /* events: a page of stored events */
-    COMMAND_AUDIT,            /* audit: a page of the audit log; the answer is an array, and `next` */
+    COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
     COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
     COMMAND_TOKEN_CREATE,     /* body {name, role, projects, expires_in_days?} */
-    COMMAND_TOKEN_DELETE,     /* id */
+    COMMAND_TOKEN_DELETE,     /* token; id */
     COMMAND_LOCATION_CONFIRM, /* project, body {clusters} */
     COMMAND_ACCOUNT_LOGIN,    /* name: of the account */
-    COMMAND_ACCOUNT_VERIFY,   /* name, body {code} */
+    COMMAND_ACCOUNT_VERIFY,   /* name: of the account, body {code} */
     COMMAND_TYPE_MAX_,
+};
+
+/* ---- what is asked, by type ---- */
+
+/* A write of a cluster. */
+struct command_write {
+    enum operation_type action; /* COMMAND_CLUSTER_ACTION */
+    enum pool_write pool;       /* COMMAND_NODE_POOL */
+    char *pool_name;            /* of the path; NULL for POOL_ADD, where it stands in the body */
+    char *fault_pointer;        /* faults of the cluster's body that begin with this are about the caller's */
+    char *if_match;             /* raw header values, or NULL */
+    char *if_none_match;
+    bool dry_run; /* tell what would happen */
+    bool waits;   /* the caller asked to wait for the end of the operation, and may */
+    /* found out by the decider */
+    bool name_is_free; /* Cleura said so */
+    bool pool_exists;  /* there is a node pool of this name; for its preconditions */
+};
+
+struct command_kubeconfig {
+    int ttl_seconds;
+    int min_remaining_seconds;
+};
+
+enum fresh_outcome {
+    FRESH_READ,   /* Cleura was read after the command was posted */
+    FRESH_RECENT, /* Cleura was read moments ago: that answers */
+    FRESH_FAILED, /* Cleura could not be read: what is stored answers, marked stale */
+};
+
+struct command_fresh {
+    bool now; /* what was read before does not count, however young */
+    enum fresh_outcome outcome;
+};
+
+struct command_webhook {
+    int64_t expected_version; /* that If-Match names; 0: any */
+    char *delivery;           /* id, or NULL */
+    struct {                  /* of the delivery log */
+        char before[40];      /* an id, or "" */
+        int limit;
+        int status;    /* an enum delivery_status; negative: all */
+        char next[40]; /* answer: where the next page begins, or "" */
+    } page;
 };
 
 struct command_events {
@@ -76,11 +121,19 @@ struct command_events {
     int64_t newest;
 };
 
-/* A page of a webhook's delivery log. */
-struct command_deliveries {
-    char before[40]; /* an id, or "" */
-    int limit;
-    int status; /* an enum delivery_status; negative: all */
+struct command_audit {
+    struct audit_query query;
+    int64_t next; /* answer: the place where the next page begins, 0: there is none */
+};
+
+/* ---- the envelope ---- */
+
+struct command_caller {
+    char token_id[40];
+    char *token_name;
+    enum role role;
+    char **projects;  /* copy of the token's list */
+    char address[48]; /* of the peer, or "" */
 };
 
 /* A request with an Idempotency-Key (HT-46, HT-47). */
@@ -89,70 +142,68 @@ struct command_idempotency {
     char fingerprint[REPLAY_DIGEST_BYTES];
 };
 
-struct command {
-    enum command_type type;
-    /* who asks */
-    char token_id[40];
-    char *token_name;
-    enum role role;
-    char **token_projects; /* copy of the token's list */
-    char *request_id;
-    const char *action_name; /* operationId of the contract, static; NULL: not asked for by a caller */
-    char address[48];        /* of the peer, or "" */
-    struct trace trace;      /* that calls for this command belong to */
-    mono_us deadline;        /* the answer is due by then; the decider answers a timeout itself */
-    /* what is asked */
-    char *project;
-    char *name;
-    char id[40];
-    enum operation_type action;
-    enum lookup_kind lookup;
-    enum pool_write pool;
-    bool disables_webhooks; /* of a token that is revoked */
-    char *item;             /* a node pool or a delivery, or NULL */
-    char *fault_pointer; /* what faults say of the cluster's body begins with this for what the caller sent */
-    json_t *body;        /* parsed request body, or NULL */
-    char *if_match;      /* raw header values, or NULL */
-    char *if_none_match;
-    int64_t expected_version; /* of a webhook that If-Match names; 0: any */
-    bool dry_run;             /* tell what would happen; writes of clusters only */
-    bool waits;               /* the caller asked to wait, and may */
-    mono_us wait_until; /* writes of clusters: until then their operation is waited for; 0: not at all */
-    struct command_idempotency idempotency;
-    int ttl_seconds;
-    int min_remaining_seconds;
-    struct command_events events;
-    struct command_deliveries deliveries;
-    struct audit_query audit;
-    /* the answer: either a problem, or a status with a body */
+/* Either a problem, or a status with a body. */
+struct command_reply {
     struct problem *problem;
     int status;
-    bool fresh_now;    /* what was read before does not count, however young */
-    bool fresh_recent; /* Cleura was read moments ago: that answers */
-    bool fresh_failed; /* Cleura could not be read: what is stored answers, marked stale */
-    char *answer;      /* JSON text; secret answers (kubeconfig) are overwritten before they are freed */
-    bool answer_is_secret;
-    char etag[64];                      /* quoted, or "" */
-    char *location;                     /* or NULL */
-    int retry_after_s;                  /* 0: none */
-    char operation_id[40];              /* what was accepted, or "" */
-    int64_t next;                       /* pages: the place where the next one begins, 0: there is none */
-    char next_id[40];                   /* so for pages whose places are ids; "" */
-    bool replayed;                      /* the answer is that of an earlier request of the same key */
-    void (*reply)(struct command *cmd); /* loop thread; must not block */
-    void *ctx;                          /* the HTTP side's */
+    char *text;            /* JSON, or NULL */
+    bool is_secret;        /* a kubeconfig, for one: overwritten before it is freed */
+    bool replayed;         /* the answer to an earlier request of the same key */
+    char etag[64];         /* quoted, or "" */
+    char *location;        /* or NULL */
+    int retry_after_s;     /* 0: none */
+    char operation_id[40]; /* what was accepted, or "" */
+};
+
+/*
+ * How far the decision of a command has come. A command that waited is decided anew, for the world may have
+ * changed meanwhile; what it waited for is not waited for again.
+ */
+enum command_stage {
+    COMMAND_RECEIVED,
+    COMMAND_KEY_LOOKED_UP, /* nothing was answered to its Idempotency-Key before */
+    COMMAND_NAME_CHECKED,  /* Cleura was asked whether the name is free, or could not be asked in time */
+};
+
+struct command {
+    enum command_type type;
+    struct command_caller caller;
+    char *request_id;
+    const char *action_name; /* operationId of the contract, static; NULL: not asked for by a caller */
+    struct trace trace;      /* that calls for this command belong to */
+    mono_us deadline;        /* the answer is due by then; the decider answers a timeout itself */
+    mono_us wait_until;      /* until then the accepted operation is waited for; 0: not at all */
+    struct command_idempotency idempotency;
+    char *project; /* what it is about; each may be NULL or "" */
+    char *name;
+    char id[40];
+    json_t *body; /* parsed request body, or NULL */
+    union {       /* by type, see above */
+        struct command_write write;
+        struct command_kubeconfig kubeconfig;
+        struct command_fresh fresh;
+        struct command_webhook webhook;
+        struct command_events events;
+        struct command_audit audit;
+        enum lookup_kind lookup;
+        struct {
+            bool disables_webhooks; /* of the token that is revoked */
+        } token;
+    };
+    struct command_reply reply;
+    void (*give_back)(struct command *cmd); /* loop thread; must not block */
+    void *ctx;                              /* the HTTP side's */
     /* the decider's own */
-    bool name_checked; /* Cleura was asked whether the name is free, or could not be asked in time */
-    bool name_is_free; /* Cleura said so */
-    bool key_known;    /* its key was looked up: nothing was answered to it before */
-    void *key_held;    /* nobody else may use its key meanwhile */
-    bool pool_exists;  /* there is a node pool of this name; for its preconditions */
-    bool audited;      /* the audit log tells of it */
-    void *decided_by;  /* once it was taken up */
+    enum command_stage stage;
+    void *key_held;   /* nobody else may use its key meanwhile */
+    bool audited;     /* the audit log tells of it */
+    void *decided_by; /* once it was taken up */
 };
 
 /* Whether commands of this type change something. Any thread. */
 bool command_writes(enum command_type type);
+/* The payload of a write of a cluster; NULL for other types. Any thread. */
+const struct command_write *command_write_of(const struct command *cmd);
 struct command *command_new(enum command_type type);
 /*
  * Answers a command whose decider has ended (`shutting_down`): each command is answered exactly once, also

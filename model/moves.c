@@ -51,7 +51,7 @@ static bool knows(const struct move *moves, size_t count, int from, int to)
     return false;
 }
 
-static _Noreturn void impossible(const char *what, const char *id, const char *from, const char *to)
+void move_impossible(const char *what, const char *id, const char *from, const char *to)
 {
     log_error("a state cannot change so", "of", what, "id", id, "from", from, "to", to);
     abort();
@@ -75,21 +75,22 @@ bool delivery_may_move(enum delivery_status from, enum delivery_status to)
 void operation_move(struct operation *op, enum operation_status to)
 {
     if (!operation_may_move(op->status, to))
-        impossible("operation", op->id, operation_status_name(op->status), operation_status_name(to));
+        move_impossible("operation", op->id, operation_status_name(op->status), operation_status_name(to));
     op->status = to;
 }
 
 void step_move(const struct operation *op, struct operation_step *step, enum step_status to)
 {
     if (!step_may_move(step->status, to))
-        impossible(step_type_name(step->type), op->id, step_status_name(step->status), step_status_name(to));
+        move_impossible(step_type_name(step->type), op->id, step_status_name(step->status),
+                        step_status_name(to));
     step->status = to;
 }
 
 void delivery_move(struct delivery *delivery, enum delivery_status to)
 {
     if (!delivery_may_move(delivery->status, to))
-        impossible("delivery", delivery->id, delivery_status_name(delivery->status),
-                   delivery_status_name(to));
+        move_impossible("delivery", delivery->id, delivery_status_name(delivery->status),
+                        delivery_status_name(to));
     delivery->status = to;
 }

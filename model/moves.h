@@ -1,7 +1,7 @@
 /*
  * The states of operations, of their steps and of deliveries, and every move between two of them. The tables
- * are in moves.c; docs/architecture.md draws them, and tests/api/test_layout.py holds both together. The
- * thread that owns what is moved.
+ * are in moves.c (that of calls to Cleura is in upstream/account/lane.c); docs/architecture.md draws them,
+ * and tests/api/test_layout.py holds both together. The thread that owns what is moved.
  */
 #ifndef MODEL_MOVES_H
 #define MODEL_MOVES_H
@@ -14,6 +14,9 @@ void operation_move(struct operation *op, enum operation_status to);
 /* `step` is one of the steps of `op`. */
 void step_move(const struct operation *op, struct operation_step *step, enum step_status to);
 void delivery_move(struct delivery *delivery, enum delivery_status to);
+
+/* Logs the move that no table has, and ends the process. Any thread. */
+_Noreturn void move_impossible(const char *what, const char *id, const char *from, const char *to);
 
 /* Whether the tables know the move. */
 bool operation_may_move(enum operation_status from, enum operation_status to);

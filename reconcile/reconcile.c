@@ -20,6 +20,7 @@
 #include "reconcile/commands/webhooks.h"
 #include "reconcile/housekeeping.h"
 #include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/kubeconfig.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/lookups/name_check.h"
@@ -48,13 +49,12 @@ static void on_subscription_changed(void *ctx, struct subscription *s)
 
 static void on_credentials_rotated(struct entity *e)
 {
-    kubeconfigs_drop(e->r->kubeconfigs, e->key);
+    kubeconfigs_drop(e);
 }
 
 static void on_left(struct entity *e)
 {
-    kubeconfigs_forget(e->r->kubeconfigs, e->key);
-    lookups_forget(e->r->lookups, e->key);
+    fetches_forget(e->r->fetches, e->key);
 }
 
 struct reconcile *reconcile_new(const struct reconcile_options *options)
@@ -67,8 +67,7 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
                                       .left = on_left,
                                       .decide_again = reconcile_command};
     r->env = loop_env(options->loop);
-    r->kubeconfigs = kubeconfigs_new(r);
-    r->lookups = lookups_new(r);
+    r->fetches = fetches_new(r);
     list_init(&r->name_checks);
     list_init(&r->walks);
     r->account_count = options->config->account_count;
@@ -447,8 +446,7 @@ static void halt(struct reconcile *r)
         refuse_waiters(&r->accounts[i].login_waiters);
         refuse_waiters(&r->accounts[i].verify_waiters);
     }
-    kubeconfigs_stop(r->kubeconfigs);
-    lookups_stop(r->lookups);
+    fetches_stop(r->fetches);
     name_checks_stop(r);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         operation_waiters_answer(r, entry); /* with the state as it is: 200, not finished */
@@ -480,8 +478,7 @@ void reconcile_free(struct reconcile *r)
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);
-    kubeconfigs_free(r->kubeconfigs);
-    lookups_free(r->lookups);
+    fetches_free(r->fetches);
     departed_free(r);
     replays_free(r);
     audit_free(r);

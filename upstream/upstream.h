@@ -110,6 +110,14 @@ struct exchange;
 
 enum { UPSTREAM_REQUEST_ID_BYTES = 129 };
 
+/* What a call is doing; lane.c has the moves. */
+enum call_state {
+    CALL_IDLE,    /* nobody's but its user's */
+    CALL_WAITING, /* for its turn */
+    CALL_SENT,    /* and not answered yet */
+    CALL_REFUSED, /* its user hears so in a turn of its own */
+};
+
 /* One call. Embedded in its user; the strings are borrowed and must live until on_done. */
 struct upstream_call {
     enum upstream_op op;
@@ -147,8 +155,14 @@ struct upstream_call {
     uint64_t token_generation;
     int variant; /* which endpoint of several is being tried (kubeconfig v3, then v2) */
     bool auth_retried;
-    bool active;
+    enum call_state state;
 };
+
+/* Between upstream_submit and on_done or upstream_cancel. Loop thread. */
+static inline bool upstream_call_is_active(const struct upstream_call *call)
+{
+    return call->state != CALL_IDLE;
+}
 
 enum login_state {
     LOGIN_UNKNOWN, /* nothing tried yet */

@@ -51,18 +51,18 @@ static char **wanted_projects(const struct request *r)
 
 static struct problem *finish_audit_page(struct request *r, struct command *cmd)
 {
-    if (!cmd->answer)
+    if (!cmd->reply.text)
         return NULL;
     struct buffer out CLEANUP_BUFFER;
-    size_t len = strlen(cmd->answer);
+    size_t len = strlen(cmd->reply.text);
     list_open(&out);
     if (len > 2) /* without its brackets */
-        list_add(&out, cmd->answer + 1, len - 2);
+        list_add(&out, cmd->reply.text + 1, len - 2);
     char key[24];
     struct cursor_place next = {.number_count = 0};
-    (void)snprintf(key, sizeof(key), "%lld", (long long)cmd->next);
+    (void)snprintf(key, sizeof(key), "%lld", (long long)cmd->audit.next);
     (void)cursor_place_set(&next, key);
-    return list_close(r, &out, cmd->next ? &next : NULL);
+    return list_close(r, &out, cmd->audit.next ? &next : NULL);
 }
 
 struct problem *handle_audit(struct request *r)
@@ -72,7 +72,7 @@ struct problem *handle_audit(struct request *r)
     if (p)
         return p;
     struct command *cmd = request_command(r, COMMAND_AUDIT);
-    cmd->audit = (struct audit_query){
+    cmd->audit.query = (struct audit_query){
         .before = strtoll(place.key, NULL, 10),
         .limit = (int)param_number(&r->params, PARAM_LIMIT),
         .projects = wanted_projects(r),

@@ -71,7 +71,7 @@ struct problem *handle_cluster_action(struct request *r)
     if (!is_action(type))
         return no_such_action();
     struct command *cmd = write_command(r, COMMAND_CLUSTER_ACTION);
-    cmd->action = (enum operation_type)type;
+    cmd->write.action = (enum operation_type)type;
     return write_park(r, cmd);
 }
 

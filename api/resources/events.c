@@ -94,7 +94,7 @@ static struct problem *read_begin(struct request *r, int64_t *ret_after)
 /* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
-    json_t *doc = cmd->answer ? json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL) : NULL;
+    json_t *doc = cmd->reply.text ? json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL) : NULL;
     const char *sequence = json_str(doc, "next_cursor");
     struct cursor_place next = {.number_count = 0};
     char cursor[CURSOR_TEXT_BYTES];

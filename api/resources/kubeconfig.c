@@ -25,7 +25,7 @@ static enum param_format wanted_format(const struct request *r)
 
 char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
 {
-    json_t *doc = cmd->answer ? json_loads(cmd->answer, 0, NULL) : NULL;
+    json_t *doc = cmd->reply.text ? json_loads(cmd->reply.text, 0, NULL) : NULL;
     char *text = mem_strdup(json_str(doc, "kubeconfig"));
     if (ret_expires_at)
         *ret_expires_at = mem_strdup(json_str(doc, "expires_at"));
@@ -59,8 +59,8 @@ static struct problem *finish_kubeconfig(struct request *r, struct command *cmd)
 struct problem *kubeconfig_request(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_KUBECONFIG);
-    cmd->ttl_seconds = (int)param_number(&r->params, PARAM_TTL_SECONDS);
-    cmd->min_remaining_seconds = (int)param_number(&r->params, PARAM_MIN_REMAINING_SECONDS);
+    cmd->kubeconfig.ttl_seconds = (int)param_number(&r->params, PARAM_TTL_SECONDS);
+    cmd->kubeconfig.min_remaining_seconds = (int)param_number(&r->params, PARAM_MIN_REMAINING_SECONDS);
     return request_park(r, cmd);
 }
 

@@ -102,8 +102,8 @@ struct problem *handle_node_pool(struct request *r)
 static struct problem *write_pool(struct request *r, enum pool_write how)
 {
     struct command *cmd = write_command(r, COMMAND_NODE_POOL);
-    cmd->pool = how;
-    cmd->item = mem_strdup(r->item);
+    cmd->write.pool = how;
+    cmd->write.pool_name = mem_strdup(r->item);
     return write_park(r, cmd);
 }
 

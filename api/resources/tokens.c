@@ -75,7 +75,7 @@ struct problem *handle_token_create(struct request *r)
 struct problem *handle_token_delete(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_TOKEN_DELETE);
-    cmd->disables_webhooks =
+    cmd->token.disables_webhooks =
         r->params.given[PARAM_WEBHOOKS] && r->params.numbers[PARAM_WEBHOOKS] == 1 << WEBHOOKS_DISABLE;
     return request_park(r, cmd);
 }

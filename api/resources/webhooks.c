@@ -57,10 +57,11 @@ static struct problem *command_about(struct request *r, enum command_type type, 
     p = writes ? http_check_conditions(&r->http, blob->etag) : NULL;
     if (!p) {
         const struct subscription *s = blob->subject;
+        const char *match = r->http.headers.values[HEADER_IF_MATCH];
         struct command *cmd = *ret = request_command(r, type);
-        bool names_version = cmd->if_match && strcmp(cmd->if_match, "*") != 0;
-        cmd->expected_version = names_version && writes ? s->version : 0;
-        cmd->item = mem_strdup(r->delivery);
+        bool names_version = match && strcmp(match, "*") != 0;
+        cmd->webhook.expected_version = names_version && writes ? s->version : 0;
+        cmd->webhook.delivery = mem_strdup(r->delivery);
     }
     view_blob_unref(blob);
     return p;
@@ -117,15 +118,15 @@ struct problem *handle_redeliver(struct request *r)
 
 static struct problem *finish_deliveries_page(struct request *r, struct command *cmd)
 {
-    if (!cmd->answer)
+    if (!cmd->reply.text)
         return NULL;
     struct buffer out CLEANUP_BUFFER;
-    size_t len = strlen(cmd->answer);
+    size_t len = strlen(cmd->reply.text);
     struct cursor_place next = {.number_count = 0};
     list_open(&out);
     if (len > 2) /* without its brackets */
-        list_add(&out, cmd->answer + 1, len - 2);
-    bool more = cmd->next_id[0] && cursor_place_set(&next, cmd->next_id);
+        list_add(&out, cmd->reply.text + 1, len - 2);
+    bool more = cmd->webhook.page.next[0] && cursor_place_set(&next, cmd->webhook.page.next);
     return list_close(r, &out, more ? &next : NULL);
 }
 
@@ -139,9 +140,9 @@ struct problem *handle_deliveries(struct request *r)
     if (p)
         return p;
     bool by_status = r->params.given[PARAM_DELIVERY_STATUS];
-    (void)snprintf(cmd->deliveries.before, sizeof(cmd->deliveries.before), "%.39s", place.key);
-    cmd->deliveries.limit = (int)param_number(&r->params, PARAM_LIMIT);
-    cmd->deliveries.status =
+    (void)snprintf(cmd->webhook.page.before, sizeof(cmd->webhook.page.before), "%.39s", place.key);
+    cmd->webhook.page.limit = (int)param_number(&r->params, PARAM_LIMIT);
+    cmd->webhook.page.status =
         by_status ? __builtin_ctzll((unsigned long long)r->params.numbers[PARAM_DELIVERY_STATUS]) : -1;
     r->finish = finish_deliveries_page;
     return request_park(r, cmd);

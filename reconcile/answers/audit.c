@@ -80,12 +80,13 @@ static json_t *members_of(const json_t *body)
 static const char *target_of(const struct command *cmd)
 {
     bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
+    bool about_delivery = cmd->type == COMMAND_DELIVERY || cmd->type == COMMAND_REDELIVER;
     if (about_account)
         return cmd->name;
-    if (cmd->item)
-        return cmd->item;
     if (cmd->type == COMMAND_NODE_POOL)
-        return json_str(cmd->body, "name");
+        return cmd->write.pool_name ? cmd->write.pool_name : json_str(cmd->body, "name");
+    if (about_delivery && cmd->webhook.delivery)
+        return cmd->webhook.delivery;
     return cmd->id[0] ? cmd->id : NULL;
 }
 
@@ -102,7 +103,7 @@ static struct audit_entry *entry_new(const struct command *cmd, wall_us now, int
     bool denied = code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
     struct audit_entry *e = MEM_NEW(struct audit_entry);
     e->at = now;
-    e->token_id = cmd->token_id[0] ? mem_strdup(cmd->token_id) : NULL;
+    e->token_id = cmd->caller.token_id[0] ? mem_strdup(cmd->caller.token_id) : NULL;
     e->action = mem_strdup(cmd->action_name);
     e->project = cut(cmd->project);
     e->cluster = cut(cluster_of(cmd));
@@ -115,14 +116,14 @@ static struct audit_entry *entry_new(const struct command *cmd, wall_us now, int
     json_set_take(doc, "status", status ? json_integer(status) : json_null());
     json_set_str(doc, "code", code < 0 ? NULL : problem_kind((enum problem_code)code)->code);
     json_set_str(doc, "token_id", e->token_id);
-    set_cut(doc, "token_name", cmd->token_name);
-    json_set_str(doc, "address", cmd->address[0] ? cmd->address : NULL);
+    set_cut(doc, "token_name", cmd->caller.token_name);
+    json_set_str(doc, "address", cmd->caller.address[0] ? cmd->caller.address : NULL);
     json_set_str(doc, "project", e->project);
     json_set_str(doc, "cluster", e->cluster);
     set_cut(doc, "target", target_of(cmd));
     json_set_take(doc, "members", members_of(cmd->body));
     json_set_take(doc, "left_out", json_null());
-    json_set_str(doc, "operation_id", cmd->operation_id[0] ? cmd->operation_id : NULL);
+    json_set_str(doc, "operation_id", cmd->reply.operation_id[0] ? cmd->reply.operation_id : NULL);
     json_set_str(doc, "request_id", cmd->request_id);
     json_set_str(doc, "trace_id", cmd->trace.id[0] ? cmd->trace.id : NULL);
     e->body = json_text(doc);
@@ -132,7 +133,7 @@ static struct audit_entry *entry_new(const struct command *cmd, wall_us now, int
 void audit_accepted(struct save *save, struct command *cmd)
 {
     cmd->audited = true;
-    change_append_audit(save->set, entry_new(cmd, env_wall(save->r->env), cmd->status, -1));
+    change_append_audit(save->set, entry_new(cmd, env_wall(save->r->env), cmd->reply.status, -1));
 }
 
 static void append_alone(struct reconcile *r, struct audit_entry *e)
@@ -156,8 +157,8 @@ static void tell_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
     struct command *cmd = command_new(COMMAND_AUDIT);
     cmd->action_name = "audit.left_out";
-    memcpy(cmd->token_id, limit->token_id, sizeof(cmd->token_id));
-    cmd->token_name = mem_strdup(limit->token_name);
+    memcpy(cmd->caller.token_id, limit->token_id, sizeof(cmd->caller.token_id));
+    cmd->caller.token_name = mem_strdup(limit->token_name);
     struct audit_entry *e = entry_new(cmd, env_wall(r->env), 0, -1);
     json_t *doc CLEANUP_JSON = json_parse_lenient(e->body, strlen(e->body), NULL);
     json_set_int(doc, "left_out", limit->left_out);
@@ -196,11 +197,11 @@ void audit_free(struct reconcile *r)
 static bool is_within_limit(struct reconcile *r, const struct command *cmd)
 {
     struct audit_limit *limit;
-    HASH_FIND_STR(r->audit_limits, cmd->token_id, limit);
+    HASH_FIND_STR(r->audit_limits, cmd->caller.token_id, limit);
     if (!limit) {
         limit = MEM_NEW(struct audit_limit);
-        memcpy(limit->token_id, cmd->token_id, sizeof(limit->token_id));
-        limit->token_name = mem_strdup(cmd->token_name);
+        memcpy(limit->token_id, cmd->caller.token_id, sizeof(limit->token_id));
+        limit->token_name = mem_strdup(cmd->caller.token_name);
         limit->since = env_mono(r->env);
         HASH_ADD_STR(r->audit_limits, token_id, limit);
     }
@@ -214,7 +215,7 @@ static bool is_within_limit(struct reconcile *r, const struct command *cmd)
 
 static void tell_not_done(struct reconcile *r, const struct command *cmd)
 {
-    enum problem_code code = cmd->problem->code;
+    enum problem_code code = cmd->reply.problem->code;
     if (is_within_limit(r, cmd))
         append_alone(r, entry_new(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
 }
@@ -229,7 +230,7 @@ void command_audit_denied(struct reconcile *r, struct command *cmd)
 
 static bool gives_a_secret(const struct command *cmd)
 {
-    return cmd->type == COMMAND_KUBECONFIG || (cmd->replayed && cmd->answer_is_secret) ||
+    return cmd->type == COMMAND_KUBECONFIG || (cmd->reply.replayed && cmd->reply.is_secret) ||
            (cmd->type == COMMAND_LOOKUP &&
             (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY));
 }
@@ -243,13 +244,14 @@ static bool acts_on_an_account(const struct command *cmd)
 void audit_answered(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
+    const struct command_write *w = command_write_of(cmd);
     bool told = gives_a_secret(cmd) || acts_on_an_account(cmd);
-    if (!r || r->stopping || cmd->audited || cmd->dry_run || !cmd->action_name ||
+    if (!r || r->stopping || cmd->audited || (w && w->dry_run) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
-    if (!cmd->problem && told)
-        append_alone(r, entry_new(cmd, env_wall(r->env), cmd->status, -1));
-    else if (cmd->problem && (told || command_writes(cmd->type)))
+    if (!cmd->reply.problem && told)
+        append_alone(r, entry_new(cmd, env_wall(r->env), cmd->reply.status, -1));
+    else if (cmd->reply.problem && (told || command_writes(cmd->type)))
         tell_not_done(r, cmd);
 }
 
@@ -288,15 +290,15 @@ static void reply_page(struct command *cmd, const struct audit_page *page)
     enum { MAX_BYTES = 64 * 1024 * 1024 };
     struct buffer out;
     size_t len;
-    bool full = page->count == (size_t)cmd->audit.limit;
+    bool full = page->count == (size_t)cmd->audit.query.limit;
     buffer_init(&out, MAX_BYTES);
     (void)buffer_add_str(&out, "[");
     for (size_t i = 0; i < page->count; i++)
         add_entry(&out, &page->entries[i]);
     (void)buffer_add_str(&out, "]");
-    cmd->next = full ? page->entries[page->count - 1].sequence : 0;
-    cmd->status = 200;
-    cmd->answer = buffer_take(&out, &len);
+    cmd->audit.next = full ? page->entries[page->count - 1].sequence : 0;
+    cmd->reply.status = 200;
+    cmd->reply.text = buffer_take(&out, &len);
     reply_give_back(cmd);
 }
 
@@ -326,5 +328,5 @@ void command_audit(struct reconcile *r, struct command *cmd)
     struct audit_answer *a = MEM_NEW(struct audit_answer);
     a->task = (struct loop_task){.run = on_audit_page, .drop = answer_drop};
     a->cmd = cmd;
-    storage_query_audit(r->o.storage, &cmd->audit, on_page_read, a);
+    storage_query_audit(r->o.storage, &cmd->audit.query, on_page_read, a);
 }

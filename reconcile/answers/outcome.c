@@ -53,9 +53,9 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
     } else if (op->status != OPERATION_SUCCEEDED) {
         reply_failed(cmd, op);
     } else if (op->type == OPERATION_DELETE) {
-        cmd->etag[0] = '\0';
-        free(TAKE_PTR(cmd->location));
-        cmd->retry_after_s = 0;
+        cmd->reply.etag[0] = '\0';
+        free(TAKE_PTR(cmd->reply.location));
+        cmd->reply.retry_after_s = 0;
         reply_json(cmd, 204, NULL);
     } else if (is_same) {
         reply_prepare_cluster(cmd, op->type == OPERATION_CREATE ? 201 : 200, e, op);
@@ -68,7 +68,7 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
 static void answer_outcome(struct waiting *w)
 {
     struct reconcile *r = w->r;
-    struct operation_entry *entry = operation_entry(r, w->cmd->operation_id);
+    struct operation_entry *entry = operation_entry(r, w->cmd->reply.operation_id);
     struct command *cmd = wait_take(w);
     if (entry)
         reply_outcome(r, cmd, entry->op);
@@ -79,7 +79,7 @@ static void answer_outcome(struct waiting *w)
 void reply_prepared(struct reconcile *r, struct command *cmd)
 {
     struct operation_entry *entry =
-        cmd->status == 202 && cmd->wait_until ? operation_entry(r, cmd->operation_id) : NULL;
+        cmd->reply.status == 202 && cmd->wait_until ? operation_entry(r, cmd->reply.operation_id) : NULL;
     if (!entry || r->stopping) {
         reply_give_back(cmd);
     } else if (operation_status_is_final(entry->op->status)) {

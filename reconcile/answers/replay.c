@@ -61,13 +61,13 @@ void replay_keep(struct save *save, const struct command *cmd)
     struct replay *p = MEM_NEW(struct replay);
     memcpy(p->key, idempotency->key, sizeof(p->key));
     memcpy(p->fingerprint, idempotency->fingerprint, sizeof(p->fingerprint));
-    p->status = cmd->status;
-    p->secret = cmd->answer_is_secret;
-    memcpy(p->etag, cmd->etag, sizeof(p->etag));
-    p->location = mem_strdup(cmd->location);
-    p->retry_after_s = cmd->retry_after_s;
-    memcpy(p->operation_id, cmd->operation_id, sizeof(p->operation_id));
-    p->sealed_body = seal(save->r->o.key, save->r->env, context, cmd->answer, &p->sealed_body_len);
+    p->status = cmd->reply.status;
+    p->secret = cmd->reply.is_secret;
+    memcpy(p->etag, cmd->reply.etag, sizeof(p->etag));
+    p->location = mem_strdup(cmd->reply.location);
+    p->retry_after_s = cmd->reply.retry_after_s;
+    memcpy(p->operation_id, cmd->reply.operation_id, sizeof(p->operation_id));
+    p->sealed_body = seal(save->r->o.key, save->r->env, context, cmd->reply.text, &p->sealed_body_len);
     p->created_at = env_wall(save->r->env);
     change_put_replay(save->set, p);
 }
@@ -81,14 +81,14 @@ static bool replay_answer(struct reconcile *r, struct command *cmd, const struct
     char *body = seal_open(r->o.key, context, p->sealed_body, p->sealed_body_len);
     if (!body)
         return false;
-    cmd->status = p->status;
-    cmd->answer = body;
-    cmd->answer_is_secret = p->secret;
-    memcpy(cmd->etag, p->etag, sizeof(cmd->etag));
-    cmd->location = mem_strdup(p->location);
-    cmd->retry_after_s = p->retry_after_s;
-    memcpy(cmd->operation_id, p->operation_id, sizeof(cmd->operation_id));
-    cmd->replayed = true;
+    cmd->reply.status = p->status;
+    cmd->reply.text = body;
+    cmd->reply.is_secret = p->secret;
+    memcpy(cmd->reply.etag, p->etag, sizeof(cmd->reply.etag));
+    cmd->reply.location = mem_strdup(p->location);
+    cmd->reply.retry_after_s = p->retry_after_s;
+    memcpy(cmd->reply.operation_id, p->operation_id, sizeof(cmd->reply.operation_id));
+    cmd->reply.replayed = true;
     reply_prepared(r, cmd);
     return true;
 }
@@ -107,7 +107,7 @@ static void settle(struct search *s)
         reply_problem(cmd, problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
                                        "the key was used for another request within 24 hours"));
     } else if (!is_kept || !replay_answer(s->r, cmd, p)) {
-        cmd->key_known = true;
+        cmd->stage = COMMAND_KEY_LOOKED_UP;
         s->r->reactions.decide_again(s->r, cmd);
     }
 }
@@ -154,7 +154,7 @@ static bool hold(struct reconcile *r, struct command *cmd)
 
 bool replay_take(struct reconcile *r, struct command *cmd)
 {
-    if (!*cmd->idempotency.key || cmd->key_known)
+    if (!*cmd->idempotency.key || cmd->stage >= COMMAND_KEY_LOOKED_UP)
         return false;
     if (!hold(r, cmd)) {
         struct problem *p =

@@ -30,8 +30,9 @@ static void shorten_pointers(json_t *faults, const char *prefix)
 
 void reply_fit_faults(const struct command *cmd, struct problem *problem)
 {
-    if (cmd->fault_pointer)
-        shorten_pointers(problem->faults, cmd->fault_pointer);
+    const struct command_write *w = command_write_of(cmd);
+    if (w && w->fault_pointer)
+        shorten_pointers(problem->faults, w->fault_pointer);
 }
 
 void command_keep(struct save *save, struct command *cmd)
@@ -44,15 +45,15 @@ void reply_give_back(struct command *cmd)
 {
     replay_let_go(cmd);
     audit_answered(cmd);
-    cmd->reply(cmd);
+    cmd->give_back(cmd);
 }
 
 void reply_problem(struct command *cmd, struct problem *problem)
 {
     reply_fit_faults(cmd, problem);
-    problem_free(cmd->problem);
-    cmd->problem = problem;
-    cmd->retry_after_s = problem->retry_after_s;
+    problem_free(cmd->reply.problem);
+    cmd->reply.problem = problem;
+    cmd->reply.retry_after_s = problem->retry_after_s;
     reply_give_back(cmd);
 }
 
@@ -65,10 +66,10 @@ void reply_stopping(struct command *cmd)
 
 void reply_prepare(struct command *cmd, int status, json_t *body)
 {
-    mem_free_secret(cmd->answer);
-    cmd->status = status;
-    cmd->answer = body ? json_text(body) : NULL;
-    if (cmd->answer_is_secret)
+    mem_free_secret(cmd->reply.text);
+    cmd->reply.status = status;
+    cmd->reply.text = body ? json_text(body) : NULL;
+    if (cmd->reply.is_secret)
         json_wipe(body);
     json_decref(body);
 }
@@ -84,16 +85,17 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
 {
     if (!op)
         op = e->op;
-    free(TAKE_PTR(cmd->location));
-    cmd->retry_after_s = 0;
-    cmd->operation_id[0] = '\0';
-    render_cluster_etag(e->cluster, op, cmd->etag);
+    free(TAKE_PTR(cmd->reply.location));
+    cmd->reply.retry_after_s = 0;
+    cmd->reply.operation_id[0] = '\0';
+    render_cluster_etag(e->cluster, op, cmd->reply.etag);
     if (status == 202 && op) {
-        cmd->location = mem_printf("/v1/operations/%s", op->id);
-        cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
-        memcpy(cmd->operation_id, op->id, sizeof(cmd->operation_id));
+        cmd->reply.location = mem_printf("/v1/operations/%s", op->id);
+        cmd->reply.retry_after_s = RETRY_AFTER_ACCEPTED_S;
+        memcpy(cmd->reply.operation_id, op->id, sizeof(cmd->reply.operation_id));
     } else if (status == 201) {
-        cmd->location = mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
+        cmd->reply.location =
+            mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
     }
     reply_prepare(cmd, status, render_cluster(e->cluster, op));
 }
@@ -128,14 +130,14 @@ void reply_cluster(struct command *cmd, int status, const struct entity *e, cons
 
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op)
 {
-    render_operation_etag(op, cmd->etag);
+    render_operation_etag(op, cmd->reply.etag);
     reply_prepare(cmd, status, render_operation(op));
 }
 
 void reply_operation(struct command *cmd, const struct operation *op)
 {
     if (!operation_status_is_final(op->status))
-        cmd->retry_after_s = RETRY_AFTER_ACCEPTED_S;
+        cmd->reply.retry_after_s = RETRY_AFTER_ACCEPTED_S;
     reply_prepare_operation(cmd, 200, op);
     reply_give_back(cmd);
 }

@@ -270,7 +270,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
         return;
     mono_us deadline = cmd->deadline;
     bool first = list_is_empty(&a->login_waiters);
-    log_info("login by hand", "account", a->config->name, "by", cmd->token_name, "request_id",
+    log_info("login by hand", "account", a->config->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->login_waiters, on_wait_deadline);
     if (first) /* else one login answers them all */
@@ -321,7 +321,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
         return;
     }
     mono_us deadline = cmd->deadline;
-    log_info("code given by hand", "account", a->config->name, "by", cmd->token_name, "request_id",
+    log_info("code given by hand", "account", a->config->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->verify_waiters, on_wait_deadline);
     upstream_verify(a->lane, code, deadline, on_verify_end, a);

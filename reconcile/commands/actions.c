@@ -102,9 +102,9 @@ static bool is_done(const struct entity *e, const struct action *action)
 
 static void accept_action(struct entity *e, struct command *cmd)
 {
-    struct operation *op = command_operation(e, cmd, cmd->action);
+    struct operation *op = command_operation(e, cmd, cmd->write.action);
     plan_action(op);
-    if (cmd->dry_run) {
+    if (cmd->write.dry_run) {
         dry_run_action(cmd, op);
         operation_free(op);
         return;
@@ -115,7 +115,7 @@ static void accept_action(struct entity *e, struct command *cmd)
 /* What is asked for is there, or on its way with `same`. */
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
-    if (cmd->dry_run)
+    if (cmd->write.dry_run)
         dry_run_action(cmd, NULL);
     else
         reply_cluster(cmd, same ? 202 : 200, e, same);
@@ -125,8 +125,8 @@ static void reply_needless(struct entity *e, struct command *cmd, const struct o
 static bool may_act(struct entity *e, struct command *cmd, const struct action *action)
 {
     const struct cluster *c = e->cluster;
-    const char *name = operation_type_name(cmd->action);
-    bool ends_here = entity_is_deleted_at_cleura(e) && cmd->action != OPERATION_RETRY;
+    const char *name = operation_type_name(cmd->write.action);
+    bool ends_here = entity_is_deleted_at_cleura(e) && cmd->write.action != OPERATION_RETRY;
     if (entity_is_leaving(e) || ends_here) {
         command_reply_busy(cmd, e, "the cluster is being deleted");
     } else if (!c->managed) {
@@ -179,7 +179,7 @@ static void decide_rotation(struct entity *e, struct command *cmd, const struct 
     }
     reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                    "the rotation is at stage %s; %s begins from %s%s%s", stage,
-                                   operation_type_name(cmd->action), action->from[0],
+                                   operation_type_name(cmd->write.action), action->from[0],
                                    action->from[1] ? " or " : "", action->from[1] ? action->from[1] : ""));
 }
 
@@ -190,10 +190,10 @@ void command_cluster_action(struct reconcile *r, struct command *cmd)
     struct entity *e = command_cluster(r, cmd);
     if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
         return;
-    const struct action *action = &actions[cmd->action];
+    const struct action *action = &actions[cmd->write.action];
     if (!may_act(e, cmd, action))
         return;
-    const struct operation *same = same_under_way(e, cmd->action);
+    const struct operation *same = same_under_way(e, cmd->write.action);
     if (same)
         reply_needless(e, cmd, same);
     else if (action->stage)
@@ -204,8 +204,8 @@ void command_cluster_action(struct reconcile *r, struct command *cmd)
 
 static void on_stage_known(struct entity *e, struct command *cmd, const char *stage)
 {
-    const struct action *action = &actions[cmd->action];
-    const struct operation *same = same_under_way(e, cmd->action);
+    const struct action *action = &actions[cmd->write.action];
+    const struct operation *same = same_under_way(e, cmd->write.action);
     if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e) || !may_act(e, cmd, action))
         return;
     if (same)

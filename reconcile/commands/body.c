@@ -55,9 +55,9 @@ static json_t *visible_projects(struct reconcile *r, const struct command *cmd)
 {
     json_t *names = json_array();
     for (struct project *p = r->projects; p; p = p->hh.next)
-        if (projects_include(cmd->token_projects, p->config->name))
+        if (projects_include(cmd->caller.projects, p->config->name))
             (void)json_array_append_new(names, json_string(p->config->name));
-    if (projects_include(cmd->token_projects, "*"))
+    if (projects_include(cmd->caller.projects, "*"))
         (void)json_array_append_new(names, json_string("*"));
     return names;
 }
@@ -72,7 +72,7 @@ void body_check_projects(struct reconcile *r, const struct command *cmd, const c
     json_array_foreach (json_arr(cmd->body, member), i, item) {
         const char *name = json_string_value(item);
         bool exists = name && (!strcmp(name, "*") || project_find(r, name));
-        if (!exists || !projects_include(cmd->token_projects, name))
+        if (!exists || !projects_include(cmd->caller.projects, name))
             fault_at_item(member, i, item, visible_projects(r, cmd), faults);
     }
 }
@@ -138,7 +138,7 @@ void body_check_number(const json_t *body, const char *member, int64_t min, int6
 void body_prepare_secret(struct command *cmd, int status, json_t *doc, const char *member, char *secret)
 {
     json_set_str(doc, member, secret);
-    cmd->answer_is_secret = true;
+    cmd->reply.is_secret = true;
     reply_prepare(cmd, status, doc);
     mem_free_secret(secret);
 }

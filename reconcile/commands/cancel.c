@@ -29,7 +29,7 @@ static void refuse_cancel(struct command *cmd, const struct operation *op, const
 static void prepare(struct command *cmd, const struct operation *op)
 {
     bool is_final = operation_status_is_final(op->status);
-    cmd->retry_after_s = is_final ? 0 : 1;
+    cmd->reply.retry_after_s = is_final ? 0 : 1;
     reply_prepare_operation(cmd, is_final ? 200 : 202, op);
 }
 
@@ -54,7 +54,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 {
     struct operation *op = entity_queue_take(e, index);
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
-    mem_set_str(&op->cancelled_by, cmd->token_name);
+    mem_set_str(&op->cancelled_by, cmd->caller.token_name);
     operation_finish(e, save, op, OPERATION_CANCELLED, operation_cancelled_problem(op));
     save_operation(save, op);
     e->saves.asked_for++;
@@ -71,7 +71,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 static void cancel_current(struct entity *e, struct command *cmd)
 {
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
-    mem_set_str(&e->op->cancelled_by, cmd->token_name);
+    mem_set_str(&e->op->cancelled_by, cmd->caller.token_name);
     mem_set_str(&e->op->message, "Cancelling");
     e->saves.asked_for++;
     save_entity(save, e);
@@ -121,7 +121,7 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd)
     } else if (!e || operation_status_is_final(entry->op->status)) {
         refuse_cancel(cmd, entry->op, "the operation has ended");
     } else {
-        log_info("cancel", "operation", cmd->id, "by", cmd->token_name, "request_id", cmd->request_id);
+        log_info("cancel", "operation", cmd->id, "by", cmd->caller.token_name, "request_id", cmd->request_id);
         cancel(e, cmd, entry->op);
     }
 }

@@ -60,7 +60,7 @@ static void take_desired(struct entity *e, const struct command *cmd, const json
     struct cluster *c = e->cluster;
     json_t *spec CLEANUP_JSON = desired_spec(body);
     if (!c->managed)
-        log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->token_name);
+        log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->caller.token_name);
     c->managed = true;
     desired_set_json(&c->spec, spec);
     desired_take_metadata(c, body);
@@ -160,7 +160,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     const struct operation *change = change_under_way(e);
     bool same = c->managed && json_equal(c->spec, spec);
     bool as_before = same && desired_metadata_is_equal(c, body) && !entity_is_leaving(e);
-    if (as_before && change && !cmd->dry_run) { /* it was checked when it was accepted */
+    if (as_before && change && !cmd->write.dry_run) { /* it was checked when it was accepted */
         if (command_precondition(cmd, e))
             settle_desired(e, cmd, body, change);
         return;
@@ -169,7 +169,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         return;
     project_spec_context(e->project, &context);
     const json_t *present = present_state(e);
-    if (same && change && !cmd->dry_run) {
+    if (same && change && !cmd->write.dry_run) {
         if (command_precondition(cmd, e))
             settle_desired(e, cmd, body, change);
         return;
@@ -191,7 +191,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
     json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
-    if (cmd->dry_run) {
+    if (cmd->write.dry_run) {
         dry_run_change(e, cmd, body, goal, present, plan);
         return;
     }

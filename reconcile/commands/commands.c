@@ -26,7 +26,7 @@ struct operation *command_operation(struct entity *e, const struct command *cmd,
     op->project = mem_strdup(e->cluster->project);
     op->cluster = mem_strdup(e->cluster->name);
     memcpy(op->cluster_id, e->cluster->id, sizeof(op->cluster_id));
-    op->requested_by = mem_strdup(cmd->token_name);
+    op->requested_by = mem_strdup(cmd->caller.token_name);
     op->request_id = mem_strdup(cmd->request_id);
     op->trace = cmd->trace;
     op->message = mem_strdup("Accepted");
@@ -157,7 +157,7 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     struct cluster *c = e->cluster;
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
-             "operation", op->id, "request_id", cmd->request_id, "by", cmd->token_name);
+             "operation", op->id, "request_id", cmd->request_id, "by", cmd->caller.token_name);
     e->saves.asked_for++;
     c->generation++;
     queue_supersede(e, save, op);

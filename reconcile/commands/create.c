@@ -62,7 +62,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     entity_set_operation(e, op);
     plan_create(e, op);
     log_info("create accepted", "project", c->project, "cluster", c->name, "operation", op->id, "request_id",
-             cmd->request_id, "by", cmd->token_name);
+             cmd->request_id, "by", cmd->caller.token_name);
     e->saves.first = true;
     e->saves.asked_for++;
     struct save *save = save_answer(r, on_create_saved, cmd);
@@ -76,7 +76,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
 bool create_is_leftover(const struct entity *e)
 {
     return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !entity_is_committing(e) &&
-           !e->step.call.active && e->cluster->phase == PHASE_FAILED;
+           !upstream_call_is_active(&e->step.call) && e->cluster->phase == PHASE_FAILED;
 }
 
 static void replace_leftover(struct entity *e)
@@ -107,7 +107,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
         return;
     if (name_check_wait(p, cmd, name))
         return;
-    if (cmd->dry_run) {
+    if (cmd->write.dry_run) {
         dry_run_create(p, cmd);
         return;
     }

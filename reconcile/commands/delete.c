@@ -33,7 +33,7 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
         return;
     /* Repeating a delete is no fault: the same operation answers, also to who named the
      * version that the first one has changed (RFC 9110 13.1.1). */
-    if (entity_is_leaving(e) && !cmd->dry_run) {
+    if (entity_is_leaving(e) && !cmd->write.dry_run) {
         reply_cluster(cmd, 202, e, deletion_under_way(e));
         return;
     }
@@ -49,7 +49,7 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     }
     if (!command_precondition(cmd, e))
         return;
-    if (cmd->dry_run)
+    if (cmd->write.dry_run)
         dry_run_delete(cmd, e);
     else
         accept_delete(e, cmd);

@@ -85,7 +85,7 @@ static void reply_unreadable(struct command *cmd)
 /* How receivers answer is for admins only (WH-22). */
 static json_t *render_for_caller(const struct command *cmd, const struct delivery *d)
 {
-    return render_delivery(d, cmd->role >= ROLE_ADMIN);
+    return render_delivery(d, cmd->caller.role >= ROLE_ADMIN);
 }
 
 static bool is_enabled(struct command *cmd, const struct subscription_entry *entry)
@@ -109,8 +109,8 @@ static void on_list(struct loop_task *task)
         json_t *items = json_array();
         for (size_t i = 0; i < a->count; i++)
             (void)json_array_append_new(items, render_for_caller(cmd, &a->deliveries[i]));
-        if (a->count == (size_t)cmd->deliveries.limit)
-            memcpy(cmd->next_id, a->deliveries[a->count - 1].id, sizeof(cmd->next_id));
+        if (a->count == (size_t)cmd->webhook.page.limit)
+            memcpy(cmd->webhook.page.next, a->deliveries[a->count - 1].id, sizeof(cmd->webhook.page.next));
         reply_json(cmd, 200, items);
     }
     answer_free(a);
@@ -120,8 +120,8 @@ static struct delivery_query query_of(const struct command *cmd)
 {
     struct delivery_query query = {.status = -1, .limit = 1};
     memcpy(query.subscription_id, cmd->id, sizeof(query.subscription_id));
-    if (cmd->item)
-        (void)snprintf(query.id, sizeof(query.id), "%s", cmd->item);
+    if (cmd->webhook.delivery)
+        (void)snprintf(query.id, sizeof(query.id), "%s", cmd->webhook.delivery);
     return query;
 }
 
@@ -130,9 +130,9 @@ void command_deliveries(struct reconcile *r, struct command *cmd)
     if (!webhook_of(r, cmd))
         return;
     struct delivery_query query = query_of(cmd);
-    memcpy(query.before, cmd->deliveries.before, sizeof(query.before));
-    query.status = cmd->deliveries.status;
-    query.limit = cmd->deliveries.limit;
+    memcpy(query.before, cmd->webhook.page.before, sizeof(query.before));
+    query.status = cmd->webhook.page.status;
+    query.limit = cmd->webhook.page.limit;
     storage_query_deliveries(r->o.storage, &query, on_deliveries_read, answer_new(cmd, on_list));
 }
 
@@ -142,8 +142,8 @@ static bool is_found(struct answer *a)
     if (a->status != STORE_OK && a->status != STORE_NONE)
         reply_unreadable(a->cmd);
     else if (!a->count)
-        reply_problem(
-            a->cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s", a->cmd->item));
+        reply_problem(a->cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s",
+                                          a->cmd->webhook.delivery));
     return a->count > 0;
 }
 
@@ -158,7 +158,7 @@ static void on_one(struct loop_task *task)
 static void ask_for_one(struct reconcile *r, struct command *cmd, void (*run)(struct loop_task *task))
 {
     struct delivery_query query = query_of(cmd);
-    if (strlen(cmd->item) >= sizeof(query.id))
+    if (strlen(cmd->webhook.delivery) >= sizeof(query.id))
         reply_problem(cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery of this id"));
     else
         storage_query_deliveries(r->o.storage, &query, on_deliveries_read, answer_new(cmd, run));
@@ -175,8 +175,8 @@ void command_delivery(struct reconcile *r, struct command *cmd)
 /* The answer to whoever made a delivery begin. */
 static void prepare(struct command *cmd, const struct delivery *d)
 {
-    free(TAKE_PTR(cmd->location));
-    cmd->location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
+    free(TAKE_PTR(cmd->reply.location));
+    cmd->reply.location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
     reply_prepare(cmd, 202, render_for_caller(cmd, d));
 }
 
@@ -332,7 +332,7 @@ void command_webhook_test(struct reconcile *r, struct command *cmd)
     if (!entry || !is_enabled(cmd, entry))
         return;
     struct save *save = save_answer(r, command_reply_saved, cmd);
-    char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->token_name);
+    char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->caller.token_name);
     prepare(cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);
     save_submit(save, true);

@@ -47,7 +47,7 @@ static json_t *quota_effect(const struct project *p, const json_t *before, json_
 
 bool dry_run_faults(struct command *cmd, struct problem *faults)
 {
-    if (!cmd->dry_run)
+    if (!cmd->write.dry_run)
         return false;
     reply_fit_faults(cmd, faults);
     reply(cmd, false, &(struct forecast){.errors = json_incref(faults->faults)});
@@ -149,7 +149,7 @@ static void foretell_create(struct walk *walk)
     spec_quota_add(&w->use, pools, &context);
     json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
     json_t *quota = quota_effect(p, NULL, json_incref(pools));
-    if (!cmd->name_is_free)
+    if (!cmd->write.name_is_free)
         spec_warn(warnings, "#/name", "name_unchecked",
                   "Cleura did not say whether the name is free: it is unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
@@ -170,7 +170,7 @@ static void on_quota(struct command *part)
 {
     struct command *cmd = part->ctx;
     struct reconcile *r = cmd->decided_by;
-    json_t *doc CLEANUP_JSON = part->answer ? json_loads(part->answer, 0, NULL) : NULL;
+    json_t *doc CLEANUP_JSON = part->reply.text ? json_loads(part->reply.text, 0, NULL) : NULL;
     command_free(part);
     if (r->stopping) {
         reply_stopping(cmd);
@@ -195,7 +195,7 @@ void dry_run_create(struct project *p, struct command *cmd)
     part->lookup = LOOKUP_QUOTA;
     part->project = mem_strdup(p->config->name);
     part->deadline = env_mono(p->r->env) + PATIENCE_MS * US_PER_MS;
-    part->reply = on_quota;
+    part->give_back = on_quota;
     part->ctx = cmd;
     command_lookup(p->r, part);
 }

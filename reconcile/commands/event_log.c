@@ -81,8 +81,8 @@ static void on_events_page(struct loop_task *task)
         reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the event log cannot be read"));
     } else {
         feed_set_oldest(r->o.feed, a->page->oldest);
-        cmd->status = 200;
-        cmd->answer = cmd->events.as_stream ? page_stream(cmd, a->page) : page_document(cmd, a->page);
+        cmd->reply.status = 200;
+        cmd->reply.text = cmd->events.as_stream ? page_stream(cmd, a->page) : page_document(cmd, a->page);
         reply_give_back(cmd);
     }
     answer_free(a);

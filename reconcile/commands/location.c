@@ -188,7 +188,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         return;
     }
     log_warning("the clusters of a project that were set aside are taken up", "project", cmd->project,
-                "clusters", what, "by", cmd->token_name);
+                "clusters", what, "by", cmd->caller.token_name);
     if (!strcmp(what, "keep")) {
         confirm(p, cmd);
         return;

@@ -48,8 +48,8 @@ static size_t index_of(const json_t *pools, const char *name)
 
 static json_t *new_pool(const struct command *cmd, const char *name, json_t *old)
 {
-    json_t *pool = cmd->pool == POOL_MERGE ? json_deep_copy(old) : json_object();
-    if (cmd->pool == POOL_MERGE)
+    json_t *pool = cmd->write.pool == POOL_MERGE ? json_deep_copy(old) : json_object();
+    if (cmd->write.pool == POOL_MERGE)
         desired_merge(pool, cmd->body);
     else
         (void)json_object_update(pool, cmd->body);
@@ -60,23 +60,24 @@ static json_t *new_pool(const struct command *cmd, const char *name, json_t *old
 /* False when the command was answered. */
 static bool edit(json_t *pools, struct command *cmd)
 {
-    const char *name = cmd->pool == POOL_ADD ? json_str_or(cmd->body, "name", "") : cmd->item;
+    const char *name =
+        cmd->write.pool == POOL_ADD ? json_str_or(cmd->body, "name", "") : cmd->write.pool_name;
     size_t at = index_of(pools, name);
     bool exists = at < json_array_size(pools);
-    if (cmd->pool == POOL_ADD && exists) {
+    if (cmd->write.pool == POOL_ADD && exists) {
         reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_EXISTS, "there is a node pool '%s'", name));
         return false;
     }
-    if ((cmd->pool == POOL_MERGE || cmd->pool == POOL_REMOVE) && !exists) {
+    if ((cmd->write.pool == POOL_MERGE || cmd->write.pool == POOL_REMOVE) && !exists) {
         reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_NOT_FOUND, "there is no node pool '%s'", name));
         return false;
     }
-    cmd->pool_exists = exists;
-    if (cmd->pool == POOL_REMOVE)
+    cmd->write.pool_exists = exists;
+    if (cmd->write.pool == POOL_REMOVE)
         (void)json_array_remove(pools, at);
     else
-        cmd->fault_pointer = mem_printf("#/spec/node_pools/%zu", at);
-    if (cmd->pool == POOL_REMOVE)
+        cmd->write.fault_pointer = mem_printf("#/spec/node_pools/%zu", at);
+    if (cmd->write.pool == POOL_REMOVE)
         return true;
     if (exists)
         (void)json_array_set_new(pools, at, new_pool(cmd, name, json_array_get(pools, at)));
@@ -88,7 +89,7 @@ static bool edit(json_t *pools, struct command *cmd)
 static bool name_contradicts(const struct command *cmd)
 {
     const char *name = json_str(cmd->body, "name");
-    return cmd->item && name && strcmp(name, cmd->item) != 0;
+    return cmd->write.pool_name && name && strcmp(name, cmd->write.pool_name) != 0;
 }
 
 void command_node_pool(struct reconcile *r, struct command *cmd)
@@ -99,7 +100,8 @@ void command_node_pool(struct reconcile *r, struct command *cmd)
     if (name_contradicts(cmd)) {
         struct problem *faults = NULL;
         problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "conflict",
-                          json_pack("[s]", cmd->item), "is not the name in the path; pools are not renamed");
+                          json_pack("[s]", cmd->write.pool_name),
+                          "is not the name in the path; pools are not renamed");
         reply_problem(cmd, faults);
         return;
     }

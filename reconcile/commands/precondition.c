@@ -41,11 +41,11 @@ static bool precondition_failed(struct command *cmd, const char *why)
 /* "*" is about the pool; adding one has no precondition of the kind that 409 would not tell. */
 static bool pool_holds(struct command *cmd)
 {
-    if (cmd->pool == POOL_ADD)
+    if (cmd->write.pool == POOL_ADD)
         return true;
-    if (cmd->pool_exists && is_any(cmd->if_none_match))
+    if (cmd->write.pool_exists && is_any(cmd->write.if_none_match))
         return precondition_failed(cmd, "If-None-Match: * but the node pool exists");
-    if (!cmd->pool_exists && is_any(cmd->if_match))
+    if (!cmd->write.pool_exists && is_any(cmd->write.if_match))
         return precondition_failed(cmd, "If-Match: * but there is no such node pool");
     return true;
 }
@@ -53,7 +53,7 @@ static bool pool_holds(struct command *cmd)
 bool command_precondition(struct command *cmd, const struct entity *e)
 {
     bool about_pool = cmd->type == COMMAND_NODE_POOL;
-    const char *match = cmd->if_match, *none_match = cmd->if_none_match;
+    const char *match = cmd->write.if_match, *none_match = cmd->write.if_none_match;
     if (match && !e)
         return precondition_failed(cmd,
                                    "If-Match does not name the current version: there is no such cluster");

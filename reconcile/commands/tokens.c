@@ -100,11 +100,11 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     char **projects = string_list_from_json(json_arr(cmd->body, "projects"));
     struct api_token *t =
         token_new(r, json_str(cmd->body, "name"), (enum role)role_from_name(json_str(cmd->body, "role")),
-                  projects, cmd->token_name, &secret);
+                  projects, cmd->caller.token_name, &secret);
     string_list_free(projects);
     int64_t days = json_int(cmd->body, "expires_in_days", 0);
     t->expires_at = days ? t->created_at + days * 24 * 3600 * US_PER_S : 0;
-    log_info("token created", "token", t->id, "name", t->name, "by", cmd->token_name);
+    log_info("token created", "token", t->id, "name", t->name, "by", cmd->caller.token_name);
     body_prepare_secret(cmd, 201, render_api_token(t), "token", secret);
     struct save *save = save_answer(r, on_token_saved, cmd);
     change_put_token(save->set, api_token_copy(t));
@@ -118,16 +118,16 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, cmd->id, entry);
     /* A limited admin neither sees nor touches a token that reaches further than its own. */
-    if (!entry || entry->token->revoked_at || !projects_cover(cmd->token_projects, entry->token->projects)) {
+    if (!entry || entry->token->revoked_at || !projects_cover(cmd->caller.projects, entry->token->projects)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id));
         return;
     }
     entry->token->revoked_at = env_wall(r->env);
-    log_info("token revoked", "token", cmd->id, "by", cmd->token_name);
+    log_info("token revoked", "token", cmd->id, "by", cmd->caller.token_name);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_token(save->set, api_token_copy(entry->token));
-    webhooks_token_revoked(save, entry->token, cmd->disables_webhooks);
-    cmd->status = 204;
+    webhooks_token_revoked(save, entry->token, cmd->token.disables_webhooks);
+    cmd->reply.status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);
 }

@@ -69,7 +69,7 @@ static void apply_lists(const struct command *cmd, struct subscription *s)
     /* When nothing is asked for, it follows what its maker may see. */
     if (projects || !s->projects)
         set_list(&s->projects, json_array_size(projects) ? string_list_from_json(projects)
-                                                         : string_list_copy(cmd->token_projects));
+                                                         : string_list_copy(cmd->caller.projects));
 }
 
 static void apply_header(struct reconcile *r, struct subscription *s, const char *name, const json_t *value,
@@ -128,7 +128,7 @@ static void apply_status(const struct reconcile *r, const struct command *cmd, s
     }
     if (disabled == s->disabled)
         return;
-    char *reason CLEANUP_FREE = mem_printf("switched off with the token %s", cmd->token_name);
+    char *reason CLEANUP_FREE = mem_printf("switched off with the token %s", cmd->caller.token_name);
     s->disabled = disabled;
     s->enabled_at = disabled ? s->enabled_at : env_wall(r->env);
     set_text(&s->disabled_reason, disabled ? reason : NULL);

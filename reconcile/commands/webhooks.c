@@ -27,11 +27,11 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, cmd->id, entry);
-    if (!entry || !subscription_is_visible(entry->subscription, cmd->token_projects)) {
+    if (!entry || !subscription_is_visible(entry->subscription, cmd->caller.projects)) {
         reply_problem(cmd, problem_new(PROBLEM_WEBHOOK_NOT_FOUND, "no webhook %s", cmd->id));
         return NULL;
     }
-    if (cmd->expected_version && cmd->expected_version != entry->subscription->version) {
+    if (cmd->webhook.expected_version && cmd->webhook.expected_version != entry->subscription->version) {
         reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED,
                                        "If-Match does not name the current version of the webhook"));
         return NULL;
@@ -61,8 +61,8 @@ static struct subscription *subscription_new(struct reconcile *r, const struct c
 {
     struct subscription *s = MEM_NEW(struct subscription);
     (void)id_new(r->env, ID_SUBSCRIPTION, s->id);
-    s->created_by = mem_strdup(cmd->token_name);
-    memcpy(s->created_by_id, cmd->token_id, sizeof(s->created_by_id));
+    s->created_by = mem_strdup(cmd->caller.token_name);
+    memcpy(s->created_by_id, cmd->caller.token_id, sizeof(s->created_by_id));
     s->version = 1;
     s->created_at = env_wall(r->env);
     s->updated_at = s->created_at;
@@ -90,10 +90,10 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
-    log_info("webhook created", "webhook", s->id, "by", cmd->token_name);
-    render_subscription_etag(s, cmd->etag);
+    log_info("webhook created", "webhook", s->id, "by", cmd->caller.token_name);
+    render_subscription_etag(s, cmd->reply.etag);
     body_prepare_secret(cmd, 201, render_subscription(s), "secret", secret);
-    cmd->location = mem_printf("/v1/webhooks/%s", s->id);
+    cmd->reply.location = mem_printf("/v1/webhooks/%s", s->id);
     memcpy(cmd->id, s->id, sizeof(cmd->id));
     struct save *save = save_answer(r, on_created, cmd);
     change_put_subscription(save->set, s);
@@ -110,8 +110,8 @@ static void change(struct reconcile *r, struct command *cmd, struct subscription
     bool switched_off = s->disabled && !entry->subscription->disabled;
     s->version = entry->subscription->version + 1;
     s->updated_at = env_wall(r->env);
-    log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->token_name);
-    render_subscription_etag(s, cmd->etag);
+    log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->caller.token_name);
+    render_subscription_etag(s, cmd->reply.etag);
     if (tells_secret)
         body_prepare_secret(cmd, 200, render_subscription(s), "secret", secret);
     else
@@ -128,7 +128,7 @@ static void change(struct reconcile *r, struct command *cmd, struct subscription
 
 static void reply_as_it_is(struct reconcile *r, struct command *cmd, const struct subscription *s)
 {
-    render_subscription_etag(s, cmd->etag);
+    render_subscription_etag(s, cmd->reply.etag);
     reply_prepare(cmd, 200, render_subscription(s));
     reply_unchanged(r, cmd);
 }
@@ -278,10 +278,10 @@ void command_webhook_delete(struct reconcile *r, struct command *cmd)
     struct subscription_entry *entry = webhook_of(r, cmd);
     if (!entry)
         return;
-    log_info("webhook deleted", "webhook", cmd->id, "by", cmd->token_name);
+    log_info("webhook deleted", "webhook", cmd->id, "by", cmd->caller.token_name);
     struct save *save = save_answer(r, on_removed, cmd);
     change_delete_subscription(save->set, cmd->id);
-    cmd->status = 204;
+    cmd->reply.status = 204;
     audit_accepted(save, cmd);
     HASH_DEL(r->subscriptions, entry);
     subscription_free(entry->subscription);

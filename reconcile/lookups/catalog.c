@@ -129,7 +129,7 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
 
 void catalog_fetch(struct project *p)
 {
-    if (p->catalog_call.active || p->r->stopping || p->set_aside)
+    if (upstream_call_is_active(&p->catalog_call) || p->r->stopping || p->set_aside)
         return;
     loop_timer_clear(p->r->o.loop, &p->catalog_timer);
     p->catalog_call.op = UPSTREAM_CATALOG;

@@ -1,15 +1,10 @@
-/* Sub-resources that only Cleura knows: fetched on demand, shared by those who wait, kept for moments, never
- * stored. Loop thread. */
+/* Sub-resources that only Cleura knows: fetched on demand (fetch.h). Loop thread. */
 #ifndef RECONCILE_LOOKUPS_LOOKUP_H
 #define RECONCILE_LOOKUPS_LOOKUP_H
 
 #include "model/command.h"
 #include "reconcile/world/entity.h"
 
-struct lookups *lookups_new(struct reconcile *r);
-void lookups_stop(struct lookups *l);
-void lookups_free(struct lookups *l);
-void lookups_forget(struct lookups *l, const char *entity_key);
 /* Reads the stage of the CA rotation, then calls `known` with it. */
 typedef void stage_known(struct entity *e, struct command *cmd, const char *stage);
 void lookup_stage(struct entity *e, struct command *cmd, stage_known *known);

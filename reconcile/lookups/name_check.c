@@ -50,7 +50,8 @@ static void go_on(struct name_check *n)
 static void on_listed(struct command *part)
 {
     struct command *cmd = part->ctx;
-    if (part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN) { /* nobody is left to decide */
+    if (part->reply.problem &&
+        part->reply.problem->code == PROBLEM_SHUTTING_DOWN) { /* nobody is left to decide */
         command_free(part);
         command_drop(cmd);
         return;
@@ -58,7 +59,7 @@ static void on_listed(struct command *part)
     struct reconcile *r = cmd->decided_by;
     const char *name = cmd->type == COMMAND_CLUSTER_PUT ? cmd->name : json_str_or(cmd->body, "name", "");
     bool known = entity_find(r, cmd->project, name) != NULL;
-    bool sure = !part->fresh_failed && !part->problem;
+    bool sure = !part->reply.problem && part->fresh.outcome != FRESH_FAILED;
     command_free(part);
     if (known || !sure || r->stopping)
         r->reactions.decide_again(r, cmd);
@@ -73,8 +74,8 @@ static void look_whose(struct name_check *n)
     struct command *part = command_new(COMMAND_FRESH);
     part->project = mem_strdup(n->project->config->name);
     part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
-    part->reply = on_listed;
-    part->fresh_now = true;
+    part->give_back = on_listed;
+    part->fresh.now = true;
     struct command *cmd = name_check_end(n);
     part->ctx = cmd;
     command_fresh(r, part);
@@ -87,7 +88,7 @@ static void on_name_checked(struct upstream_call *call, const struct upstream_re
         look_whose(n);
         return;
     }
-    n->cmd->name_is_free = result->class == UPSTREAM_OK;
+    n->cmd->write.name_is_free = result->class == UPSTREAM_OK;
     go_on(n);
 }
 
@@ -99,9 +100,9 @@ static void on_give_up(struct loop_timer *timer)
 bool name_check_wait(struct project *p, struct command *cmd, const char *name)
 {
     struct reconcile *r = p->r;
-    if (cmd->name_checked || !upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
+    if (cmd->stage >= COMMAND_NAME_CHECKED || !upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
         return false;
-    cmd->name_checked = true;
+    cmd->stage = COMMAND_NAME_CHECKED;
     struct name_check *n = MEM_NEW(struct name_check);
     n->r = r;
     n->project = p;

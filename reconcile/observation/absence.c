@@ -56,7 +56,7 @@ static void begin_absence(struct entity *e)
         mem_printf("Cleura does not show the cluster since %s; it counts as gone when that lasts for %lld s",
                    time_rfc3339(c->absent_since, false, since),
                    (long long)(e->r->o.config->polling.absent_for_us / US_PER_S));
-    log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "message",
+    log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);
     if (c->phase == before) /* a deletion waits for it: nothing else tells */

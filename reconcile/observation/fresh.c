@@ -23,16 +23,16 @@
 
 enum { MARKING_MS = 1000 }; /* below what api/ waits beyond a deadline */
 
-static void answer_fresh(struct command *cmd, bool ok)
+static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
 {
-    cmd->fresh_failed = !ok;
-    cmd->status = 200;
+    cmd->fresh.outcome = outcome;
+    cmd->reply.status = 200;
     reply_give_back(cmd);
 }
 
 static void on_passed(struct save *save)
 {
-    answer_fresh(save->ctx, true);
+    answer_fresh(save->ctx, FRESH_READ);
 }
 
 static unsigned mark_stale(struct walk *w, struct entity *e)
@@ -46,7 +46,7 @@ static void on_marked_stale(struct walk *w)
     struct project *p = CONTAINER_OF(w, struct project, stale_marks);
     view_publish(p->r->o.view);
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_failed)
-        answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), false);
+        answer_fresh(wait_take(CONTAINER_OF(it, struct waiting, link)), FRESH_FAILED);
 }
 
 /* With ten thousand clusters on a slow machine the answer does not wait for the last one to be marked. */
@@ -55,7 +55,7 @@ static void on_late(struct waiting *w)
     struct reconcile *r = w->r;
     struct command *cmd = wait_take(w);
     view_publish(r->o.view);
-    answer_fresh(cmd, false);
+    answer_fresh(cmd, FRESH_FAILED);
 }
 
 /* What nobody could read anew is marked as stale, then the command is answered with that. */
@@ -72,7 +72,7 @@ static void answer_stale(struct project *p, struct command *cmd)
     if (e)
         (void)observe_mark_stale(e);
     view_publish(p->r->o.view);
-    answer_fresh(cmd, false);
+    answer_fresh(cmd, FRESH_FAILED);
 }
 
 static void on_fresh_deadline(struct waiting *w)
@@ -106,7 +106,7 @@ const char *fresh_take_up(struct project *p)
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
-    return e && (entity_is_committing(e) || e->step.call.active);
+    return e && (entity_is_committing(e) || upstream_call_is_active(&e->step.call));
 }
 
 void fresh_answer(struct project *p, bool ok)
@@ -132,24 +132,23 @@ struct group {
 static void on_part(struct command *part)
 {
     struct group *g = part->ctx;
-    bool dropped = part->problem && part->problem->code == PROBLEM_SHUTTING_DOWN;
-    g->failed |= part->fresh_failed || part->problem;
-    g->read |= part->project && !part->fresh_recent;
+    bool dropped = part->reply.problem && part->reply.problem->code == PROBLEM_SHUTTING_DOWN;
+    g->failed |= part->reply.problem || part->fresh.outcome == FRESH_FAILED;
+    g->read |= part->project && part->fresh.outcome != FRESH_RECENT;
     command_free(part);
     if (--g->left)
         return;
-    g->cmd->fresh_recent = !g->read;
     if (dropped) /* nobody is left to decide */
         command_drop(g->cmd);
     else
-        answer_fresh(g->cmd, !g->failed);
+        answer_fresh(g->cmd, g->failed ? FRESH_FAILED : g->read ? FRESH_READ : FRESH_RECENT);
     free(g);
 }
 
 static bool may_see(const struct command *cmd, const char *project)
 {
     char *one[] = {(char *)(uintptr_t)project, NULL};
-    return projects_cover(cmd->token_projects, one);
+    return projects_cover(cmd->caller.projects, one);
 }
 
 static void split(struct reconcile *r, struct command *cmd)
@@ -166,7 +165,7 @@ static void split(struct reconcile *r, struct command *cmd)
         part->deadline = cmd->deadline;
         part->request_id = mem_strdup(cmd->request_id);
         part->trace = cmd->trace;
-        part->reply = on_part;
+        part->give_back = on_part;
         part->ctx = g;
         g->left++;
         command_fresh(r, part);
@@ -194,15 +193,14 @@ void command_fresh(struct reconcile *r, struct command *cmd)
     }
     struct project *known = project_find(r, cmd->project);
     if (known && known->set_aside) {
-        answer_fresh(cmd, false); /* what is stored is all that may be told */
+        answer_fresh(cmd, FRESH_FAILED); /* what is stored is all that may be told */
         return;
     }
     struct project *p = command_project(r, cmd);
     if (!p)
         return;
-    if (!cmd->fresh_now && was_read_moments_ago(p, cmd)) {
-        cmd->fresh_recent = true;
-        answer_fresh(cmd, true);
+    if (!cmd->fresh.now && was_read_moments_ago(p, cmd)) {
+        answer_fresh(cmd, FRESH_RECENT);
         return;
     }
     (void)wait_new(r, cmd, &p->fresh_next, on_fresh_deadline);

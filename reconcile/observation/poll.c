@@ -118,7 +118,7 @@ static void discover(struct project *p, struct shoot *shoot)
     c->health = d.health;
     c->settling = d.settling;
     mem_set_str(&c->message, d.message);
-    log_info("cluster discovered", "project", p->config->name, "cluster", c->name, "message", message);
+    log_info("cluster discovered", "project", p->config->name, "cluster", c->name, "reason", message);
     struct save *save = save_new(r, NULL, NULL);
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, message);
     save_entity(save, e);
@@ -166,7 +166,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
         shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
     else if (!e)
         discover(p, shoot);
-    else if (entity_is_committing(e) || e->step.call.active)
+    else if (entity_is_committing(e) || upstream_call_is_active(&e->step.call))
         shoot_free(shoot); /* a write about it is under way: this may be from before it */
     else
         observe(e, shoot);
@@ -181,7 +181,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
 static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
-    for (size_t i = 0; i < count && call->active; i++)
+    for (size_t i = 0; i < count && upstream_call_is_active(call); i++)
         take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
 }
 
@@ -243,7 +243,7 @@ static void single_result(struct project *p, struct upstream_result *result)
     struct entity *e = find_in_project(p, p->poll_name);
     if (!e)
         return;
-    bool idle = !e->step.call.active && !entity_is_committing(e);
+    bool idle = !upstream_call_is_active(&e->step.call) && !entity_is_committing(e);
     if (result->class == UPSTREAM_ABSENT && idle && (e->cluster->upstream_exists || waits_to_be_gone(e))) {
         absence_noted(e);
         return;
@@ -321,7 +321,7 @@ static void on_due(struct loop_timer *timer)
 {
     struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
     mono_us now = env_mono(p->r->env);
-    if (p->poll_call.active || p->r->stopping)
+    if (upstream_call_is_active(&p->poll_call) || p->r->stopping)
         return;
     enum lane_priority priority = poll_priority(p, now);
     struct entity *only = schedule_fresh_is_wanted(p) ? single_wanted(p, &priority) : single_due(p, now);

@@ -55,7 +55,7 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
         mem_set_str(&op->message, "Done");
     }
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
-             operation_status_name(status), "project", op->project, "cluster", op->cluster, "message",
+             operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
              op->message);
     emit_operation(save, (enum event_type)(events[status] - 1), e, op);
 }

@@ -125,7 +125,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (!d->operation_finished) {
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
-        if (!e->step.call.active && !loop_timer_is_set(&e->step.retry))
+        if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry))
             step_submit(e, kind->probe, on_confirmed);
     } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
         not_met(e);

@@ -606,8 +606,8 @@ bool step_is_unsent(const struct operation_step *step)
 
 void steps_advance(struct entity *e)
 {
-    if (e->r->stopping || e->project->set_aside || entity_is_committing(e) || e->step.call.active ||
-        (!e->op && !e->queued))
+    if (e->r->stopping || e->project->set_aside || entity_is_committing(e) ||
+        upstream_call_is_active(&e->step.call) || (!e->op && !e->queued))
         return;
     while (queue_is_due(e))
         queue_promote(e);

@@ -56,7 +56,7 @@ static void entity_queue_free(struct entity *e)
 void entity_remove(struct entity *e)
 {
     struct reconcile *r = e->r;
-    assert(!e->step.call.active);
+    assert(!upstream_call_is_active(&e->step.call));
     r->reactions.left(e);
     heap_remove(&e->project->due, &e->due);
     walks_pass(e);

@@ -24,7 +24,8 @@ bool schedule_fresh_is_wanted(const struct project *p)
 
 void schedule_rearm(struct project *p)
 {
-    if (p->r->stopping || p->poll_call.active || walk_is_under_way(&p->poll_failure) || p->set_aside)
+    if (p->r->stopping || upstream_call_is_active(&p->poll_call) || walk_is_under_way(&p->poll_failure) ||
+        p->set_aside)
         return;
     struct heap_item *first = heap_peek(&p->due);
     mono_us at = p->discovery_due;
@@ -38,7 +39,7 @@ void schedule_rearm(struct project *p)
 void schedule_list_soon(struct project *p)
 {
     p->discovery_due = env_mono(p->r->env);
-    p->list_again = p->poll_call.active;
+    p->list_again = upstream_call_is_active(&p->poll_call);
     schedule_rearm(p);
 }
 

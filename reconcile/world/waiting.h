@@ -17,6 +17,7 @@ struct waiting {
     struct reconcile *r;
     struct loop_timer deadline;
     void (*on_deadline)(struct waiting *w);
+    void *owner; /* of the list, for on_deadline; or NULL */
 };
 
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,

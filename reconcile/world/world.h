@@ -19,8 +19,7 @@ struct command;
 struct departed;
 struct entity;
 struct held_key;
-struct kubeconfigs;
-struct lookups;
+struct fetches;
 struct project;
 
 /* Set once, by reconcile.c, before anything happens. */
@@ -69,8 +68,7 @@ struct reconcile {
     struct operation_entry *operations;
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;
-    struct kubeconfigs *kubeconfigs;
-    struct lookups *lookups;
+    struct fetches *fetches; /* lookups/ */
     struct list name_checks;
     struct departed *departed;              /* departed.c */
     struct audit_limit *audit_limits;       /* hash by token id */

@@ -94,9 +94,9 @@ struct running *one_shoot_start(struct one_shoot *cleura)
     running_post(d, put);
     running_run(d, MINUTE);
     assert_true(running_answered(put));
-    if (put->problem)
-        print_message("%s\n", put->problem->detail);
-    assert_int_equal(put->status, 200);
+    if (put->reply.problem)
+        print_message("%s\n", put->reply.problem->detail);
+    assert_int_equal(put->reply.status, 200);
     command_free(put);
     assert_int_equal(cleura->writes, 0);
     return d;

@@ -182,7 +182,7 @@ bool running_kill(struct running *d, bool lose_last_turn)
 /* What is dropped at a kill was told to nobody. */
 static void on_reply(struct command *cmd)
 {
-    if (!cmd->problem || cmd->problem->code != PROBLEM_SHUTTING_DOWN)
+    if (!cmd->reply.problem || cmd->reply.problem->code != PROBLEM_SHUTTING_DOWN)
         cmd->ctx = cmd;
 }
 
@@ -190,16 +190,16 @@ struct command *running_command(struct running *d, enum command_type type, const
                                 const char *name, json_t *body)
 {
     struct command *cmd = command_new(type);
-    cmd->token_name = mem_strdup("tester");
-    cmd->role = ROLE_OPERATOR;
-    cmd->token_projects = mem_calloc(2, sizeof(char *));
-    cmd->token_projects[0] = mem_strdup("*");
+    cmd->caller.token_name = mem_strdup("tester");
+    cmd->caller.role = ROLE_OPERATOR;
+    cmd->caller.projects = mem_calloc(2, sizeof(char *));
+    cmd->caller.projects[0] = mem_strdup("*");
     cmd->request_id = mem_strdup("req_test");
     cmd->deadline = d->world.now + COMMAND_DEADLINE_S * US_PER_S;
     cmd->project = mem_strdup(project);
     cmd->name = mem_strdup(name);
     cmd->body = body;
-    cmd->reply = on_reply;
+    cmd->give_back = on_reply;
     return cmd;
 }
 

@@ -70,31 +70,32 @@ static void answer_command(struct command *cmd)
     case COMMAND_AUDIT_DENIED: /* nobody waits */
         break;
     case COMMAND_CLUSTER_CREATE:
-        cmd->status = 202;
-        cmd->answer = mem_printf("{\"name\":\"%s\",\"project\":\"%s\"}", json_str_or(cmd->body, "name", "?"),
-                                 cmd->project);
-        cmd->location = mem_strdup("/v1/operations/op_1");
-        cmd->retry_after_s = 7;
+        cmd->reply.status = 202;
+        cmd->reply.text = mem_printf("{\"name\":\"%s\",\"project\":\"%s\"}",
+                                     json_str_or(cmd->body, "name", "?"), cmd->project);
+        cmd->reply.location = mem_strdup("/v1/operations/op_1");
+        cmd->reply.retry_after_s = 7;
         break;
     case COMMAND_KUBECONFIG:
-        cmd->status = 200;
-        cmd->answer =
+        cmd->reply.status = 200;
+        cmd->reply.text =
             mem_strdup("{\"kubeconfig\":\"apiVersion: v1\\n\",\"expires_at\":null,\"cached\":false}");
-        cmd->answer_is_secret = true;
+        cmd->reply.is_secret = true;
         break;
     case COMMAND_CLUSTER_PUT:
-        cmd->status = 200;
-        cmd->answer = mem_printf("{\"any\":%s,\"if_match\":\"%s\"}", cmd->if_none_match ? "true" : "false",
-                                 cmd->if_match ? "set" : "");
+        cmd->reply.status = 200;
+        cmd->reply.text =
+            mem_printf("{\"any\":%s,\"if_match\":\"%s\"}", cmd->write.if_none_match ? "true" : "false",
+                       cmd->write.if_match ? "set" : "");
         break;
     case COMMAND_EVENTS:
-        cmd->status = 200;
-        cmd->answer = mem_printf("{\"items\":[],\"first\":\"%s\",\"limit\":%d}",
-                                 cmd->events.types ? cmd->events.types[0] : "", cmd->events.limit);
+        cmd->reply.status = 200;
+        cmd->reply.text = mem_printf("{\"items\":[],\"first\":\"%s\",\"limit\":%d}",
+                                     cmd->events.types ? cmd->events.types[0] : "", cmd->events.limit);
         break;
     case COMMAND_OPERATION_WAIT:
-        cmd->status = 200;
-        cmd->answer = mem_strdup("{\"status\":\"succeeded\"}");
+        cmd->reply.status = 200;
+        cmd->reply.text = mem_strdup("{\"status\":\"succeeded\"}");
         break;
     case COMMAND_CLUSTER_PATCH:
     case COMMAND_CLUSTER_DELETE:
@@ -121,8 +122,8 @@ static void answer_command(struct command *cmd)
     case COMMAND_ACCOUNT_VERIFY:
     case COMMAND_AUDIT:
     case COMMAND_TYPE_MAX_:
-        cmd->problem = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "no answer");
-        cmd->problem->retry_after_s = 3;
+        cmd->reply.problem = problem_new(PROBLEM_UPSTREAM_TIMEOUT, "no answer");
+        cmd->reply.problem->retry_after_s = 3;
         break;
     }
 }
@@ -139,7 +140,7 @@ static void *loop_run(void *arg)
         struct command *cmd = loop.queue[--loop.count];
         (void)pthread_mutex_unlock(&loop.lock);
         answer_command(cmd);
-        cmd->reply(cmd);
+        cmd->give_back(cmd);
         (void)pthread_mutex_lock(&loop.lock);
     }
     (void)pthread_mutex_unlock(&loop.lock);

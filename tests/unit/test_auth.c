@@ -103,7 +103,6 @@ static void open_account(struct fixture *f)
 static void reopen_account(struct fixture *f)
 {
     upstream_account_free(f->account);
-    f->call.active = false;
     open_account(f);
 }
 
@@ -151,7 +150,7 @@ static void on_done(struct upstream_call *call, const struct upstream_result *re
 /* One list call, waited for. */
 static enum upstream_class list(struct fixture *f)
 {
-    if (!f->call.active) {
+    if (!upstream_call_is_active(&f->call)) {
         f->call = (struct upstream_call){.op = UPSTREAM_LIST,
                                          .region = "Sto2",
                                          .project_id = "p",

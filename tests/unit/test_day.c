@@ -222,7 +222,7 @@ static void check_writes(const struct day *day)
     for (unsigned n = 0; n < day->expected_count; n++) {
         const struct expected_write *w = &day->expected[n];
         assert_true(running_answered(w->cmd));
-        assert_int_equal(w->cmd->status, 202);
+        assert_int_equal(w->cmd->reply.status, 202);
         assert_in_range(w->calls, 0, CALLS_BEFORE_WRITE);
         most = w->calls > most ? w->calls : most;
     }
@@ -361,7 +361,7 @@ static void a_day_of_ten_thousand_clusters(void **state)
     check_freshness(day);
     check_phases(day, began + DAY_S / 2 * US_PER_S);
     for (int i = 0; i < 2; i++) {
-        assert_true(running_answered(readers[i]) && !readers[i]->fresh_failed);
+        assert_true(running_answered(readers[i]) && readers[i]->fresh.outcome != FRESH_FAILED);
         command_free(readers[i]);
     }
 

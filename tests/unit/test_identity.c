@@ -119,7 +119,7 @@ static int confirm(struct running *d, const char *clusters)
     running_post(d, cmd);
     running_run(d, MINUTE);
     assert_true(running_answered(cmd));
-    int status = cmd->problem ? problem_kind(cmd->problem->code)->status : cmd->status;
+    int status = cmd->reply.problem ? problem_kind(cmd->reply.problem->code)->status : cmd->reply.status;
     command_free(cmd);
     return status;
 }
@@ -147,7 +147,7 @@ static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
     struct running *d = start_elsewhere(&cleura);
     assert_int_equal(cleura.calls, 0);
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
-    assert_int_equal(cmd->problem->code, PROBLEM_PROJECT_SET_ASIDE);
+    assert_int_equal(cmd->reply.problem->code, PROBLEM_PROJECT_SET_ASIDE);
     command_free(cmd);
     /* The old configuration is back: the delete goes on. */
     (void)running_kill(d, false);
@@ -369,7 +369,7 @@ static void actions_never_reach_it_either(void **state)
     struct running *d = one_shoot_start(&cleura);
     cleura.uid = UID_STRANGER;
     struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
-    cmd->action = OPERATION_HIBERNATE;
+    cmd->write.action = OPERATION_HIBERNATE;
     running_post(d, cmd);
     running_run(d, 10 * MINUTE);
     assert_int_equal(cleura.writes, 0);

@@ -50,7 +50,7 @@ static void create(struct running *d, const char *name)
     running_post(d, cmd);
     running_run(d, 60 * US_PER_S);
     assert_true(running_answered(cmd));
-    assert_int_equal(cmd->status, 202);
+    assert_int_equal(cmd->reply.status, 202);
     command_free(cmd);
 }
 
@@ -90,7 +90,7 @@ static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest
         loop_turn(d->loop, d->world.now);
     }
     assert_true(running_answered(cmd));
-    json_t *page CLEANUP_JSON = json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL);
+    json_t *page CLEANUP_JSON = json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL);
     size_t i;
     json_t *item;
     *ret_oldest = json_int(page, "oldest_sequence", -1);

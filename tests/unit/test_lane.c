@@ -812,7 +812,7 @@ static void starts_are_spaced_whatever_happens(void **state)
         struct upstream_call *call =
             submit_for(f, i % 2 ? "a" : "b", UPSTREAM_GET, LANE_OPERATION, 60 * US_PER_S, i % 4 == 0);
         run(f, (i % 3) * 60 * US_PER_MS);
-        if (i % 10 == 9 && call->active) {
+        if (i % 10 == 9 && upstream_call_is_active(call)) {
             struct test_call *t = CONTAINER_OF(call, struct test_call, call);
             upstream_cancel(call);
             list_remove(&t->link);

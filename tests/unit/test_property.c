@@ -573,7 +573,7 @@ static struct command *draw_command(struct property *p, const struct tracked *t)
                                json_pack("{s:{s:s}}", "spec", "kubernetes_version", draw_version(p, t)));
     if (kind < 88) {
         struct command *cmd = running_command(&p->d, COMMAND_CLUSTER_ACTION, "p00", t->name, NULL);
-        cmd->action = kind < 77 ? OPERATION_HIBERNATE : OPERATION_WAKE;
+        cmd->write.action = kind < 77 ? OPERATION_HIBERNATE : OPERATION_WAKE;
         return cmd;
     }
     return running_command(&p->d, COMMAND_CLUSTER_DELETE, "p00", t->name, NULL);
@@ -593,22 +593,23 @@ static const char *command_name(const struct command *cmd)
                                                          [COMMAND_CLUSTER_PATCH] = "patch",
                                                          [COMMAND_CLUSTER_DELETE] = "delete"};
     if (cmd->type == COMMAND_CLUSTER_ACTION)
-        return operation_type_name(cmd->action);
+        return operation_type_name(cmd->write.action);
     return names[cmd->type];
 }
 
 /* What an answer promised. */
 static void learn(struct property *p, struct tracked *t, const struct command *cmd)
 {
-    if (cmd->problem) {
-        tell(p, "  %s %s: refused: %s", command_name(cmd), t->name, cmd->problem->detail);
+    if (cmd->reply.problem) {
+        tell(p, "  %s %s: refused: %s", command_name(cmd), t->name, cmd->reply.problem->detail);
         return;
     }
-    json_t *doc CLEANUP_JSON = json_parse_lenient(cmd->answer, strlen(cmd->answer), NULL);
-    tell(p, "  %s %s: %d %s", command_name(cmd), t->name, cmd->status, cmd->location ? cmd->location : "");
-    if (cmd->status == 202) {
+    json_t *doc CLEANUP_JSON = json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL);
+    tell(p, "  %s %s: %d %s", command_name(cmd), t->name, cmd->reply.status,
+         cmd->reply.location ? cmd->reply.location : "");
+    if (cmd->reply.status == 202) {
         assert_in_range(p->accepted_count, 0, OPERATIONS_MAX - 1);
-        (void)snprintf(p->accepted_ids[p->accepted_count++], 40, "%s", strrchr(cmd->location, '/') + 1);
+        (void)snprintf(p->accepted_ids[p->accepted_count++], 40, "%s", strrchr(cmd->reply.location, '/') + 1);
     }
     p->accepted++;
     if (cmd->type == COMMAND_CLUSTER_DELETE) {
@@ -616,7 +617,7 @@ static void learn(struct property *p, struct tracked *t, const struct command *c
         return;
     }
     if (cmd->type == COMMAND_CLUSTER_ACTION) {
-        t->asleep = cmd->action == OPERATION_HIBERNATE;
+        t->asleep = cmd->write.action == OPERATION_HIBERNATE;
         return;
     }
     if (!t->wanted)

@@ -39,7 +39,7 @@ static void busy_answers_and_refusals_are_counted_apart(void **state)
     struct one_shoot cleura = {.uid = UID, .refusals = refusals};
     struct running *d = one_shoot_start(&cleura);
     struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
-    cmd->action = OPERATION_HIBERNATE;
+    cmd->write.action = OPERATION_HIBERNATE;
     running_post(d, cmd);
     running_run(d, 10 * MINUTE);
     assert_int_equal(*cleura.refusals, 0);
@@ -76,7 +76,7 @@ static void an_outage_is_told(void **state)
     struct running *d = one_shoot_start(&cleura);
     cleura.away = true;
     struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
-    cmd->action = OPERATION_HIBERNATE;
+    cmd->write.action = OPERATION_HIBERNATE;
     running_post(d, cmd);
     running_run(d, 5 * MINUTE);
     expect_operation(d, "pending", "Waiting: ");
@@ -91,8 +91,8 @@ static unsigned answers;
 static void take_and_wipe(struct command *cmd)
 {
     answers++;
-    assert_int_equal(cmd->problem->code, PROBLEM_CLUSTER_NOT_FOUND);
-    char **texts[] = {&cmd->project, &cmd->name, &cmd->if_match, &cmd->if_none_match};
+    assert_int_equal(cmd->reply.problem->code, PROBLEM_CLUSTER_NOT_FOUND);
+    char **texts[] = {&cmd->project, &cmd->name, &cmd->write.if_match, &cmd->write.if_none_match};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(*texts[i]);
         *texts[i] = NULL;
@@ -111,8 +111,8 @@ static void what_was_answered_is_not_read_again_D8(void **state)
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         struct command *cmd = running_command(d, types[i], "p00", "nobody", json_object());
         cmd->lookup = LOOKUP_UPGRADES;
-        cmd->action = OPERATION_HIBERNATE;
-        cmd->reply = take_and_wipe;
+        cmd->write.action = OPERATION_HIBERNATE;
+        cmd->give_back = take_and_wipe;
         running_post(d, cmd);
         assert_int_equal(answers, i + 1);
         command_free(cmd);

@@ -190,7 +190,7 @@ static void b2_a_reader_that_is_told_of_a_failure_sees_all_marked(void **state)
     }
     running_run(&m->d, US_PER_S);
     assert_true(running_answered(cmd));
-    assert_true(cmd->fresh_failed);
+    assert_int_equal(cmd->fresh.outcome, FRESH_FAILED);
     command_free(cmd);
     end(m);
 }
@@ -259,7 +259,7 @@ static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void *
     }
     running_run(&m->d, US_PER_S);
     assert_true(running_answered(cmd));
-    assert_int_equal(cmd->status, 200);
+    assert_int_equal(cmd->reply.status, 200);
     command_free(cmd);
     free(m->d.config.projects[0].project_id);
     m->d.config.projects[0].project_id = before;

@@ -237,9 +237,9 @@ static void answer_page(struct command *cmd)
     cmd->events.last = last;
     cmd->events.oldest = 1;
     cmd->events.newest = newest;
-    cmd->answer = buffer_take(&out, NULL);
+    cmd->reply.text = buffer_take(&out, NULL);
     if (atomic_load(&store.broken))
-        cmd->problem = problem_new(PROBLEM_STORE_UNAVAILABLE, "broken");
+        cmd->reply.problem = problem_new(PROBLEM_STORE_UNAVAILABLE, "broken");
 }
 
 static void *run_store(void *arg)
@@ -254,7 +254,7 @@ static void *run_store(void *arg)
         struct command *cmd = store.queue[--store.count];
         (void)pthread_mutex_unlock(&store.lock);
         answer_page(cmd);
-        cmd->reply(cmd);
+        cmd->give_back(cmd);
         (void)pthread_mutex_lock(&store.lock);
     }
     (void)pthread_mutex_unlock(&store.lock);

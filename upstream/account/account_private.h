@@ -103,10 +103,15 @@ struct exchange_handlers {
                  struct list_part *part); /* of a list, in turns of their own; may take shoots out */
     void (*done)(void *ctx, struct exchange_end *end); /* once, at the end; may take things out */
 };
-/* `call` is NULL for logins; nothing of it is kept. */
-struct exchange *exchange_start(struct upstream_account *a, const struct http_request *request,
-                                const struct upstream_call *call, bool is_write,
-                                const struct exchange_handlers *on, void *ctx);
+struct sending {
+    bool with_token; /* false for logins */
+    bool fresh_connection;
+    int64_t timeout_us;
+    const struct upstream_call *made_for; /* names its trace and request; NULL for logins. Nothing is kept */
+};
+/* Sends `draft` with the account's headers. */
+struct exchange *exchange_send(struct upstream_account *a, const struct request_draft *draft,
+                               const struct sending *how, const struct exchange_handlers *on, void *ctx);
 /* No handler runs any more. */
 void exchange_cancel(struct exchange *x);
 
@@ -183,16 +188,5 @@ void by_hand_done(struct upstream_account *a);
 /* token_file.c */
 /* Makes a token from the file that was not tried before the account's; false when there is none. */
 bool token_file_take(struct upstream_account *a);
-
-struct sending {
-    bool with_token; /* false for logins */
-    bool fresh_connection;
-    int64_t timeout_us;
-    const struct upstream_call *made_for; /* names its trace and request; NULL for logins */
-};
-/* Sends `draft` with the account's headers. */
-struct exchange *account_send(struct upstream_account *a, const struct request_draft *draft,
-                              const struct sending *how, const struct exchange_handlers *on, void *ctx);
-void request_draft_done(struct request_draft *draft);
 
 #endif

@@ -196,8 +196,8 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     a->remembered->two_factor = state == LOGIN_TWO_FACTOR;
     auth_close_guard(a);
     atomic_fetch_add(&logins[0], 1);
-    log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state],
-                "message", message, "next_attempt_s",
+    log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state], "reason",
+                message, "next_attempt_s",
                 LOG_INT((a->remembered->next_login_at - env_wall(a->env)) / US_PER_S));
     auth_tell(a, state, message);
 }
@@ -329,7 +329,7 @@ void auth_log_in(struct upstream_account *a, bool by_sms)
     build_auth(a->generation, a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
     a->auth = AUTH_LOGGING_IN;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = account_send(a, &draft, &how, &(struct exchange_handlers){.done = on_login}, a);
+    a->auth_call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_login}, a);
     request_draft_done(&draft);
 }
 
@@ -339,7 +339,7 @@ void auth_validate(struct upstream_account *a)
     a->auth = AUTH_VALIDATING;
     const struct sending how = {
         .with_token = true, .fresh_connection = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = account_send(a, &draft, &how, &(struct exchange_handlers){.done = on_validated}, a);
+    a->auth_call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_validated}, a);
     request_draft_done(&draft);
 }
 

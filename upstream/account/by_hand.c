@@ -81,7 +81,7 @@ static void send_code_step(struct upstream_account *a, enum auth_phase phase, en
     build_auth(a->generation, a->config, step, &words, &draft);
     a->auth = phase;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
-    a->auth_call = account_send(a, &draft, &how, &(struct exchange_handlers){.done = on_done}, a);
+    a->auth_call = exchange_send(a, &draft, &how, &(struct exchange_handlers){.done = on_done}, a);
     request_draft_done(&draft);
 }
 

@@ -2,7 +2,7 @@
  * One request and its answer: transport, then the worker, then the loop again. What moves to the worker is
  * this struct, whole: while it is there the loop touches nothing of it but `dropped`.
  *
- *   account_send -> transport -> on_transferred -> [worker: read_answer] -> on_answer_read -> on_done
+ *   exchange_send -> transport -> on_transferred -> [worker: read_answer] -> on_answer_read -> on_done
  *                                                      ^      a list: on_rows   |
  *                                                      +------ its next rows ---+
  */
@@ -13,6 +13,8 @@
 #include "base/gunzip.h"
 #include "base/mem.h"
 #include "upstream/account/account_private.h"
+
+enum { CONNECT_TIMEOUT_S = 5 };
 
 struct exchange {
     struct worker_job job;
@@ -185,21 +187,59 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     deliver(x);
 }
 
-struct exchange *exchange_start(struct upstream_account *a, const struct http_request *request,
-                                const struct upstream_call *call, bool is_write,
-                                const struct exchange_handlers *on, void *ctx)
+static struct exchange *exchange_new(struct upstream_account *a, const struct upstream_call *call,
+                                     const struct exchange_handlers *on, void *ctx)
 {
     struct exchange *x = MEM_NEW(struct exchange);
     x->account = a;
     x->generation = a->generation;
     x->is_call = call != NULL;
-    x->is_write = is_write;
+    x->is_write = call && upstream_op_is_write(call->op);
     if (call)
         x->about = (struct answer_about){call->op, mem_strdup(call->region), mem_strdup(call->item), 0};
     x->end.login.result = LOGIN_RESULT_GARBLED;
     x->on = *on;
     x->ctx = ctx;
-    x->transfer = a->transport->start(a->transport, request, on_transferred, x);
+    return x;
+}
+
+struct exchange *exchange_send(struct upstream_account *a, const struct request_draft *draft,
+                               const struct sending *how, const struct exchange_handlers *on, void *ctx)
+{
+    char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
+    struct http_header headers[8];
+    char traceparent[TRACEPARENT_BYTES];
+    const struct upstream_call *call = how->made_for;
+    size_t n = 0;
+    headers[n++] = (struct http_header){"Accept", "*/*"};
+    headers[n++] = (struct http_header){"Accept-Encoding", "gzip"};
+    if (draft->body)
+        headers[n++] = (struct http_header){"Content-Type", "application/json"};
+    if (how->with_token) {
+        headers[n++] = (struct http_header){"X-AUTH-LOGIN", a->config->login};
+        headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
+    }
+    if (call && call->trace.id[0]) {
+        trace_parent(a->env, &call->trace, traceparent);
+        headers[n++] = (struct http_header){"traceparent", traceparent};
+    }
+    if (call && call->request_id[0])
+        headers[n++] = (struct http_header){"X-Request-Id", call->request_id};
+    headers[n] = (struct http_header){NULL, NULL};
+    struct http_request request = {
+        .method = draft->method,
+        .url = url,
+        .headers = headers,
+        .body = draft->body,
+        .body_len = draft->body ? strlen(draft->body) : 0,
+        .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
+        .timeout_us = how->timeout_us,
+        .max_body = call ? answer_max_bytes(call->op) : ANSWER_SMALL_BYTES,
+        .fresh_connection = how->fresh_connection,
+    };
+    health_started(a);
+    struct exchange *x = exchange_new(a, call, on, ctx);
+    x->transfer = a->transport->start(a->transport, &request, on_transferred, x);
     return x;
 }
 

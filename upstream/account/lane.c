@@ -13,16 +13,34 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "model/moves.h"
 #include "upstream/account/account_private.h"
 
 enum {
-    CONNECT_TIMEOUT_S = 5,
     RELOGIN_PAUSE_S = 60,
     ANSWERED_LATELY_S = 60,
     FAIR_CHANCE_S = 5,     /* a transfer that got less time than this says nothing about Cleura */
     CLOCK_SLACK_MS = 10,   /* timeouts of transfers are rounded */
     ANSWER_MARGIN_MS = 50, /* left of a user's time to tell him the outcome */
 };
+
+/* What a call is doing. docs/architecture.md draws this; tests/api/test_layout.py holds both together. */
+static const struct {
+    enum call_state from, to;
+    const char *on; /* for readers */
+} call_moves[] = {
+    {CALL_IDLE, CALL_WAITING, "submitted"},
+    {CALL_IDLE, CALL_REFUSED, "submitted, but the queue is full or Cleura is away"},
+    {CALL_WAITING, CALL_SENT, "its turn has come"},
+    {CALL_WAITING, CALL_REFUSED, "Cleura is away, and a user waits"},
+    {CALL_WAITING, CALL_IDLE, "its deadline passed, there is no login, or it is cancelled"},
+    {CALL_SENT, CALL_WAITING, "to be sent again, with another token or to another endpoint"},
+    {CALL_SENT, CALL_REFUSED, "to be sent again, but Cleura is away"},
+    {CALL_SENT, CALL_IDLE, "answered or cancelled"},
+    {CALL_REFUSED, CALL_IDLE, "reported or cancelled"},
+};
+
+static const char *const call_state_names[] = {"idle", "waiting", "sent", "refused"};
 
 static _Atomic uint64_t calls_total[UPSTREAM_OP_MAX_][UPSTREAM_CLASS_MAX_];
 static _Atomic uint64_t retries_delayed;
@@ -37,49 +55,23 @@ uint64_t upstream_retries_delayed_total(void)
     return atomic_load(&retries_delayed);
 }
 
-void request_draft_done(struct request_draft *draft)
+/* The only place that changes what a call is doing, and counts those in flight. */
+static void call_move(struct upstream_call *call, enum call_state to)
 {
-    free(draft->path);
-    mem_free_secret(draft->body);
-    *draft = (struct request_draft){0};
-}
-
-struct exchange *account_send(struct upstream_account *a, const struct request_draft *draft,
-                              const struct sending *how, const struct exchange_handlers *on, void *ctx)
-{
-    char *url CLEANUP_FREE = mem_printf("%s%s", a->config->url, draft->path);
-    struct http_header headers[8];
-    char traceparent[TRACEPARENT_BYTES];
-    const struct upstream_call *call = how->made_for;
-    size_t n = 0;
-    headers[n++] = (struct http_header){"Accept", "*/*"};
-    headers[n++] = (struct http_header){"Accept-Encoding", "gzip"};
-    if (draft->body)
-        headers[n++] = (struct http_header){"Content-Type", "application/json"};
-    if (how->with_token) {
-        headers[n++] = (struct http_header){"X-AUTH-LOGIN", a->config->login};
-        headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
+    struct upstream_account *a = call->account;
+    size_t i = 0;
+    while (i < ARRAY_LEN(call_moves) && !(call_moves[i].from == call->state && call_moves[i].to == to))
+        i++;
+    if (i == ARRAY_LEN(call_moves))
+        move_impossible("call", upstream_op_name(call->op), call_state_names[call->state],
+                        call_state_names[to]);
+    if (call->state == CALL_SENT) {
+        assert(a->in_flight);
+        a->in_flight--;
+        call->exchange = NULL;
     }
-    if (call && call->trace.id[0]) {
-        trace_parent(a->env, &call->trace, traceparent);
-        headers[n++] = (struct http_header){"traceparent", traceparent};
-    }
-    if (call && call->request_id[0])
-        headers[n++] = (struct http_header){"X-Request-Id", call->request_id};
-    headers[n] = (struct http_header){NULL, NULL};
-    struct http_request request = {
-        .method = draft->method,
-        .url = url,
-        .headers = headers,
-        .body = draft->body,
-        .body_len = draft->body ? strlen(draft->body) : 0,
-        .connect_timeout_us = CONNECT_TIMEOUT_S * US_PER_S,
-        .timeout_us = how->timeout_us,
-        .max_body = call ? answer_max_bytes(call->op) : ANSWER_SMALL_BYTES,
-        .fresh_connection = how->fresh_connection,
-    };
-    health_started(a);
-    return exchange_start(a, &request, call, call && upstream_op_is_write(call->op), on, ctx);
+    a->in_flight += to == CALL_SENT;
+    call->state = to;
 }
 
 /* Only ever earlier: a kick too many is harmless, a refused call that waits for its answer is not. */
@@ -96,6 +88,7 @@ static size_t waiting_count(const struct upstream_account *a)
 
 static void enqueue(struct upstream_call *call, struct heap *queue, mono_us turn)
 {
+    call_move(call, CALL_WAITING);
     call->queue = queue;
     heap_set(queue, &call->queue_item, turn);
     loop_timer_set(call->account->loop, &call->expiry, call->deadline);
@@ -116,6 +109,7 @@ static void refuse_call(struct upstream_call *call, struct list *refused)
 {
     struct upstream_account *a = call->account;
     leave_queue(call, false);
+    call_move(call, CALL_REFUSED);
     list_append(refused, &call->link);
     kick_at(a, env_mono(a->env) + US_PER_MS);
 }
@@ -124,14 +118,9 @@ static void refuse_call(struct upstream_call *call, struct list *refused)
  * on_done. */
 static void finish_call(struct upstream_call *call, const struct upstream_result *result)
 {
-    struct upstream_account *a = call->account;
     leave_queue(call, false);
     list_remove(&call->link);
-    assert(call->active && (!call->exchange || a->in_flight));
-    if (call->exchange)
-        a->in_flight--;
-    call->exchange = NULL;
-    call->active = false;
+    call_move(call, CALL_IDLE);
     atomic_fetch_add(&calls_total[call->op][result->class], 1);
     call->on_done(call, result);
 }
@@ -153,7 +142,7 @@ void lane_fail_waiting(struct upstream_account *a, const struct upstream_result 
     size_t count = waiting_count(a);
     struct upstream_call **waiting CLEANUP_FREE = list_waiting(a);
     for (size_t i = 0; i < count; i++)
-        if (waiting[i]->active && heap_contains(&waiting[i]->queue_item))
+        if (waiting[i]->state == CALL_WAITING)
             finish_call(waiting[i], result);
 }
 
@@ -169,10 +158,7 @@ void lane_breaker_opened(struct upstream_account *a)
 static void requeue_in_front(struct upstream_call *call)
 {
     struct upstream_account *a = call->account;
-    assert(a->in_flight);
     list_remove(&call->link);
-    a->in_flight--;
-    call->exchange = NULL;
     /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
         refuse_call(call, &a->unreachable);
@@ -234,8 +220,8 @@ static void note_unread(const struct upstream_call *call, struct exchange_end *e
     end->result.class = classify_unread(upstream_op_is_write(call->op), end->read);
     end->result.message = mem_printf("the answer %s", end->why);
     log_warning("answer from Cleura is not used", "account", call->account->config->name, "op",
-                upstream_op_name(call->op), "class", upstream_class_name(end->result.class), "why", end->why,
-                "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
+                upstream_op_name(call->op), "class", upstream_class_name(end->result.class), "reason",
+                end->why, "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
 }
 
 /* The rejected token is looked at, or renewed, and the call sent once more; false when that is of no use. */
@@ -257,7 +243,7 @@ static void log_call(const struct upstream_call *call, const struct exchange_end
 {
     log_debug("upstream call", "account", call->account->config->name, "op", upstream_op_name(call->op),
               "shoot", call->name, "class", upstream_class_name(end->result.class), "status",
-              LOG_INT(end->http.status), "ms", LOG_INT(end->http.duration_us / US_PER_MS), "message",
+              LOG_INT(end->http.status), "ms", LOG_INT(end->http.duration_us / US_PER_MS), "reason",
               end->result.message);
 }
 
@@ -324,8 +310,8 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     if (call->queue == &a->retries)
         budget_spend(&a->budget, env_mono(a->env));
     leave_queue(call, true);
+    call_move(call, CALL_SENT);
     list_append(&a->running, &call->link);
-    a->in_flight++;
     call->token_generation = a->token_generation;
     call->started_at = env_mono(a->env);
     build_request(a->generation, a->config, call, &draft);
@@ -335,7 +321,7 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
                                 .timeout_us = call->timeout_us,
                                 .made_for = call};
     const struct exchange_handlers on = {.rows = on_rows, .done = on_call_answer};
-    call->exchange = account_send(a, &draft, &how, &on, call);
+    call->exchange = exchange_send(a, &draft, &how, &on, call);
     request_draft_done(&draft);
 }
 
@@ -448,9 +434,8 @@ void upstream_call_for(struct upstream_call *call, const struct trace *trace, co
 void upstream_submit(struct upstream_account *a, struct upstream_call *call)
 {
     loop_assert_owner(a->loop);
-    assert(!call->active && call->on_done && call->op < UPSTREAM_OP_MAX_);
+    assert(call->state == CALL_IDLE && call->on_done && call->op < UPSTREAM_OP_MAX_);
     call->account = a;
-    call->active = true;
     call->exchange = NULL;
     call->auth_retried = false;
     call->variant = a->first_variant[call->op];
@@ -469,19 +454,19 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
 
 void upstream_cancel(struct upstream_call *call)
 {
-    if (!call->active)
-        return;
     struct upstream_account *a = call->account;
+    bool was_sent = call->state == CALL_SENT;
+    if (call->state == CALL_IDLE)
+        return;
     leave_queue(call, false);
     list_remove(&call->link);
-    if (call->exchange) {
+    if (was_sent)
         exchange_cancel(call->exchange);
-        a->in_flight--;
-        call->exchange = NULL;
+    call_move(call, CALL_IDLE);
+    if (was_sent) {
         health_abandoned(a);
         kick_at(a, env_mono(a->env));
     }
-    call->active = false;
 }
 
 struct upstream_account *upstream_account_new(struct loop *loop, struct transport *transport,

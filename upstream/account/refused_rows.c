@@ -48,7 +48,7 @@ void refused_rows_note(struct upstream_account *a, const char *project_id, const
         const struct refused_row *row = &part->refused[i];
         if (is_news(a, project_id, row->name))
             log_warning("a shoot in a list of Cleura is left out", "account", a->config->name, "project_id",
-                        project_id, "shoot", row->name, "why", row->why);
+                        project_id, "shoot", row->name, "reason", row->why);
     }
 }
 

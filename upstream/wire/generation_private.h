@@ -92,6 +92,7 @@ extern const struct generation generation_v2;
 /* shared.c */
 void build_request(const struct generation *generation, const struct config_account *account,
                    const struct upstream_call *call, struct request_draft *draft);
+void request_draft_done(struct request_draft *draft);
 
 /* shoot_shared.c */
 /* Start and end, all that Cleura takes: the time zone can only be read. */

@@ -106,3 +106,10 @@ static void build_kubeconfig(const struct config_account *account, const struct 
     draft->body =
         mem_printf("%s%d%s", kubeconfig_calls[i].before, call->ttl_seconds, kubeconfig_calls[i].after);
 }
+
+void request_draft_done(struct request_draft *draft)
+{
+    free(draft->path);
+    mem_free_secret(draft->body);
+    *draft = (struct request_draft){0};
+}

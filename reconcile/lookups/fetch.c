@@ -1,0 +1,162 @@
+#include "reconcile/lookups/fetch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/world/waiting.h"
+
+enum { SWEEP_S = 15 };
+
+struct fetches {
+    struct reconcile *r;
+    struct fetch *all;
+    struct loop_timer sweep;
+};
+
+static void fetch_free(struct fetch *f)
+{
+    HASH_DEL(f->r->fetches->all, f);
+    upstream_cancel(&f->call);
+    assert(list_is_empty(&f->waiters));
+    f->kind->done(f);
+    free(f->shoot);
+    free(f);
+}
+
+static void on_sweep(struct loop_timer *timer)
+{
+    struct fetches *all = CONTAINER_OF(timer, struct fetches, sweep);
+    struct fetch *f, *next;
+    HASH_ITER (hh, all->all, f, next)
+        if (!upstream_call_is_active(&f->call) && list_is_empty(&f->waiters) && !f->kind->is_kept(f))
+            fetch_free(f);
+    if (all->all)
+        loop_timer_set(all->r->o.loop, &all->sweep, env_mono(all->r->env) + SWEEP_S * US_PER_S);
+}
+
+struct fetches *fetches_new(struct reconcile *r)
+{
+    struct fetches *all = MEM_NEW(struct fetches);
+    all->r = r;
+    all->sweep.fire = on_sweep;
+    all->sweep.name = "answers kept for moments";
+    return all;
+}
+
+void fetch_fail(struct fetch *f, const struct problem *problem)
+{
+    LIST_FOR_EACH_SAFE (it, next, &f->waiters) {
+        struct problem *copy = problem_new(problem->code, "%s", problem->detail);
+        copy->retry_after_s = problem->retry_after_s;
+        reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), copy);
+    }
+}
+
+void fetches_stop(struct fetches *all)
+{
+    struct problem *problem CLEANUP_PROBLEM = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
+    struct fetch *f, *next;
+    problem->retry_after_s = 5;
+    loop_timer_clear(all->r->o.loop, &all->sweep);
+    HASH_ITER (hh, all->all, f, next) {
+        upstream_cancel(&f->call);
+        fetch_fail(f, problem);
+    }
+}
+
+void fetches_free(struct fetches *all)
+{
+    struct fetch *f, *next;
+    HASH_ITER (hh, all->all, f, next)
+        fetch_free(f);
+    free(all);
+}
+
+void fetches_forget(struct fetches *all, const char *entity_key)
+{
+    struct problem *problem CLEANUP_PROBLEM = problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster is gone");
+    struct fetch *f, *next;
+    HASH_ITER (hh, all->all, f, next) {
+        if (strcmp(f->entity_key, entity_key) != 0)
+            continue;
+        fetch_fail(f, problem);
+        fetch_free(f);
+    }
+}
+
+void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
+                  void (*visit)(struct fetch *f))
+{
+    struct fetch *f, *next;
+    HASH_ITER (hh, all->all, f, next)
+        if (f->kind == kind && !strcmp(f->entity_key, entity_key))
+            visit(f);
+}
+
+struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind, const struct entity *e,
+                                const char *key)
+{
+    struct fetches *all = p->r->fetches;
+    struct fetch *f;
+    assert(strlen(key) < FETCH_KEY_BYTES);
+    HASH_FIND_STR(all->all, key, f);
+    if (f) {
+        assert(f->kind == kind);
+        return f;
+    }
+    f = mem_calloc(1, kind->size);
+    memcpy(f->key, key, strlen(key));
+    f->kind = kind;
+    f->r = p->r;
+    f->project = p;
+    if (e) {
+        memcpy(f->entity_key, e->key, sizeof(f->entity_key));
+        f->shoot = mem_strdup(e->cluster->name);
+    }
+    list_init(&f->waiters);
+    HASH_ADD_STR(all->all, key, f);
+    if (!loop_timer_is_set(&all->sweep))
+        loop_timer_set(p->r->o.loop, &all->sweep, env_mono(p->r->env) + SWEEP_S * US_PER_S);
+    return f;
+}
+
+static void on_late(struct waiting *w)
+{
+    struct fetch *f = w->owner;
+    reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "%s", f->kind->late));
+    if (list_is_empty(&f->waiters))
+        upstream_cancel(&f->call);
+}
+
+bool fetch_wait(struct fetch *f, struct command *cmd)
+{
+    bool first = list_is_empty(&f->waiters) && !upstream_call_is_active(&f->call);
+    wait_new(f->r, cmd, &f->waiters, on_late)->owner = f;
+    return first;
+}
+
+void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,
+                void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
+{
+    f->call.op = op;
+    f->call.region = f->project->config->region;
+    f->call.project_id = f->project->config->project_id;
+    f->call.name = f->shoot;
+    f->call.item = item;
+    f->call.priority = LANE_USER_WAITING;
+    f->call.deadline = env_mono(f->r->env) + deadline_s * US_PER_S;
+    f->call.on_done = on_done;
+    call_for_waiters(&f->call, &f->waiters);
+    upstream_submit(project_lane(f->project), &f->call);
+}
+
+struct entity *fetch_entity(const struct fetch *f)
+{
+    struct entity *e;
+    HASH_FIND_STR(f->r->entities, f->entity_key, e);
+    return e;
+}
