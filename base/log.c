@@ -147,9 +147,9 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
 
 /* Fields that say what a line is about, in the order of the sentence; and those that say why, the best first.
  */
-static const char *const subjects[] = {"project", "cluster", "account", "operation", "webhook",
-                                       "step",    "token",   "path",    "host",      "listen",
-                                       "status",  "version", "signal",  "by"};
+static const char *const subjects[] = {"project", "cluster", "shoot",   "account", "operation",
+                                       "webhook", "step",    "token",   "path",    "host",
+                                       "listen",  "status",  "version", "signal",  "by"};
 static const char *const reasons[] = {"reason", "error", "cause", "code", "outcome"};
 
 static const char *value_of(const char *key, size_t key_len, const char *const *keys,

@@ -139,8 +139,10 @@ static void raise_descriptor_limit(const struct config *config)
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_max < (rlim_t)config->limits.connections + OTHERS)
-        log_warning("fewer descriptors than limits.connections may need", "descriptors",
-                    LOG_INT(limit.rlim_max), "connections", LOG_INT(config->limits.connections));
+        log_warning("fewer descriptors ({descriptors}) than {connections} connections (limits.connections) "
+                    "may need",
+                    "descriptors", LOG_INT(limit.rlim_max), "connections",
+                    LOG_INT(config->limits.connections));
 }
 
 static int serve(const struct config *config, const sigset_t *signals)

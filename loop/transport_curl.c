@@ -453,7 +453,8 @@ static void on_authorities(struct worker_job *job)
     struct curl_transport *t = a->owner;
     if (t) {
         if (!a->any)
-            log_error("no certificates of authorities could be read: no TLS connection will be accepted",
+            log_error("no certificates of authorities could be read from {file}: no TLS connection will be "
+                      "accepted",
                       "file", a->file);
         t->authorities = TAKE_PTR(a->store);
         t->reading = NULL;

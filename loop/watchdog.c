@@ -41,8 +41,9 @@ static void report_hold(struct watchdog *w, int64_t took, int64_t took_cpu)
         w->unlogged++;
         return;
     }
-    log_warning("the loop was held up", "by", w->kind, "what", w->what, "ms", LOG_INT(took / US_PER_MS),
-                "cpu_ms", LOG_INT(took_cpu / US_PER_MS), "not_told", LOG_INT(w->unlogged));
+    log_warning("the loop was held up for {ms} ms by {by} {what}", "by", w->kind, "what", w->what, "ms",
+                LOG_INT(took / US_PER_MS), "cpu_ms", LOG_INT(took_cpu / US_PER_MS), "not_told",
+                LOG_INT(w->unlogged));
     w->unlogged = 0;
     w->next_log = w->at + LOG_PAUSE_S * US_PER_S;
 }

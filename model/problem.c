@@ -85,6 +85,7 @@ void problem_add_fault(struct problem **p, enum problem_code code, enum fault_pl
         abort();
     va_end(args);
     text[utf8_cut(text, PROBLEM_TEXT_MAX)] = '\0';
+    (void)printable_write(text, strlen(text) + 1, text, strlen(text));
     char *place_text CLEANUP_FREE = utf8_cut_copy(where, PROBLEM_TEXT_MAX);
     if (!*p)
         *p = problem_new(code, "%s: %s", place_text, text);

@@ -227,7 +227,8 @@ struct webhook_engine *webhook_engine_new(const struct webhook_options *options)
     list_init(&e->ready);
     for (char **entry = options->config->webhooks.allow; entry && *entry; entry++)
         if (!webhook_allow_entry_is_valid(*entry))
-            log_warning("entry of webhooks.allow is neither a network nor a host name", "entry", *entry);
+            log_warning("entry {entry} of webhooks.allow is neither a network nor a host name", "entry",
+                        *entry);
     return e;
 }
 

@@ -85,9 +85,13 @@ static json_t *cluster_errors(const struct cluster *c)
     json_t *errors = json_array();
     size_t i;
     json_t *error;
-    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
-        if (json_array_size(errors) < EVENT_ERRORS_MAX)
-            model_append_errors(errors, error);
+    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error) {
+        if (json_array_size(errors) >= EVENT_ERRORS_MAX)
+            break;
+        model_append_errors(errors, error);
+    }
+    while (json_array_size(errors) > EVENT_ERRORS_MAX) /* one error may have many codes */
+        (void)json_array_remove(errors, EVENT_ERRORS_MAX);
     return errors;
 }
 

@@ -162,7 +162,8 @@ static void on_committed(struct loop_task *task)
                 committed[kind](r, save->set, &save->set->changes[i]);
         }
     } else {
-        log_error("change not stored", "status", store_status_name(save->status), "entity", save->key);
+        log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
+                  save->key);
     }
     /* Whoever is answered next must find its own write: publish before on_saved replies. */
     view_publish(r->o.view);

@@ -38,9 +38,9 @@ def test_canaries(make_sim, make_shootd, receiver):
     # Provoke errors on every path that handles a secret.
     sim.fault("kubeconfig_v3", "status", status=500, count=1, body=json.dumps({"error": {"code": 500, "message": "x"}}))
     get(d.clusters_path("dev") + "/kubeconfig", params={"ttl_seconds": 7200})
-    sim.post("tokens/expire")
     sim.fault("create_token", "status", status=400, count=2,
               body=json.dumps({"error": {"code": 400, "message": f"invalid password {PASSWORD}"}}))
+    sim.post("tokens/expire")  # the next login is refused
     sim.fault("list_shoots", "garbage", count=2)
     answers.append(d.http.get("/v1/whoami", headers={"Authorization": "Bearer " + d.token()[:-1] + "x"}).text)
     for path in ("/metrics", "/v1/projects", "/v1/projects/team-a", "/v1/projects/team-a/catalog", "/v1/clusters",

@@ -52,7 +52,7 @@ def test_a_row_that_cannot_be_read_stops_nothing(sim, shootd):
         code, said = check_store(shootd)
         assert code == 1 and "cluster cl_bad: nested deeper than" in said
         shootd.stop()
-    assert "a stored row cannot be read and is put aside" in shootd.log() and "cl_bad" in shootd.log()
+    assert "the stored cluster cl_bad cannot be read and is put aside" in shootd.log()
 
 
 def test_check_store_without_a_store(sim, make_shootd):

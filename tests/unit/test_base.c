@@ -321,6 +321,12 @@ static void logs_and_problems_hold_printable_text(void **state)
                                     "b");
     assert_string_equal(p->detail, "Cleura says: a 31m b");
     problem_free(p);
+    p = NULL;
+    problem_add_fault(&p, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "invalid", NULL, "'%s' is none",
+                      "a\xe2\x80\xae"
+                      "b");
+    assert_string_equal(json_str(json_array_get(p->faults, 0), "detail"), "'a b' is none");
+    problem_free(p);
 }
 
 static char last_message[512];
