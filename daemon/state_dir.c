@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/attrs.h"
 #include "base/mem.h"
 
 /* Parents too, so that a first run without any set-up works. */
@@ -41,6 +42,17 @@ static int open_directory(const char *path)
     return fd;
 }
 
+/* SQLite opens the database by its path and follows links. */
+static const char *linked_file(int fd)
+{
+    static const char *const names[] = {"shootd.db", "shootd.db-wal", "shootd.db-shm"};
+    struct stat st;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (fstatat(fd, names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+            return names[i];
+    return NULL;
+}
+
 /* What is wrong with it; NULL: nothing. The caller frees it. */
 static char *fault_of(int fd, const char *path)
 {
@@ -55,6 +67,9 @@ static char *fault_of(int fd, const char *path)
                           (unsigned)(st.st_mode & 07777));
     if (faccessat(fd, ".", R_OK | W_OK | X_OK, AT_EACCESS) < 0)
         return mem_printf("state directory %s cannot be written: %s", path, strerror(errno));
+    if (linked_file(fd))
+        return mem_printf("%s/%s is a symbolic link, which is not followed: put the file itself there", path,
+                          linked_file(fd));
     return NULL;
 }
 

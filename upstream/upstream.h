@@ -78,10 +78,11 @@ const char *upstream_class_name(enum upstream_class class);
 
 struct upstream_result {
     enum upstream_class class;
-    int status;        /* HTTP status, 0 when there was none */
-    char *message;     /* for people, without secrets; or NULL */
-    int retry_after_s; /* 0: not told */
-    bool unexplained;  /* refused without Cleura's own words, though other calls were answered just now */
+    int status;               /* HTTP status, 0 when there was none */
+    char *message;            /* for people, without secrets; or NULL */
+    int retry_after_s;        /* 0: not told */
+    const char *not_believed; /* GET: the shoot of the answer is refused, and why; static, or NULL */
+    bool unexplained; /* refused without Cleura's own words, though other calls were answered just now */
     /* payloads, by operation; NULL or 0 when not applicable */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
     size_t shoot_count;    /* LIST: how many on_shoots was given */
@@ -139,6 +140,8 @@ struct upstream_call {
      * May take shoots out of the array (leaving NULL), and may cancel the call.
      */
     void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
+    /* LIST, in the same turns: a row that is not believed; the name as far as it can be read. Or NULL. */
+    void (*on_refused)(struct upstream_call *call, const char *name);
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);
 

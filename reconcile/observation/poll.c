@@ -185,6 +185,26 @@ static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t 
         take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
 }
 
+/* Its answer is not believed: what is known of it stays, and grows stale. */
+static void keep_as_it_was(struct entity *e, int64_t jitter)
+{
+    (void)observe_after_failure(e);
+    absence_unread(e);
+    e->absence.read_alone = false;
+    schedule_next(e, jitter);
+}
+
+/* A row that is not believed shows at least that the shoot is there. */
+static void on_refused(struct upstream_call *call, const char *name)
+{
+    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    struct entity *e = find_in_project(p, name);
+    if (!e)
+        return;
+    e->seen.listed_in = p->lists;
+    keep_as_it_was(e, p->poll_jitter);
+}
+
 /* Everything in it was taken. */
 static void end_list(struct project *p)
 {
@@ -259,6 +279,12 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     /* Shoots are moved out of the result; the lane frees what is left. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
+    struct entity *refused = p->poll_name && result->not_believed ? find_in_project(p, p->poll_name) : NULL;
+    if (refused) { /* which says nothing of the project */
+        keep_as_it_was(refused, draw_jitter(p));
+        end_poll(p, false);
+        return;
+    }
     if (!ok) {
         poll_failed(p, result);
         return;
@@ -336,6 +362,7 @@ static void on_due(struct loop_timer *timer)
     p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
     p->poll_call.on_shoots = on_shoots;
+    p->poll_call.on_refused = on_refused;
     p->poll_call.on_done = on_polled;
     call_for_waiters(&p->poll_call, &p->fresh_now);
     upstream_submit(project_lane(p), &p->poll_call);

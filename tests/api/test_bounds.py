@@ -4,7 +4,7 @@ out. Each answer here passes contract.Watch (conftest.py), which validates it.""
 import json
 
 from harness import wait_until
-from test_budgets import between, is_list  # noqa: F401 (fixture)
+from test_budgets import between, is_list, metric  # noqa: F401 (fixture)
 
 WORD, PROSE, TEXT = 255, 1024, 1024
 
@@ -38,18 +38,26 @@ def long_answers(word):
         if answer.status_code != 200 or not (one or is_list(method, path)):
             return None
         doc = json.loads(answer.content)
-        return json.dumps(stretched(doc, word) if one else [stretched(row, word) for row in doc]).encode()
+        return json.dumps(stretched(doc, word) if one else [stretched(row, word) if row["name"].startswith("long") else row
+                                                                for row in doc]).encode()
     return replace
 
 
 def test_the_longest_shoot_is_shown_and_a_longer_one_is_refused(sim, between, make_shootd):  # noqa: F811
     sim.post("shoots", prefix="long", state="ready")
+    sim.post("shoots", prefix="other", state="ready")
     d = make_shootd(between.url).start()
+    d.wait_phase("other-0000", "ready")
     d.wait_phase("long-0000", "ready")
     between.replace = long_answers("w" * WORD)
     wait_until(lambda: d.cluster("long-0000").json()["observed"]["purpose"] == "w" * WORD, what="the long one")
     between.replace = long_answers("w" * (WORD + 1))
-    wait_until(lambda: "a value is too long" in d.log(), what="a row that is refused")
+    refused = metric(d, "shootd_upstream_rows_refused_total")
+    wait_until(lambda: metric(d, "shootd_upstream_rows_refused_total") >= refused + 4, what="rows that are refused")
+    assert d.log().count("is not believed (shoot long-0000") == 1, "each name is told once"
+    wait_until(lambda: d.cluster("long-0000").json()["status"]["stale"], what="the one that nobody could read")
+    project = d.http.get("/v1/projects/team-a").json()
+    assert project["upstream"]["last_error"] is None and not d.cluster("other-0000").json()["status"]["stale"]
     cluster = d.cluster("long-0000").json()
     assert cluster["observed"]["purpose"] == "w" * WORD
     assert len(cluster["status"]["conditions"][0]["message"]) == len(cluster["status"]["message"]) == PROSE

@@ -77,6 +77,12 @@ def test_links_are_replaced_and_never_followed(sim, make_shootd, tmp_path):
     key.rename(d.state / "elsewhere")
     key.symlink_to(d.state / "elsewhere")
     refused(d.config, "seal.key", "symbolic links")
+    key.unlink()
+    (d.state / "elsewhere").rename(key)
+    database = d.state / "shootd.db"
+    database.rename(d.state / "elsewhere")
+    database.symlink_to(d.state / "elsewhere")
+    refused(d.config, "shootd.db", "symbolic link")
 
 
 def test_mode_of_the_key_counts_whatever_the_environment_says(sim, make_shootd, tmp_path):

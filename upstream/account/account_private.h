@@ -115,7 +115,10 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
 /* No handler runs any more. */
 void exchange_cancel(struct exchange *x);
 
-/* refused_rows.c: rows of lists that were not believed: counted, and told once for each name. */
+/* refused_rows.c: shoots that are not believed. */
+/* Told once for each name of a project. */
+void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why);
+/* Counted and told. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
 void refused_rows_done(struct upstream_account *a);
 

@@ -218,7 +218,15 @@ static void note(const struct upstream_call *call, const struct exchange_end *en
 static void note_unread(const struct upstream_call *call, struct exchange_end *end)
 {
     end->result.class = classify_unread(upstream_op_is_write(call->op), end->read);
-    end->result.message = mem_printf("the answer %s", end->why);
+    if (call->op == UPSTREAM_GET && end->read == READ_TOO_MUCH)
+        end->result.not_believed = end->why;
+    const char *about_the_shoot = call->op == UPSTREAM_GET ? end->result.not_believed : NULL;
+    end->result.message = about_the_shoot ? mem_printf("the shoot is not believed: %s", about_the_shoot)
+                                          : mem_printf("the answer %s", end->why);
+    if (about_the_shoot) {
+        refused_rows_tell(call->account, call->project_id, call->name, about_the_shoot);
+        return;
+    }
     log_warning("answer from Cleura is not used", "account", call->account->config->name, "op",
                 upstream_op_name(call->op), "class", upstream_class_name(end->result.class), "reason",
                 end->why, "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
@@ -288,6 +296,8 @@ static void on_rows(void *ctx, struct list_part *part)
 {
     struct upstream_call *call = ctx;
     refused_rows_note(call->account, call->project_id, part);
+    for (size_t i = 0; call->on_refused && i < part->refused_count; i++)
+        call->on_refused(call, part->refused[i].name);
     if (call->on_shoots)
         call->on_shoots(call, part->shoots, part->shoot_count);
 }

@@ -1,6 +1,6 @@
 /*
- * Rows of lists that are not believed. Each is counted; each name of a project is told once in the life of
- * the process, as long as there are not very many of them. Loop thread.
+ * Shoots that are not believed: rows of lists, and answers about one. Rows are counted; each name of a
+ * project is told once in the life of the process, as long as there are not very many of them. Loop thread.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,15 +41,18 @@ static bool is_news(struct upstream_account *a, const char *project_id, const ch
     return true;
 }
 
+void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why)
+{
+    if (is_news(a, project_id, name))
+        log_warning("a shoot is left out, for Cleura's answer is not believed", "account", a->config->name,
+                    "project_id", project_id, "shoot", name, "reason", why);
+}
+
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part)
 {
     atomic_fetch_add(&rows_refused, part->refused_count);
-    for (size_t i = 0; i < part->refused_count; i++) {
-        const struct refused_row *row = &part->refused[i];
-        if (is_news(a, project_id, row->name))
-            log_warning("a shoot in a list of Cleura is left out", "account", a->config->name, "project_id",
-                        project_id, "shoot", row->name, "reason", row->why);
-    }
+    for (size_t i = 0; i < part->refused_count; i++)
+        refused_rows_tell(a, project_id, part->refused[i].name, part->refused[i].why);
 }
 
 void refused_rows_done(struct upstream_account *a)

@@ -13,7 +13,9 @@ static bool decode_profiles(const struct answer_about *about, json_t *doc, struc
 static bool decode_one(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     struct decoding d = {.now = about->now};
-    return (result->shoot = decode_shoot_v1(&d, doc)) != NULL;
+    result->shoot = decode_shoot_v1(&d, doc);
+    result->not_believed = d.fault;
+    return result->shoot != NULL;
 }
 
 /* The answer has a shape of its own; its uid is not used, the first read after it tells which shoot it is. */

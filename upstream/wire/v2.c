@@ -14,7 +14,9 @@ static bool decode_profiles(const struct answer_about *about, json_t *doc, struc
 static bool decode_one(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     struct decoding d = {.now = about->now};
-    return (result->shoot = decode_shoot_v2(&d, doc)) != NULL;
+    result->shoot = decode_shoot_v2(&d, doc);
+    result->not_believed = d.fault;
+    return result->shoot != NULL;
 }
 
 static json_t *encode_stage(const struct upstream_call *call)
