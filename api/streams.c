@@ -233,7 +233,7 @@ static void write_log(struct buffer *out, struct feed *feed)
     struct feed_numbers n;
     feed_numbers(feed, &n);
     family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
-    for (int type = 0; type < EVENT_TYPE_MAX_; type++)
+    for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
         (void)buffer_printf(out, "shootd_events_total{type=\"%s\"} %" PRIu64 "\n",
                             event_type_name((enum event_type)type), n.published[type]);
     family(out, "shootd_events_oldest_sequence", "gauge",

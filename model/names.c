@@ -102,20 +102,20 @@ static const char *const signature_schemes[] = {[SIGNATURE_V1] = "v1", [SIGNATUR
 static int find(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; name && i < count; i++)
-        if (!strcmp(names[i], name))
+        if (names[i] && !strcmp(names[i], name))
             return (int)i;
     return -1;
 }
 
-#define DEFINE_NAMES(type, prefix, table)           \
-    const char *prefix##_name(type value)           \
-    {                                               \
-        assert((size_t)value < ARRAY_LEN(table));   \
-        return table[value];                        \
-    }                                               \
-    int prefix##_from_name(const char *name)        \
-    {                                               \
-        return find(table, ARRAY_LEN(table), name); \
+#define DEFINE_NAMES(type, prefix, table)                         \
+    const char *prefix##_name(type value)                         \
+    {                                                             \
+        assert((size_t)value < ARRAY_LEN(table) && table[value]); \
+        return table[value];                                      \
+    }                                                             \
+    int prefix##_from_name(const char *name)                      \
+    {                                                             \
+        return find(table, ARRAY_LEN(table), name);               \
     }
 
 DEFINE_NAMES(enum phase, phase, phases)

@@ -53,6 +53,7 @@ enum operation_status {
 enum role { ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ };
 
 enum event_type {
+    EVENT_NONE, /* no event; without a name */
     EVENT_CLUSTER_CREATED,
     EVENT_CLUSTER_READY,
     EVENT_CLUSTER_UPDATED,

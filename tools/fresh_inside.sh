@@ -2,7 +2,7 @@
 # What tools/fresh.sh does inside a bare Debian 12, in the checkout: one stage.
 #   run             `make run`, the commands that it prints, README's commands, Ctrl-C
 #   deploy          README's "Deploy", up to the start of the unit, which needs a running systemd
-#   test            `make test`
+#   test            `make test`, beside a running `make run`
 #   refused         without sudo and packages `make run` names what is missing
 #   nothing-run     everything that `make run` needs is there: nothing is installed, and it runs
 #   nothing-test    the same of `make test`, of which only the installing is tried
@@ -35,15 +35,26 @@ try_commands() { # NAME: a script on standard input
 
 said() { sed -n "s/^$1: *\([^ ]*\).*/\1/p" "$log"; }
 
-run() {
+start_run() { # sets job
     local began=$SECONDS
     make run >"$log" 2>&1 &
-    local job=$!
+    job=$!
     until grep -q '^Ctrl-C stops both' "$log"; do
         kill -0 $job 2>/dev/null || fail "make run ended"
         sleep 0.2
     done
     echo "make run serves after $((SECONDS - began)) s"
+}
+
+stop_run() {
+    kill -INT -- -$job
+    wait $job && true
+    grep -q '^stopped' "$log" || fail "make run did not say that it stopped"
+    ! readlink /proc/[0-9]*/exe | grep -E '/(shootd|cleura-sim)$' || fail "a process goes on after Ctrl-C"
+}
+
+run() {
+    start_run
     export SHOOTD_URL SHOOTD_TOKEN
     SHOOTD_URL=$(said 'shootd is running') SHOOTD_TOKEN=$(said token)
     try_commands README < <(commands_of 'The first five commands')
@@ -52,10 +63,7 @@ run() {
     until curl -sS -H "Authorization: Bearer $SHOOTD_TOKEN" "$path" | grep -q '"status":404'; do sleep 0.5; done
     try_commands 'make run' < <(sed -n '/^Try it/,/^Ctrl-C/{/^Try it/d;/^Ctrl-C/d;p}' "$log" |
         sed "/fetch its kubeconfig/a until curl -sS -H 'Authorization: Bearer $SHOOTD_TOKEN' $path | grep -q '\"phase\":\"ready\"'; do sleep 0.5; done")
-    kill -INT -- -$job
-    wait $job && true
-    grep -q '^stopped' "$log" || fail "make run did not say that it stopped"
-    ! readlink /proc/[0-9]*/exe | grep -E '/(shootd|cleura-sim)$' || fail "a process goes on after Ctrl-C"
+    stop_run
 }
 
 # Here is no systemd that could start the unit, which is the last command: systemctl enables it and says so.
@@ -77,9 +85,11 @@ case "$1" in
 run) run ;;
 deploy) deploy ;;
 test)
+    start_run # README's natural order: the tests run beside it
     began=$SECONDS
     make test || fail "make test"
     echo "make test took $((SECONDS - began)) s"
+    stop_run
     ;;
 refused)
     ! make run >"$log" 2>&1 || fail "make run worked without packages and sudo"

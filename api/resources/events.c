@@ -27,7 +27,7 @@ static bool add_types(char ***types, size_t *count, const char *word)
     size_t len = strlen(word);
     bool family = len && word[len - 1] == '*';
     size_t before = *count;
-    for (int i = 0; i < EVENT_TYPE_MAX_; i++) {
+    for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++) {
         const char *name = event_type_name((enum event_type)i);
         if (family ? !strncmp(name, word, len - 1) : !strcmp(name, word))
             list_push(types, count, name);
@@ -38,7 +38,7 @@ static bool add_types(char ***types, size_t *count, const char *word)
 static json_t *all_types(void)
 {
     json_t *names = json_array();
-    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+    for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
         (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
     return names;
 }

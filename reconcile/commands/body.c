@@ -84,7 +84,7 @@ static bool event_pattern_is_valid(const char *pattern)
         return true;
     if (len < 3 || strcmp(pattern + len - 2, ".*") != 0)
         return event_type_from_name(pattern) >= 0;
-    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+    for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
         if (!strncmp(event_type_name((enum event_type)i), pattern, len - 1))
             return true;
     return false;
@@ -93,7 +93,7 @@ static bool event_pattern_is_valid(const char *pattern)
 static json_t *all_event_types(void)
 {
     json_t *names = json_array();
-    for (int i = 0; i < EVENT_TYPE_MAX_; i++)
+    for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
         (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
     return names;
 }

@@ -37,10 +37,10 @@ static void end_steps(struct operation *op)
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem)
 {
-    static const int events[OPERATION_STATUS_MAX_] = {
-        [OPERATION_SUCCEEDED] = EVENT_OPERATION_SUCCEEDED + 1,
-        [OPERATION_FAILED] = EVENT_OPERATION_FAILED + 1,
-        [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED + 1,
+    static const enum event_type events[OPERATION_STATUS_MAX_] = {
+        [OPERATION_SUCCEEDED] = EVENT_OPERATION_SUCCEEDED,
+        [OPERATION_FAILED] = EVENT_OPERATION_FAILED,
+        [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED,
     };
     operation_move(op, status);
     op->finished_at = env_wall(e->r->env);
@@ -57,7 +57,7 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
              operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
              op->message);
-    emit_operation(save, (enum event_type)(events[status] - 1), e, op);
+    emit_operation(save, events[status], e, op);
 }
 
 void operation_supersede(struct entity *e, struct save *save, struct operation *op,

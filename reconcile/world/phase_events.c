@@ -10,20 +10,20 @@
 #include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
 
-/* The event when a cluster becomes ready, by the phase before. Stored as event + 1: 0 is none. */
-static const int ready_from[PHASE_MAX_] = {
-    [PHASE_PENDING] = EVENT_CLUSTER_READY + 1,      [PHASE_CREATING] = EVENT_CLUSTER_READY + 1,
-    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
-    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
-    [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN + 1,   [PHASE_WAKING] = EVENT_CLUSTER_WOKEN + 1,
-    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
+/* The event when a cluster becomes ready, by the phase before. */
+static const enum event_type ready_from[PHASE_MAX_] = {
+    [PHASE_PENDING] = EVENT_CLUSTER_READY,      [PHASE_CREATING] = EVENT_CLUSTER_READY,
+    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN,   [PHASE_WAKING] = EVENT_CLUSTER_WOKEN,
+    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
 /* The same for a cluster that sleeps before and after. */
-static const int asleep_from[PHASE_MAX_] = {
-    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED + 1,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED + 1,
-    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED + 1, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED + 1,
-    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED + 1,
+static const enum event_type asleep_from[PHASE_MAX_] = {
+    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
 };
 
 /* The operation that is open, or ends in this change set. */
@@ -43,26 +43,26 @@ static bool is_first_success(const struct entity *e)
            !strcmp(s->operation_type, "Create");
 }
 
-static int event_of(const struct entity *e, enum phase from)
+static enum event_type event_of(const struct entity *e, enum phase from)
 {
-    static const int by_phase[PHASE_MAX_] = {
-        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED + 1,     [PHASE_FAILED] = EVENT_CLUSTER_FAILED + 1,
-        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED + 1, [PHASE_RETRYING] = EVENT_CLUSTER_RETRYING + 1,
-        [PHASE_UNKNOWN] = EVENT_CLUSTER_UNREACHABLE + 1,
+    static const enum event_type by_phase[PHASE_MAX_] = {
+        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED,     [PHASE_FAILED] = EVENT_CLUSTER_FAILED,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED, [PHASE_RETRYING] = EVENT_CLUSTER_RETRYING,
+        [PHASE_UNKNOWN] = EVENT_CLUSTER_UNREACHABLE,
     };
     const struct cluster *c = e->cluster;
     const struct operation *op = operation_of(e);
-    int event = by_phase[c->phase];
+    enum event_type event = by_phase[c->phase];
     if (c->phase == PHASE_READY)
         event = ready_from[from];
     else if (c->phase == PHASE_HIBERNATED && c->slept)
         event = asleep_from[from];
-    if (event != EVENT_CLUSTER_UPDATED + 1 || !op)
+    if (event != EVENT_CLUSTER_UPDATED || !op)
         return event;
     if (op->type == OPERATION_RETRY)
-        return EVENT_CLUSTER_RECOVERED + 1;
+        return EVENT_CLUSTER_RECOVERED;
     /* What failed or was given up did not update it. */
-    return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? 0 : event;
+    return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? EVENT_NONE : event;
 }
 
 /* Gardener goes to and fro between an error and the next try: told once for each set of error codes. */
@@ -87,17 +87,17 @@ static void emit_change(struct entity *e, struct save *save, enum phase from)
 {
     struct cluster *c = e->cluster;
     bool works = c->phase == PHASE_READY || c->phase == PHASE_DEGRADED;
-    int event = event_of(e, from), first = 0;
+    enum event_type event = event_of(e, from), first = EVENT_NONE;
     if (works && is_first_success(e))
-        first = EVENT_CLUSTER_READY + 1;
+        first = EVENT_CLUSTER_READY;
     else if (works && c->slept) /* schedules and other people wake it, too */
-        first = EVENT_CLUSTER_WOKEN + 1;
+        first = EVENT_CLUSTER_WOKEN;
     if (c->phase == PHASE_RETRYING && !retrying_is_news(c))
-        event = 0;
-    if (first)
-        emit_cluster(save, (enum event_type)(first - 1), e, from, c->message);
-    if (event && !(first && c->phase == PHASE_READY))
-        emit_cluster(save, (enum event_type)(event - 1), e, from, c->message);
+        event = EVENT_NONE;
+    if (first != EVENT_NONE)
+        emit_cluster(save, first, e, from, c->message);
+    if (event != EVENT_NONE && !(first != EVENT_NONE && c->phase == PHASE_READY))
+        emit_cluster(save, event, e, from, c->message);
 }
 
 void phase_emit_change(struct entity *e, struct save *save, enum phase *before)

@@ -56,7 +56,7 @@ static char *wanted_types(const struct event_query *query)
     if (!query->types)
         return NULL;
     json_t *CLEANUP_JSON names = json_array();
-    for (int type = 0; type < EVENT_TYPE_MAX_; type++)
+    for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
         if (event_query_wants_type(query, (enum event_type)type))
             (void)json_array_append_new(names, json_string(event_type_name((enum event_type)type)));
     return json_text(names);

@@ -308,7 +308,7 @@ static const char *status_of(int value)
 
 static const char *event_of(int value)
 {
-    return event_type_name((enum event_type)value);
+    return event_type_name((enum event_type)(EVENT_NONE + 1 + value));
 }
 
 static const char *delivery_of(int value)
@@ -341,7 +341,7 @@ static void closed_sets_agree(void **state)
     check_set("OperationType", OPERATION_TYPE_MAX_, type_of);
     check_set("ClusterAction", OPERATION_TYPE_MAX_ - OPERATION_DELETE - 1, action_of);
     check_set("OperationStatus", OPERATION_STATUS_MAX_, status_of);
-    check_set("EventType", EVENT_TYPE_MAX_, event_of);
+    check_set("EventType", EVENT_TYPE_MAX_ - 1, event_of);
     check_set("DeliveryStatus", DELIVERY_STATUS_MAX_, delivery_of);
     check_set("SignatureScheme", SIGNATURE_SCHEME_MAX_, signature_of);
 }
