@@ -62,7 +62,7 @@ BASE_LDFLAGS := -pthread $(LINK_HARDENING) $(filter -fsanitize%,$(VARIANT_CFLAGS
 
 MODULES := base model config storage view loop upstream webhook http reconcile api
 DAEMON_SRC := $(foreach m,$(MODULES),$(wildcard $(m)/*.c) $(wildcard $(m)/*/*.c)) $(wildcard daemon/*.c)
-SIM_SRC := $(wildcard simulator/*.c)
+SIM_SRC := $(wildcard simulator/*.c simulator/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c tests/storage/test_*.c)
 
 DAEMON_OBJ := $(DAEMON_SRC:%.c=$(OBJ)/%.o)

@@ -1,7 +1,7 @@
 /* /apidoc.json: which operations there are, made from the table of routes. The schemas are not repeated. */
-#include "exchange.h"
-#include "handlers.h"
-#include "routes.h"
+#include "simulator/request/exchange.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/routes.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* cleura-sim: a simulator of Cleura's REST API for tests and demonstrations. */
-#include "check.h"
-#include "options.h"
-#include "server.h"
-#include "sim.h"
+#include "simulator/cloud/check.h"
+#include "simulator/cloud/options.h"
+#include "simulator/server.h"
+#include "simulator/cloud/sim.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,7 @@
-#include "routes.h"
+#include "simulator/routes.h"
 
-#include "auth.h"
-#include "check.h"
-#include "handlers.h"
+#include "simulator/cloud/check.h"
+#include "simulator/handlers/handlers.h"
 
 #include <stddef.h>
 #include <stdlib.h>

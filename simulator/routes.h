@@ -2,25 +2,10 @@
 #ifndef SIMULATOR_ROUTES_H
 #define SIMULATOR_ROUTES_H
 
-#include "exchange.h"
+#include "simulator/request/exchange.h"
 
 #include <stdbool.h>
-
-enum route_flag {
-    ROUTE_AUTH = 1,   /* needs a live login and token */
-    ROUTE_REGION = 2, /* region and project must exist */
-    ROUTE_SHOOT = 4   /* and so must the shoot */
-};
-
-struct route {
-    const char *method;
-    const char *pattern; /* {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {u}ser na{m}e {i}d */
-    enum operation operation;
-    int generation; /* 0: /_sim/ */
-    unsigned flags;
-    int success; /* the usual status */
-    void (*handle)(struct exchange *x);
-};
+#include <stddef.h>
 
 /* All routes, in the order of the table. */
 const struct route *routes_all(size_t *ret_count);

@@ -1,7 +1,7 @@
-#include "server.h"
+#include "simulator/server.h"
 
-#include "exchange.h"
-#include "sim.h"
+#include "simulator/process.h"
+#include "simulator/cloud/sim.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -149,7 +149,7 @@ static enum MHD_Result drop(struct exchange *x)
 
 static enum MHD_Result finish_request(struct exchange *x)
 {
-    exchange_process(x);
+    process_finish(x);
     if (x->delivery == DELIVER_HANG)
         hang(x);
     if (x->delivery == DELIVER_HANG || x->delivery == DELIVER_DROP)
@@ -200,7 +200,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         bool down;
 
         acknowledge(connection);
-        *state = x = exchange_new(sim, connection, method, url);
+        *state = x = process_begin(sim, connection, method, url);
         pthread_mutex_lock(&sim->lock);
         down = sim->down && !x->control;
         pthread_mutex_unlock(&sim->lock);

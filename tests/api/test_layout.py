@@ -49,6 +49,12 @@ ROOMS = {
     "reconcile/commands": {"reconcile/world", "reconcile/answers", "reconcile/operations", "reconcile/observation", "reconcile/lookups"},
     "reconcile": {"reconcile/world", "reconcile/answers", "reconcile/operations", "reconcile/observation", "reconcile/lookups",
                   "reconcile/commands"},
+    "simulator/cloud": set(),
+    "simulator/wire": {"simulator/cloud"},
+    "simulator/request": {"simulator/cloud"},
+    "simulator/handlers": {"simulator/cloud", "simulator/wire", "simulator/request"},
+    "simulator/control": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers"},
+    "simulator": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers", "simulator/control"},
 }
 # The tables of the API name what each resource has: they alone look down into the room above them.
 TABLES = {"api/routes.c", "api/params.c"}
@@ -106,8 +112,6 @@ def test_includes_point_one_way():
                     faults.append(where + " is ours: use quotes")
                 continue
             other = name.split("/")[0]
-            if own == "simulator" and (path.parent / name).exists():
-                continue
             if not (ROOT / name).exists():
                 faults.append(where + " does not exist from the root")
             elif other == own:
@@ -160,6 +164,8 @@ def test_rooms_have_an_order():
     ("reconcile/observation/fresh.c", "reconcile/commands/commands.h"),
     ("upstream/wire/answer.c", "upstream/account/account_private.h"),
     ("storage/writer.c", "storage/sqlite/sqlite_private.h"),
+    ("simulator/cloud/sim.c", "simulator/request/exchange.h"),
+    ("simulator/handlers/clusters.c", "simulator/routes.h"),
 ])
 def test_a_planted_breach_is_found(path, name):
     assert list(rooms_breached(path, [name])) and not list(rooms_breached(path, ["base/mem.h", path]))
@@ -190,7 +196,7 @@ def test_each_source_includes_its_own_header_first():
         own, folder = path.with_suffix(".h"), folder_of(path)
         if path.suffix == ".c" and own.exists():
             first = next((n for _, kind, n in includes(path) if kind == '"'), None)
-            good = {str(own.relative_to(ROOT)), f"{folder}/{folder}.h"} | ({own.name} if folder == "simulator" else set())
+            good = {str(own.relative_to(ROOT)), f"{folder}/{folder}.h"}
             if first not in good:
                 faults.append(f"{path.relative_to(ROOT)}: {first}")
     assert not faults, "\n".join(faults)
@@ -203,7 +209,7 @@ def test_headers_are_guarded():
         if path.suffix == ".h" and not table:
             guard = re.sub(r"[^A-Z0-9]", "_", str(path.relative_to(ROOT)).upper())
             assert re.search(rf"^#ifndef {guard}\n#define {guard}$", text, re.M), path
-            assert text.startswith("/*") or folder_of(path) == "simulator" or path.name in \
+            assert text.startswith("/*") or path.name in \
                 ("keys_private.h", "version.h"), f"{path} says not what it is for"
 
 

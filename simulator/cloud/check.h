@@ -1,0 +1,53 @@
+/* Checks of request members by table: type, pattern, required, nullable. Faults are collected as
+ * {key, value} objects, all of them, not only the first. */
+#ifndef SIMULATOR_CLOUD_CHECK_H
+#define SIMULATOR_CLOUD_CHECK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pattern {
+    PATTERN_NONE,
+    PATTERN_SHOOT,
+    PATTERN_DNS_LABEL,
+    PATTERN_WORKER,
+    PATTERN_VERSION,
+    PATTERN_UUID,
+    PATTERN_CIDR,
+    PATTERN_CRON,
+    PATTERN_TIME,
+    PATTERN_TEXT,
+    PATTERN_SIZE,
+    PATTERN_GIB,
+    PATTERN_MAX_
+};
+
+enum rule_flag { RULE_REQUIRED = 1, RULE_NULLABLE = 2 };
+
+enum member_kind { KIND_STRING, KIND_INTEGER, KIND_NUMBER, KIND_BOOLEAN, KIND_ARRAY, KIND_OBJECT };
+
+struct rule {
+    const char *name;
+    enum member_kind kind;
+    enum pattern pattern;
+    unsigned flags;
+};
+
+#define RULES(table) table, sizeof(table) / sizeof((table)[0])
+
+/* Compiles the patterns; call once before any thread starts. */
+void check_init(void);
+void check_done(void);
+bool check_pattern(enum pattern pattern, const char *text);
+/* key may have a format with one prefix: see check_key. */
+void check_fail(json_t *errors, const char *key, const char *reason);
+/* "prefix.name", or "name" with an empty prefix. */
+void check_key(char *out, size_t size, const char *prefix, const char *name);
+/* Checks the members the rules name; others are ignored. */
+void check_members(json_t *errors, const char *prefix, const json_t *object, const struct rule *rules,
+                   size_t count);
+/* The same for an order to the simulator itself: members that no rule names are faults, too. */
+void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count);
+
+#endif

@@ -1,0 +1,62 @@
+/* Faults that tests ask for. Kept in order of creation; the first one that matches a request is used. */
+#ifndef SIMULATOR_CLOUD_FAULTS_H
+#define SIMULATOR_CLOUD_FAULTS_H
+
+#include "simulator/cloud/operations.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fault_kind {
+    FAULT_DROP,
+    FAULT_STATUS,
+    FAULT_GARBAGE,
+    FAULT_TRUNCATE,
+    FAULT_OVERSIZE,
+    FAULT_DELAY,
+    FAULT_SLOW_BODY,
+    FAULT_HANG,
+    FAULT_FORBIDDEN_IP,
+    FAULT_NO_PRIVILEGE,
+    FAULT_UNAUTHORIZED,
+    FAULT_WRONG_TYPES,
+    FAULT_UNKNOWN_ENUM,
+    FAULT_REORDER,
+    FAULT_OMIT_OPTIONAL,
+    FAULT_INVALID_UTF8,
+    FAULT_KIND_MAX_,
+    FAULT_KIND_INVALID = -1
+};
+
+struct fault {
+    struct fault *next;
+    int64_t id;
+    enum operation operation;
+    enum fault_kind kind;
+    char *shoot;   /* NULL: any */
+    int64_t count; /* 0: until cleared */
+    int64_t skip;  /* matches still let through */
+    int64_t hits;
+    bool effect;
+    int status;
+    char *body;
+    char *content_type;
+    json_t *headers;
+    unsigned delay_ms;
+};
+
+struct faults {
+    struct fault *first;
+    int64_t last_id;
+};
+
+/* NULL, and every fault of the description added to errors, when it is wrong. */
+struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors);
+json_t *faults_render(const struct faults *faults);
+bool faults_remove(struct faults *faults, int64_t id);
+void faults_clear(struct faults *faults);
+/* The fault this request meets, its hit counted; NULL for none. Borrowed. */
+const struct fault *faults_take(struct faults *faults, enum operation operation, const char *shoot);
+
+#endif

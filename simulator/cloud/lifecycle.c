@@ -1,0 +1,302 @@
+#include "simulator/cloud/lifecycle.h"
+
+#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned bit_of(enum run_kind kind)
+{
+    return 1U << (unsigned)kind;
+}
+
+bool run_does(const struct run *run, enum run_kind kind)
+{
+    return (run->kinds & bit_of(kind)) != 0;
+}
+
+void run_done(struct run *run)
+{
+    json_decref(run->codes);
+    free(run->description);
+    run->codes = NULL;
+    run->description = NULL;
+}
+
+void lifecycle_free_script(struct script *script)
+{
+    if (script == NULL)
+        return;
+    json_decref(script->codes);
+    free(script->shoot);
+    free(script->description);
+    free(script);
+}
+
+void lifecycle_take_script(struct sim *sim, struct script *script)
+{
+    struct script **end = &sim->scripts;
+
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = script;
+}
+
+void lifecycle_clear_scripts(struct sim *sim)
+{
+    while (sim->scripts != NULL) {
+        struct script *script = sim->scripts;
+
+        sim->scripts = script->next;
+        lifecycle_free_script(script);
+    }
+}
+
+static bool script_matches(const struct script *script, const struct shoot *shoot, const struct run *run)
+{
+    if (script->shoot != NULL && strcmp(script->shoot, shoot->name) != 0)
+        return false;
+    if (script->kind != RUN_KIND_INVALID)
+        return run_does(run, script->kind);
+    return script->type == RUN_TYPE_MAX_ || script->type == run->type;
+}
+
+/* Gives a run that begins the outcome of the first script that fits, and uses that script up by one. */
+static void apply_script(struct sim *sim, const struct shoot *shoot, struct run *run)
+{
+    for (struct script **at = &sim->scripts; *at != NULL; at = &(*at)->next) {
+        struct script *script = *at;
+
+        if (!script_matches(script, shoot, run))
+            continue;
+        run->outcome = script->outcome;
+        run->at_progress = script->at_progress;
+        run->heal_us = clock_from_seconds(script->heal_seconds);
+        run->codes = json_incref(script->codes);
+        run->description = script->description != NULL ? sim_strdup(script->description) : NULL;
+        if (script->count > 0 && --script->count == 0) {
+            *at = script->next;
+            lifecycle_free_script(script);
+        }
+        return;
+    }
+}
+
+static enum run_type type_of(const struct shoot *shoot, enum run_kind kind)
+{
+    if (kind == RUN_DELETE)
+        return RUN_TYPE_DELETE;
+    return shoot->ever_succeeded ? RUN_TYPE_RECONCILE : RUN_TYPE_CREATE;
+}
+
+/* What a run of several kinds shows: the create if it is one, else the one that takes longest. */
+static enum run_kind leading_kind(const struct sim *sim, unsigned kinds)
+{
+    enum run_kind leading = RUN_KIND_INVALID;
+
+    for (int kind = 0; kind < RUN_KIND_MAX_; kind++) {
+        if ((kinds & bit_of((enum run_kind)kind)) == 0)
+            continue;
+        if (kind == RUN_CREATE || kind == RUN_DELETE)
+            return (enum run_kind)kind;
+        if (leading == RUN_KIND_INVALID || sim->settings.durations[kind] > sim->settings.durations[leading])
+            leading = (enum run_kind)kind;
+    }
+    return leading;
+}
+
+static void join(const struct sim *sim, struct run *waiting, unsigned kinds)
+{
+    /* The last word on hibernation counts. */
+    if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
+        waiting->kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
+    waiting->kinds |= kinds;
+    waiting->kind = leading_kind(sim, waiting->kinds);
+}
+
+static void accept_kinds(struct sim *sim, struct shoot *shoot, unsigned kinds)
+{
+    int64_t now_us = clock_now_us(&sim->clock);
+    bool deletes = (kinds & bit_of(RUN_DELETE)) != 0;
+
+    if (shoot->has_queued && shoot->queued.kind == RUN_DELETE)
+        return;
+    if (!shoot->has_queued || deletes) {
+        run_done(&shoot->queued);
+        memset(&shoot->queued, 0, sizeof shoot->queued);
+        shoot->queued.state = RUN_PENDING;
+        shoot->queued.accepted_us = now_us;
+        shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
+        shoot->has_queued = true;
+    }
+    join(sim, &shoot->queued, kinds);
+    if (deletes)
+        shoot->deleting = true;
+}
+
+void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind)
+{
+    accept_kinds(sim, shoot, bit_of(kind));
+}
+
+void lifecycle_accept_again(struct sim *sim, struct shoot *shoot)
+{
+    accept_kinds(sim, shoot, shoot->run.kinds);
+}
+
+static void begin_queued(struct sim *sim, struct shoot *shoot, int64_t at_us)
+{
+    struct run *run = &shoot->run;
+
+    run_done(run);
+    *run = shoot->queued;
+    memset(&shoot->queued, 0, sizeof shoot->queued);
+    shoot->has_queued = false;
+    shoot->has_run = true;
+    run->type = type_of(shoot, run->kind);
+    run->state = RUN_PROCESSING;
+    run->starts_us = at_us;
+    run->changed_us = at_us;
+    run->duration_us = clock_from_seconds(sim->settings.durations[run->kind]);
+    apply_script(sim, shoot, run);
+    if (run_does(run, RUN_CA_PREPARE)) {
+        shoot->ca_stage = CA_PREPARING;
+        shoot->ca_generation++;
+    } else if (run_does(run, RUN_CA_COMPLETE)) {
+        shoot->ca_stage = CA_COMPLETING;
+    }
+}
+
+static void succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
+{
+    shoot->run.state = RUN_SUCCEEDED;
+    shoot->run.changed_us = at_us;
+    if (shoot->run.kind != RUN_DELETE)
+        shoot->ever_succeeded = true;
+    shoot->care_until_us = at_us + clock_from_seconds(sim->settings.care_seconds);
+    if (run_does(&shoot->run, shoot->hibernated ? RUN_WAKE : RUN_HIBERNATE)) {
+        shoot->hibernated = !shoot->hibernated;
+        shoot->flag_turns_us = at_us + clock_from_seconds(sim->settings.hibernated_lag_seconds);
+    }
+    if (run_does(&shoot->run, RUN_CA_PREPARE))
+        shoot->ca_stage = CA_PREPARED;
+    else if (run_does(&shoot->run, RUN_CA_COMPLETE))
+        shoot->ca_stage = CA_COMPLETED;
+}
+
+static void restart(struct run *run, int64_t at_us)
+{
+    run->state = RUN_PROCESSING;
+    run->outcome = OUTCOME_SUCCESS;
+    run->starts_us = at_us;
+    run->changed_us = at_us;
+}
+
+/* When the run in force leaves its state by itself; INT64_MAX if it does not. */
+static int64_t next_change(const struct run *run)
+{
+    const struct flow_step *step;
+
+    if (run->state == RUN_ERROR)
+        return run->changed_us + run->heal_us;
+    if (run->state != RUN_PROCESSING || run->outcome == OUTCOME_HANG)
+        return INT64_MAX;
+    if (run->outcome == OUTCOME_SUCCESS)
+        return run->starts_us + run->duration_us;
+    step = flow_reaching(run->kind, run->at_progress);
+    return run->starts_us + run->duration_us / 1000 * step->permille;
+}
+
+static void change(struct sim *sim, struct shoot *shoot, int64_t at_us)
+{
+    struct run *run = &shoot->run;
+
+    if (run->state == RUN_ERROR) {
+        restart(run, at_us);
+    } else if (run->outcome == OUTCOME_SUCCESS) {
+        succeed(sim, shoot, at_us);
+    } else {
+        run->state = run->outcome == OUTCOME_FAILED ? RUN_FAILED : RUN_ERROR;
+        run->changed_us = at_us;
+    }
+}
+
+/* When the queued write takes over; a deletion does not wait for the run in force. */
+static int64_t queued_start(const struct shoot *shoot)
+{
+    bool waits = shoot->has_run && shoot->run.state == RUN_PROCESSING && shoot->queued.kind != RUN_DELETE;
+
+    if (!shoot->has_queued || waits)
+        return INT64_MAX;
+    if (shoot->has_run && shoot->run.state != RUN_PROCESSING &&
+        shoot->run.changed_us > shoot->queued.starts_us)
+        return shoot->run.changed_us;
+    return shoot->queued.starts_us;
+}
+
+void lifecycle_advance(struct sim *sim, struct shoot *shoot)
+{
+    int64_t now_us = clock_now_us(&sim->clock);
+
+    while (!shoot->gone) {
+        int64_t change_us = shoot->has_run ? next_change(&shoot->run) : INT64_MAX;
+        int64_t start_us = queued_start(shoot);
+
+        if (shoot->has_run && shoot->run.kind == RUN_DELETE && shoot->run.state == RUN_SUCCEEDED) {
+            int64_t linger_us = clock_from_seconds(sim->settings.delete_linger_seconds);
+
+            shoot->gone = shoot->run.changed_us + linger_us <= now_us;
+            return;
+        }
+        if (change_us <= start_us && change_us <= now_us) {
+            change(sim, shoot, change_us);
+        } else if (start_us <= now_us) {
+            if (!shoot->has_run && shoot->queued.kind == RUN_DELETE)
+                shoot->gone = true; /* nothing had been started yet, so there is nothing to tear down */
+            else
+                begin_queued(sim, shoot, start_us);
+        } else {
+            return;
+        }
+    }
+}
+
+void lifecycle_advance_all(struct sim *sim)
+{
+    struct shoot *shoot = sim->shoots;
+
+    while (shoot != NULL) {
+        struct shoot *next = shoot->next;
+
+        lifecycle_advance(sim, shoot);
+        if (shoot->gone)
+            shoot_remove(sim, shoot);
+        shoot = next;
+    }
+}
+
+bool lifecycle_is_running(const struct shoot *shoot)
+{
+    return shoot->has_run && shoot->run.state == RUN_PROCESSING;
+}
+
+bool lifecycle_is_busy(const struct shoot *shoot)
+{
+    return shoot->has_queued || lifecycle_is_running(shoot);
+}
+
+int lifecycle_progress(const struct shoot *shoot, int64_t now_us)
+{
+    const struct run *run = &shoot->run;
+    int progress;
+
+    if (!shoot->has_run)
+        return 0;
+    if (run->state == RUN_SUCCEEDED)
+        return 100;
+    if (run->state != RUN_PROCESSING)
+        return run->at_progress;
+    progress = flow_at(run->kind, now_us - run->starts_us, run->duration_us)->progress;
+    return run->outcome != OUTCOME_SUCCESS && progress > run->at_progress ? run->at_progress : progress;
+}

@@ -1,0 +1,184 @@
+#include "simulator/cloud/shoot.h"
+
+#include "simulator/cloud/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_INFRASTRUCTURE 20
+#define PROGRESS_API_SERVER     29
+#define PROGRESS_NODES          88
+
+static const char *const ca_stages[CA_STAGE_MAX_] = {
+    [CA_NOT_INITIATED] = "NotInitiated", [CA_PREPARE] = "Prepare",   [CA_PREPARING] = "Preparing",
+    [CA_PREPARED] = "Prepared",          [CA_COMPLETE] = "Complete", [CA_COMPLETING] = "Completing",
+    [CA_COMPLETED] = "Completed",
+};
+
+const char *ca_stage_name(enum ca_stage stage)
+{
+    return ca_stages[stage];
+}
+
+enum ca_stage ca_stage_find(const char *name)
+{
+    for (int i = 0; name != NULL && i < CA_STAGE_MAX_; i++)
+        if (strcmp(ca_stages[i], name) == 0)
+            return (enum ca_stage)i;
+    return CA_STAGE_MAX_;
+}
+
+void shoot_garden_project(const char *project, char out[GARDEN_PROJECT_SIZE])
+{
+    random_spell(random_hash(1, project), "abcdefghijklmnopqrstuvwxyz", out, GARDEN_PROJECT_SIZE);
+}
+
+struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
+                        const char *project, json_t *spec)
+{
+    struct shoot *shoot = sim_alloc(sizeof *shoot);
+
+    shoot->name = sim_strdup(name);
+    shoot->region = sim_strdup(region);
+    shoot->project = sim_strdup(project);
+    shoot->spec = spec;
+    random_uuid(random, shoot->uid);
+    random_uuid(random, shoot->network_id);
+    random_uuid(random, shoot->router_id);
+    shoot_garden_project(project, shoot->garden_project);
+    return shoot;
+}
+
+struct shoot *shoot_free(struct shoot *shoot)
+{
+    if (shoot == NULL)
+        return NULL;
+    run_done(&shoot->run);
+    run_done(&shoot->queued);
+    json_decref(shoot->spec);
+    free(shoot->name);
+    free(shoot->region);
+    free(shoot->project);
+    free(shoot);
+    return NULL;
+}
+
+struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name)
+{
+    for (struct shoot *shoot = sim->shoots; shoot != NULL; shoot = shoot->next) {
+        if (strcmp(shoot->name, name) != 0)
+            continue;
+        if (project == NULL)
+            return shoot;
+        if (strcmp(shoot->region, region) == 0 && strcmp(shoot->project, project) == 0)
+            return shoot;
+    }
+    return NULL;
+}
+
+void shoot_add(struct sim *sim, struct shoot *shoot)
+{
+    struct shoot **end = &sim->shoots;
+
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = shoot;
+}
+
+void shoot_remove(struct sim *sim, struct shoot *shoot)
+{
+    for (struct shoot **at = &sim->shoots; *at != NULL; at = &(*at)->next) {
+        if (*at != shoot)
+            continue;
+        *at = shoot->next;
+        shoot_free(shoot);
+        return;
+    }
+}
+
+void shoot_remove_all(struct sim *sim)
+{
+    while (sim->shoots != NULL)
+        shoot_remove(sim, sim->shoots);
+}
+
+json_t *shoot_worker(const struct shoot *shoot, const char *name)
+{
+    json_t *workers = json_object_get(shoot->spec, "workers");
+
+    return json_array_get(workers, shoot_worker_index(shoot, name));
+}
+
+size_t shoot_worker_index(const struct shoot *shoot, const char *name)
+{
+    json_t *workers = json_object_get(shoot->spec, "workers");
+    json_t *worker;
+    size_t i;
+
+    json_array_foreach (workers, i, worker) {
+        if (strcmp(json_string_value(json_object_get(worker, "name")), name) == 0)
+            return i;
+    }
+    return json_array_size(workers);
+}
+
+/* How far a shoot that was never ready has come; 100 once it was. */
+static int created_to(const struct shoot *shoot, int64_t now_us)
+{
+    if (shoot->ever_succeeded)
+        return 100;
+    return shoot->has_run && shoot->run.kind == RUN_CREATE ? lifecycle_progress(shoot, now_us) : 0;
+}
+
+bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us)
+{
+    return created_to(shoot, now_us) >= PROGRESS_INFRASTRUCTURE;
+}
+
+static bool is_torn_down(const struct shoot *shoot, int64_t now_us, int progress)
+{
+    return shoot->has_run && shoot->run.kind == RUN_DELETE && lifecycle_progress(shoot, now_us) >= progress;
+}
+
+bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us)
+{
+    return created_to(shoot, now_us) >= PROGRESS_API_SERVER && !is_torn_down(shoot, now_us, 70);
+}
+
+bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us)
+{
+    return now_us < shoot->flag_turns_us ? !shoot->hibernated : shoot->hibernated;
+}
+
+size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us)
+{
+    json_int_t count = json_integer_value(json_object_get(worker, "minimum"));
+
+    if (shoot->hibernated || created_to(shoot, now_us) < PROGRESS_NODES || is_torn_down(shoot, now_us, 40))
+        return 0;
+    return count > NODES_SHOWN_MAX ? NODES_SHOWN_MAX : (size_t)count;
+}
+
+void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t index, char *out, size_t size)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char other[] = "bcdfghjklmnpqrstvwxz2456789";
+    const json_t *machine = json_object_get(worker, "machine");
+    const json_t *version = json_object_get(json_object_get(machine, "image"), "version");
+    const char *name = json_string_value(json_object_get(worker, "name"));
+    size_t zones = json_array_size(json_object_get(worker, "zones"));
+    uint64_t hash = random_hash(0, shoot->uid);
+    char pool[6];
+    char node[6];
+
+    /* Nodes that were rolled have new names: the hash covers what rolls them. */
+    hash = random_hash(hash, name);
+    hash = random_hash(hash, json_string_value(json_object_get(machine, "type")));
+    hash = random_hash(hash, json_string_value(version));
+    hash = random_hash(hash, json_string_value(json_object_get(shoot->spec, "kubernetes_version")));
+    random_spell(hash, hex, pool, sizeof pool);
+    random_spell(hash + index + 1, other, node, sizeof node);
+    snprintf(out, size, "shoot--%s--%s-%s-z%zu-%s-%s", shoot->garden_project, shoot->name, name,
+             zones > 0 ? index % zones + 1 : 1, pool, node);
+}

@@ -1,0 +1,84 @@
+/* One shoot: what was asked for (spec) and how far the backend is (runs). Guarded by the lock of struct sim.
+ */
+#ifndef SIMULATOR_CLOUD_SHOOT_H
+#define SIMULATOR_CLOUD_SHOOT_H
+
+#include "simulator/cloud/lifecycle.h"
+#include "simulator/cloud/random.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHOOT_NAME_MAX      63
+#define GARDEN_PROJECT_SIZE 7
+#define NODES_SHOWN_MAX     200
+
+enum ca_stage {
+    CA_NOT_INITIATED,
+    CA_PREPARE,
+    CA_PREPARING,
+    CA_PREPARED,
+    CA_COMPLETE,
+    CA_COMPLETING,
+    CA_COMPLETED,
+    CA_STAGE_MAX_
+};
+
+/* spec, the internal form, holds: kubernetes_version, floating_pool_name, load_balancer_provider, network_id,
+ * router_id, workers_cidr, allowed_cidrs, high_availability, schedules, maintenance, networking_type, cilium,
+ * workers (each as v2 answers show it). */
+struct shoot {
+    struct shoot *next;
+    char *name;
+    char *region;
+    char *project;
+    char uid[UUID_TEXT_SIZE];
+    char network_id[UUID_TEXT_SIZE];
+    char router_id[UUID_TEXT_SIZE];
+    char garden_project[GARDEN_PROJECT_SIZE];
+    json_t *spec;
+    struct run run;
+    struct run queued;
+    bool has_run;
+    bool has_queued;
+    bool ever_succeeded;
+    bool hibernated;
+    int64_t flag_turns_us; /* until then the flag shows what was before */
+    bool deleting;
+    bool gone;
+    enum ca_stage ca_stage;
+    int ca_generation;
+    int64_t created_us;
+    int64_t care_until_us;
+};
+
+/* Takes spec. */
+struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
+                        const char *project, json_t *spec);
+struct shoot *shoot_free(struct shoot *shoot);
+
+/* NULL if absent. project NULL: anywhere. */
+struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name);
+void shoot_add(struct sim *sim, struct shoot *shoot);
+void shoot_remove(struct sim *sim, struct shoot *shoot);
+void shoot_remove_all(struct sim *sim);
+
+void shoot_garden_project(const char *project, char out[GARDEN_PROJECT_SIZE]);
+const char *ca_stage_name(enum ca_stage stage);
+enum ca_stage ca_stage_find(const char *name);
+
+json_t *shoot_worker(const struct shoot *shoot, const char *name);
+size_t shoot_worker_index(const struct shoot *shoot, const char *name);
+/* The OpenStack network is there: its ids may be shown. */
+bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us);
+/* An API server address exists: kubeconfigs can be made. */
+bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us);
+/* The flag as answers tell it, which may be late. */
+bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us);
+/* Nodes of a group that are up now; names by index. */
+size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us);
+void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t index, char *out, size_t size);
+
+#endif

@@ -1,0 +1,62 @@
+/* The whole simulated cloud. Everything but the options is guarded by `lock`, which is never held
+ * while a thread sleeps or talks to a client. */
+#ifndef SIMULATOR_CLOUD_SIM_H
+#define SIMULATOR_CLOUD_SIM_H
+
+#include "simulator/cloud/clock.h"
+#include "simulator/cloud/faults.h"
+#include "simulator/cloud/options.h"
+#include "simulator/cloud/random.h"
+#include "simulator/cloud/request_log.h"
+#include "simulator/cloud/settings.h"
+#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/tokens.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+struct kubeconfig_authority;
+
+struct sim {
+    const struct options *options;
+    pthread_mutex_t lock;
+    pthread_cond_t stop_signal;
+    bool stopping;
+    unsigned releases; /* grows when those that sleep are to go on */
+    bool down;
+    struct sim_clock clock;
+    struct random_source random;
+    struct settings settings;
+    struct auth auth;
+    struct shoot *shoots; /* in order of creation */
+    json_t *bootstrapped; /* "region/project" -> true */
+    json_t *catalog;      /* the v2 cloud profile */
+    struct script *scripts;
+    struct faults faults;
+    json_t *replay;      /* array of recorded answers not yet used */
+    json_t *list_caches; /* see clusters.c */
+    struct request_log log;
+    struct kubeconfig_authority *authority;
+};
+
+struct sim *sim_new(const struct options *options);
+struct sim *sim_free(struct sim *sim);
+/* Sleeps in real time; returns early at sim_release, and with true when the simulator stops. Call without the
+ * lock. */
+bool sim_sleep_ms(struct sim *sim, unsigned ms);
+/* Ends every sleep. Call with the lock. */
+void sim_release(struct sim *sim);
+void sim_stop(struct sim *sim);
+
+/* The tag as configured, or NULL. */
+const char *sim_region(const struct sim *sim, const char *tag, bool any_case);
+const char *sim_project(const struct sim *sim, const char *id);
+bool sim_is_bootstrapped(const struct sim *sim, const char *region, const char *project);
+void sim_bootstrap(struct sim *sim, const char *region, const char *project);
+
+/* Allocation that ends the program instead of failing. */
+void *sim_alloc(size_t size);
+char *sim_strdup(const char *text);
+
+#endif

@@ -1,0 +1,39 @@
+/* Tokens, and the login that waits for its code. */
+#ifndef SIMULATOR_CLOUD_TOKENS_H
+#define SIMULATOR_CLOUD_TOKENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TOKEN_SIZE        33
+#define VERIFICATION_SIZE 11
+
+struct sim;
+
+struct token {
+    char text[TOKEN_SIZE];
+    int64_t expires_us;
+};
+
+struct auth {
+    struct token *tokens;
+    size_t token_count;
+    size_t token_capacity;
+    char verification[VERIFICATION_SIZE]; /* the login waiting for its code; empty: none */
+    bool code_requested;
+};
+
+void tokens_done(struct auth *auth);
+/* Login and token must be a live pair. */
+bool tokens_is_live(struct sim *sim, const char *login, const char *token);
+void tokens_expire_all(struct sim *sim);
+size_t tokens_live_count(struct sim *sim);
+/* A new one, which is counted as a login. Borrowed until the next call. */
+const char *tokens_new(struct sim *sim);
+/* Nothing when it is not live; `text` may be NULL. */
+void tokens_revoke(struct sim *sim, const char *text);
+/* Names the login that waits for its code anew. */
+void tokens_new_verification(struct sim *sim);
+
+#endif

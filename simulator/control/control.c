@@ -1,0 +1,155 @@
+/* /_sim/: orders from tests. Never logged, counted or delayed. */
+#include "simulator/request/exchange.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/replay.h"
+#include "simulator/cloud/sim.h"
+
+#include <stdlib.h>
+
+static void refuse(struct exchange *x, const char *reason)
+{
+    answer_error(x, 400, reason);
+}
+
+void control_healthz(struct exchange *x)
+{
+    answer_json(x, 200, json_pack("{s:b}", "ok", 1));
+}
+
+void control_counters(struct exchange *x)
+{
+    answer_json(x, 200, request_log_counters(&x->sim->log));
+}
+
+void control_requests(struct exchange *x)
+{
+    const char *since = exchange_query(x, "since");
+
+    answer_json(x, 200, request_log_items(&x->sim->log, since != NULL ? strtoll(since, NULL, 10) : 0));
+}
+
+void control_requests_clear(struct exchange *x)
+{
+    request_log_clear(&x->sim->log);
+    answer_empty(x, 204);
+}
+
+void control_clock(struct exchange *x)
+{
+    answer_json(x, 200,
+                json_pack("{s:o, s:f}", "now", clock_json(clock_now_us(&x->sim->clock)), "speed",
+                          x->sim->clock.speed));
+}
+
+void control_clock_set(struct exchange *x)
+{
+    const json_t *advance = json_object_get(x->json, "advance_seconds");
+    const json_t *speed = json_object_get(x->json, "speed");
+
+    if (advance == NULL && speed == NULL) {
+        refuse(x, "advance_seconds or speed is needed");
+        return;
+    }
+    if (advance != NULL &&
+        (!json_is_number(advance) || json_number_value(advance) < 0 || json_number_value(advance) > 1e9)) {
+        refuse(x, "advance_seconds must be a number from 0 to 1e9");
+        return;
+    }
+    if (speed != NULL &&
+        (!json_is_number(speed) || json_number_value(speed) < 0 || json_number_value(speed) > 1e9)) {
+        refuse(x, "speed must be a number from 0 to 1e9");
+        return;
+    }
+    if (speed != NULL)
+        clock_set_speed(&x->sim->clock, json_number_value(speed));
+    if (advance != NULL)
+        clock_advance(&x->sim->clock, clock_from_seconds(json_number_value(advance)));
+    lifecycle_advance_all(x->sim);
+    control_clock(x);
+}
+
+void control_faults(struct exchange *x)
+{
+    answer_json(x, 200, json_pack("{s:o}", "items", faults_render(&x->sim->faults)));
+}
+
+void control_faults_add(struct exchange *x)
+{
+    json_t *errors = json_array();
+    const struct fault *fault = faults_add(&x->sim->faults, x->json, errors);
+
+    if (fault == NULL)
+        answer_invalid(x, json_incref(errors));
+    else
+        answer_json(x, 201, json_pack("{s:I}", "id", (json_int_t)fault->id));
+    json_decref(errors);
+}
+
+void control_faults_clear(struct exchange *x)
+{
+    faults_clear(&x->sim->faults);
+    sim_release(x->sim);
+    answer_empty(x, 204);
+}
+
+void control_fault_remove(struct exchange *x)
+{
+    if (faults_remove(&x->sim->faults, strtoll(x->params[PARAM_ID], NULL, 10)))
+        answer_empty(x, 204);
+    else
+        answer_error(x, 404, "No such fault");
+}
+
+void control_tokens(struct exchange *x)
+{
+    answer_json(x, 200, json_pack("{s:I}", "live", (json_int_t)tokens_live_count(x->sim)));
+}
+
+void control_tokens_expire(struct exchange *x)
+{
+    tokens_expire_all(x->sim);
+    answer_empty(x, 204);
+}
+
+void control_settings(struct exchange *x)
+{
+    answer_json(x, 200, settings_render(&x->sim->settings));
+}
+
+void control_settings_set(struct exchange *x)
+{
+    const char *wrong = json_is_object(x->json) ? settings_apply(&x->sim->settings, x->json) : "body";
+
+    if (wrong != NULL)
+        answer_invalid(x, json_pack("[{s:s, s:s}]", "key", wrong, "value", "is unknown or not usable"));
+    else
+        control_settings(x);
+}
+
+void control_down(struct exchange *x)
+{
+    const json_t *down = json_object_get(x->json, "down");
+
+    if (!json_is_boolean(down)) {
+        refuse(x, "down must be true or false");
+        return;
+    }
+    x->sim->down = json_is_true(down);
+    answer_json(x, 200, json_pack("{s:b}", "down", x->sim->down));
+}
+
+void control_replay(struct exchange *x)
+{
+    const char *reason = replay_load(x->sim, json_object_get(x->json, "answers"));
+
+    if (reason != NULL)
+        refuse(x, reason);
+    else
+        answer_json(x, 201, json_pack("{s:I}", "waiting", (json_int_t)json_array_size(x->sim->replay)));
+}
+
+void control_replay_clear(struct exchange *x)
+{
+    json_array_clear(x->sim->replay);
+    answer_empty(x, 204);
+}

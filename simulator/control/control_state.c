@@ -1,0 +1,400 @@
+/* /_sim/: scripts for the next runs, seeded shoots, the whole state. */
+#include "simulator/cloud/check.h"
+#include "simulator/wire/decode.h"
+#include "simulator/request/exchange.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/wire/render.h"
+#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEED_MAX        10000
+#define SEED_PREFIX_MAX 10
+
+static const char *text_or(const json_t *value, const char *otherwise)
+{
+    return json_is_string(value) ? json_string_value(value) : otherwise;
+}
+
+static bool script_operation(struct script *script, const char *name)
+{
+    script->kind = RUN_KIND_INVALID;
+    script->type = RUN_TYPE_MAX_;
+    if (strcmp(name, "*") == 0)
+        return true;
+    if (strcmp(name, "reconcile") == 0) {
+        script->type = RUN_TYPE_RECONCILE;
+        return true;
+    }
+    script->kind = run_kind_find(name);
+    return script->kind != RUN_KIND_INVALID;
+}
+
+static bool script_outcome(struct script *script, const char *name)
+{
+    static const char *const names[OUTCOME_MAX_] = {[OUTCOME_SUCCESS] = "success",
+                                                    [OUTCOME_FAILED] = "failed",
+                                                    [OUTCOME_ERROR_HEALS] = "error_heals",
+                                                    [OUTCOME_HANG] = "hang"};
+
+    for (int i = 0; i < OUTCOME_MAX_; i++) {
+        if (strcmp(names[i], name) == 0) {
+            script->outcome = (enum run_outcome)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct rule script_rules[] = {
+    {"shoot", KIND_STRING, PATTERN_NONE, 0},   {"operation", KIND_STRING, PATTERN_NONE, 0},
+    {"outcome", KIND_STRING, PATTERN_NONE, 0}, {"at_progress", KIND_INTEGER, PATTERN_NONE, 0},
+    {"codes", KIND_ARRAY, PATTERN_NONE, 0},    {"description", KIND_STRING, PATTERN_NONE, 0},
+    {"count", KIND_INTEGER, PATTERN_NONE, 0},  {"heal_after_seconds", KIND_NUMBER, PATTERN_NONE, 0},
+};
+
+static const struct rule seed_rules[] = {
+    {"count", KIND_INTEGER, PATTERN_NONE, 0}, {"prefix", KIND_STRING, PATTERN_NONE, 0},
+    {"region", KIND_STRING, PATTERN_NONE, 0}, {"project", KIND_STRING, PATTERN_NONE, 0},
+    {"state", KIND_STRING, PATTERN_NONE, 0},
+};
+
+/* Answers 400 unless the order has only members that are known, each of its type. */
+static bool is_good_order(struct exchange *x, const struct rule *rules, size_t count)
+{
+    json_t *errors = json_array();
+
+    check_order(errors, x->json, rules, count);
+    if (json_array_size(errors) > 0) {
+        answer_invalid(x, errors);
+        return false;
+    }
+    json_decref(errors);
+    return true;
+}
+
+void control_lifecycle(struct exchange *x)
+{
+    struct script *script;
+    const char *shoot = text_or(json_object_get(x->json, "shoot"), "*");
+    const json_t *progress = json_object_get(x->json, "at_progress");
+    const json_t *heal = json_object_get(x->json, "heal_after_seconds");
+    const json_t *count = json_object_get(x->json, "count");
+    const json_t *codes = json_object_get(x->json, "codes");
+    const json_t *description = json_object_get(x->json, "description");
+
+    if (!is_good_order(x, RULES(script_rules)))
+        return;
+    script = sim_alloc(sizeof *script);
+    if (!script_operation(script, text_or(json_object_get(x->json, "operation"), "*")) ||
+        !script_outcome(script, text_or(json_object_get(x->json, "outcome"), ""))) {
+        lifecycle_free_script(script);
+        answer_error(x, 400, "unknown operation or outcome");
+        return;
+    }
+    script->shoot = strcmp(shoot, "*") == 0 ? NULL : sim_strdup(shoot);
+    script->at_progress = json_is_integer(progress) ? (int)(json_integer_value(progress) % 100) : 50;
+    script->heal_seconds = json_is_number(heal) ? json_number_value(heal) : 60;
+    script->count = json_is_integer(count) ? json_integer_value(count) : 1;
+    script->codes = json_is_array(codes) ? json_deep_copy(codes) : json_array();
+    script->description = json_is_string(description) ? sim_strdup(json_string_value(description)) : NULL;
+    lifecycle_take_script(x->sim, script);
+    answer_json(x, 201, json_pack("{s:b}", "ok", 1));
+}
+
+void control_lifecycle_clear(struct exchange *x)
+{
+    lifecycle_clear_scripts(x->sim);
+    answer_empty(x, 204);
+}
+
+static json_t *seed_body(const char *name)
+{
+    return json_pack("{s:s, s:s, s:{s:s, s:{s:s}, s:[{s:s, s:{s:s, s:s}, s:s, s:i, s:i, s:i}]}}", "name",
+                     name, "kubernetes_version", "1.33.7", "shoot_provider", "load_balancer_provider",
+                     "amphora", "infrastructure_config", "floating_pool_name", "ext-net", "workers", "name",
+                     "wg1", "machine", "type", "b.2c4gb", "image_version", "1877.9.0", "volume_size", "50Gi",
+                     "minimum", 1, "maximum", 3, "max_surge", 1);
+}
+
+/* A run that ended well some time ago. */
+static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
+{
+    int64_t duration_us = clock_from_seconds(sim->settings.durations[kind]);
+    int64_t ended_us = clock_now_us(&sim->clock) - clock_from_seconds(sim->settings.care_seconds + 3600);
+
+    shoot->created_us = ended_us - duration_us;
+    shoot->has_run = true;
+    shoot->ever_succeeded = true;
+    shoot->hibernated = kind == RUN_HIBERNATE;
+    shoot->run.kind = kind;
+    shoot->run.kinds = 1U << (unsigned)kind;
+    shoot->run.type = kind == RUN_CREATE ? RUN_TYPE_CREATE : RUN_TYPE_RECONCILE;
+    shoot->run.state = RUN_SUCCEEDED;
+    shoot->run.starts_us = ended_us - duration_us;
+    shoot->run.duration_us = duration_us;
+    shoot->run.changed_us = ended_us;
+}
+
+static void make_failed(struct shoot *shoot)
+{
+    shoot->ever_succeeded = false;
+    shoot->run.state = RUN_FAILED;
+    shoot->run.at_progress = 88;
+    shoot->run.description = sim_strdup("Quota exceeded for cores");
+    shoot->run.codes = json_pack("[s]", "ERR_INFRA_QUOTA_EXCEEDED");
+}
+
+static bool set_condition(struct sim *sim, struct shoot *shoot, const char *state)
+{
+    if (strcmp(state, "creating") == 0) {
+        lifecycle_accept(sim, shoot, RUN_CREATE);
+        return true;
+    }
+    make_ready(sim, shoot, strcmp(state, "hibernated") == 0 ? RUN_HIBERNATE : RUN_CREATE);
+    if (strcmp(state, "failed") == 0)
+        make_failed(shoot);
+    else if (strcmp(state, "deleting") == 0)
+        lifecycle_accept(sim, shoot, RUN_DELETE);
+    else
+        return strcmp(state, "ready") == 0 || strcmp(state, "hibernated") == 0;
+    return true;
+}
+
+/* NULL when the request (v2 shape) is not a good one; errors tells why. */
+static struct shoot *make_shoot(struct sim *sim, const json_t *body, const char *region, const char *project,
+                                json_t *errors)
+{
+    json_t *spec = decode_create(sim, region, body, errors);
+    struct shoot *shoot;
+
+    if (spec == NULL)
+        return NULL;
+    shoot = shoot_new(&sim->random, json_string_value(json_object_get(body, "name")), region, project, spec);
+    shoot->created_us = clock_now_us(&sim->clock);
+    return shoot;
+}
+
+static void seed_one(struct sim *sim, const char *name, const char *region, const char *project,
+                     const char *state)
+{
+    json_t *body = seed_body(name);
+    json_t *errors = json_array();
+    struct shoot *shoot = NULL;
+
+    if (shoot_find(sim, NULL, NULL, name) == NULL)
+        shoot = make_shoot(sim, body, region, project, errors);
+    if (shoot != NULL) {
+        (void)set_condition(sim, shoot, state);
+        shoot_add(sim, shoot);
+    }
+    json_decref(errors);
+    json_decref(body);
+}
+
+void control_shoots_seed(struct exchange *x)
+{
+    const struct options *options = x->sim->options;
+    const json_t *count = json_object_get(x->json, "count");
+    const char *prefix = text_or(json_object_get(x->json, "prefix"), "idle");
+    const char *state = text_or(json_object_get(x->json, "state"), "ready");
+    const char *region =
+        sim_region(x->sim, text_or(json_object_get(x->json, "region"), options->regions[0]), false);
+    const char *project =
+        sim_project(x->sim, text_or(json_object_get(x->json, "project"), options->projects[0]));
+    json_int_t wanted = json_is_integer(count) ? json_integer_value(count) : 1;
+
+    if (!is_good_order(x, RULES(seed_rules)))
+        return;
+    if (region == NULL || project == NULL || wanted < 0 || wanted > SEED_MAX ||
+        strlen(prefix) > SEED_PREFIX_MAX ||
+        (strcmp(state, "ready") != 0 && strcmp(state, "hibernated") != 0)) {
+        answer_error(x, 400, "unknown region, project or state, or too long a prefix, or too many");
+        return;
+    }
+    sim_bootstrap(x->sim, region, project);
+    for (json_int_t i = 0; i < wanted; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%s-%04d", prefix, (int)i);
+        seed_one(x->sim, name, region, project, state);
+    }
+    answer_json(x, 201, json_pack("{s:I}", "count", wanted));
+}
+
+void control_shoot_vanish(struct exchange *x)
+{
+    struct shoot *shoot = shoot_find(x->sim, NULL, NULL, x->params[PARAM_SHOOT]);
+
+    if (shoot == NULL) {
+        answer_error(x, 404, "No such shoot");
+        return;
+    }
+    shoot_remove(x->sim, shoot);
+    answer_empty(x, 204);
+}
+
+static const char *state_word(const struct shoot *shoot)
+{
+    if (shoot->deleting)
+        return "deleting";
+    if (!shoot->ever_succeeded)
+        return shoot->has_run && shoot->run.state == RUN_FAILED ? "failed" : "creating";
+    return shoot->hibernated ? "hibernated" : "ready";
+}
+
+static json_t *state_of(const struct sim *sim, const struct shoot *shoot)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:O, s:o}", "name", shoot->name, "region",
+                     shoot->region, "project", shoot->project, "uid", shoot->uid, "state", state_word(shoot),
+                     "busy", lifecycle_is_busy(shoot), "ca_stage", ca_stage_name(shoot->ca_stage), "spec",
+                     shoot->spec, "shown", render_v2(sim, shoot));
+}
+
+void control_state(struct exchange *x)
+{
+    json_t *shoots = json_array();
+    json_t *bootstrapped = json_array();
+
+    for (const struct shoot *shoot = x->sim->shoots; shoot != NULL; shoot = shoot->next)
+        json_array_append_new(shoots, state_of(x->sim, shoot));
+    for (void *at = json_object_iter(x->sim->bootstrapped); at != NULL;
+         at = json_object_iter_next(x->sim->bootstrapped, at))
+        json_array_append_new(bootstrapped, json_string(json_object_iter_key(at)));
+    answer_json(x, 200,
+                json_pack("{s:o, s:o, s:o}", "now", clock_json(clock_now_us(&x->sim->clock)), "bootstrapped",
+                          bootstrapped, "shoots", shoots));
+}
+
+/* True when `given` can stand where `model` stands: the same types all the way down. */
+static bool has_shape(const json_t *model, const json_t *given)
+{
+    json_t *object = (json_t *)(uintptr_t)model; /* the iterator's type is not const */
+    json_t *item;
+    size_t i;
+
+    if (json_is_null(model))
+        return true;
+    if (json_is_boolean(model))
+        return json_is_boolean(given);
+    if (json_typeof(model) != (given != NULL ? json_typeof(given) : JSON_NULL))
+        return false;
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+        if (!has_shape(json_object_iter_value(at), json_object_get(given, json_object_iter_key(at))))
+            return false;
+    if (json_is_array(model) && json_array_size(model) > 0) {
+        json_array_foreach (given, i, item)
+            if (!has_shape(json_array_get(model, 0), item))
+                return false;
+    }
+    return true;
+}
+
+/* The spec of a state document: what is missing is as in a seeded shoot. */
+static json_t *state_spec(struct sim *sim, const char *name, const char *region, const json_t *given,
+                          json_t *errors)
+{
+    json_t *body = seed_body(name);
+    json_t *model = decode_create(sim, region, body, errors);
+    json_t *spec = json_deep_copy(model);
+
+    json_decref(body);
+    if (spec != NULL && json_is_object(given))
+        json_object_update(spec, (json_t *)(uintptr_t)given);
+    if (spec != NULL && !has_shape(model, spec)) {
+        json_array_append_new(errors, json_pack("{s:s, s:s}", "key", "spec", "value", "has the wrong shape"));
+        json_decref(spec);
+        spec = NULL;
+    }
+    json_decref(model);
+    return spec;
+}
+
+/* The time of the last operation does not go back; what has changed has done so now. */
+static void carry_on(struct sim *sim, struct shoot *shoot)
+{
+    const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);
+
+    if (before == NULL || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
+        return;
+    if (!json_equal(before->spec, shoot->spec))
+        shoot->run.changed_us = clock_now_us(&sim->clock);
+    else if (shoot->run.changed_us < before->run.changed_us)
+        shoot->run.changed_us = before->run.changed_us;
+}
+
+static struct shoot *load_shoot(struct sim *sim, const json_t *item, json_t *errors)
+{
+    const char *name = text_or(json_object_get(item, "name"), "");
+    const char *region =
+        sim_region(sim, text_or(json_object_get(item, "region"), sim->options->regions[0]), false);
+    const char *project =
+        sim_project(sim, text_or(json_object_get(item, "project"), sim->options->projects[0]));
+    const char *uid = text_or(json_object_get(item, "uid"), "");
+    enum ca_stage stage = ca_stage_find(text_or(json_object_get(item, "ca_stage"), "NotInitiated"));
+    struct shoot *shoot;
+    json_t *spec;
+
+    if (region == NULL || project == NULL || stage == CA_STAGE_MAX_)
+        return NULL;
+    spec = state_spec(sim, name, region, json_object_get(item, "spec"), errors);
+    if (spec == NULL)
+        return NULL;
+    shoot = shoot_new(&sim->random, name, region, project, spec);
+    shoot->created_us = clock_now_us(&sim->clock);
+    shoot->ca_stage = stage;
+    if (*uid != '\0')
+        snprintf(shoot->uid, sizeof shoot->uid, "%s", uid);
+    if (!set_condition(sim, shoot, text_or(json_object_get(item, "state"), "ready")))
+        return shoot_free(shoot);
+    carry_on(sim, shoot);
+    return shoot;
+}
+
+static void load_bootstrapped(struct sim *sim, const json_t *list)
+{
+    json_t *key;
+    size_t i;
+
+    if (!json_is_array(list))
+        return;
+    json_object_clear(sim->bootstrapped);
+    json_array_foreach (list, i, key)
+        if (json_is_string(key))
+            json_object_set_new(sim->bootstrapped, json_string_value(key), json_true());
+}
+
+void control_state_set(struct exchange *x)
+{
+    const json_t *list = json_object_get(x->json, "shoots");
+    json_t *errors = json_array();
+    struct shoot *loaded = NULL;
+    struct shoot **end = &loaded;
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (list, i, item) {
+        *end = load_shoot(x->sim, item, errors);
+        if (*end == NULL)
+            break;
+        end = &(*end)->next;
+    }
+    if (!json_is_array(list) || i < json_array_size(list)) {
+        while (loaded != NULL) {
+            struct shoot *next = loaded->next;
+
+            shoot_free(loaded);
+            loaded = next;
+        }
+        answer_invalid(x, errors);
+        return;
+    }
+    json_decref(errors);
+    shoot_remove_all(x->sim);
+    x->sim->shoots = loaded;
+    load_bootstrapped(x->sim, json_object_get(x->json, "bootstrapped"));
+    control_state(x);
+}

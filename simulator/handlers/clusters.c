@@ -1,0 +1,224 @@
+/* Shoots as a whole: list, create, get, edit, delete; cloud profile, bootstrap, name check. */
+#include "simulator/cloud/catalog.h"
+#include "simulator/wire/decode.h"
+#include "simulator/request/exchange.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/wire/render.h"
+#include "simulator/cloud/shoot.h"
+#include "simulator/cloud/sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static json_t *render(const struct exchange *x, const struct shoot *shoot)
+{
+    return exchange_generation(x) == 1 ? render_v1(x->sim, shoot) : render_v2(x->sim, shoot);
+}
+
+void handle_cloud_profiles(struct exchange *x)
+{
+    answer_json(x, 200,
+                exchange_generation(x) == 1 ? catalog_render_v1(x->sim->catalog)
+                                            : json_pack("[O]", x->sim->catalog));
+}
+
+void handle_bootstrap(struct exchange *x)
+{
+    const char *tag = x->params[PARAM_REGION];
+    const char *region = sim_region(x->sim, tag, exchange_generation(x) == 1);
+    const char *project = sim_project(x->sim, x->params[PARAM_PROJECT]);
+    char message[256];
+
+    if (region == NULL) {
+        snprintf(message, sizeof message, "OpenStack region %s was not found", tag);
+        answer_error(x, 404, message);
+    } else if (project == NULL) {
+        answer_error(x, 500, "Internal Server Error");
+    } else {
+        sim_bootstrap(x->sim, region, project);
+        answer_empty(x, 204);
+    }
+}
+
+static json_t *render_list(const struct exchange *x)
+{
+    json_t *list = json_array();
+
+    for (const struct shoot *shoot = x->sim->shoots; shoot != NULL; shoot = shoot->next)
+        if (strcmp(shoot->region, x->region) == 0 && strcmp(shoot->project, x->project) == 0)
+            json_array_append_new(list, render(x, shoot));
+    return list;
+}
+
+/*
+ * Two nodes take turns. One is up to date, the other answers from a cache of its own: a list of a time at
+ * most `list_cache_seconds` ago.
+ */
+static json_t *list_of_a_node(const struct exchange *x)
+{
+    json_t *caches = x->sim->list_caches;
+    int64_t now_us = clock_now_us(&x->sim->clock);
+    char key[256];
+    json_t *cache;
+    bool cached;
+
+    snprintf(key, sizeof key, "%d/%s/%s", exchange_generation(x), x->region, x->project);
+    cache = json_object_get(caches, key);
+    if (cache == NULL) {
+        cache = json_pack("{s:I, s:b, s:o}", "at", (json_int_t)now_us, "turn", 0, "list", render_list(x));
+        json_object_set_new(caches, key, cache);
+    }
+    cached = json_is_true(json_object_get(cache, "turn"));
+    json_object_set_new(cache, "turn", json_boolean(!cached));
+    if (!cached)
+        return render_list(x);
+    if (now_us - json_integer_value(json_object_get(cache, "at")) >=
+        clock_from_seconds(x->sim->settings.list_cache_seconds)) {
+        json_object_set_new(cache, "at", json_integer((json_int_t)now_us));
+        json_object_set_new(cache, "list", render_list(x));
+    }
+    return json_deep_copy(json_object_get(cache, "list")); /* an answer is used without the lock */
+}
+
+void handle_list_shoots(struct exchange *x)
+{
+    answer_json(x, 200, x->sim->settings.list_cache_seconds > 0 ? list_of_a_node(x) : render_list(x));
+}
+
+static void create(struct exchange *x, const char *name, json_t *spec)
+{
+    struct shoot *shoot = shoot_new(&x->sim->random, name, x->region, x->project, spec);
+
+    shoot->created_us = clock_now_us(&x->sim->clock);
+    shoot_add(x->sim, shoot);
+    lifecycle_accept(x->sim, shoot, RUN_CREATE);
+    request_log_count_name(x->sim->log.creates, name);
+    if (exchange_generation(x) == 1)
+        answer_json(x, 200, render_v1_created(x->sim, shoot));
+    else
+        answer_json(x, 202, render_v2(x->sim, shoot));
+}
+
+static json_t *create_body(const struct exchange *x)
+{
+    if (exchange_generation(x) == 1)
+        return decode_v1_create(json_object_get(x->json, "shoot"));
+    return json_incref(x->json);
+}
+
+void handle_create_shoot(struct exchange *x)
+{
+    json_t *body = create_body(x);
+    json_t *errors = json_array();
+    json_t *spec = decode_create(x->sim, x->region, body, errors);
+    const char *name = json_string_value(json_object_get(body, "name"));
+
+    if (spec == NULL || name == NULL) {
+        answer_invalid(x, json_incref(errors));
+        json_decref(spec);
+    } else if (!sim_is_bootstrapped(x->sim, x->region, x->project)) {
+        answer_error(x, 400, "Project is not bootstrapped for Gardener in this region");
+        json_decref(spec);
+    } else if (shoot_find(x->sim, NULL, NULL, name) != NULL) {
+        answer_error(x, 409, "A shoot with this name exists already");
+        json_decref(spec);
+    } else {
+        create(x, name, spec);
+    }
+    json_decref(errors);
+    json_decref(body);
+}
+
+void handle_get_shoot(struct exchange *x)
+{
+    answer_json(x, 200, render(x, x->shoot));
+}
+
+/* Changes that are refused with 409 whatever else the body says. */
+static const char *conflict_of(const struct shoot *shoot, const json_t *body)
+{
+    const json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");
+    const char *type = json_string_value(json_object_get(shoot->spec, "networking_type"));
+
+    if (json_is_true(json_object_get(body, "enable_ha_control_plane")) &&
+        json_is_true(json_object_get(shoot->spec, "high_availability")))
+        return "High availability of the control plane is enabled already";
+    if (json_is_object(cilium) && type != NULL && strcmp(type, "cilium") != 0)
+        return "cilium_provider_config needs networking of type cilium";
+    return NULL;
+}
+
+/* Community v1 clients send the switch with every update, so v1 ignores it once HA is on. */
+static json_t *edit_body(const struct exchange *x)
+{
+    json_t *body;
+
+    if (exchange_generation(x) != 1)
+        return json_incref(x->json);
+    body = decode_v1_patch(json_object_get(x->json, "shoot"));
+    if (json_is_true(json_object_get(x->shoot->spec, "high_availability")))
+        json_object_del(body, "enable_ha_control_plane");
+    return body;
+}
+
+static void edit(struct exchange *x, const json_t *body)
+{
+    const char *conflict = conflict_of(x->shoot, body);
+    json_t *errors = json_array();
+    enum run_kind kind = RUN_PATCH;
+    json_t *spec = decode_patch(x->sim, x->shoot, body, errors, &kind);
+
+    if (spec == NULL) {
+        answer_invalid(x, json_incref(errors));
+    } else if (conflict != NULL) {
+        answer_error(x, 409, conflict);
+        json_decref(spec);
+    } else {
+        bool same = json_equal(spec, x->shoot->spec);
+
+        json_decref(x->shoot->spec);
+        x->shoot->spec = spec;
+        x->no_effect = same;
+        if (!same)
+            lifecycle_accept(x->sim, x->shoot, kind);
+        answer_json(x, 202, render(x, x->shoot));
+    }
+    json_decref(errors);
+}
+
+void handle_edit_shoot(struct exchange *x)
+{
+    json_t *body;
+
+    if (refuse_when_busy(x))
+        return;
+    body = edit_body(x);
+    edit(x, body);
+    json_decref(body);
+}
+
+void handle_delete_shoot(struct exchange *x)
+{
+    if (x->shoot->deleting) {
+        bool over = x->shoot->has_run && x->shoot->run.kind == RUN_DELETE &&
+                    (x->shoot->run.state == RUN_FAILED || x->shoot->run.state == RUN_ERROR);
+
+        x->no_effect = true;
+        if (over)
+            lifecycle_accept(x->sim, x->shoot, RUN_DELETE);
+    } else {
+        lifecycle_accept(x->sim, x->shoot, RUN_DELETE);
+        request_log_count_name(x->sim->log.deletes, x->shoot->name);
+    }
+    if (exchange_generation(x) == 1)
+        answer_json(x, 202, json_string("Shoot deletion has been accepted"));
+    else
+        answer_action(x);
+}
+
+void handle_name_taken(struct exchange *x)
+{
+    answer_json(
+        x, 200,
+        json_pack("{s:b}", "is_taken", shoot_find(x->sim, NULL, NULL, x->params[PARAM_SHOOT]) != NULL));
+}

@@ -1,0 +1,13 @@
+/* The way of a request. The thread of its connection. */
+#ifndef SIMULATOR_PROCESS_H
+#define SIMULATOR_PROCESS_H
+
+#include "simulator/request/exchange.h"
+
+/* Finds the route and counts the request in. exchange_free ends it. */
+struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
+                               const char *path);
+/* From the last byte of the body to a finished answer; sleeps, so call without the lock. */
+void process_finish(struct exchange *x);
+
+#endif

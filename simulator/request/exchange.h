@@ -1,0 +1,119 @@
+/* One request and the answer being made for it. Belongs to the thread of its connection. */
+#ifndef SIMULATOR_REQUEST_EXCHANGE_H
+#define SIMULATOR_REQUEST_EXCHANGE_H
+
+#include "simulator/cloud/operations.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXCHANGE_SEGMENTS_MAX 16
+#define EXCHANGE_BODY_MAX     (1024U * 1024U)
+#define EXCHANGE_STATE_MAX    (256U * 1024U * 1024U)
+
+struct MHD_Connection;
+struct exchange;
+struct shoot;
+struct sim;
+
+enum param {
+    PARAM_TAG,
+    PARAM_REGION,
+    PARAM_PROJECT,
+    PARAM_SHOOT,
+    PARAM_WORKER,
+    PARAM_NODE,
+    PARAM_DOMAIN,
+    PARAM_USER,
+    PARAM_NAME,
+    PARAM_ID,
+    PARAM_MAX_
+};
+
+enum route_flag {
+    ROUTE_AUTH = 1,   /* needs a live login and token */
+    ROUTE_REGION = 2, /* region and project must exist */
+    ROUTE_SHOOT = 4   /* and so must the shoot */
+};
+
+struct route {
+    const char *method;
+    const char *pattern; /* {t}ag {r}egion {p}roject {s}hoot {w}orker {n}ode {d}omain {u}ser na{m}e {i}d */
+    enum operation operation;
+    int generation; /* 0: /_sim/ */
+    unsigned flags;
+    int success; /* the usual status */
+    void (*handle)(struct exchange *x);
+};
+
+enum delivery {
+    DELIVER_WHOLE,
+    DELIVER_DROP,
+    DELIVER_HANG,
+    DELIVER_TRUNCATED,
+    DELIVER_OVERSIZE,
+    DELIVER_SLOW
+};
+
+struct exchange {
+    struct sim *sim;
+    struct MHD_Connection *connection;
+    char *method;
+    char *path;    /* raw, without the query */
+    char *decoded; /* the segments point into it */
+    const char *segments[EXCHANGE_SEGMENTS_MAX];
+    size_t segment_count;
+    const struct route *route; /* NULL: no such path */
+    const char *params[PARAM_MAX_];
+    bool control; /* a request to /_sim/ */
+
+    char *body;
+    size_t body_size;
+    bool body_too_large;
+    json_t *json; /* the parsed body, NULL if none or wrong */
+
+    const char *region; /* as configured, once checked */
+    const char *project;
+    struct shoot *shoot;
+    const char *shoot_name;
+
+    int status;
+    json_t *answer; /* or text; neither: no body */
+    char *text;
+    size_t text_size;
+    const char *content_type;
+    char *content_type_owned;
+    json_t *headers;
+    bool no_effect; /* answered 2xx without changing anything */
+    enum delivery delivery;
+    unsigned delay_ms;
+
+    bool counted; /* between request_log_begin and _end */
+    int64_t begun_us;
+    int64_t begun_sim_us;
+    unsigned in_flight;
+    bool client_left; /* before the answer */
+};
+
+struct exchange *exchange_free(struct exchange *x);
+enum operation exchange_operation(const struct exchange *x);
+int exchange_generation(const struct exchange *x);
+
+/* Counts the request out of flight and logs it, once. status 0 means that no answer was sent. */
+void exchange_finish(struct exchange *x, int status);
+
+const char *exchange_header(const struct exchange *x, const char *name);
+const char *exchange_query(const struct exchange *x, const char *name);
+
+/* Setting the answer; a later call replaces an earlier one. Values are taken. */
+void answer_json(struct exchange *x, int status, json_t *value);
+void answer_text(struct exchange *x, int status, const char *content_type, char *text);
+void answer_empty(struct exchange *x, int status);
+void answer_error(struct exchange *x, int status, const char *message);
+/* 400 with the per-property list (taken). */
+void answer_invalid(struct exchange *x, json_t *errors);
+void answer_reset(struct exchange *x);
+
+#endif
