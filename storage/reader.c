@@ -107,6 +107,9 @@ static void *reader_main(void *arg)
     while ((q = reader_next(r))) {
         answers[q->kind](r, q);
         request_free(q);
+        (void)pthread_mutex_lock(&r->lock.mutex);
+        r->depth--;
+        (void)pthread_mutex_unlock(&r->lock.mutex);
     }
     return NULL;
 }
@@ -119,6 +122,7 @@ static void reader_post(struct reader *r, struct reader_request *q)
     else
         r->head = q;
     r->tail = q;
+    r->depth++;
     (void)pthread_cond_signal(&r->lock.cond);
     (void)pthread_mutex_unlock(&r->lock.mutex);
 }
@@ -151,6 +155,14 @@ void reader_done(struct reader *r)
         (void)reader_main(r);
     r->backend->close(r->conn);
     signal_done(&r->lock);
+}
+
+uint64_t reader_depth(struct reader *r)
+{
+    (void)pthread_mutex_lock(&r->lock.mutex);
+    uint64_t depth = r->depth;
+    (void)pthread_mutex_unlock(&r->lock.mutex);
+    return depth;
 }
 
 void storage_query_events(struct storage *s, const struct event_query *query,

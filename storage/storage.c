@@ -102,4 +102,5 @@ bool storage_is_broken(struct storage *s)
 void storage_metrics(struct storage *s, struct storage_metrics *ret)
 {
     writer_metrics(&s->writer, ret);
+    ret->queries = reader_depth(&s->reader);
 }

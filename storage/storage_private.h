@@ -86,12 +86,14 @@ struct reader {
     struct signal lock;
     struct reader_request *head;
     struct reader_request *tail;
+    uint64_t depth; /* with the one that is being answered */
     bool stopping;
 };
 
 /* Takes the connection. */
 void reader_init(struct reader *r, const struct store_backend *backend, void *conn);
 void reader_start(struct reader *r);
+uint64_t reader_depth(struct reader *r);
 /* Answers what is queued, joins the thread and closes the connection. */
 void reader_done(struct reader *r);
 

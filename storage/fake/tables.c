@@ -21,6 +21,7 @@ static void row_unref(struct fake_row *row)
 void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from)
 {
     to->sequence = from->sequence;
+    to->marked = from->marked;
     to->audit_sequence = from->audit_sequence;
     for (int t = 0; t < FAKE_TABLE_MAX_; t++) {
         const struct fake_rows *rows = &from->table[t];

@@ -404,6 +404,33 @@ static void readers_do_not_see_open_transactions(void **state)
     change_set_free(set);
 }
 
+static void assert_last_marked(struct fixture *f, int64_t wanted)
+{
+    int64_t number = -1;
+    assert_int_equal(f->backend->last_marked(f->writer, &number), STORE_OK);
+    assert_int_equal(number, wanted);
+}
+
+/* After a commit that failed it tells whether that had effect. */
+static void the_last_marked_transaction_is_the_last_that_was_committed(void **state)
+{
+    struct fixture *f = *state;
+    assert_last_marked(f, 0);
+    assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+    assert_int_equal(f->backend->mark(f->writer, 7, NULL), STORE_OK);
+    assert_int_equal(f->backend->commit(f->writer, NULL), STORE_OK);
+    assert_last_marked(f, 7);
+    assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+    assert_int_equal(f->backend->mark(f->writer, 8, NULL), STORE_OK);
+    f->backend->rollback(f->writer);
+    assert_last_marked(f, 7);
+    assert_int_equal(store_cluster(f->backend, f->writer, make_cluster("cl_1", "p1", "c1", 1)), STORE_OK);
+    assert_last_marked(f, 7); /* one without a number leaves it */
+    f->backend->close(f->writer);
+    assert_int_equal(f->backend->open(f->location, true, &f->writer, NULL), STORE_OK);
+    assert_last_marked(f, 7);
+}
+
 static void sequences_are_dense_and_never_reused(void **state)
 {
     struct fixture *f = *state;
@@ -798,6 +825,7 @@ int main(void)
             SUITE_TEST(digests_and_event_ids_are_unique),
             SUITE_TEST(a_set_is_stored_whole_or_not),
             SUITE_TEST(readers_do_not_see_open_transactions),
+            SUITE_TEST(the_last_marked_transaction_is_the_last_that_was_committed),
             SUITE_TEST(sequences_are_dense_and_never_reused),
             SUITE_TEST(event_pages_filter),
             SUITE_TEST(purges_keep_what_is_needed),

@@ -382,6 +382,41 @@ static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
     assert_int_equal(newest(f), 2); /* and nothing was stored twice */
 }
 
+static size_t audit_rows(struct fixture *f)
+{
+    void *conn = NULL;
+    struct audit_page *page = MEM_NEW(struct audit_page);
+    assert_int_equal(f->backend->open(f->location, false, &conn, NULL), STORE_OK);
+    assert_int_equal(f->backend->audit(conn, &(struct audit_query){.limit = 10}, page), STORE_OK);
+    size_t count = page->count;
+    audit_page_free(page);
+    f->backend->close(conn);
+    return count;
+}
+
+/* An entry has no id of its own: stored once more, it would be there twice. */
+static void and_its_audit_entry_is_there_once(void **state)
+{
+    struct fixture *f = *state;
+    struct change_set *set = tagged_set(f, 0, false);
+    struct audit_entry *entry = MEM_NEW(struct audit_entry);
+    entry->at = 1;
+    entry->action = mem_strdup("createCluster");
+    entry->body = mem_strdup("{}");
+    (void)change_append_event(set, make_event("evt_0", EVENT_CLUSTER_READY, "p1", "c1", 0));
+    change_append_audit(set, entry);
+    store_fake_failed_commits_have_effect(f->keeper, true);
+    store_fake_fail_nth(f->keeper, 4, STORE_BROKEN); /* three applies, then the commit */
+    storage_submit(f->store, set);
+    submit(f, 1, false);
+    storage_start(f->store);
+    await(f, 2);
+    assert_int_equal(f->status[0], STORE_OK);
+    assert_int_equal(f->status[1], STORE_OK);
+    assert_int_equal(newest(f), 2);
+    assert_int_equal(audit_rows(f), 1);
+}
+
 /* Nobody is told anything until the store tells; then each hears what is true. */
 static void settle_later(struct fixture *f, bool had_effect)
 {
@@ -502,6 +537,7 @@ int main(void)
         RUN_TEST_WITH(a_broken_store_refuses_some_and_keeps_the_others_in_order, fake),
         RUN_TEST_WITH(an_uncertain_commit_is_read_back, fake),
         RUN_TEST_WITH(a_failed_commit_that_had_effect_is_no_refusal, fake),
+        RUN_TEST_WITH(and_its_audit_entry_is_there_once, fake),
         RUN_TEST_WITH(what_is_not_known_is_told_when_it_is_stored, fake),
         RUN_TEST_WITH(what_is_not_known_is_told_when_it_is_not, fake),
         RUN_TEST_WITH(a_busy_store_is_tried_again_at_once, fake),

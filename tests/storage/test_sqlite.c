@@ -206,6 +206,121 @@ static void rows_that_cannot_be_read_are_put_aside(void **state)
                      3);
 }
 
+static void count(void *ctx, enum row_kind kind)
+{
+    ((int *)ctx)[kind]++;
+}
+
+#define COUNT(member, type, row_kind, type_free)   \
+    static void count_##member(void *ctx, type *x) \
+    {                                              \
+        count(ctx, row_kind);                      \
+        type_free(x);                              \
+    }
+COUNT(cluster, struct cluster, ROW_CLUSTER, cluster_free)
+COUNT(operation, struct operation, ROW_OPERATION, operation_free)
+COUNT(subscription, struct subscription, ROW_SUBSCRIPTION, subscription_free)
+COUNT(token, struct api_token, ROW_TOKEN, api_token_free)
+COUNT(account, struct account_state, ROW_ACCOUNT, account_state_free)
+COUNT(project, struct project_state, ROW_PROJECT, project_state_free)
+COUNT(delivery, struct delivery, ROW_DELIVERY, free)
+#undef COUNT
+
+static void count_quarantined(void *ctx, int64_t rows)
+{
+    ((int *)ctx)[ROW_KIND_MAX_] = (int)rows;
+}
+
+/* How many of each kind are handed over; in the last place: how many were put aside, ever. */
+static void load_and_count(struct fixture *f, int counts[static ROW_KIND_MAX_ + 1])
+{
+    const struct store_visitor visitor = {.cluster = count_cluster,
+                                          .operation = count_operation,
+                                          .subscription = count_subscription,
+                                          .token = count_token,
+                                          .account = count_account,
+                                          .project = count_project,
+                                          .delivery = count_delivery,
+                                          .quarantined = count_quarantined,
+                                          .ctx = counts};
+    void *conn = open_writer(f);
+    memset(counts, 0, (ROW_KIND_MAX_ + 1) * sizeof(*counts));
+    assert_int_equal(backend->load(conn, &visitor, NULL), STORE_OK);
+    backend->close(conn);
+}
+
+static int64_t put_aside(struct fixture *f, enum row_kind kind)
+{
+    char *sql CLEANUP_FREE =
+        mem_printf("SELECT count(*) FROM quarantine WHERE kind = '%s' AND id = 'bad'", row_kind_name(kind));
+    return query_int(f->location, sql);
+}
+
+/* One of each kind that is read. */
+static void store_one_of_each(struct fixture *f)
+{
+    void *conn = open_writer(f);
+    struct change_set *set = change_set_new();
+    change_put_cluster(set, make_cluster("cl_1", "p1", "c1", 1));
+    change_put_operation(set, make_operation("op_1", 0));
+    change_put_subscription(set, make_subscription("wh_1", "one"));
+    change_put_token(set, make_token("tok_1", 1));
+    change_put_account(set, make_account("good", 1));
+    change_put_project(set, make_project("good", 1));
+    (void)change_append_event(set, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1));
+    change_put_delivery(set, make_delivery("dlv_1", "evt_1", "wh_1", DELIVERY_PENDING, 1));
+    assert_int_equal(store_run(backend, conn, set), STORE_OK);
+    backend->close(conn);
+}
+
+static void an_unreadable_row_of_each_kind_is_no_reason_not_to_start(void **state)
+{
+    struct fixture *f = *state;
+    int counts[ROW_KIND_MAX_ + 1];
+    store_one_of_each(f);
+    execute(f->location, "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
+                         " ('bad', 'p1', 'bad', 1, 0, '{}');"
+                         "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES"
+                         " ('bad', 'cl_1', 'p1', 'running', 0, '{\"id\":\"bad\",\"type\":\"create\"}');"
+                         "INSERT INTO subscriptions (id, doc) VALUES ('bad', '{\"id\":\"bad\"}');"
+                         "INSERT INTO tokens (id, digest, doc) VALUES ('bad', zeroblob(32), '{}');"
+                         "INSERT INTO accounts (name, doc) VALUES ('bad', '{');"
+                         "INSERT INTO projects (name, doc) VALUES ('bad', '{\"catalog\":7}')");
+    for (int start = 0; start < 2; start++) {
+        load_and_count(f, counts);
+        for (int kind = 0; kind < ROW_KIND_MAX_; kind++) {
+            assert_int_equal(counts[kind], 1);
+            /* Of a delivery nothing is read that its table does not check. */
+            assert_int_equal(put_aside(f, (enum row_kind)kind), kind == ROW_DELIVERY ? 0 : 1);
+        }
+        assert_int_equal(counts[ROW_KIND_MAX_], ROW_KIND_MAX_ - 1);
+    }
+}
+
+static void a_delivery_can_be_put_aside_too(void **state)
+{
+    struct fixture *f = *state;
+    int counts[ROW_KIND_MAX_ + 1];
+    store_one_of_each(f);
+    execute(f->location, "UPDATE deliveries SET id = 'bad'");
+    struct sqlite_conn *conn = open_writer(f);
+    struct quarantine bad = {0};
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_prepare_v2(conn->db, "SELECT id FROM deliveries", -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    quarantine_note(&bad, ROW_DELIVERY, sqlite3_column_value(stmt, 0), "unknown status");
+    (void)sqlite3_finalize(stmt);
+    assert_int_equal(backend->begin(conn), STORE_OK);
+    assert_int_equal(quarantine_move(conn, &bad), STORE_OK);
+    assert_int_equal(backend->commit(conn, NULL), STORE_OK);
+    quarantine_done(&bad);
+    backend->close(conn);
+    assert_int_equal(put_aside(f, ROW_DELIVERY), 1);
+    load_and_count(f, counts);
+    assert_int_equal(counts[ROW_DELIVERY], 0);
+    assert_int_equal(counts[ROW_KIND_MAX_], 1);
+}
+
 static void a_newer_version_is_refused_unchanged(void **state)
 {
     struct fixture *f = *state;
@@ -538,6 +653,8 @@ int main(void)
         SQLITE_TEST(an_empty_file_is_migrated),
         SQLITE_TEST(an_old_version_is_copied_and_migrated),
         SQLITE_TEST(rows_that_cannot_be_read_are_put_aside),
+        SQLITE_TEST(an_unreadable_row_of_each_kind_is_no_reason_not_to_start),
+        SQLITE_TEST(a_delivery_can_be_put_aside_too),
         SQLITE_TEST(a_newer_version_is_refused_unchanged),
         SQLITE_TEST(a_foreign_database_is_refused_unchanged),
         SQLITE_TEST(a_file_that_is_no_database_is_refused_unchanged),

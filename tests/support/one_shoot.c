@@ -14,11 +14,12 @@ static struct canned_answer answer_shoot(struct one_shoot *cleura, bool list)
     (void)snprintf(
         shoot, sizeof(shoot),
         "{\"name\":\"dev\",\"uid\":\"%s\",\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{"
-        "\"workers\":[]},\"last_operation\":{\"type\":\"%s\",\"state\":\"%s\",\"progress\":100,"
+        "\"workers\":[%s]},\"last_operation\":{\"type\":\"%s\",\"state\":\"%s\",\"progress\":100,"
         "\"description\":\"\",\"last_update_time\":\"2026-03-01T12:00:00Z\"},\"status\":{"
-        "\"is_hibernated\":false,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
-        cleura->uid ? cleura->uid : "", cleura->type ? cleura->type : "Reconcile",
-        cleura->state ? cleura->state : "Succeeded");
+        "\"is_hibernated\":%s,\"conditions\":[],\"constraints\":[],\"last_errors\":[]}}",
+        cleura->uid ? cleura->uid : "", cleura->workers ? cleura->workers : "",
+        cleura->type ? cleura->type : "Reconcile", cleura->state ? cleura->state : "Succeeded",
+        cleura->hibernated ? "true" : "false");
     if (list) {
         (void)snprintf(text, sizeof(text), "[%s]", cleura->uid ? shoot : "");
     } else if (cleura->uid) {
@@ -64,9 +65,16 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
             cleura->type = "Delete";
             cleura->state = "Processing";
         }
+    } else if (one && strstr(request->url, "/rotation-stage")) {
+        static char stage[64];
+        (void)snprintf(stage, sizeof(stage), "{\"stage\":\"%s\"}", cleura->stage ? cleura->stage : "");
+        answer.body = stage;
     } else if (one) {
         cleura->reads++;
         answer = answer_shoot(cleura, false);
+    } else if (strstr(request->url, "/shoots/") && cleura->next_list) {
+        answer = *cleura->next_list;
+        cleura->next_list = NULL;
     } else if (strstr(request->url, "/shoots/")) {
         answer = answer_shoot(cleura, true);
     } else if (strstr(request->url, "/cloud-profiles")) {

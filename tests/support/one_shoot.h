@@ -23,6 +23,10 @@ struct one_shoot {
         *refusals; /* statuses that the next writes are answered with, without effect; ends with 0; or NULL */
     bool writes_tell_no_uid;
     bool ineffective; /* writes are answered with 202 and do nothing */
+    bool hibernated;
+    const char *workers;                   /* JSON of its node pools, separated by commas; or NULL */
+    const char *stage;                     /* of the rotation of its authority; NULL: nobody asks */
+    const struct canned_answer *next_list; /* what the next list is answered with; or NULL */
 };
 
 /* With a managed cluster "dev", adopted as it is, and nothing written. `cleura` is borrowed. */

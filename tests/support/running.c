@@ -13,6 +13,11 @@ enum { COMMAND_DEADLINE_S = 600 };
 
 #define LOCATION "running-test"
 
+/* ---- what became of a command: its ctx ---- */
+
+static char posted, answered, dropped;
+static unsigned posted_count; /* and not given back yet */
+
 /* ---- a store that can be cut off ---- */
 
 static atomic_bool cut_off;
@@ -22,12 +27,52 @@ static enum store_status begin_unless_cut(void *conn)
     return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn);
 }
 
+/* ---- a store with rows that cannot be read ---- */
+
+static bool clusters_unreadable, operations_unreadable;
+static struct change_set *put_aside;
+
+static void drop_cluster(void *ctx, struct cluster *c)
+{
+    (void)ctx;
+    change_delete_cluster(put_aside, c->id);
+    cluster_free(c);
+}
+
+static void drop_operation(void *ctx, struct operation *op)
+{
+    (void)ctx;
+    operation_free(op);
+}
+
+static enum store_status load_what_can_be_read(void *conn, const struct store_visitor *visitor,
+                                               char **ret_error)
+{
+    struct store_visitor v = *visitor;
+    if (clusters_unreadable)
+        v.cluster = drop_cluster;
+    if (operations_unreadable)
+        v.operation = drop_operation;
+    put_aside = change_set_new();
+    enum store_status status = store_fake.load(conn, &v, ret_error);
+    if (status == STORE_OK && put_aside->count) {
+        status = store_fake.begin(conn);
+        for (size_t i = 0; status == STORE_OK && i < put_aside->count; i++)
+            status = store_fake.apply(conn, &put_aside->changes[i], ret_error);
+        assert(status == STORE_OK);
+        status = store_fake.commit(conn, ret_error);
+    }
+    change_set_free(put_aside);
+    return status;
+}
+
 /* Like SQLite's file: who opens it is the only owner. */
 static struct store_backend backend(void)
 {
     struct store_backend b = store_fake;
     b.shared_by_replicas = false;
     b.begin = begin_unless_cut;
+    b.load = load_what_can_be_read;
     return b;
 }
 
@@ -38,7 +83,7 @@ static bool storage_is_busy(void *ctx)
     const struct running *d = ctx;
     struct storage_metrics metrics;
     storage_metrics(d->storage, &metrics);
-    return metrics.queue_depth > 0 && !atomic_load(&cut_off);
+    return (metrics.queue_depth > 0 && !atomic_load(&cut_off)) || metrics.queries > 0;
 }
 
 /* ---- life ---- */
@@ -114,6 +159,9 @@ void running_done(struct running *d)
 void running_start(struct running *d)
 {
     char *token CLEANUP_SECRET = NULL;
+    clusters_unreadable = d->clusters_unreadable;
+    operations_unreadable = d->operations_unreadable;
+    posted_count = 0; /* a test that failed left some */
     enum store_status status = storage_open(&the_backend, LOCATION, "test", &d->world.env, &d->storage, NULL);
     assert(status == STORE_OK);
     d->view = view_new();
@@ -174,16 +222,22 @@ bool running_kill(struct running *d, bool lose_last_turn)
     loop_free(d->loop);
     view_free(d->view);
     feed_free(d->feed);
+    assert(posted_count == 0);
     return in_flight;
 }
 
 /* ---- commands ---- */
 
-/* What is dropped at a kill was told to nobody. */
+/*
+ * Each command is given back exactly once, also when the process ends. What is dropped at a kill was told to
+ * nobody.
+ */
 static void on_reply(struct command *cmd)
 {
-    if (!cmd->reply.problem || cmd->reply.problem->code != PROBLEM_SHUTTING_DOWN)
-        cmd->ctx = cmd;
+    bool is_dropped = cmd->reply.problem && cmd->reply.problem->code == PROBLEM_SHUTTING_DOWN;
+    assert(cmd->ctx == &posted && posted_count > 0);
+    posted_count--;
+    cmd->ctx = is_dropped ? &dropped : &answered;
 }
 
 struct command *running_command(struct running *d, enum command_type type, const char *project,
@@ -205,10 +259,15 @@ struct command *running_command(struct running *d, enum command_type type, const
 
 void running_post(struct running *d, struct command *cmd)
 {
+    if (cmd->give_back == on_reply) {
+        assert(!cmd->ctx);
+        cmd->ctx = &posted;
+        posted_count++;
+    }
     reconcile_command(d->reconcile, cmd);
 }
 
 bool running_answered(const struct command *cmd)
 {
-    return cmd->ctx == cmd;
+    return cmd->ctx == &answered;
 }

@@ -27,6 +27,8 @@ struct running {
     struct view *view;
     struct feed *feed;
     struct reconcile *reconcile;
+    /* Rows that the next starts cannot read; the store puts them aside. */
+    bool clusters_unreadable, operations_unreadable;
     /* Cleura's answers. */
     struct canned_answer (*respond)(void *ctx, const struct seen_request *request);
     void *ctx;
@@ -41,9 +43,9 @@ void running_done(struct running *d);
 
 void running_start(struct running *d);
 /*
- * Ends it without a stop: calls are dropped, commands are not answered, and what is on its way to the store
- * gets there or, with lose_last_turn, one more turn runs and all that it submitted is lost. Returns whether
- * a call to Cleura was under way.
+ * Ends it without a stop: calls are dropped, commands are given back as dropped, each exactly once, and what
+ * is on its way to the store gets there or, with lose_last_turn, one more turn runs and all that it submitted
+ * is lost. Returns whether a call to Cleura was under way.
  */
 bool running_kill(struct running *d, bool lose_last_turn);
 
@@ -55,7 +57,7 @@ void running_turn(struct running *d);
 struct command *running_command(struct running *d, enum command_type type, const char *project,
                                 const char *name, json_t *body);
 void running_post(struct running *d, struct command *cmd);
-/* Whether it was answered; its ctx is used for that. */
+/* Whether it was answered, and not dropped at a kill; its ctx is used for that. */
 bool running_answered(const struct command *cmd);
 
 #endif

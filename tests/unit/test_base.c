@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/cidr.h"
 #include "base/epoch.h"
 #include "base/heap.h"
 #include "base/ids.h"
@@ -476,10 +477,31 @@ static void a_nul_is_no_json_D8(void **state)
     }
 }
 
+static uint64_t network_of(const char *address)
+{
+    struct ip ip;
+    assert_true(ip_parse(address, &ip));
+    return ip_network(&ip);
+}
+
+/* Limits for each client count by it: who has a /64 has all of its addresses. */
+static void clients_of_one_network_are_one(void **state)
+{
+    (void)state;
+    assert_true(network_of("2001:db8:1:2::1") == network_of("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+    assert_true(network_of("2001:db8:1:2::1") != network_of("2001:db8:1:3::1"));
+    assert_true(network_of("2001:db8:1:2::1") != network_of("2001:db8:2:2::1"));
+    assert_true(network_of("192.0.2.1") == network_of("192.0.2.1"));
+    assert_true(network_of("192.0.2.1") == network_of("::ffff:192.0.2.1"));
+    assert_true(network_of("192.0.2.1") != network_of("192.0.2.2"));
+    assert_true(network_of("192.0.2.1") != network_of("193.0.2.1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_refuses_past_its_maximum),
+        cmocka_unit_test(clients_of_one_network_are_one),
         cmocka_unit_test(heap_orders_moves_and_removes),
         cmocka_unit_test(dates_round_trip),
         cmocka_unit_test(http_dates_in_all_three_forms_HT),

@@ -33,6 +33,40 @@ static void expect_seen(struct running *d, const char *uid, bool managed)
     assert_int_equal(is_managed, managed);
 }
 
+static char *seen_phase(struct running *d)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    const struct cluster *c = blob ? blob->subject : NULL;
+    char *text = mem_printf("%s%s%s", c ? phase_name(c->phase) : "none", c && c->spec ? " managed" : "",
+                            c && c->absent_since ? " absent" : "");
+    view_leave(d->view);
+    return text;
+}
+
+static void expect_phase(struct running *d, const char *text)
+{
+    char *there CLEANUP_FREE = seen_phase(d);
+    assert_string_equal(there, text);
+}
+
+static void look_soon(struct running *d)
+{
+    struct command *fresh = one_shoot_post(d, COMMAND_FRESH);
+    running_run(d, MINUTE);
+    command_free(fresh);
+}
+
+static char *seen_id(struct running *d)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    const struct cluster *c = blob ? blob->subject : NULL;
+    char *id = mem_strdup(c ? c->id : "");
+    view_leave(d->view);
+    return id;
+}
+
 /* ---- destroying ---- */
 
 static void a_delete_looks_first_and_is_sent(void **state)
@@ -49,6 +83,27 @@ static void a_delete_looks_first_and_is_sent(void **state)
     cleura.uid = NULL;
     running_run(d, MINUTE);
     expect_seen(d, "", false);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+/* The same number in another spelling. */
+static void the_uid_in_upper_case_is_the_same_shoot(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = "abcdef11-8888-4777-8666-5555deadbeef"};
+    struct running *d = one_shoot_start(&cleura);
+    char *before CLEANUP_FREE = seen_id(d);
+    cleura.uid = "ABCDEF11-8888-4777-8666-5555DEADBEEF";
+    look_soon(d);
+    running_run(d, 5 * MINUTE);
+    expect_phase(d, "ready managed");
+    char *after CLEANUP_FREE = seen_id(d);
+    assert_string_equal(before, after);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, 5 * US_PER_S);
+    assert_int_equal(cleura.writes, 1);
+    assert_memory_equal(cleura.last_write, "DELETE ", 7);
     command_free(cmd);
     one_shoot_end(d);
 }
@@ -106,10 +161,25 @@ static void a_delete_waits_until_cleura_tells_the_uid(void **state)
 
 /* ---- another place ---- */
 
-static void move_project(struct running *d, const char *project_id)
+/* Each part of what the configuration says of where a project is. */
+struct place {
+    const char *account, *url, *region, *project_id;
+};
+static const struct place here = {"main", "http://127.0.0.1:1", "Sto2", "id00"};
+static const struct place elsewhere = {"main", "http://127.0.0.1:1", "Sto2", "id77"};
+
+static void configure(char **member, const char *value)
 {
-    free(d->config.projects[0].project_id);
-    d->config.projects[0].project_id = mem_strdup(project_id);
+    free(*member);
+    *member = mem_strdup(value);
+}
+
+static void move_project(struct running *d, const struct place *place)
+{
+    configure(&d->config.accounts[0].name, place->account);
+    configure(&d->config.accounts[0].url, place->url);
+    configure(&d->config.projects[0].region, place->region);
+    configure(&d->config.projects[0].project_id, place->project_id);
 }
 
 static int confirm(struct running *d, const char *clusters)
@@ -125,7 +195,7 @@ static int confirm(struct running *d, const char *clusters)
 }
 
 /* A delete is open; the new place has a cluster of the same name. */
-static struct running *start_elsewhere(struct one_shoot *cleura)
+static struct running *start_at(struct one_shoot *cleura, const struct place *place)
 {
     struct running *d = one_shoot_start(cleura);
     cleura->away = true;
@@ -134,36 +204,54 @@ static struct running *start_elsewhere(struct one_shoot *cleura)
     (void)running_kill(d, false);
     command_free(cmd);
     *cleura = (struct one_shoot){.uid = UID_STRANGER};
-    move_project(d, "id77");
+    move_project(d, place);
     running_start(d);
     running_run(d, 20 * MINUTE);
     return d;
 }
 
-static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
+static void expect_set_aside(const struct place *place)
 {
-    (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
-    struct running *d = start_elsewhere(&cleura);
+    struct running *d = start_at(&cleura, place);
     assert_int_equal(cleura.calls, 0);
     struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    assert_true(running_answered(cmd));
+    assert_non_null(cmd->reply.problem);
     assert_int_equal(cmd->reply.problem->code, PROBLEM_PROJECT_SET_ASIDE);
     command_free(cmd);
+    assert_int_equal(cleura.calls, 0);
     /* The old configuration is back: the delete goes on. */
     (void)running_kill(d, false);
     cleura.uid = UID_OURS;
-    move_project(d, "id00");
+    move_project(d, &here);
     running_start(d);
     running_run(d, MINUTE);
     assert_int_equal(cleura.writes, 1);
     one_shoot_end(d);
 }
 
+static void a_moved_project_is_set_aside_with_its_open_operations(void **state)
+{
+    (void)state;
+    expect_set_aside(&elsewhere);
+}
+
+static void another_region_account_or_url_is_another_place(void **state)
+{
+    static const struct place places[] = {{"main", "http://127.0.0.1:1", "Kna1", "id00"},
+                                          {"spare", "http://127.0.0.1:1", "Sto2", "id00"},
+                                          {"main", "http://127.0.0.2:1", "Sto2", "id00"}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        expect_set_aside(&places[i]);
+}
+
 static void an_admin_says_that_they_are_not_there(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
-    struct running *d = start_elsewhere(&cleura);
+    struct running *d = start_at(&cleura, &elsewhere);
     assert_int_equal(confirm(d, "perhaps"), 422);
     assert_int_equal(confirm(d, "forget"), 200);
     assert_int_equal(cleura.writes, 0);
@@ -177,7 +265,7 @@ static void an_admin_says_that_they_are(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
-    struct running *d = start_elsewhere(&cleura);
+    struct running *d = start_at(&cleura, &elsewhere);
     assert_int_equal(confirm(d, "keep"), 200);
     running_run(d, 10 * MINUTE);
     assert_int_equal(cleura.writes, 0);
@@ -186,40 +274,6 @@ static void an_admin_says_that_they_are(void **state)
 }
 
 /* ---- absence ---- */
-
-static char *seen_phase(struct running *d)
-{
-    const struct view_snapshot *s = view_enter(d->view);
-    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    const struct cluster *c = blob ? blob->subject : NULL;
-    char *text = mem_printf("%s%s%s", c ? phase_name(c->phase) : "none", c && c->spec ? " managed" : "",
-                            c && c->absent_since ? " absent" : "");
-    view_leave(d->view);
-    return text;
-}
-
-static void expect_phase(struct running *d, const char *text)
-{
-    char *there CLEANUP_FREE = seen_phase(d);
-    assert_string_equal(there, text);
-}
-
-static void look_soon(struct running *d)
-{
-    struct command *fresh = one_shoot_post(d, COMMAND_FRESH);
-    running_run(d, MINUTE);
-    command_free(fresh);
-}
-
-static char *seen_id(struct running *d)
-{
-    const struct view_snapshot *s = view_enter(d->view);
-    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
-    const struct cluster *c = blob ? blob->subject : NULL;
-    char *id = mem_strdup(c ? c->id : "");
-    view_leave(d->view);
-    return id;
-}
 
 static void a_moment_of_blindness_changes_nothing(void **state)
 {
@@ -362,20 +416,133 @@ static void a_delete_in_a_moment_of_blindness_is_sent_later(void **state)
 
 /* ---- changing ---- */
 
-static void actions_never_reach_it_either(void **state)
+struct asked {
+    enum command_type type;
+    enum operation_type action; /* COMMAND_CLUSTER_ACTION */
+    const char *spec;           /* JSON; NULL: an action */
+    struct one_shoot shoot;     /* how it is for that */
+};
+
+#define WORKER                                                                                              \
+    "{\"name\":\"p1\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":"   \
+    "\"1877.9.0\"}},\"minimum\":1,\"maximum\":2,\"max_surge\":1,\"volume\":{\"size\":\"50Gi\"},\"zones\":[" \
+    "\"nova\"]}"
+#define POOLS(maximum)                                                                                       \
+    "{\"node_pools\":[{\"name\":\"p1\",\"machine_type\":\"b.2c4gb\",\"minimum\":1,\"maximum\":" maximum "}]" \
+    "}"
+#define TWO_POOLS                                                                                  \
+    "{\"node_pools\":[{\"name\":\"p1\",\"machine_type\":\"b.2c4gb\",\"minimum\":1,\"maximum\":2}," \
+    "{\"name\":\"p2\",\"machine_type\":\"b.2c4gb\",\"minimum\":1,\"maximum\":2}]}"
+#define ONE_OF_TWO WORKER ",{\"name\":\"p2\",\"machine\":{\"type\":\"b.2c4gb\"},\"minimum\":1,\"maximum\":1}"
+#define ACTION(which, ...)                   \
+    {                                        \
+        COMMAND_CLUSTER_ACTION, which, NULL, \
+        {                                    \
+            __VA_ARGS__                      \
+        }                                    \
+    }
+
+/* Every call that changes a shoot. */
+static const struct asked changes[] = {
+    ACTION(OPERATION_HIBERNATE, .uid = UID_OURS),
+    ACTION(OPERATION_WAKE, .uid = UID_OURS, .hibernated = true),
+    ACTION(OPERATION_RECONCILE, .uid = UID_OURS),
+    ACTION(OPERATION_RETRY, .uid = UID_OURS, .state = "Failed"),
+    ACTION(OPERATION_MAINTAIN, .uid = UID_OURS),
+    ACTION(OPERATION_ENABLE_HA, .uid = UID_OURS),
+    ACTION(OPERATION_ROTATE_CA_PREPARE, .uid = UID_OURS, .stage = "NotInitiated"),
+    ACTION(OPERATION_ROTATE_CA_COMPLETE, .uid = UID_OURS, .stage = "Prepared"),
+    {COMMAND_CLUSTER_PUT, 0, "{\"kubernetes_version\":\"1.34.3\"}", {.uid = UID_OURS}},
+    {COMMAND_CLUSTER_PUT, 0, POOLS("3"), {.uid = UID_OURS, .workers = WORKER}},
+    {COMMAND_CLUSTER_PATCH, 0, POOLS("4"), {.uid = UID_OURS, .workers = WORKER}},
+    {COMMAND_CLUSTER_PATCH, 0, TWO_POOLS, {.uid = UID_OURS, .workers = WORKER}},
+    {COMMAND_CLUSTER_PUT, 0, POOLS("2"), {.uid = UID_OURS, .workers = ONE_OF_TWO}},
+};
+
+/* Asks for it when the shoot has this uid by now: whether anything is sent. */
+static void expect_sent(const struct asked *asked, const char *uid, bool sent)
 {
-    (void)state;
-    struct one_shoot cleura = {.uid = UID_OURS};
+    struct one_shoot cleura = {.uid = UID_OURS, .workers = asked->shoot.workers};
     struct running *d = one_shoot_start(&cleura);
-    cleura.uid = UID_STRANGER;
-    struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
-    cmd->write.action = OPERATION_HIBERNATE;
+    cleura.hibernated = asked->shoot.hibernated;
+    cleura.state = asked->shoot.state;
+    cleura.stage = asked->shoot.stage;
+    look_soon(d);
+    expect_seen(d, UID_OURS, true);
+    cleura.uid = uid;
+    json_t *body = asked->spec ? json_pack("{s:o}", "spec", json_loads(asked->spec, 0, NULL)) : NULL;
+    struct command *cmd = running_command(d, asked->type, "p00", "dev", body);
+    cmd->write.action = asked->action;
     running_post(d, cmd);
-    running_run(d, 10 * MINUTE);
-    assert_int_equal(cleura.writes, 0);
-    expect_seen(d, UID_STRANGER, false);
+    running_run(d, 5 * US_PER_S);
+    assert_true(running_answered(cmd));
+    if (cmd->reply.problem)
+        print_error("%s\n", cmd->reply.problem->detail);
+    assert_int_equal(cmd->reply.status, 202);
+    assert_int_equal(cleura.writes > 0, sent);
+    if (!sent) {
+        running_run(d, 10 * MINUTE);
+        assert_int_equal(cleura.writes, 0);
+        expect_seen(d, uid, false);
+    }
     command_free(cmd);
     one_shoot_end(d);
+}
+
+static void changes_and_actions_never_reach_it_either(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+        expect_sent(&changes[i], UID_OURS, true);
+        expect_sent(&changes[i], UID_STRANGER, false);
+    }
+}
+
+/* ---- the window ---- */
+
+/*
+ * A delete whose look was answered waits in its lane: in the same moment Cleura says of another call that it
+ * is asked too much, for longer than a look is worth. Meanwhile `uid` is what has the name.
+ */
+static void delete_in_a_slow_lane(const char *uid, unsigned writes)
+{
+    const struct canned_answer asked_too_much = {HTTP_ANSWERED, 429, "{}", "60", 150 * US_PER_MS};
+    struct one_shoot cleura = {.uid = UID_OURS};
+    struct running *d = one_shoot_start(&cleura);
+    d->config.accounts[0].max_in_flight = 2;
+    cleura.next_list = &asked_too_much;
+    unsigned reads = cleura.reads;
+    struct command *fresh = running_command(d, COMMAND_FRESH, "p00", NULL, NULL);
+    running_post(d, fresh);
+    running_run(d, US_PER_MS);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, US_PER_S);
+    assert_null(cleura.next_list);
+    assert_int_equal(cleura.reads, reads + 1); /* the look */
+    assert_int_equal(cleura.writes, 0);
+    running_run(d, 28 * US_PER_S);
+    cleura.uid = uid;
+    running_run(d, 28 * US_PER_S);
+    assert_int_equal(cleura.reads, reads + 1);
+    assert_int_equal(cleura.writes, 0);
+    running_run(d, 10 * MINUTE);
+    assert_true(cleura.reads > reads + 1);
+    assert_int_equal(cleura.writes, writes);
+    command_free(fresh);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void a_write_that_waited_in_its_lane_looks_again(void **state)
+{
+    (void)state;
+    delete_in_a_slow_lane(UID_OURS, 1);
+}
+
+static void and_is_not_sent_to_what_replaced_the_shoot_meanwhile(void **state)
+{
+    (void)state;
+    delete_in_a_slow_lane(UID_STRANGER, 0);
 }
 
 int main(void)
@@ -385,7 +552,11 @@ int main(void)
         cmocka_unit_test(a_delete_never_reaches_what_replaced_the_shoot),
         cmocka_unit_test(nor_after_an_outage_and_a_kill),
         cmocka_unit_test(a_delete_waits_until_cleura_tells_the_uid),
-        cmocka_unit_test(actions_never_reach_it_either),
+        cmocka_unit_test(the_uid_in_upper_case_is_the_same_shoot),
+        cmocka_unit_test(changes_and_actions_never_reach_it_either),
+        cmocka_unit_test(a_write_that_waited_in_its_lane_looks_again),
+        cmocka_unit_test(and_is_not_sent_to_what_replaced_the_shoot_meanwhile),
+        cmocka_unit_test(another_region_account_or_url_is_another_place),
         cmocka_unit_test(a_moved_project_is_set_aside_with_its_open_operations),
         cmocka_unit_test(an_admin_says_that_they_are_not_there),
         cmocka_unit_test(an_admin_says_that_they_are),

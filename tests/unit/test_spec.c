@@ -1007,10 +1007,69 @@ static void surge_below_the_number_of_zones_is_warned_of(void **state)
     }
 }
 
+/* "code code" of the warnings, and whether the only one says this. */
+static void expect_quota(const char *use_text, const char *limits_text, const char *codes, const char *words)
+{
+    json_t *use CLEANUP_JSON = parse(use_text),
+                *limits CLEANUP_JSON = limits_text ? parse(limits_text) : NULL;
+    json_t *warnings CLEANUP_JSON = json_array();
+    char *got CLEANUP_FREE = mem_strdup("");
+    size_t i;
+    json_t *warning;
+    spec_warn_of_quota(warnings, use, limits);
+    json_array_foreach (warnings, i, warning) {
+        char *longer = mem_printf("%s%s%s", got, i ? " " : "", json_str(warning, "code"));
+        free(got);
+        got = longer;
+        assert_string_equal(json_str(warning, "pointer"), "#/spec/node_pools");
+    }
+    if (strcmp(got, codes) != 0)
+        fail_msg("'%s' for %s of %s, not '%s'", got, use_text, limits_text ? limits_text : "no limits",
+                 codes);
+    const char *detail = json_str_or(json_array_get(warnings, 0), "detail", "");
+    if (words && !strstr(detail, words))
+        fail_msg("no '%s' in: %s", words, detail);
+}
+
+static void what_exceeds_the_quota_is_warned_of(void **state)
+{
+    (void)state;
+#define USE    "{'nodes':10,'cores':20,'memory_gib':40,'volume_gib':500}"
+#define UNTOLD "{'nodes':10,'cores':null,'memory_gib':null,'volume_gib':500}"
+    static const struct {
+        const char *use, *limits, *codes, *words;
+    } rows[] = {
+        {USE, "{'instances':10,'cores':20,'ram_mib':40960,'volume_gib':500}", "", NULL},
+        {USE, "{'instances':9,'cores':20,'ram_mib':40960,'volume_gib':500}", "quota_exceeded",
+         "there are 10 machines, the quota allows 9;"},
+        {USE, "{'instances':10,'cores':19,'ram_mib':40960,'volume_gib':500}", "quota_exceeded",
+         "there are 20 cores, the quota allows 19;"},
+        {USE, "{'instances':10,'cores':20,'ram_mib':40959,'volume_gib':500}", "quota_exceeded",
+         "there are 40960 MiB of memory, the quota allows 40959;"},
+        {USE, "{'instances':10,'cores':20,'ram_mib':40960,'volume_gib':499}", "quota_exceeded",
+         "there are 500 GiB of volumes, the quota allows 499;"},
+        {USE, "{'instances':0,'cores':0,'ram_mib':0,'volume_gib':0}",
+         "quota_exceeded quota_exceeded quota_exceeded quota_exceeded", NULL},
+        {USE, "{'instances':-1,'cores':-1,'ram_mib':-1,'volume_gib':-1}", "", NULL},
+        {USE, "{}", "", NULL},
+        {USE, NULL, "quota_unknown", "Cleura did not tell the quota"},
+        {UNTOLD, "{'instances':10,'cores':1,'ram_mib':1,'volume_gib':500}", "quota_unknown",
+         "cores and memory were not compared"},
+        {UNTOLD, "{'instances':9,'cores':1,'ram_mib':1,'volume_gib':500}", "quota_exceeded quota_unknown",
+         "there are 10 machines"},
+        {UNTOLD, NULL, "quota_unknown", "Cleura did not tell the quota"},
+    };
+#undef USE
+#undef UNTOLD
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        expect_quota(rows[i].use, rows[i].limits, rows[i].codes, rows[i].words);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(surge_below_the_number_of_zones_is_warned_of),
+        cmocka_unit_test(what_exceeds_the_quota_is_warned_of),
         cmocka_unit_test(versions_are_offered),
         cmocka_unit_test(values_of_the_catalog),
         cmocka_unit_test(valid_values_are_told),

@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "loop/worker.h"
 
@@ -114,6 +116,17 @@ static void what_waits_is_bounded_and_what_is_left_is_dropped(void **state)
 
 /* ---- the watchdog ---- */
 
+/* The last line that was logged: the sentence, then its fields. */
+static char logged[512];
+
+static void keep_line(enum log_level level, const char *message, const char *const *keys,
+                      const char *const *values, unsigned count)
+{
+    size_t n = (size_t)snprintf(logged, sizeof(logged), "%d %s", (int)level, message);
+    for (unsigned i = 0; i < count && n < sizeof(logged); i++)
+        n += (size_t)snprintf(logged + n, sizeof(logged) - n, " %s=%s", keys[i], values[i]);
+}
+
 static void burn(struct loop_timer *timer)
 {
     (void)timer;
@@ -126,8 +139,11 @@ static void a_stall_is_counted(void **state)
 {
     struct test *t = *state;
     struct loop_timer timer = {.fire = burn, .name = "burning"};
+    *logged = '\0';
+    log_set_sink(keep_line);
     loop_timer_set(t->loop, &timer, 0);
     loop_turn(t->loop, 0);
+    log_set_sink(NULL);
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, 1 << 16);
     loop_metrics(t->loop, &out);
@@ -136,6 +152,16 @@ static void a_stall_is_counted(void **state)
     const char *wall = strstr(out.data, "longest_stall_seconds{clock=\"wall\"} ");
     assert_non_null(wall);
     assert_true(strtod(strchr(wall, ' '), NULL) >= 0.030);
+    /* Who reads the log learns who held it, and whether it worked or waited. */
+    const char *held = strstr(logged, "the loop was held up for ");
+    assert_non_null(held);
+    assert_int_equal(*logged, '0' + LOG_LEVEL_WARNING);
+    assert_true(strtol(held + strlen("the loop was held up for "), NULL, 10) >= 30);
+    assert_non_null(strstr(held, " ms by timer burning"));
+    assert_non_null(strstr(held, " what=burning"));
+    const char *cpu = strstr(held, " cpu_ms=");
+    assert_non_null(cpu);
+    assert_true(cpu[strlen(" cpu_ms=")] >= '0' && cpu[strlen(" cpu_ms=")] <= '9');
     t->worker->free(t->worker);
     loop_free(t->loop);
 }
