@@ -82,7 +82,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Create an API token in Cleura's control panel and hand it over with token_file.")                    \
     X(PRECONDITION_FAILED, "precondition_failed", 412, "Precondition failed", FAULT_CALLER,                 \
       "Read the resource again and repeat with its new ETag.")                                              \
-    X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER, "Send at most 1 MiB.")         \
+    X(BODY_TOO_LARGE, "body_too_large", 413, "Body too large", FAULT_CALLER,                                \
+      "Send less: detail names the limit.")                                                                 \
     X(URI_TOO_LONG, "uri_too_long", 414, "URI too long", FAULT_CALLER,                                      \
       "Send a request target of at most 8 KiB.")                                                            \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unsupported media type", FAULT_CALLER,        \

@@ -71,15 +71,20 @@ YAML
     shootd_pid=$!
     wait_for "$shootd_pid" shootd '.* shootd is ready .*listen=\(http[^ ]*\).*' /readyz
 }
+taken() { [ -z "$url" ] && grep -q 'Address already in use' "$dir/shootd.log"; }
 start_shootd "${SHOOTD_LISTEN:-127.0.0.1:8080}"
 note=''
-if [ -z "$url" ] && grep -q 'Address already in use' "$dir/shootd.log"; then
+if taken; then
     if [ -n "${SHOOTD_LISTEN:-}" ]; then
         echo "SHOOTD_LISTEN: $SHOOTD_LISTEN is taken by another process; name another address, or none for a free port" >&2
         exit 1
     fi
     note=' (8080 is taken; SHOOTD_LISTEN=ADDRESS:PORT names another one)'
-    start_shootd 127.0.0.1:0
+    # Any free port comes last: pages of its own address may not call it there, as it is known too late.
+    for port in $(seq 8081 8099) 0; do
+        start_shootd "127.0.0.1:$port"
+        taken || break
+    done
 fi
 ready shootd
 token=$(cat "$dir/state/admin-token")

@@ -11,12 +11,29 @@ import pytest
 
 import harness
 from harness import wait_until
+from test_budgets import LOOP_STALL_S
 
 
 def away_from(make_shootd, url):
     d = make_shootd(url).start()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"], what="the reason")
     return d
+
+
+def assert_told_everywhere(d, host, reason):
+    """Where people look, the same words: the project, its account, the event of the login that failed, and the log."""
+    def told(text):
+        return text and f"Cleura ({host}) cannot be reached since 20" in text and text.endswith(reason)
+    upstream = wait_until(lambda: (u := d.http.get("/v1/projects/team-a").json()["upstream"])["login_message"] and u,
+                          what="the login to fail")
+    assert told(upstream["last_error"]), upstream
+    assert upstream["login"] == "unreachable" and told(upstream["login_message"]), upstream
+    account = d.http.get("/v1/accounts").json()["items"][0]
+    assert account["login_state"] == "unreachable" and told(account["login_message"]), account
+    event = wait_until(lambda: d.events(type="account.login_failed"), what="the event")[0]
+    assert event["data"]["account"] == "main" and told(event["data"]["message"]), event
+    line = wait_until(lambda: re.search(rf"^.*Cleura \({re.escape(host)}\) cannot be reached since 20.*$", d.log(), re.M), what="the line")
+    assert reason in line[0], line[0]
 
 
 def test_a_refused_connection_at_the_login(make_shootd):
@@ -30,6 +47,7 @@ def test_a_refused_connection_at_the_login(make_shootd):
     assert account["login_state"] == "unreachable" and f"127.0.0.1:{port}" in account["login_message"]
     event = wait_until(lambda: d.events(type="account.login_failed"), what="the event")[0]
     assert f"127.0.0.1:{port}" in event["data"]["message"] and "no connection comes about" in event["data"]["message"]
+    assert_told_everywhere(d, f"127.0.0.1:{port}", "no connection comes about")
     wait_until(lambda: "breaker open" in d.log(), timeout=40, what="the log")
     assert "no connection comes about" in d.log()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["breaker"] == "open", what="the breaker as it is")
@@ -39,6 +57,20 @@ def test_a_name_that_does_not_resolve(make_shootd):
     d = away_from(make_shootd, "https://no-such-host.invalid")
     error = d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"]
     assert error.startswith("Cleura (no-such-host.invalid) cannot be reached since ") and error.endswith("its name cannot be resolved")
+    assert_told_everywhere(d, "no-such-host.invalid", "its name cannot be resolved")
+
+
+@pytest.fixture
+def silent():
+    """A port where everybody is let in and nobody is answered."""
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as s:
+        yield s.getsockname()[1]
+
+
+def test_nobody_answers(make_shootd, silent):
+    d = make_shootd(f"http://127.0.0.1:{silent}", account_extra="    call_timeout: 1s\n").start()
+    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"], what="the reason")
+    assert_told_everywhere(d, f"127.0.0.1:{silent}", "it does not answer in time")
 
 
 class Tls:
@@ -88,9 +120,11 @@ def test_a_certificate_that_is_not_accepted(make_shootd, tls):
     d = away_from(make_shootd, tls.url)
     error = d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"]
     assert error.endswith("its certificate is not accepted"), error
+    assert_told_everywhere(d, tls.url.removeprefix("https://"), "its certificate is not accepted")
     d.stop()
     held = int(re.search(r"longest_hold_cpu_us=(\d+)", d.log())[1])
-    assert held < 20000 or harness.SANITIZED, "the certificates of all authorities are read beside the loop"
+    # Not the 20 ms of the promise: what another guest takes of a core counts, too (docs/decisions.md).
+    assert held < LOOP_STALL_S * 1e6 or harness.SANITIZED, "the certificates of all authorities are read beside the loop"
 
 
 def test_cleura_over_tls(make_shootd, tls, monkeypatch):

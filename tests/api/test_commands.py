@@ -54,12 +54,22 @@ def start(tmp_path):
         yield started
 
 
+def assert_pages_may_call(url):
+    """Pages of its own address, and those of a development server; no others."""
+    for origin, allowed in ((url, url), ("http://localhost:5173", "http://localhost:5173"), ("http://evil.example", None)):
+        answer = httpx.get(url + "/livez", headers={"Origin": origin}, timeout=30)
+        assert answer.headers.get("Access-Control-Allow-Origin") == allowed, (origin, answer.headers)
+
+
 def test_two_side_by_side(start):
-    """Each answers at the address that it prints, to its own token only."""
+    """Each answers at the address that it prints, to its own token only, and pages of that address may call it."""
     runs = [start("first"), start("second")]
     told = [{"url": run.wait().said("shootd is running"), "token": run.said("token")} for run in runs]
     assert told[0]["url"][0] != told[1]["url"][0]
     assert any("SHOOTD_LISTEN" in one["url"][1] for one in told), "who did not get the usual port says so"
+    for one in told:
+        if 8080 <= httpx.URL(one["url"][0]).port <= 8099:  # unless all of them were taken
+            assert_pages_may_call(one["url"][0])
     for one, other in (told, reversed(told)):
         for token, status in ((one["token"][0], 200), (other["token"][0], 401)):
             answer = httpx.get(one["url"][0] + "/v1/whoami", headers={"Authorization": "Bearer " + token}, timeout=30)
@@ -80,6 +90,7 @@ def test_an_address_that_was_asked_for_and_is_taken_is_a_fault(start):
 def test_an_address_that_was_asked_for_is_used(start):
     address = f"127.0.0.1:{free_port()}"
     assert start("asked", SHOOTD_LISTEN=address).wait().said("shootd is running") == ("http://" + address, "")
+    assert_pages_may_call("http://" + address)
 
 
 # ---- a machine that lacks things ---------------------------------------------------------------------------------------
@@ -124,6 +135,22 @@ def test_make_without_a_compiler_says_what_to_do():
     done = subprocess.run(["make", "CC=no-such-compiler", "all"], cwd=ROOT, capture_output=True, text=True, timeout=60,
                           env={k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"})
     assert done.returncode == 2 and "no compiler 'no-such-compiler': 'make deps'" in done.stderr, done
+
+
+def test_make_without_the_libraries_says_what_to_do(tmp_path):
+    """A compiler that finds no header. It looks when it has not built here before: in a checkout of its own."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text("#!/bin/sh\necho 'fatal error: microhttpd.h: No such file or directory' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    shutil.copy(ROOT / "Makefile", tree)
+    (tree / "base").mkdir()
+    shutil.copy(ROOT / "base/mem.c", tree / "base")
+    done = subprocess.run(["make", f"CC={compiler}", "all"], cwd=tree, capture_output=True, text=True, timeout=60,
+                          env={k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"})
+    assert done.returncode == 2 and "make: libraries are missing: 'make deps'" in done.stderr, done
+    assert "  CC" not in done.stdout, "before the first file is compiled"
 
 
 def test_deps_of_a_server_bring_no_test_tool():

@@ -144,6 +144,18 @@ def test_what_breaks_the_monitoring_views_is_told(shootd):
     assert warnings(plan(shootd, "PATCH", "dev", json={"spec": spec})) == {blocked}
 
 
+def test_a_surge_below_the_number_of_zones_is_told(sim, make_shootd):
+    sim.post("catalog", zones={"Sto2": ["nova", "nova2"]})
+    d = make_shootd(sim.url).start().wait_upstream()
+
+    def of(pool):
+        return warnings(plan(d, "POST", json={"name": "dev", "spec": {"node_pools": [{"name": "a", "maximum": 4, **pool}]}}))
+    two = {"zones": ["nova", "nova2"]}
+    assert of({**two, "max_surge": 1}) == {("surge_below_zones", "#/spec/node_pools/0/max_surge")}
+    assert of({**two, "max_surge": 2}) == set()
+    assert of({"zones": ["nova2"], "max_surge": 1}) == set()
+
+
 def test_a_schedule_that_moves_to_utc_is_told(sim, shootd):
     night = {"start": "0 18 * * 1-5", "end": "0 7 * * 1-5"}
     shoot = {"name": "dev", "spec": {"schedules": [night | {"location": "Europe/Stockholm"}]}}

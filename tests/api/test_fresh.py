@@ -103,6 +103,27 @@ def test_what_was_read_moments_ago_answers(sim, make_shootd):
     assert sim.requests() == []
 
 
+def test_what_was_read_longer_ago_is_read_again(sim, make_shootd):
+    d = quiet(sim, make_shootd)
+    d.stop()
+    d.config.write_text(d.config.read_text().replace("fresh_floor: 0s", "fresh_floor: 1s"))
+    d.start()
+    d.wait_upstream()
+    wait_until(lambda: made_none_for(sim, 2), what="no more polls")
+
+    def lists():
+        return sim.counters()["by_operation"]["list_shoots"]["requests"]
+
+    def passed_on():
+        answer = d.http.get("/v1/clusters", headers=FRESH)
+        assert answer.status_code == 200
+        return "fwd=request; stored" in answer.headers["Cache-Status"]
+    for _ in range(2):  # each time the floor passes
+        before = lists()
+        wait_until(passed_on, interval=0.2, what="a read of Cleura")
+        assert lists() > before
+
+
 def test_a_token_has_a_budget_of_fresh_reads(sim, make_shootd):
     d = quiet(sim, make_shootd, extra="limits: {fresh_reads_per_minute: 3}\n")
     sim.forget()

@@ -39,8 +39,26 @@ def test_an_empty_list_is_no_end(sim, make_shootd):
     assert [after[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")] == [
         before[k] for k in ("id", "managed", "labels", "deletion_protection", "spec")]
     assert after["status"]["absent_since"] is None
-    types = [e["type"] for e in d.events(cluster="dev")]
+    events = d.events(cluster="dev")
+    types = [e["type"] for e in events]
     assert types[-2:] == ["cluster.unreachable", "cluster.recovered"] and "cluster.deleted" not in types
+    told = re.search(r"does not show the cluster since (20\S+Z);", events[-2]["data"]["message"])
+    assert told and since.startswith(told[1].rstrip("Z")), "the event tells since when, as the cluster does"
+
+
+def test_a_state_that_nobody_knows_is_told(sim, shootd):
+    """Cleura shows the cluster, in words of a version to come: what it means is not guessed, and not kept quiet."""
+    shootd.create("dev")
+    shootd.wait_phase("dev", "ready")
+    for operation in ("list_shoots", "get_shoot"):
+        sim.fault(operation, "unknown_enum", count=0)
+    unknown = shootd.wait_phase("dev", "unknown")
+    assert unknown["status"]["absent_since"] is None
+    events = shootd.events(cluster="dev")
+    assert events[-1]["type"] == "cluster.unreachable" and events[-1]["data"]["phase"] == "unknown", events[-1]
+    sim.clear_faults()
+    shootd.wait_phase("dev", "ready")
+    assert [e["type"] for e in shootd.events(cluster="dev")][-2:] == ["cluster.unreachable", "cluster.recovered"]
 
 
 def test_what_was_gone_comes_back_whole_with_the_same_uid(sim, shootd):

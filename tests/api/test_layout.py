@@ -220,6 +220,60 @@ def test_banned_calls():
     assert not faults, "\n".join(faults)
 
 
+def log_calls(text):
+    """The arguments of each call of the log, of code without comments; strings stay."""
+    token = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|.', re.S)
+    for call in re.finditer(r"\blog_(debug|info|warning|error|write)\(", text):
+        depth, arguments = 1, [""]
+        for one in token.finditer(text, call.end()):
+            piece = one.group()
+            depth += (piece in "([{") - (piece in ")]}")
+            if not depth:
+                break
+            if piece == "," and depth == 1:
+                arguments.append("")
+            else:
+                arguments[-1] += piece
+        arguments = [a.strip() for a in arguments]
+        yield arguments[1:] if call.group(1) == "write" else arguments
+
+
+def commentless(path):
+    strings_first = re.compile(r'("(?:\\.|[^"\\\n])*")|/\*.*?\*/|//[^\n]*', re.S)
+    return strings_first.sub(lambda m: m.group(1) or " ", path.read_text())
+
+
+def log_keys(text):
+    return {key.strip('"') for arguments in log_calls(text) for key in arguments[1::2] if key.startswith('"')}
+
+
+def test_what_is_logged_has_the_same_names_everywhere():
+    """`message` and `priority` are fields of the journal, and a reason is called `reason`."""
+    keys = {str(p.relative_to(ROOT)): log_keys(commentless(p)) for p in SOURCES if p.name not in ("log.h", "log.c")}
+    assert sum(len(k) for k in keys.values()) > 100 and "reason" in set().union(*keys.values())
+    assert log_keys('log_info(a ? "b, c" : d(")", 1), "why", f("x", y), "n", LOG_INT(1))') == {"why", "n"}
+    faults = {path: k & {"message", "why", "priority"} for path, k in keys.items()}
+    assert not {path: k for path, k in faults.items() if k}
+
+
+# Where a format cuts a text to many bytes, the text is ASCII: ids, digests, versions, and names of the simulator's own.
+CUT_BY_FORMAT = {
+    "daemon/daemon.c": {"%.20s"},  # the machine's name
+    "api/resources/webhooks.c": {"%.39s"},  # the id in a cursor
+    "view/render.c": {"%.10s"},  # of an id
+    "reconcile/world/project.c": {"%.16s"},  # of a digest
+    "simulator/handlers/kubeconfig.c": {"%.60s"},
+    "simulator/handlers/actions.c": {"%.40s"},
+    "simulator/handlers/openstack.c": {"%.100s"},
+}
+
+
+def test_texts_are_not_cut_inside_a_character():
+    """utf8_cut knows where a character ends; a precision of a format counts bytes."""
+    found = {str(p.relative_to(ROOT)): set(re.findall(r"%[-+ #0]*\d*\.\d{2,}s", commentless(p))) for p in SOURCES}
+    assert {path: formats for path, formats in found.items() if formats} == CUT_BY_FORMAT
+
+
 @pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK"])
 def test_no_marks_of_unfinished_work(word):
     places = SOURCES + sorted((ROOT / "tests").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.[ch]")) + \

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import verify_delivery
+from harness import verify_delivery, wait_until
 
 
 def test_create_ready_kubeconfig_webhook_delete(sim, make_shootd, generation, receiver, tmp_path):
@@ -52,7 +52,6 @@ def test_create_ready_kubeconfig_webhook_delete(sim, make_shootd, generation, re
 
     def delivered():
         return receiver.of_type("cluster.ready")
-    from harness import wait_until
     wait_until(delivered, what="the webhook")
     assert len(delivered()) == 1
     event = delivered()[0]
@@ -199,18 +198,44 @@ def test_failed_create_tells_the_cause_and_the_action(sim, shootd):
     failed = shootd.wait_phase("dev", "failed")
     error = failed["status"]["errors"][0]
     assert error["user_error"] is True and error["retryable"] is False and "quota" in error["action"]
-    assert [e for e in shootd.events(cluster="dev") if e["type"] == "cluster.failed"]
+    told = [e["data"]["errors"] for e in shootd.events(cluster="dev") if e["type"] == "cluster.failed"]
+    assert told and told[0], "the event tells the cause, too"
+    assert told[0][0]["code"] == "ERR_INFRA_QUOTA_EXCEEDED" and told[0][0]["user_error"] is True
+    assert told[0][0]["retryable"] is False and "quota" in told[0][0]["action"]
     assert shootd.http.delete(shootd.clusters_path("dev")).status_code == 202
     shootd.wait_gone("dev")
 
 
-def test_error_state_is_retrying_and_heals(sim, shootd):
-    sim.post("lifecycle", shoot="dev", operation="create", outcome="error_heals", at_progress=40,
-             codes=["ERR_RETRYABLE_INFRA_DEPENDENCIES"], description="RetryableError", heal_after_seconds=7200)
-    op = shootd.create("dev")["operation"]
-    shootd.wait_phase("dev", "retrying")
-    assert shootd.operation(op["id"])["status"] == "running"
-    assert shootd.wait_operation(op["id"])["status"] == "succeeded"
+def retrying(sim, d, code):
+    """One run of `dev` that meets the error and heals; gives the events of the error."""
+    sim.post("lifecycle", shoot="dev", operation="create", outcome="error_heals", at_progress=40, codes=[code],
+             description="RetryableError", heal_after_seconds=72000)
+    op = d.create("dev")["operation"]
+    d.wait_phase("dev", "retrying")
+    assert d.operation(op["id"])["status"] == "running"
+    sim.post("clock", advance_seconds=72000)
+    assert d.wait_operation(op["id"])["status"] == "succeeded"
+    d.wait_phase("dev", "ready")
+    return [e for e in d.events(cluster="dev") if e["type"] == "cluster.retrying"]
+
+
+def test_error_state_is_retrying_and_heals(sim, shootd, receiver):
+    made = shootd.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["cluster.retrying"]})
+    assert made.status_code == 201, made.text
+    told = retrying(sim, shootd, "ERR_RETRYABLE_INFRA_DEPENDENCIES")
+    assert len(told) == 1, told
+    error = told[0]["data"]["errors"][0]
+    assert error["code"] == "ERR_RETRYABLE_INFRA_DEPENDENCIES" and error["retryable"] is True and error["action"]
+    delivered = wait_until(lambda: receiver.of_type("cluster.retrying"), what="the webhook")
+    assert {one["json"]["id"] for one in delivered} == {told[0]["id"]}
+    assert delivered[0]["json"]["data"]["errors"] == told[0]["data"]["errors"]
+
+
+def test_an_exceeded_quota_is_told_while_cleura_tries_again(sim, shootd):
+    told = retrying(sim, shootd, "ERR_INFRA_QUOTA_EXCEEDED")
+    assert len(told) == 1, told
+    error = told[0]["data"]["errors"][0]
+    assert error["code"] == "ERR_INFRA_QUOTA_EXCEEDED" and error["user_error"] is True and "quota" in error["action"]
 
 
 @pytest.mark.parametrize("v3", [True, False])
