@@ -135,6 +135,15 @@ static bool waits_to_be_gone(const struct entity *e)
     return entity_open_type(e) == OPERATION_DELETE && e->op->steps[e->op->step_index].status == STEP_WAITING;
 }
 
+/* Its answer is not believed: what is known of it stays, and grows stale. */
+static void keep_as_it_was(struct entity *e, int64_t jitter)
+{
+    (void)observe_after_failure(e);
+    absence_unread(e);
+    e->absence.read_alone = false;
+    schedule_next(e, jitter);
+}
+
 /*
  * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. What
  * Cleura does not have yet, or never had, is missing in it by right.
@@ -145,7 +154,9 @@ static void suspect_absent(struct project *p, int64_t jitter)
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         if (is_listed(e))
             continue;
-        if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
+        if (e->seen.refused_in == p->lists) {
+            keep_as_it_was(e, jitter);
+        } else if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
             e->absence.read_alone = true;
             e->absence.missing_in_list = true;
             heap_set(&p->due, &e->due, env_mono(p->r->env));
@@ -185,24 +196,13 @@ static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t 
         take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
 }
 
-/* Its answer is not believed: what is known of it stays, and grows stale. */
-static void keep_as_it_was(struct entity *e, int64_t jitter)
-{
-    (void)observe_after_failure(e);
-    absence_unread(e);
-    e->absence.read_alone = false;
-    schedule_next(e, jitter);
-}
-
-/* A row that is not believed shows at least that the shoot is there. */
+/* It shows at least that there is such a shoot. Another row of the list may say more. */
 static void on_refused(struct upstream_call *call, const char *name)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
     struct entity *e = find_in_project(p, name);
-    if (!e)
-        return;
-    e->seen.listed_in = p->lists;
-    keep_as_it_was(e, p->poll_jitter);
+    if (e)
+        e->seen.refused_in = p->lists;
 }
 
 /* Everything in it was taken. */

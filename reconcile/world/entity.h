@@ -45,6 +45,7 @@ struct sightings {
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* in a row: the idle interval grows with them */
     unsigned listed_in;       /* the last list of the project that held it */
+    unsigned refused_in;      /* the last one that had a row of its name that was not believed */
 };
 
 /* That Cleura does not show it. */

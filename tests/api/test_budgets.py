@@ -216,6 +216,26 @@ def test_a_name_of_63_letters_is_found_once(sim, between, make_shootd):
     assert len([e for e in d.events() if e["type"] == "cluster.discovered"]) == 1
 
 
+@pytest.mark.parametrize("behind", [True, False])
+@pytest.mark.parametrize("change", ["a name that begins with it", "the same name"])
+def test_a_row_that_is_not_believed_hides_no_other(sim, between, make_shootd, change, behind):
+    sim.post("shoots", prefix="good")
+    name = "n" * 63
+
+    def replace(method, path, answer):
+        if is_list(method, path):
+            row = {**json.loads(answer.content)[0], "name": name}
+            odd = {**row, "name": name + "x"} if change != "the same name" else {**row, "last_operation": "none"}
+            return json.dumps([row, odd] if behind else [odd, row]).encode()
+        return None
+
+    between.replace = replace
+    d = make_shootd(between.url).start()
+    wait_until(lambda: metric(d, "shootd_upstream_rows_refused_total") >= 1 and list_class(d, "ok") >= 2, what="lists")
+    seen = d.cluster(name).json()["status"]["observed_at"]
+    wait_until(lambda: d.cluster(name).json()["status"]["observed_at"] > seen, what="the good row to count")
+
+
 # ---- what callers send ------------------------------------------------------------------------------------------------
 
 TOO_LARGE_SPECS = {

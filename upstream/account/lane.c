@@ -297,7 +297,8 @@ static void on_rows(void *ctx, struct list_part *part)
     struct upstream_call *call = ctx;
     refused_rows_note(call->account, call->project_id, part);
     for (size_t i = 0; call->on_refused && i < part->refused_count; i++)
-        call->on_refused(call, part->refused[i].name);
+        if (!part->refused[i].is_cut) /* else it may be another's name */
+            call->on_refused(call, part->refused[i].name);
     if (call->on_shoots)
         call->on_shoots(call, part->shoots, part->shoot_count);
 }

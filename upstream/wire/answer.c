@@ -153,6 +153,7 @@ static void take_row(const struct generation *generation, wall_us now, const cha
     struct refused_row *row = &part->refused[part->refused_count++];
     const char *name = name_of(generation, doc);
     memcpy(row->name, name ? name : "", name ? utf8_cut(name, sizeof(row->name) - 1) : 0);
+    row->is_cut = name && strlen(name) >= sizeof(row->name);
     row->why = doc ? d.fault : json_scan_text(end);
 }
 

@@ -149,7 +149,8 @@ struct list_part {
     size_t shoot_count;
     struct refused_row {
         char name[ROW_NAME_BYTES]; /* as Cleura says it, cut; "" when there is none */
-        const char *why;           /* static text */
+        bool is_cut;
+        const char *why; /* static text */
     } refused[LIST_PART_ROWS];
     size_t refused_count;
 };
