@@ -248,7 +248,7 @@ struct storage_metrics {
     uint64_t errors;
     uint64_t commit_us_total;
     uint64_t queue_depth;
-    uint64_t queries; /* that the reader has not answered yet */
+    uint64_t queries; /* that the reader has not answered yet; for tests on a virtual clock */
     bool broken;
 };
 

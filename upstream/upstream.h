@@ -140,7 +140,8 @@ struct upstream_call {
      * May take shoots out of the array (leaving NULL), and may cancel the call.
      */
     void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
-    /* LIST, in the same turns: a row of this name that is not believed. Or NULL. */
+    /* LIST, in the same turns: a row of this name that is not believed. Must not cancel the call.
+     * Or NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
     /* Runs once, on the loop thread, never from within upstream_submit. The result is borrowed. */
     void (*on_done)(struct upstream_call *call, const struct upstream_result *result);

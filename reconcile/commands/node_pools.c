@@ -73,6 +73,7 @@ static bool edit(json_t *pools, struct command *cmd)
         return false;
     }
     cmd->write.pool_exists = exists;
+    free(TAKE_PTR(cmd->write.fault_pointer)); /* it may have waited since it was made */
     if (cmd->write.pool == POOL_REMOVE)
         (void)json_array_remove(pools, at);
     else

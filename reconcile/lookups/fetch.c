@@ -43,7 +43,7 @@ struct fetches *fetches_new(struct reconcile *r)
     struct fetches *all = MEM_NEW(struct fetches);
     all->r = r;
     all->sweep.fire = on_sweep;
-    all->sweep.name = "answers kept for moments";
+    all->sweep.name = "what was fetched";
     return all;
 }
 

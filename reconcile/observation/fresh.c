@@ -102,11 +102,13 @@ const char *fresh_take_up(struct project *p)
     return one ? only : NULL;
 }
 
-/* A call about it is under way: what was read may be from before it, and was not taken. */
+/* A call about it is under way, and what was read may be from before it; or its row was not believed. */
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
-    return e && (entity_is_committing(e) || upstream_call_is_active(&e->step.call));
+    bool refused =
+        e && !p->poll_name && e->seen.refused_in == p->lists && e->seen.listed_in != e->seen.refused_in;
+    return e && (refused || entity_is_committing(e) || upstream_call_is_active(&e->step.call));
 }
 
 void fresh_answer(struct project *p, bool ok)

@@ -2,7 +2,7 @@
  * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read,
  * and one list call serves every cluster of the project, so that all of them get their next due time
  * together. A single active cluster among many is read alone. Lists also discover. Failures double the wait
- * up to a cap.
+ * up to a cap; an answer that is not believed is none.
  *
  * Steady lists, of projects where nothing moves, keep to a grid: the projects of an account have their slots
  * evenly spread over the interval, so that they never fall due together, and neither the time that a call
@@ -135,12 +135,14 @@ static bool waits_to_be_gone(const struct entity *e)
     return entity_open_type(e) == OPERATION_DELETE && e->op->steps[e->op->step_index].status == STEP_WAITING;
 }
 
-/* Its answer is not believed: what is known of it stays, and grows stale. */
+/*
+ * Its answer is not believed: it is there, and what is known of it stays, and is stale after a while
+ * (housekeeping.c).
+ */
 static void keep_as_it_was(struct entity *e, int64_t jitter)
 {
-    (void)observe_after_failure(e);
-    absence_unread(e);
-    e->absence.read_alone = false;
+    e->absence = (struct absence){0};
+    e->step.tries.absent_reads = 0;
     schedule_next(e, jitter);
 }
 
@@ -279,9 +281,10 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     /* Shoots are moved out of the result; the lane frees what is left. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
-    struct entity *refused = p->poll_name && result->not_believed ? find_in_project(p, p->poll_name) : NULL;
-    if (refused) { /* which says nothing of the project */
-        keep_as_it_was(refused, draw_jitter(p));
+    if (p->poll_name && result->not_believed) { /* which says nothing of the project */
+        struct entity *e = find_in_project(p, p->poll_name);
+        if (e)
+            keep_as_it_was(e, draw_jitter(p));
         end_poll(p, false);
         return;
     }

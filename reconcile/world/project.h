@@ -26,7 +26,7 @@ struct project {
     struct loop_timer poll_timer;
     struct upstream_call poll_call;
     char *poll_name;     /* shoot of a single read, NULL for a list */
-    unsigned lists;      /* asked for until now; entity.listed_in names one of them */
+    unsigned lists;      /* asked for until now; struct sightings names some of them */
     int64_t poll_jitter; /* of this round, in percent */
     bool unremembered;   /* nothing of it was in the store */
     bool set_aside; /* the configuration names another place than the clusters are known from (location.c) */

@@ -195,7 +195,7 @@ def test_names_that_gardener_cannot_have_become_no_clusters(sim, between, make_s
     names = [c["name"] for c in d.http.get("/v1/clusters").json()["items"]]
     assert names == ["good-0000"]
     assert metric(d, "shootd_upstream_rows_refused_total") >= 2 * len(NO_NAMES)
-    told = re.findall(r"a shoot is left out, for Cleura.s answer is not believed", d.log())
+    told = re.findall(r"Cleura.s answer about a shoot is not believed", d.log())
     assert len(told) == len(NO_NAMES)
     assert [e["type"] for e in d.events() if e["type"] == "cluster.discovered"] == ["cluster.discovered"]
 

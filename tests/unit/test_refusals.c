@@ -92,7 +92,7 @@ static void take_and_wipe(struct command *cmd)
 {
     answers++;
     assert_int_equal(cmd->reply.problem->code, PROBLEM_CLUSTER_NOT_FOUND);
-    char **texts[] = {&cmd->project, &cmd->name, &cmd->write.if_match, &cmd->write.if_none_match};
+    char **texts[] = {&cmd->project, &cmd->name, &cmd->request_id};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         free(*texts[i]);
         *texts[i] = NULL;
@@ -110,8 +110,10 @@ static void what_was_answered_is_not_read_again_D8(void **state)
     struct running *d = one_shoot_start(&cleura);
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         struct command *cmd = running_command(d, types[i], "p00", "nobody", json_object());
-        cmd->lookup = LOOKUP_UPGRADES;
-        cmd->write.action = OPERATION_HIBERNATE;
+        if (types[i] == COMMAND_LOOKUP)
+            cmd->lookup = LOOKUP_UPGRADES;
+        else if (types[i] == COMMAND_CLUSTER_ACTION)
+            cmd->write.action = OPERATION_HIBERNATE;
         cmd->give_back = take_and_wipe;
         running_post(d, cmd);
         assert_int_equal(answers, i + 1);

@@ -116,7 +116,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
 void exchange_cancel(struct exchange *x);
 
 /* refused_rows.c: shoots that are not believed. */
-/* Told once for each name of a project. */
+/* Told once for each name of a project and each reason. */
 void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why);
 /* Counted and told. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);

@@ -67,6 +67,7 @@ static void exchange_free(struct exchange *x)
 /* False when there is more in it than there may be, or it is no gzip. */
 static bool unpack(struct exchange *x)
 {
+    static const char too_large[] = "has too many bytes";
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
         return true;
     struct buffer plain CLEANUP_BUFFER;
@@ -74,7 +75,9 @@ static bool unpack(struct exchange *x)
     enum gunzip_end end = gunzip(x->body, x->body_len, &plain);
     if (end != GUNZIP_OK) {
         x->end.read = end == GUNZIP_TOO_LARGE ? READ_TOO_MUCH : READ_GARBLED;
-        x->end.why = end == GUNZIP_TOO_LARGE ? "has too many bytes" : "is no gzip";
+        x->end.why = end == GUNZIP_TOO_LARGE ? too_large : "is no gzip";
+        if (end == GUNZIP_TOO_LARGE && x->is_call && x->about.op == UPSTREAM_GET)
+            x->end.result.not_believed = too_large;
         return false;
     }
     drop_body(x);

@@ -214,19 +214,23 @@ static void note(const struct upstream_call *call, const struct exchange_end *en
         health_note(a, answer, end->result.class);
 }
 
+/* Of a GET: it is about this shoot, not about Cleura. */
+static void note_not_believed(const struct upstream_call *call, struct upstream_result *result)
+{
+    free(result->message);
+    result->message = mem_printf("the answer about the shoot is not believed: %s", result->not_believed);
+    refused_rows_tell(call->account, call->project_id, call->name, result->not_believed);
+}
+
 /* A 2xx that says nothing that can be used. */
 static void note_unread(const struct upstream_call *call, struct exchange_end *end)
 {
     end->result.class = classify_unread(upstream_op_is_write(call->op), end->read);
-    if (call->op == UPSTREAM_GET && end->read == READ_TOO_MUCH)
-        end->result.not_believed = end->why;
-    const char *about_the_shoot = call->op == UPSTREAM_GET ? end->result.not_believed : NULL;
-    end->result.message = about_the_shoot ? mem_printf("the shoot is not believed: %s", about_the_shoot)
-                                          : mem_printf("the answer %s", end->why);
-    if (about_the_shoot) {
-        refused_rows_tell(call->account, call->project_id, call->name, about_the_shoot);
+    if (call->op == UPSTREAM_GET && end->result.not_believed) {
+        note_not_believed(call, &end->result);
         return;
     }
+    end->result.message = mem_printf("the answer %s", end->why);
     log_warning("answer from Cleura is not used", "account", call->account->config->name, "op",
                 upstream_op_name(call->op), "class", upstream_class_name(end->result.class), "reason",
                 end->why, "content_type", end->http.content_type, "bytes", LOG_INT(end->http.body_len));
@@ -279,6 +283,10 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         unexplained && a->last_ok_at && env_mono(a->env) - a->last_ok_at < ANSWERED_LATELY_S * US_PER_S;
     if (result->class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
+    if (call->op == UPSTREAM_GET && end->http.outcome == HTTP_TOO_LARGE) {
+        result->not_believed = "has too many bytes";
+        note_not_believed(call, result);
+    }
     if (result->class == UPSTREAM_OK) {
         a->last_ok_at = env_mono(a->env);
         a->useless_logins = 0;

@@ -1,6 +1,7 @@
 /*
  * Shoots that are not believed: rows of lists, and answers about one. Rows are counted; each name of a
- * project is told once in the life of the process, as long as there are not very many of them. Loop thread.
+ * project is told once with each reason in the life of the process, as long as there are not very many of
+ * them. Loop thread.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,11 +13,11 @@
 #include "base/mem.h"
 #include "upstream/account/account_private.h"
 
-enum { NAMES_MAX = 256, KEY_BYTES = 128 + ROW_NAME_BYTES };
+enum { NAMES_MAX = 256, KEY_BYTES = 256 + ROW_NAME_BYTES };
 
 struct refused_name {
     UT_hash_handle hh;
-    char key[KEY_BYTES]; /* project id '\n' name, as far as they fit */
+    char key[KEY_BYTES]; /* project id, '\n', name, '\n', reason, as far as they fit */
 };
 
 static _Atomic uint64_t rows_refused;
@@ -27,11 +28,11 @@ uint64_t upstream_rows_refused_total(void)
 }
 
 /* Whether nobody was told of it yet. */
-static bool is_news(struct upstream_account *a, const char *project_id, const char *name)
+static bool is_news(struct upstream_account *a, const char *project_id, const char *name, const char *why)
 {
     char key[KEY_BYTES];
     struct refused_name *known;
-    (void)snprintf(key, sizeof(key), "%s\n%s", project_id, name);
+    (void)snprintf(key, sizeof(key), "%s\n%s\n%s", project_id, name, why);
     HASH_FIND_STR(a->refused_rows, key, known);
     if (known || HASH_COUNT(a->refused_rows) >= NAMES_MAX)
         return false;
@@ -43,9 +44,9 @@ static bool is_news(struct upstream_account *a, const char *project_id, const ch
 
 void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why)
 {
-    if (is_news(a, project_id, name))
-        log_warning("a shoot is left out, for Cleura's answer is not believed", "account", a->config->name,
-                    "project_id", project_id, "shoot", name, "reason", why);
+    if (is_news(a, project_id, name, why))
+        log_warning("Cleura's answer about a shoot is not believed", "account", a->config->name, "project_id",
+                    project_id, "shoot", name, "reason", why);
 }
 
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part)
