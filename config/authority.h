@@ -1,4 +1,4 @@
-/* Hosts and ports as URLs and listeners name them. Pure; any thread. */
+/* Hosts and ports as URLs, listeners and web origins name them. Pure; any thread. */
 #ifndef CONFIG_AUTHORITY_H
 #define CONFIG_AUTHORITY_H
 
@@ -14,5 +14,8 @@ bool host_name_is_valid(const char *text);
  * NULL when nothing is wrong. Static text.
  */
 const char *authority_fault(const char *text, size_t len, bool address_only, int lowest_port);
+
+/* Why `text` is no origin as browsers write it in the Origin field; NULL when it is one. Static text. */
+const char *origin_fault(const char *text);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "config/authority.h"
 #include "config/loader_private.h"
-#include "config/origin.h"
 #include "config/secret_file.h"
 #include "model/pattern.h"
 

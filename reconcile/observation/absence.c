@@ -77,7 +77,7 @@ void absence_noted(struct entity *e)
     if (!ours && !e->absence.missing_in_list) {
         e->project->discovery_due =
             env_mono(e->r->env); /* one 404 may be a gateway's: what does a list say? */
-    } else if (++e->step.tries.absent_reads < ABSENT_READS) {
+    } else if (++e->absence.reads < ABSENT_READS) {
         e->absence.read_alone = true;
     } else {
         if (!c->absent_since && !ours && !runs)

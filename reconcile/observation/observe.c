@@ -151,7 +151,7 @@ void observe(struct entity *e, struct shoot *shoot)
     enum phase before = c->phase;
     bool was_absent = c->absent_since != 0;
     c->absent_since = 0;
-    e->absence.confirmed_us = e->absence.read_at = 0;
+    e->absence = (struct absence){0};
     struct decision d = decide(c, shoot, entity_open_type(e), now);
     bool guard_over = c->guard_since && !decide_guard_holds(c, shoot, now);
     bool changed = !same_shoot(c->shoot, shoot) || !c->upstream_exists || guard_over || was_absent;
@@ -170,8 +170,6 @@ void observe(struct entity *e, struct shoot *shoot)
         c->guard_since = 0;
     if (d.operation_finished && !entity_has_open_operation(e))
         c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
-    e->absence.read_alone = false;
-    e->absence.missing_in_list = false;
     e->step.tries.absent_reads = 0;
     changed |= follow_progress(e);
     e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;

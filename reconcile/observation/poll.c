@@ -142,7 +142,6 @@ static bool waits_to_be_gone(const struct entity *e)
 static void keep_as_it_was(struct entity *e, int64_t jitter)
 {
     e->absence = (struct absence){0};
-    e->step.tries.absent_reads = 0;
     schedule_next(e, jitter);
 }
 

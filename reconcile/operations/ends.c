@@ -158,7 +158,7 @@ static void on_gone_saved(struct save *save)
 static bool may_still_appear(struct entity *e)
 {
     if (e->cluster->upstream_exists || entity_open_type(e) != OPERATION_DELETE ||
-        e->op->steps[0].status == STEP_SKIPPED || ++e->step.tries.absent_reads >= ABSENT_READS)
+        e->op->steps[0].status == STEP_SKIPPED || ++e->absence.reads >= ABSENT_READS)
         return false;
     e->absence.read_alone = true;
     schedule_soon(e, LOOK_AGAIN_S * US_PER_S);

@@ -20,7 +20,7 @@ struct step_tries {
     int retries;         /* failures of the step in a row, for the back-off */
     int conflicts;       /* 409 answers in a row to the current step, of a cluster that seems idle */
     int unexplained;     /* refusals in a row of its calls without Cleura's words */
-    int absent_reads;    /* consecutive reads that found nothing */
+    int absent_reads;    /* reads back in a row that found nothing */
     mono_us unmet_since; /* Cleura is done since then, but the step's effect does not show; 0: no */
     mono_us lost_at;     /* first read back of the current step; 0: none yet */
 };
@@ -50,6 +50,7 @@ struct sightings {
 
 /* That Cleura does not show it. */
 struct absence {
+    int reads;            /* of it alone, in a row, that did not find it */
     bool missing_in_list; /* the last list did not hold it */
     bool read_alone;      /* a list or a read did not find it: read it alone before believing that */
     mono_us read_at;      /* last read that confirmed the absence; 0: Cleura could not be read since */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/attrs.h"
-#include "config/origin.h"
+#include "config/authority.h"
 #include "model/cluster.h"
 #include "model/trace.h"
 
