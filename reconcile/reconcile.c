@@ -2,6 +2,7 @@
  * runs. */
 #include "reconcile/reconcile.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,6 +336,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
 {
     struct project *p, *next_project;
     struct entity *e, *next_entity;
+    assert(!r->started && !r->stopping);
     r->started = true;
     r->started_at = env_wall(r->env);
     start_accounts(r);
@@ -399,6 +401,8 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
 
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
+    loop_assert_owner(r->o.loop);
+    assert(cmd->type < COMMAND_TYPE_MAX_ && commands[cmd->type] && cmd->give_back);
     cmd->decided_by = r;
     if (!r->stopping && replay_take(r, cmd))
         return;

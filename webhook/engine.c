@@ -262,6 +262,7 @@ static wall_us later(wall_us a, wall_us b)
 
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
 {
+    loop_assert_owner(e->o.loop);
     struct endpoint *p = endpoint_find(e, s->id);
     if (!p) {
         p = endpoint_new(e, s->id);
@@ -291,6 +292,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
 
 void webhook_engine_remove(struct webhook_engine *e, const char *id)
 {
+    loop_assert_owner(e->o.loop);
     struct endpoint *p = endpoint_find(e, id);
     if (p)
         endpoint_free(p);
@@ -307,6 +309,7 @@ static void fail_at_once(struct webhook_engine *e, const struct delivery *d)
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body)
 {
     struct pending_delivery *pending;
+    loop_assert_owner(e->o.loop);
     struct endpoint *p = endpoint_find(e, d->subscription_id);
     HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
     if (!p || pending || d->status != DELIVERY_PENDING)

@@ -6,6 +6,7 @@
  */
 #include "reconcile/answers/replay.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ void replay_keep(struct save *save, const struct command *cmd)
     struct replay *p = MEM_NEW(struct replay);
     memcpy(p->key, idempotency->key, sizeof(p->key));
     memcpy(p->fingerprint, idempotency->fingerprint, sizeof(p->fingerprint));
+    assert(cmd->reply.status / 100 == 2 && cmd->stage >= COMMAND_KEY_LOOKED_UP);
     p->status = cmd->reply.status;
     p->secret = cmd->reply.is_secret;
     memcpy(p->etag, cmd->reply.etag, sizeof(p->etag));

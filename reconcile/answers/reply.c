@@ -1,6 +1,7 @@
 /* How commands are answered. The command belongs to the HTTP side again after each of these. */
 #include "reconcile/answers/reply.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ void command_keep(struct save *save, struct command *cmd)
 
 void reply_give_back(struct command *cmd)
 {
+    assert(cmd->reply.problem || cmd->reply.status);
     replay_let_go(cmd);
     audit_answered(cmd);
     cmd->give_back(cmd);
@@ -50,6 +52,7 @@ void reply_give_back(struct command *cmd)
 
 void reply_problem(struct command *cmd, struct problem *problem)
 {
+    assert(problem && problem != cmd->reply.problem);
     reply_fit_faults(cmd, problem);
     problem_free(cmd->reply.problem);
     cmd->reply.problem = problem;
@@ -66,6 +69,7 @@ void reply_stopping(struct command *cmd)
 
 void reply_prepare(struct command *cmd, int status, json_t *body)
 {
+    assert(status / 100 == 2 && !cmd->reply.problem);
     mem_free_secret(cmd->reply.text);
     cmd->reply.status = status;
     cmd->reply.text = body ? json_text(body) : NULL;

@@ -5,6 +5,7 @@
  */
 #include "reconcile/commands/commands.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/ids.h"
@@ -155,6 +156,7 @@ void command_saved_go_on(struct save *save)
 void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 {
     struct cluster *c = e->cluster;
+    assert(command_write_of(cmd) && !cmd->write.dry_run && !e->saves.asked_for);
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
              "operation", op->id, "request_id", cmd->request_id, "by", cmd->caller.token_name);

@@ -17,6 +17,8 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
+#include <assert.h>
+
 static void on_create_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
@@ -46,6 +48,7 @@ static struct entity *make_entity(struct reconcile *r, struct project *p, const 
 static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
 {
     struct spec_context context;
+    assert(command_write_of(cmd) && !cmd->write.dry_run && !entity_find(r, p->config->name, name));
     struct entity *e = make_entity(r, p, name);
     struct cluster *c = e->cluster;
     json_t *spec CLEANUP_JSON = desired_spec(cmd->body);

@@ -142,6 +142,7 @@ bool fetch_wait(struct fetch *f, struct command *cmd)
 void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int deadline_s,
                 void (*on_done)(struct upstream_call *call, const struct upstream_result *result))
 {
+    assert(!upstream_call_is_active(&f->call) && !list_is_empty(&f->waiters));
     f->call.op = op;
     f->call.region = f->project->config->region;
     f->call.project_id = f->project->config->project_id;

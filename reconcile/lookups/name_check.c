@@ -6,6 +6,7 @@
  */
 #include "reconcile/lookups/name_check.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/attrs.h"
@@ -102,6 +103,7 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
     struct reconcile *r = p->r;
     if (cmd->stage >= COMMAND_NAME_CHECKED || !upstream_supports(project_lane(p), UPSTREAM_NAME_TAKEN))
         return false;
+    assert(command_write_of(cmd));
     cmd->stage = COMMAND_NAME_CHECKED;
     struct name_check *n = MEM_NEW(struct name_check);
     n->r = r;

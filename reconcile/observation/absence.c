@@ -6,6 +6,7 @@
  */
 #include "reconcile/observation/absence.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -68,6 +69,7 @@ static void begin_absence(struct entity *e)
 void absence_noted(struct entity *e)
 {
     struct cluster *c = e->cluster;
+    assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     const bool ours = deletion_was_taken(e), runs = shoot_is_being_deleted(c->shoot);
     int64_t again = LOOK_AGAIN_S * US_PER_S;
     if (!c->upstream_exists || (ours && runs)) {

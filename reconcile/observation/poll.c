@@ -10,6 +10,7 @@
  */
 #include "reconcile/observation/poll.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/attrs.h"
@@ -279,6 +280,7 @@ static void on_polled(struct upstream_call *call, const struct upstream_result *
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
     /* Shoots are moved out of the result; the lane frees what is left. */
     struct upstream_result *result = (struct upstream_result *)(uintptr_t)borrowed;
+    assert((call->op == UPSTREAM_GET) == (p->poll_name != NULL));
     bool ok = result->class == UPSTREAM_OK || (result->class == UPSTREAM_ABSENT && p->poll_name);
     if (p->poll_name && result->not_believed) { /* which says nothing of the project */
         struct entity *e = find_in_project(p, p->poll_name);

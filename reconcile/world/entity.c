@@ -74,6 +74,7 @@ void entity_remove(struct entity *e)
 
 void entity_set_operation(struct entity *e, struct operation *op)
 {
+    assert(!entity_has_open_operation(e) && !operation_status_is_final(op->status));
     operation_free(e->op);
     e->op = op;
     e->saves.operation_ended = false;
@@ -127,6 +128,7 @@ bool entity_is_deleted_at_cleura(const struct entity *e)
 
 void entity_queue_push(struct entity *e, struct operation *op)
 {
+    assert(op && op != e->op && !operation_status_is_final(op->status));
     e->queue = mem_realloc_array(e->queue, e->queued + 1, sizeof(*e->queue));
     e->queue[e->queued++] = op;
 }

@@ -1,6 +1,7 @@
 /* Commands that wait, each with its own deadline. Loop thread. */
 #include "reconcile/world/waiting.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -15,6 +16,7 @@ static void fire(struct loop_timer *timer)
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w))
 {
+    assert(cmd && on_deadline && cmd->deadline);
     struct waiting *w = MEM_NEW(struct waiting);
     w->cmd = cmd;
     w->r = r;

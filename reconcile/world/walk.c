@@ -4,6 +4,8 @@
  */
 #include "reconcile/world/walk.h"
 
+#include <assert.h>
+
 #include "base/attrs.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -39,6 +41,7 @@ static struct entity *behind(const struct walk *w, const struct entity *e)
 static void go_on(struct walk *w)
 {
     unsigned spent = 0;
+    assert(w->under_way);
     while (w->next && spent < WALK_TURN) {
         struct entity *e = w->next;
         w->next = behind(w, e); /* the visit may end it */
@@ -65,6 +68,7 @@ bool walk_is_under_way(const struct walk *w)
 
 static void walk_begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
 {
+    assert(w->visit && w->name);
     if (!w->under_way)
         list_append(&r->walks, &w->link);
     w->under_way = true;
