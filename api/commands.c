@@ -40,11 +40,9 @@ struct command *request_command(struct request *r, enum command_type type)
 
 static struct problem *stopping(void)
 {
-    struct problem *gone =
-        problem_new(PROBLEM_SHUTTING_DOWN, "The server is being stopped; what became of the "
-                                           "request can be read back after its restart.");
-    gone->retry_after_s = 5;
-    return gone;
+    return problem_passing(PROBLEM_SHUTTING_DOWN, 5,
+                           "The server is being stopped; what became of the "
+                           "request can be read back after its restart.");
 }
 
 /* Loop thread. */
@@ -133,11 +131,9 @@ static struct problem *answer_command(struct request *r, struct command *cmd)
 
 static struct problem *overdue(void)
 {
-    struct problem *p = problem_new(PROBLEM_OUTCOME_UNKNOWN,
-                                    "The server could not finish the request in time; what became of "
-                                    "it is not known yet.");
-    p->retry_after_s = 5;
-    return p;
+    return problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
+                           "The server could not finish the request in time; what became of "
+                           "it is not known yet.");
 }
 
 struct problem *request_resume(struct request *r, struct command *cmd)

@@ -154,10 +154,7 @@ static struct problem *check_draining(struct server_request *r)
     bool is_safe = r->method == METHOD_GET || r->method == METHOD_HEAD || r->method == METHOD_OPTIONS;
     if (is_safe || !http_is_draining(r))
         return NULL;
-    struct problem *p =
-        problem_new(PROBLEM_SHUTTING_DOWN, "The server is being stopped; nothing was accepted.");
-    p->retry_after_s = 5;
-    return p;
+    return problem_passing(PROBLEM_SHUTTING_DOWN, 5, "The server is being stopped; nothing was accepted.");
 }
 
 static struct problem *check_path(struct server_request *r)

@@ -95,7 +95,6 @@ void command_free(struct command *cmd)
 void command_drop(struct command *cmd)
 {
     problem_free(cmd->reply.problem);
-    cmd->reply.problem = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-    cmd->reply.problem->retry_after_s = 5;
+    cmd->reply.problem = problem_passing(PROBLEM_SHUTTING_DOWN, 5, "shootd is stopping");
     cmd->give_back(cmd);
 }

@@ -54,6 +54,13 @@ struct problem *problem_new(enum problem_code code, const char *detail, ...)
     return p;
 }
 
+struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail)
+{
+    struct problem *p = problem_new(code, "%s", detail);
+    p->retry_after_s = retry_after_s;
+    return p;
+}
+
 void problem_set_field(struct problem *p, const char *name, const char *value)
 {
     free(p->field_value);

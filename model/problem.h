@@ -180,6 +180,8 @@ struct problem {
 
 /* A new problem with a formatted detail; the caller owns it. */
 struct problem *problem_new(enum problem_code code, const char *detail, ...) ATTR_PRINTF(2, 3);
+/* One that passes by itself: the caller may try again after so many seconds. The caller owns it. */
+struct problem *problem_passing(enum problem_code code, int retry_after_s, const char *detail);
 /* Its answer has this header field besides; the name is not copied. */
 void problem_set_field(struct problem *p, const char *name, const char *value);
 /* NULL is allowed. */

@@ -409,21 +409,14 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     if (r->stopping) {
         reply_stopping(cmd);
     } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
-        struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the store does not accept changes now");
-        p->retry_after_s = 5;
-        reply_problem(cmd, p);
+        reply_problem(cmd,
+                      problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the store does not accept changes now"));
     } else {
         commands[cmd->type](r, cmd);
     }
 }
 
 /* ---- stop ---- */
-
-static void refuse_waiters(struct list *waiters)
-{
-    LIST_FOR_EACH_SAFE (it, next, waiters)
-        reply_stopping(wait_take(CONTAINER_OF(it, struct waiting, link)));
-}
 
 static void halt(struct reconcile *r)
 {
@@ -437,18 +430,18 @@ static void halt(struct reconcile *r)
         poll_stop(p);
         upstream_cancel(&p->catalog_call);
         loop_timer_clear(r->o.loop, &p->catalog_share);
-        refuse_waiters(&p->catalog_waiters);
-        refuse_waiters(&p->fresh_next);
-        refuse_waiters(&p->fresh_now);
-        refuse_waiters(&p->fresh_failed);
+        reply_stopping_all(&p->catalog_waiters);
+        reply_stopping_all(&p->fresh_next);
+        reply_stopping_all(&p->fresh_now);
+        reply_stopping_all(&p->fresh_failed);
     }
     HASH_ITER (hh, r->entities, e, next_entity) {
         loop_timer_clear(r->o.loop, &e->step.retry);
         upstream_cancel(&e->step.call); /* a write that was sent is settled by reading back after the start */
     }
     for (size_t i = 0; i < r->account_count; i++) {
-        refuse_waiters(&r->accounts[i].login_waiters);
-        refuse_waiters(&r->accounts[i].verify_waiters);
+        reply_stopping_all(&r->accounts[i].login_waiters);
+        reply_stopping_all(&r->accounts[i].verify_waiters);
     }
     fetches_stop(r->fetches);
     name_checks_stop(r);

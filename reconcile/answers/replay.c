@@ -101,10 +101,8 @@ static void settle(struct search *s)
     const struct replay *p = s->found;
     bool is_kept = p && env_wall(s->r->env) - p->created_at < REPLAY_KEPT_US;
     if (s->status != STORE_OK && s->status != STORE_NONE) {
-        struct problem *problem =
-            problem_new(PROBLEM_STORE_UNAVAILABLE, "whether the key was used before cannot be read");
-        problem->retry_after_s = 5;
-        reply_problem(cmd, problem);
+        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5,
+                                           "whether the key was used before cannot be read"));
     } else if (is_kept && strcmp(p->fingerprint, cmd->idempotency.fingerprint) != 0) {
         reply_problem(cmd, problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
                                        "the key was used for another request within 24 hours"));

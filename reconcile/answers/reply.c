@@ -10,6 +10,7 @@
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
+#include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
@@ -62,9 +63,13 @@ void reply_problem(struct command *cmd, struct problem *problem)
 
 void reply_stopping(struct command *cmd)
 {
-    struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-    p->retry_after_s = 5;
-    reply_problem(cmd, p);
+    reply_problem(cmd, problem_passing(PROBLEM_SHUTTING_DOWN, 5, "shootd is stopping"));
+}
+
+void reply_stopping_all(struct list *waiters)
+{
+    LIST_FOR_EACH_SAFE (it, next, waiters)
+        reply_stopping(wait_take(CONTAINER_OF(it, struct waiting, link)));
 }
 
 void reply_prepare(struct command *cmd, int status, json_t *body)
@@ -110,9 +115,8 @@ static void on_kept(struct save *save)
         reply_prepared(save->r, save->ctx);
         return;
     }
-    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the answer could not be kept for its key");
-    p->retry_after_s = 5;
-    reply_problem(save->ctx, p);
+    reply_problem(save->ctx,
+                  problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the answer could not be kept for its key"));
 }
 
 void reply_unchanged(struct reconcile *r, struct command *cmd)

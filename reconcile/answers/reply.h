@@ -10,6 +10,8 @@
 void reply_problem(struct command *cmd, struct problem *problem);
 /* 503: shootd is stopping. */
 void reply_stopping(struct command *cmd);
+/* So everybody in a list of struct waiting. */
+void reply_stopping_all(struct list *waiters);
 /* Makes the pointers of faults fit what the caller sent. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);

@@ -49,9 +49,7 @@ void command_reply_busy(struct command *cmd, const struct entity *e, const char 
 
 void command_reply_not_stored(struct command *cmd)
 {
-    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the change could not be stored");
-    p->retry_after_s = 5;
-    reply_problem(cmd, p);
+    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the change could not be stored"));
 }
 
 void command_reply_saved(struct save *save)

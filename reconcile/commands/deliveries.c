@@ -77,9 +77,7 @@ static void on_events_read(void *ctx, enum store_status status, struct event_pag
 
 static void reply_unreadable(struct command *cmd)
 {
-    struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the delivery log cannot be read now");
-    p->retry_after_s = 5;
-    reply_problem(cmd, p);
+    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the delivery log cannot be read now"));
 }
 
 /* How receivers answer is for admins only (WH-22). */

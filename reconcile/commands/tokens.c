@@ -56,9 +56,7 @@ static void on_token_saved(struct save *save)
             api_token_free(entry->token);
             free(entry);
         }
-        struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the token could not be stored");
-        p->retry_after_s = 5;
-        reply_problem(cmd, p);
+        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the token could not be stored"));
     } else {
         reply_prepared(save->r, cmd);
     }

@@ -58,13 +58,11 @@ void fetch_fail(struct fetch *f, const struct problem *problem)
 
 void fetches_stop(struct fetches *all)
 {
-    struct problem *problem CLEANUP_PROBLEM = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
     struct fetch *f, *next;
-    problem->retry_after_s = 5;
     loop_timer_clear(all->r->o.loop, &all->sweep);
     HASH_ITER (hh, all->all, f, next) {
         upstream_cancel(&f->call);
-        fetch_fail(f, problem);
+        reply_stopping_all(&f->waiters);
     }
 }
 

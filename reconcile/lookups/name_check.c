@@ -129,9 +129,6 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
 
 void name_checks_stop(struct reconcile *r)
 {
-    LIST_FOR_EACH_SAFE (it, next, &r->name_checks) {
-        struct problem *p = problem_new(PROBLEM_SHUTTING_DOWN, "shootd is stopping");
-        p->retry_after_s = 5;
-        reply_problem(name_check_end(CONTAINER_OF(it, struct name_check, link)), p);
-    }
+    LIST_FOR_EACH_SAFE (it, next, &r->name_checks)
+        reply_stopping(name_check_end(CONTAINER_OF(it, struct name_check, link)));
 }

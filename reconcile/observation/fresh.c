@@ -106,9 +106,9 @@ const char *fresh_take_up(struct project *p)
 static bool was_passed_over(struct project *p, const char *name)
 {
     const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
-    bool refused =
-        e && !p->poll_name && e->seen.refused_in == p->lists && e->seen.listed_in != e->seen.refused_in;
-    return e && (refused || entity_is_committing(e) || upstream_call_is_active(&e->step.call));
+    bool was_listed = !p->poll_name;
+    return e && ((was_listed && entity_row_was_refused(e)) || entity_is_committing(e) ||
+                 upstream_call_is_active(&e->step.call));
 }
 
 void fresh_answer(struct project *p, bool ok)

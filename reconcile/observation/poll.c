@@ -156,7 +156,7 @@ static void suspect_absent(struct project *p, int64_t jitter)
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         if (is_listed(e))
             continue;
-        if (e->seen.refused_in == p->lists) {
+        if (entity_row_was_refused(e)) {
             keep_as_it_was(e, jitter);
         } else if (e->cluster->upstream_exists || waits_to_be_gone(e)) {
             e->absence.read_alone = true;

@@ -105,6 +105,11 @@ bool entity_is_committing(const struct entity *e)
     return e->saves.first || e->saves.last || e->step.storing_intent;
 }
 
+bool entity_row_was_refused(const struct entity *e)
+{
+    return e->seen.refused_in == e->project->lists && e->seen.listed_in != e->project->lists;
+}
+
 int entity_open_type(const struct entity *e)
 {
     return entity_has_open_operation(e) ? (int)e->op->type : -1;

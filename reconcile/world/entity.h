@@ -96,6 +96,8 @@ int entity_open_type(const struct entity *e);
 /* Its first or last change set, or a step's intent, is on its way to the store: nothing is begun, nothing is
  * believed of what Cleura shows. */
 bool entity_is_committing(const struct entity *e);
+/* The project's last list had a row of its name that was not believed, and no other. */
+bool entity_row_was_refused(const struct entity *e);
 /* Something moves: it is read often. */
 bool entity_is_active(const struct entity *e);
 /* It is deleted, or a deletion is under way or waits. */

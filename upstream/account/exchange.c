@@ -67,7 +67,6 @@ static void exchange_free(struct exchange *x)
 /* False when there is more in it than there may be, or it is no gzip. */
 static bool unpack(struct exchange *x)
 {
-    static const char too_large[] = "has too many bytes";
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
         return true;
     struct buffer plain CLEANUP_BUFFER;
@@ -75,9 +74,7 @@ static bool unpack(struct exchange *x)
     enum gunzip_end end = gunzip(x->body, x->body_len, &plain);
     if (end != GUNZIP_OK) {
         x->end.read = end == GUNZIP_TOO_LARGE ? READ_TOO_MUCH : READ_GARBLED;
-        x->end.why = end == GUNZIP_TOO_LARGE ? too_large : "is no gzip";
-        if (end == GUNZIP_TOO_LARGE && x->is_call && x->about.op == UPSTREAM_GET)
-            x->end.result.not_believed = too_large;
+        x->end.why = end == GUNZIP_TOO_LARGE ? json_scan_text(JSON_SCAN_TOO_MANY_BYTES) : "is no gzip";
         return false;
     }
     drop_body(x);
@@ -180,7 +177,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     if (x->body_len) { /* too many answers wait to be read */
         x->body[0] = '\0';
         x->body_len = x->end.http.body_len = 0;
-        x->end.read = READ_TOO_MUCH;
+        x->end.read = READ_NOT;
         x->end.why = "came while too many others wait to be read";
         x->end.result.class =
             classify_answer(x->is_write, &x->end.http, &x->end.result.message, &x->end.token_rejected);

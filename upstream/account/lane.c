@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/json_scan.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/moves.h"
@@ -214,22 +215,30 @@ static void note(const struct upstream_call *call, const struct exchange_end *en
         health_note(a, answer, end->result.class);
 }
 
-/* Of a GET: it is about this shoot, not about Cleura. */
-static void note_not_believed(const struct upstream_call *call, struct upstream_result *result)
+/* Why the shoot in the answer to a GET is refused, which says nothing about Cleura; NULL: it is not. */
+static const char *why_not_believed(const struct upstream_call *call, const struct exchange_end *end)
+{
+    if (call->op != UPSTREAM_GET)
+        return NULL;
+    if (end->http.outcome == HTTP_TOO_LARGE)
+        return json_scan_text(JSON_SCAN_TOO_MANY_BYTES);
+    if (end->result.class != UPSTREAM_OK)
+        return NULL;
+    return end->read == READ_TOO_MUCH ? end->why : end->result.not_believed;
+}
+
+static void note_not_believed(const struct upstream_call *call, struct upstream_result *result,
+                              const char *why)
 {
     free(result->message);
-    result->message = mem_printf("the answer about the shoot is not believed: %s", result->not_believed);
-    refused_rows_tell(call->account, call->project_id, call->name, result->not_believed);
+    result->message = mem_printf("the answer about the shoot is not believed: %s", why);
+    result->not_believed = why;
+    refused_rows_tell(call->account, call->project_id, call->name, why);
 }
 
 /* A 2xx that says nothing that can be used. */
 static void note_unread(const struct upstream_call *call, struct exchange_end *end)
 {
-    end->result.class = classify_unread(upstream_op_is_write(call->op), end->read);
-    if (call->op == UPSTREAM_GET && end->result.not_believed) {
-        note_not_believed(call, &end->result);
-        return;
-    }
     end->result.message = mem_printf("the answer %s", end->why);
     log_warning("answer from Cleura is not used", "account", call->account->config->name, "op",
                 upstream_op_name(call->op), "class", upstream_class_name(end->result.class), "reason",
@@ -283,16 +292,16 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         unexplained && a->last_ok_at && env_mono(a->env) - a->last_ok_at < ANSWERED_LATELY_S * US_PER_S;
     if (result->class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
-    if (call->op == UPSTREAM_GET && end->http.outcome == HTTP_TOO_LARGE) {
-        result->not_believed = "has too many bytes";
-        note_not_believed(call, result);
-    }
+    const char *refused = why_not_believed(call, end);
+    if (refused)
+        note_not_believed(call, result, refused);
     if (result->class == UPSTREAM_OK) {
         a->last_ok_at = env_mono(a->env);
         a->useless_logins = 0;
         a->no_relogin_until = 0;
         a->first_variant[call->op] = call->variant;
-        if (end->read != READ_OK)
+        result->class = classify_unread(upstream_op_is_write(call->op), end->read);
+        if (end->read != READ_OK && !refused)
             note_unread(call, end);
     }
     finish_call(call, result);

@@ -97,11 +97,8 @@ static enum read_end read_document(const struct generation *generation, const st
     if (!decode)
         return READ_OK;
     json_t *doc CLEANUP_JSON = json_parse_foreign(body, len, &limits[about->op], &end);
-    if (!doc) {
-        if (about->op == UPSTREAM_GET && end != JSON_SCAN_MALFORMED)
-            result->not_believed = json_scan_text(end);
+    if (!doc)
         return end_of(end, ret_why);
-    }
     bool understood = decode(about, doc, result);
     if (about->op == UPSTREAM_MONITORING)
         json_wipe(doc);

@@ -140,6 +140,7 @@ static const enum upstream_class unread_rows[READ_END_MAX_][2] = {
     [READ_OK] = {UPSTREAM_OK, UPSTREAM_OK},
     [READ_GARBLED] = {UPSTREAM_GARBLED, UPSTREAM_UNCERTAIN},
     [READ_TOO_MUCH] = {UPSTREAM_OVERSIZED, UPSTREAM_UNCERTAIN},
+    [READ_NOT] = {UPSTREAM_OVERSIZED, UPSTREAM_UNCERTAIN},
 };
 
 enum upstream_class classify_unread(bool is_write, enum read_end end)

@@ -127,6 +127,7 @@ enum read_end {
     READ_OK,
     READ_GARBLED,
     READ_TOO_MUCH, /* more bytes, values or rows than an answer of this kind may have */
+    READ_NOT,      /* it was not looked at: too many others wait to be read */
     READ_END_MAX_,
 };
 /* Bytes that an answer of this kind may have at most, as it comes and unpacked. */
