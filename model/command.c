@@ -6,7 +6,7 @@
 
 enum payload { PAYLOAD_NONE, PAYLOAD_WRITE, PAYLOAD_WEBHOOK, PAYLOAD_EVENTS, PAYLOAD_AUDIT };
 
-/* `payload`: one that owns memory, or is asked for by command_write_of. */
+/* Payloads without memory of their own are not named here. */
 static const struct {
     bool writes;
     enum payload payload;

@@ -2,7 +2,7 @@
  * When to read what. Each cluster has a due time in its project's heap; the first due one triggers a read,
  * and one list call serves every cluster of the project, so that all of them get their next due time
  * together. A single active cluster among many is read alone. Lists also discover. Failures double the wait
- * up to a cap; an answer that is not believed is none.
+ * up to a cap. An answer that is not believed does not count as a failure.
  *
  * Steady lists, of projects where nothing moves, keep to a grid: the projects of an account have their slots
  * evenly spread over the interval, so that they never fall due together, and neither the time that a call
@@ -137,8 +137,8 @@ static bool waits_to_be_gone(const struct entity *e)
 }
 
 /*
- * Its answer is not believed: it is there, and what is known of it stays, and is stale after a while
- * (housekeeping.c).
+ * The answer about it is not believed. It exists, so what is known of it stays; housekeeping.c marks it as
+ * stale after a while.
  */
 static void keep_as_it_was(struct entity *e, int64_t jitter)
 {

@@ -236,6 +236,47 @@ def test_a_row_that_is_not_believed_hides_no_other(sim, between, make_shootd, ch
     wait_until(lambda: d.cluster(name).json()["status"]["observed_at"] > seen, what="the good row to count")
 
 
+ONE_SHOOT_TOO_MUCH = {
+    "too many bytes": lambda row: b" " * (3 * MIB) + row,
+    "gzip of too many bytes": lambda row: (gzip.compress(b" " * (3 * MIB) + row, 1), {"Content-Encoding": "gzip"}),
+    "too many values": lambda row: b'{"name":"good-0000","x":[' + b"0," * 900000 + b"0]}",
+    "a wrong type": lambda row: row.replace(b'"last_operation":{', b'"last_operation":7,"x":{'),
+}
+
+
+@pytest.mark.parametrize("what", ONE_SHOOT_TOO_MUCH)
+def test_an_answer_about_one_shoot_is_no_fault_of_its_project(sim, between, make_shootd, what):
+    sim.post("shoots", prefix="good", state="ready")
+    alone = []
+
+    def replace(method, path, answer):
+        if method == "GET" and path.endswith("/good-0000") and answer.status_code == 200:
+            alone.append(path)
+            return ONE_SHOOT_TOO_MUCH[what](answer.content)
+        return None
+
+    between.replace = replace
+    d = make_shootd(between.url, polling="{active: 1s, idle: 1h, discovery: 1h}").start()
+    d.wait_phase("good-0000", "ready")
+    fresh = d.http.get(d.clusters_path("good-0000"), headers={"Cache-Control": "no-cache"})
+    assert fresh.status_code == 200 and "Cleura could not be read" in fresh.headers["Cache-Status"] and fresh.json()["status"]["stale"]
+    assert alone and d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"] is None
+    assert d.log().count("answer about a shoot is not believed (shoot good-0000") == 1
+
+
+def test_a_refusal_with_too_much_in_it_is_a_fault_of_the_project(sim, between, make_shootd):
+    sim.post("shoots", prefix="good", state="ready")
+    d = make_shootd(between.url, polling="{active: 1s, idle: 1h, discovery: 1h}").start()
+    d.wait_phase("good-0000", "ready")
+    sim.fault("get_shoot", "status", status=500, body=json.dumps({"error": {"code": 500, "message": "x"}}))
+    between.replace = lambda method, path, answer: \
+        (gzip.compress(b" " * (3 * MIB), 1), {"Content-Encoding": "gzip"}) if path.endswith("/good-0000") else None
+    fresh = d.http.get(d.clusters_path("good-0000"), headers={"Cache-Control": "no-cache"})
+    assert fresh.status_code == 200 and "Cleura could not be read" in fresh.headers["Cache-Status"]
+    assert d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"]
+    assert "is not believed" not in d.log()
+
+
 # ---- what callers send ------------------------------------------------------------------------------------------------
 
 TOO_LARGE_SPECS = {
