@@ -71,9 +71,8 @@ struct command_write {
     enum operation_type action; /* COMMAND_CLUSTER_ACTION */
     enum pool_write pool;       /* COMMAND_NODE_POOL */
     char *pool_name;            /* of the path; NULL for POOL_ADD, where it stands in the body */
-    char
-        *fault_pointer; /* JSON pointer of the caller's body in the cluster's, or NULL: faults leave it out */
-    char *if_match;     /* raw header values, or NULL */
+    char *fault_pointer;        /* to the caller's body in the cluster's, or NULL: faults leave it out */
+    char *if_match;             /* raw header values, or NULL */
     char *if_none_match;
     bool dry_run; /* tell what would happen */
     bool waits;   /* the caller asked to wait for the end of the operation, and may */
