@@ -84,19 +84,31 @@ static struct http *start_http(struct api *api, char **ret_error)
     return http_start(&options, ret_error);
 }
 
+static bool start_threads(struct api *api, char **ret_error)
+{
+    int r = access_log_start(&api->access_log, api->options.config->access_log);
+    if (r == 0 && (r = streams_start(&api->streams, api)) < 0)
+        access_log_stop(&api->access_log);
+    if (r < 0)
+        *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
+    return r == 0;
+}
+
+static void stop_threads(struct api *api)
+{
+    streams_stop(&api->streams);
+    access_log_stop(&api->access_log);
+}
+
 struct api *api_start(const struct api_options *options, char **ret_error)
 {
     struct api *api = api_new(options);
-    int r = streams_start(&api->streams, api);
-    if (r < 0) {
-        *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
-        api_free(api);
-        return NULL;
+    if (start_threads(api, ret_error)) {
+        api->http = start_http(api, ret_error);
+        if (api->http)
+            return api;
+        stop_threads(api);
     }
-    api->http = start_http(api, ret_error);
-    if (api->http)
-        return api;
-    streams_stop(&api->streams);
     api_free(api);
     return NULL;
 }
@@ -126,6 +138,6 @@ void api_stop(struct api *api)
 {
     atomic_store(&api->stopping, true);
     http_stop(api->http);
-    streams_stop(&api->streams);
+    stop_threads(api);
     api_free(api);
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "api/access_log.h"
 #include "api/api.h"
 #include "api/auth.h"
 #include "api/cursor.h"
@@ -22,6 +23,7 @@ struct api {
     struct streams streams;
     struct tickets tickets;
     struct metrics metrics;
+    struct access_log access_log;
     struct rate_limit requests;      /* by token */
     struct rate_limit auth_failures; /* by client address */
     struct rate_limit fresh_reads;   /* by token */

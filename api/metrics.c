@@ -194,6 +194,13 @@ static void write_logs(struct buffer *out)
                             log_count((enum log_level)level));
 }
 
+static void write_access_log(const struct access_log *log, struct buffer *out)
+{
+    family(out, "shootd_access_log_dropped_total", "counter",
+           "Access lines that were not written because too many waited.");
+    (void)buffer_printf(out, "shootd_access_log_dropped_total %" PRIu64 "\n", atomic_load(&log->dropped));
+}
+
 static void write_refused(struct api *api, struct buffer *out)
 {
     const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
@@ -239,5 +246,6 @@ void metrics_write(struct api *api, const struct http_numbers *numbers, struct b
     write_gauges(api, numbers, out);
     streams_metrics(&api->streams, out);
     write_logs(out);
+    write_access_log(&api->access_log, out);
     process_metrics_write(out);
 }

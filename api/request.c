@@ -8,7 +8,6 @@
 #include "api/auth.h"
 #include "api/commands.h"
 #include "api/routes.h"
-#include "base/log.h"
 #include "http/http.h"
 
 static struct request *request_of(struct server_request *r)
@@ -82,30 +81,13 @@ static void add_problem_fields(struct server_request *http, enum problem_code co
     auth_add_fields(request_of(http), code);
 }
 
-/* The canonical line (OB-12); `outcome` is NULL when the answer was sent whole. */
-static void write_access_log(struct request *r, int64_t duration_us, const char *outcome)
-{
-    bool quiet = r->route && r->route->flags & ROUTE_QUIET;
-    enum log_level level = quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
-    if (!log_is_written(level))
-        return; /* its values cost something */
-    log_write(level, "{method} {route} answered {status}", "request_id", r->http.id, "trace_id",
-              server_request_trace(&r->http)->id, "method", r->http.method_text, "route",
-              r->route ? r->route->template : "none", "status", LOG_INT(r->http.answer.status), "duration_us",
-              LOG_INT(duration_us), "bytes_in", LOG_INT(r->http.body_seen), "bytes_out",
-              LOG_INT(r->http.answer.len), "token", r->token ? r->token->id : NULL, "project", r->project,
-              "cluster", r->name, "code",
-              r->http.problem == PROBLEM_MAX_ ? NULL : problem_kind(r->http.problem)->code, "client",
-              r->http.client, "outcome", outcome, NULL);
-}
-
 static void request_done(struct server_request *http, int64_t duration_us, const char *outcome)
 {
     struct request *r = request_of(http);
     if (r->http.stream)
         outcome = stream_end_name(streams_completed(r));
     metrics_count(&r->api->metrics, r, duration_us);
-    write_access_log(r, duration_us, outcome);
+    access_log_add(&r->api->access_log, r, duration_us, outcome);
     query_done(&r->params);
     view_blob_unref(r->token_blob);
 }

@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,16 +16,19 @@
 #include "base/printable.h"
 #include "base/timefmt.h"
 
-enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024 };
+enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024, LOG_MAX_LINE = 65536 };
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 static void sink_stderr(enum log_level level, const char *message, const char *const *keys,
                         const char *const *values, unsigned count);
+static void flush_stderr(void);
 
 static atomic_int max_level = LOG_LEVEL_INFO;
 static _Atomic uint64_t counts[LOG_LEVEL_MAX_];
 static log_sink current_sink = sink_stderr;
+static void (*current_flush)(void) = flush_stderr;
+static _Thread_local bool is_held;
 
 void log_set_level(enum log_level level)
 {
@@ -49,9 +53,29 @@ uint64_t log_count(enum log_level level)
     return atomic_load(&counts[level]);
 }
 
-void log_set_sink(log_sink sink)
+void log_set_sink(log_sink sink, void (*flush)(void))
 {
     current_sink = sink ? sink : sink_stderr;
+    current_flush = sink ? flush : flush_stderr;
+}
+
+bool log_is_held(void)
+{
+    return is_held;
+}
+
+void log_hold(void)
+{
+    assert(!is_held);
+    is_held = true;
+}
+
+void log_release(void)
+{
+    assert(is_held);
+    is_held = false;
+    if (current_flush)
+        current_flush();
 }
 
 const char *log_format_int(int64_t number, char text[static 24])
@@ -118,14 +142,30 @@ static void add_quoted(struct buffer *line, const char *value)
     (void)buffer_add(line, "\"", 1);
 }
 
+static _Thread_local struct buffer held_lines = {.max = LOG_MAX_LINE};
+
+static void write_stderr(const struct buffer *lines)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    (void)pthread_mutex_lock(&lock);
+    (void)fwrite(lines->data, 1, lines->len, stderr);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void flush_stderr(void)
+{
+    if (held_lines.len)
+        write_stderr(&held_lines);
+    buffer_done(&held_lines);
+}
+
 static void sink_stderr(enum log_level level, const char *message, const char *const *keys,
                         const char *const *values, unsigned count)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char when[TIME_TEXT_BYTES];
     const struct env *env = env_real();
     struct buffer line CLEANUP_BUFFER;
-    buffer_init(&line, 65536);
+    buffer_init(&line, LOG_MAX_LINE);
     (void)buffer_printf(&line, "%s %-7s %s", time_rfc3339(env_wall(env), true, when), level_names[level],
                         message);
     for (unsigned i = 0; i < count; i++) {
@@ -138,9 +178,10 @@ static void sink_stderr(enum log_level level, const char *message, const char *c
             (void)buffer_add_str(&line, values[i]);
     }
     (void)buffer_add(&line, "\n", 1);
-    (void)pthread_mutex_lock(&lock);
-    (void)fwrite(line.data, 1, line.len, stderr);
-    (void)pthread_mutex_unlock(&lock);
+    if (held_lines.len + line.len > LOG_MAX_LINE)
+        flush_stderr();
+    if (!is_held || !buffer_add(&held_lines, line.data, line.len))
+        write_stderr(&line);
 }
 
 /* ---- sentences ---- */

@@ -30,7 +30,18 @@ uint64_t log_count(enum log_level level);
  */
 typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count);
-void log_set_sink(log_sink sink);
+/* `flush` writes what the sink kept of the calling thread while log_is_held(); NULL: the sink keeps nothing.
+ * A NULL sink is the default. */
+void log_set_sink(log_sink sink, void (*flush)(void));
+
+/*
+ * From log_hold to log_release the lines of the calling thread are kept, as far as memory allows, and then
+ * written with few system calls. For threads that write many lines at a time; not nested.
+ */
+void log_hold(void);
+void log_release(void);
+/* Whether the calling thread is between the two; for sinks. */
+bool log_is_held(void);
 
 /* Message, then pairs of (const char *key, const char *value), then NULL. A NULL value drops its pair. */
 void log_write(enum log_level level, const char *message, ...) ATTR_SENTINEL;

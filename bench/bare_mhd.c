@@ -1,18 +1,44 @@
 /*
  * The peer of `make bench`: the least that libmicrohttpd can do. Sends the bytes of a file with the same
- * threads and nothing else: no routing, no authentication, no headers but the content type. What is posted is
- * thrown away, so it is a receiver of webhooks too.
+ * threads and nothing else: no routing, no authentication, and the header fields of a second file, one
+ * "Name: value" per line, or only the content type. What is posted is thrown away, so it is a receiver of
+ * webhooks too.
  */
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_FIELDS = 32, FIELD_BYTES = 512 };
+
 static char body[1 << 20];
 static size_t body_len;
+static struct {
+    char name[FIELD_BYTES];
+    const char *value; /* in name */
+} fields[MAX_FIELDS];
+static size_t field_count;
+
+static bool read_fields(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    while (field_count < MAX_FIELDS && fgets(fields[field_count].name, FIELD_BYTES, file)) {
+        char *name = fields[field_count].name, *colon = strchr(name, ':');
+        name[strcspn(name, "\n")] = '\0';
+        if (!colon || colon[1] != ' ')
+            break;
+        *colon = '\0';
+        fields[field_count++].value = colon + 2;
+    }
+    (void)fclose(file);
+    return field_count > 0;
+}
 
 static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
@@ -26,7 +52,8 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
         return MHD_YES;
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(body_len, body, MHD_RESPMEM_PERSISTENT);
-    (void)MHD_add_response_header(response, "Content-Type", "application/json");
+    for (size_t i = 0; i < field_count; i++)
+        (void)MHD_add_response_header(response, fields[i].name, fields[i].value);
     enum MHD_Result r = MHD_queue_response(connection, 200, response);
     MHD_destroy_response(response);
     return r;
@@ -34,13 +61,20 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 64;
     FILE *file = fopen(argv[2], "rbe");
     if (!file)
         return 1;
     body_len = fread(body, 1, sizeof(body), file);
     (void)fclose(file);
+    if (argc == 4 && !read_fields(argv[3]))
+        return 1;
+    if (argc == 3) {
+        (void)snprintf(fields[0].name, FIELD_BYTES, "Content-Type");
+        fields[0].value = "application/json";
+        field_count = 1;
+    }
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)strtoul(argv[1], NULL, 10)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

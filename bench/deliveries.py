@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 
-from load import CORES, ROOT, cpu_seconds, need_wrk, pin, wrk
+from load import CORES, ROOT, cpu_seconds, need_tools, pin, wrk
 import harness
 
 ROUNDS, SECONDS, SUBSCRIPTIONS, EVENTS_PER_SECOND = 5, 5, 110, 10
@@ -89,7 +89,7 @@ LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
 def main():
-    need_wrk()
+    need_tools("wrk")
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(directory)
         try:

@@ -39,6 +39,9 @@ struct config_project {
     json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
 };
 
+/* Which requests get a line in the log: writes, errors and slow ones; all; none. */
+enum access_log_mode { ACCESS_LOG_WRITES, ACCESS_LOG_ALL, ACCESS_LOG_OFF };
+
 enum { CONFIG_MAX_ENTRIES = 1000 }; /* accounts, and projects */
 
 /* Trusts whoever comes through a Unix socket. */
@@ -50,6 +53,7 @@ struct config {
     char **trusted_proxies; /* networks, addresses, CONFIG_LOCAL_PROXY; NULL-terminated */
     char *public_url;       /* where clients reach us, without a slash at its end; or NULL */
     enum log_level log_level;
+    enum access_log_mode access_log;
     struct config_account *accounts;
     size_t account_count;
     struct config_project *projects;

@@ -6,6 +6,8 @@
 
 static const char *const generations[] = {[API_V1] = "v1", [API_V2] = "v2", NULL};
 static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
+static const char *const access_logs[] = {
+    [ACCESS_LOG_WRITES] = "writes", [ACCESS_LOG_ALL] = "all", [ACCESS_LOG_OFF] = "off", NULL};
 
 #define MS               ((int64_t)1000)
 #define S                ((int64_t)1000000)
@@ -156,6 +158,10 @@ static const struct key root_keys[] = {
      "Directory of shootd.db, seal.key and admin-token."},
     {"log_level", KEY_WORD, AT(config, log_level), "info", NULL, 0, 0, levels, NULL, false,
      "error, warning, info or debug."},
+    {"access_log", KEY_WORD, AT(config, access_log), "writes", NULL, 0, 0, access_logs, NULL, false,
+     "Requests that get a line at level info. writes: writes, errors (from 403 on) and what takes a second "
+     "or "
+     "more; all: every request; off: none."},
     {"accounts", KEY_ITEMS, 0, NULL, "", 0, 0, NULL, &config_account_group, true,
      "Logins at Cleura, at most 1000."},
     {"projects", KEY_ITEMS, 0, NULL, "", 0, 0, NULL, &config_project_group, true,

@@ -217,7 +217,7 @@ class Shootd:
         if "fresh_floor" not in polling:
             polling = polling.replace("}", ", fresh_floor: 0s}")
         self.config.write_text(
-            f"listen: 127.0.0.1:{self.port}\nstate_dir: {self.state}\nlog_level: debug\n"
+            f"listen: 127.0.0.1:{self.port}\nstate_dir: {self.state}\nlog_level: debug\naccess_log: all\n"
             f"accounts:\n  - name: main\n    url: {sim_url}\n    api: {api}\n    login: demo\n"
             f"    password_file: {self.directory}/password\n    min_spacing: 1ms\n{account_extra}"
             f"projects:\n{lines}polling: {polling}\n"

@@ -251,9 +251,9 @@ static void log_values_are_cleaned_AU_22(void **state)
     char longest[3001];
     memset(longest, 'l', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
-    log_set_sink(keep_line);
+    log_set_sink(keep_line, NULL);
     log_error("line", "a", "1\n2\x7f", "none", NULL, "long", longest, "b", "Bearer xyz", "c", "");
-    log_set_sink(NULL);
+    log_set_sink(NULL, NULL);
     assert_memory_equal(logged, "line|a=1 2 |long=lll", 20);
     const char *rest = strstr(logged, "|b=");
     assert_non_null(rest);
@@ -275,6 +275,61 @@ static void log_lines_are_quoted_where_needed(void **state)
     assert_non_null(strstr(text, " error   line q=\"a \\\"b\\\" \\\\c\" edge=\"\\\"\" empty=\"\" eq=\"a=b\" "
                                  "plain=x-1/2\n"));
     free(text);
+}
+
+/* A stream that counts how often it is written to. */
+struct counted {
+    char text[256 * 1024];
+    size_t len;
+    unsigned writes;
+};
+
+static ssize_t write_counted(void *cookie, const char *bytes, size_t len)
+{
+    struct counted *c = cookie;
+    assert_true(c->len + len < sizeof(c->text));
+    memcpy(c->text + c->len, bytes, len);
+    c->len += len;
+    c->writes++;
+    return (ssize_t)len;
+}
+
+static void held_lines_are_written_together(void **state)
+{
+    (void)state;
+    static struct counted counted;
+    FILE *kept = stderr;
+    stderr = fopencookie(&counted, "w", (cookie_io_functions_t){.write = write_counted});
+    assert_non_null(stderr);
+    assert_int_equal(setvbuf(stderr, NULL, _IONBF, 0), 0);
+    log_hold();
+    log_info("one");
+    log_info("two");
+    const unsigned while_held = counted.writes;
+    log_release();
+    const unsigned after = counted.writes;
+    log_info("three");
+    const unsigned apart = counted.writes;
+    char longest[2049];
+    memset(longest, 'l', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    log_hold();
+    for (int i = 0; i < 100; i++)
+        log_info("long", "number", LOG_INT(i), "text", longest);
+    log_release();
+    (void)fclose(stderr);
+    stderr = kept;
+    assert_int_equal(while_held, 0);
+    assert_int_equal(after, 1);
+    assert_int_equal(apart, 2);
+    assert_in_range(counted.writes - apart, 3, 6); /* 200 KiB, at most 64 KiB at a time */
+    const char *at = strstr(counted.text, "one\n");
+    for (int i = 0; at && i < 100; i++) {
+        char number[32];
+        (void)snprintf(number, sizeof(number), "number=%d ", i);
+        at = strstr(at, number);
+    }
+    assert_non_null(at);
 }
 
 static const char *printable(const char *from, size_t size)
@@ -346,7 +401,7 @@ static void keep_message(enum log_level level, const char *message, const char *
 static void messages_are_sentences(void **state)
 {
     (void)state;
-    log_set_sink(keep_message);
+    log_set_sink(keep_message, NULL);
     log_error("not listening", "error", "cannot listen on 127.0.0.1:1: Permission denied");
     assert_string_equal(last_message, "not listening: cannot listen on 127.0.0.1:1: Permission denied");
     log_warning("catalog not read", "error", "Cleura answered 503", "project", "team-a", "request_id", "r1");
@@ -362,7 +417,7 @@ static void messages_are_sentences(void **state)
     assert_string_equal(last_message, "plain");
     log_info("kept", "cluster", "dev", "project", "team-a", "error", "shd_abcdefgh is wrong");
     assert_string_equal(last_message, "kept (project team-a, cluster dev): shd_******** is wrong");
-    log_set_sink(NULL);
+    log_set_sink(NULL, NULL);
 }
 
 static void sealed_values_open_only_in_their_context(void **state)
@@ -515,6 +570,7 @@ int main(void)
         cmocka_unit_test(masks_known_secrets_AU_21),
         cmocka_unit_test(log_values_are_cleaned_AU_22),
         cmocka_unit_test(log_lines_are_quoted_where_needed),
+        cmocka_unit_test(held_lines_are_written_together),
         cmocka_unit_test(foreign_text_can_be_printed),
         cmocka_unit_test(logs_and_problems_hold_printable_text),
         cmocka_unit_test(messages_are_sentences),

@@ -412,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_day_of_ten_thousand_clusters, setup, teardown),
     };
-    log_set_sink(silent);
+    log_set_sink(silent, NULL);
     const char *fewer = getenv("TEST_DAY_CLUSTERS");
     if (fewer)
         clusters = (unsigned)strtoul(fewer, NULL, 10);

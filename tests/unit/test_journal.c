@@ -1,6 +1,8 @@
 /* Log lines as the journal gets them: what a person reads with journalctl is MESSAGE alone. */
 #include "tests/support/check.h"
 
+#include <pthread.h>
+
 #include "base/attrs.h"
 
 #include "daemon/journal.c"
@@ -63,7 +65,7 @@ static int to_the_journal(void **state)
 static int to_stderr(void **state)
 {
     (void)state;
-    log_set_sink(NULL);
+    log_set_sink(NULL, NULL);
     log_set_level(LOG_LEVEL_INFO);
     (void)unsetenv("JOURNAL_STREAM");
     forget();
@@ -117,7 +119,7 @@ static void names_are_such_as_the_journal_takes(void **state)
 static void another_stderr_keeps_its_lines(void **state)
 {
     (void)state;
-    log_set_sink(NULL);
+    log_set_sink(NULL, NULL);
     lines = 0;
     set_journal_stream(1);
     journal_setup();
@@ -131,15 +133,108 @@ static void another_stderr_keeps_its_lines(void **state)
     assert_int_equal(lines, 0);
 }
 
+/* A socket in place of the journal's. */
+struct journal_socket {
+    int fd;
+    struct sockaddr_un real;
+    char directory[32];
+};
+
+static void open_socket(struct journal_socket *j, int type)
+{
+    (void)snprintf(j->directory, sizeof(j->directory), "/tmp/shootd-journal-XXXXXX");
+    assert_non_null(mkdtemp(j->directory));
+    j->real = journal_address;
+    (void)snprintf(journal_address.sun_path, sizeof(journal_address.sun_path), "%s/socket", j->directory);
+    j->fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(j->fd, (const struct sockaddr *)&journal_address, sizeof(journal_address)), 0);
+}
+
+static void close_socket(struct journal_socket *j)
+{
+    (void)close(j->fd);
+    (void)unlink(journal_address.sun_path);
+    (void)rmdir(j->directory);
+    journal_address = j->real;
+}
+
+/* In the journal's own protocol each entry is one datagram, also of those that are sent together. */
+static void held_lines_are_entries_of_their_own(void **state)
+{
+    (void)state;
+    struct journal_socket j;
+    open_socket(&j, SOCK_DGRAM | SOCK_NONBLOCK);
+    log_hold();
+    log_info("one", "probe-in.s", "5", "text", "a\nMESSAGE=b");
+    log_warning("two", "account", "main");
+    char text[512];
+    assert_int_equal(recv(j.fd, text, sizeof(text), 0), -1);
+    log_release();
+    ssize_t len = recv(j.fd, text, sizeof(text) - 1, 0);
+    assert_in_range(len, 1, sizeof(text) - 1);
+    text[len] = '\0';
+    assert_string_equal(text, "MESSAGE=one\nPRIORITY=6\nSYSLOG_IDENTIFIER=shootd\nPROBE_IN_S=5\n"
+                              "TEXT=a MESSAGE=b\n");
+    len = recv(j.fd, text, sizeof(text) - 1, 0);
+    assert_in_range(len, 1, sizeof(text) - 1);
+    text[len] = '\0';
+    assert_string_equal(text, "MESSAGE=two (account main)\nPRIORITY=4\nSYSLOG_IDENTIFIER=shootd\n"
+                              "ACCOUNT=main\n");
+    assert_int_equal(lines, 0);
+    (void)shutdown(j.fd, SHUT_RD); /* nobody takes them: they are lost, and that is all */
+    log_hold();
+    log_info("three");
+    log_release();
+    log_info("four");
+    assert_int_equal(lines, 1);
+    close_socket(&j);
+}
+
+enum { MANY = HELD_ENTRIES + 5 };
+
+static void *read_many(void *arg)
+{
+    const int fd = *(int *)arg;
+    char text[256], expected[32];
+    size_t count = 0;
+    for (; count < MANY; count++) {
+        ssize_t len = recv(fd, text, sizeof(text) - 1, 0);
+        if (len <= 0)
+            break;
+        text[len] = '\0';
+        (void)snprintf(expected, sizeof(expected), "\nN=%zu\n", count);
+        if (!strstr(text, expected))
+            break;
+    }
+    return (void *)(uintptr_t)count;
+}
+
+/* More than are sent at a time; the socket's queue is shorter still. */
+static void many_held_lines_all_come(void **state)
+{
+    (void)state;
+    struct journal_socket j;
+    open_socket(&j, SOCK_DGRAM);
+    pthread_t reader;
+    assert_int_equal(pthread_create(&reader, NULL, read_many, &j.fd), 0);
+    log_hold();
+    for (int i = 0; i < MANY; i++)
+        log_info("line", "n", LOG_INT(i));
+    log_release();
+    void *count = NULL;
+    assert_int_equal(pthread_join(reader, &count), 0);
+    assert_int_equal((uintptr_t)count, MANY);
+    close_socket(&j);
+}
+
 #define JOURNAL_TEST(fn) cmocka_unit_test_setup_teardown(fn, to_the_journal, to_stderr)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        JOURNAL_TEST(the_message_is_the_whole_sentence),
-        JOURNAL_TEST(each_level_has_its_priority),
-        JOURNAL_TEST(names_are_such_as_the_journal_takes),
-        JOURNAL_TEST(another_stderr_keeps_its_lines),
+        JOURNAL_TEST(the_message_is_the_whole_sentence),   JOURNAL_TEST(each_level_has_its_priority),
+        JOURNAL_TEST(names_are_such_as_the_journal_takes), JOURNAL_TEST(another_stderr_keeps_its_lines),
+        JOURNAL_TEST(held_lines_are_entries_of_their_own), JOURNAL_TEST(many_held_lines_all_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1059,6 +1059,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_accepted_is_what_there_is),
     };
-    log_set_sink(silent);
+    log_set_sink(silent, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,189 @@
+#include "api/access_log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/request.h"
+#include "api/routes.h"
+#include "base/cond.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum {
+    BATCH = 64,
+    GATHER_US = 20 * 1000, /* so long the thread waits for a whole batch */
+    NAME_BYTES = 72,       /* of names in a path; longer ones exist only where nothing was found */
+};
+
+/* What one line says. Pointers are to static text. */
+struct access_entry {
+    enum log_level level;
+    const char *method, *route, *code, *outcome;
+    int status;
+    int64_t duration_us;
+    size_t bytes_in, bytes_out;
+    char id[REQUEST_ID_BYTES];
+    char trace_id[TRACE_ID_BYTES];
+    char token[NAME_BYTES], project[NAME_BYTES], cluster[NAME_BYTES];
+    char client[CLIENT_BYTES];
+};
+
+/* ---- which requests get a line ---- */
+
+static bool is_write(const struct request *r)
+{
+    const enum method m = r->http.method;
+    return m != METHOD_GET && m != METHOD_HEAD && m != METHOD_OPTIONS;
+}
+
+/* Reads that were asked to wait, and streams, last long without being slow. */
+static bool is_slow(const struct request *r, int64_t duration_us)
+{
+    const bool may_last =
+        r->http.answer.is_stream || r->params.given[PARAM_WAIT] || r->http.headers.values[HEADER_PREFER];
+    return duration_us >= ACCESS_LOG_SLOW_MS * US_PER_MS && !may_last;
+}
+
+static bool is_wanted(enum access_log_mode mode, const struct request *r, int64_t duration_us,
+                      const char *outcome)
+{
+    const bool was_cut = outcome && !r->http.answer.is_stream;
+    return mode == ACCESS_LOG_ALL || is_write(r) || r->http.answer.status >= MHD_HTTP_FORBIDDEN || was_cut ||
+           is_slow(r, duration_us);
+}
+
+/* ---- the ring ---- */
+
+static void copy_name(char place[static NAME_BYTES], const char *name)
+{
+    const size_t len = name ? strnlen(name, NAME_BYTES - 1) : 0;
+    memcpy(place, name ? name : "", len);
+    place[len] = '\0';
+}
+
+static void fill_entry(struct access_entry *e, struct request *r, enum log_level level, int64_t duration_us,
+                       const char *outcome)
+{
+    struct server_request *http = &r->http;
+    e->level = level;
+    e->method = http->method_text;
+    e->route = r->route ? r->route->template : "none";
+    e->code = http->problem == PROBLEM_MAX_ ? NULL : problem_kind(http->problem)->code;
+    e->outcome = outcome;
+    e->status = http->answer.status;
+    e->duration_us = duration_us;
+    e->bytes_in = http->body_seen;
+    e->bytes_out = http->answer.len;
+    memcpy(e->id, http->id, sizeof(e->id));
+    memcpy(e->trace_id, server_request_trace(http)->id, sizeof(e->trace_id));
+    copy_name(e->token, r->token ? r->token->id : NULL);
+    copy_name(e->project, r->project);
+    copy_name(e->cluster, r->name);
+    const size_t client_len = http->client ? strnlen(http->client, CLIENT_BYTES - 1) : 0;
+    memcpy(e->client, http->client ? http->client : "", client_len);
+    e->client[client_len] = '\0';
+}
+
+void access_log_add(struct access_log *log, struct request *r, int64_t duration_us, const char *outcome)
+{
+    const bool is_quiet = r->route && r->route->flags & ROUTE_QUIET;
+    const enum log_level level = is_quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+    if (log->mode == ACCESS_LOG_OFF || !log_is_written(level) ||
+        !is_wanted(log->mode, r, duration_us, outcome))
+        return;
+    struct access_entry entry;
+    fill_entry(&entry, r, level, duration_us, outcome);
+    (void)pthread_mutex_lock(&log->lock);
+    assert(log->count <= ACCESS_LOG_ENTRIES && !log->is_stopping);
+    const bool is_full = log->count == ACCESS_LOG_ENTRIES;
+    if (!is_full)
+        log->entries[(log->first + log->count++) % ACCESS_LOG_ENTRIES] = entry;
+    if (!is_full && (log->count == 1 || log->count == BATCH))
+        (void)pthread_cond_signal(&log->changed);
+    (void)pthread_mutex_unlock(&log->lock);
+    if (is_full)
+        atomic_fetch_add(&log->dropped, 1);
+}
+
+/* ---- the thread ---- */
+
+static const char *or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+static void write_entry(const struct access_entry *e)
+{
+    log_write(e->level, "{method} {route} answered {status} in {duration_us} us", "request_id", e->id,
+              "trace_id", or_null(e->trace_id), "method", e->method, "route", e->route, "status",
+              LOG_INT(e->status), "duration_us", LOG_INT(e->duration_us), "bytes_in", LOG_INT(e->bytes_in),
+              "bytes_out", LOG_INT(e->bytes_out), "token", or_null(e->token), "project", or_null(e->project),
+              "cluster", or_null(e->cluster), "code", e->code, "client", or_null(e->client), "outcome",
+              e->outcome, NULL);
+}
+
+/* Waits for entries and moves at most BATCH of them to `batch`; 0 at the end. */
+static unsigned take_batch(struct access_log *log, struct access_entry batch[static BATCH])
+{
+    (void)pthread_mutex_lock(&log->lock);
+    while (!log->count && !log->is_stopping)
+        (void)pthread_cond_wait(&log->changed, &log->lock);
+    const struct timespec until = cond_until(GATHER_US);
+    for (int r = 0; r == 0 && log->count < BATCH && !log->is_stopping;)
+        r = pthread_cond_timedwait(&log->changed, &log->lock, &until);
+    const unsigned taken = log->count < BATCH ? log->count : BATCH;
+    for (unsigned i = 0; i < taken; i++)
+        batch[i] = log->entries[(log->first + i) % ACCESS_LOG_ENTRIES];
+    log->first = (log->first + taken) % ACCESS_LOG_ENTRIES;
+    log->count -= taken;
+    (void)pthread_mutex_unlock(&log->lock);
+    return taken;
+}
+
+static void *write_lines(void *arg)
+{
+    struct access_log *log = arg;
+    struct access_entry batch[BATCH];
+    (void)pthread_setname_np(pthread_self(), "access-log");
+    for (unsigned taken; (taken = take_batch(log, batch)) > 0;) {
+        log_hold();
+        for (unsigned i = 0; i < taken; i++)
+            write_entry(&batch[i]);
+        log_release();
+    }
+    return NULL;
+}
+
+int access_log_start(struct access_log *log, enum access_log_mode mode)
+{
+    log->mode = mode;
+    if (mode == ACCESS_LOG_OFF)
+        return 0;
+    (void)pthread_mutex_init(&log->lock, NULL);
+    cond_init(&log->changed);
+    log->entries = mem_calloc(ACCESS_LOG_ENTRIES, sizeof(*log->entries));
+    const int r = pthread_create(&log->thread, NULL, write_lines, log);
+    if (r == 0)
+        return 0;
+    log->mode = ACCESS_LOG_OFF;
+    free(log->entries);
+    (void)pthread_cond_destroy(&log->changed);
+    (void)pthread_mutex_destroy(&log->lock);
+    return -r;
+}
+
+void access_log_stop(struct access_log *log)
+{
+    if (log->mode == ACCESS_LOG_OFF)
+        return;
+    (void)pthread_mutex_lock(&log->lock);
+    log->is_stopping = true;
+    (void)pthread_cond_signal(&log->changed);
+    (void)pthread_mutex_unlock(&log->lock);
+    (void)pthread_join(log->thread, NULL);
+    assert(!log->count);
+    free(log->entries);
+    (void)pthread_cond_destroy(&log->changed);
+    (void)pthread_mutex_destroy(&log->lock);
+}

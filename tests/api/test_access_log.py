@@ -1,0 +1,123 @@
+"""Key `access_log`: which requests get a line, and that writing the lines holds nobody up (OB-12)."""
+
+import os
+import re
+import threading
+import time
+
+import pytest
+
+from harness import wait_until
+
+LINES = re.compile(r"^\S+ info +(\S+ \S+) answered (\d+) in \d+ us(.*?) request_id=(\S+) ", re.M)
+
+
+def configured(make_shootd, url, mode, level="info"):
+    d = make_shootd(url)
+    text = d.config.read_text().replace("log_level: debug\n", f"log_level: {level}\n")
+    d.config.write_text(text.replace("access_log: all\n", f"access_log: {mode}\n" if mode else ""))
+    return d.start()
+
+
+def lines(d):
+    """All lines of requests that ended before; a request that is always in the log is the last one."""
+    id = f"last-line-{time.monotonic_ns()}"
+    assert d.http.delete("/v1/tokens/none", headers={"X-Request-Id": id}).status_code == 404
+    wait_until(lambda: id in d.log(), what="the last line")
+    return [(what, int(status)) for what, status, _, given in LINES.findall(d.log()) if given != id]
+
+
+def asked(d, sim):
+    """One request of each kind; a create that begins, and its end that is waited for."""
+    clusters = d.clusters_path()
+    assert d.http.get(clusters).status_code == 200
+    assert d.http.get(clusters + "?limit=none").status_code == 400
+    assert d.http.get("/v1/whoami", headers={"Authorization": "Bearer x"}).status_code == 401
+    assert d.http.get(clusters + "/none").status_code == 404
+    assert d.http.post(clusters, json={"name": "Not-a-name"}).status_code == 422
+    operation = d.create("logged")["operation"]
+    began = time.monotonic()
+    assert d.http.get(f"/v1/operations/{operation['id']}", params={"wait": 60}).json()["status"] == "succeeded"
+    assert time.monotonic() - began > 1, "it waited, which is not slow"
+    sim.fault("get_shoot", "delay", delay_ms=1500, count=0)
+    assert d.http.get(clusters + "/logged", headers={"Cache-Control": "no-cache"}).status_code == 200
+    sim.clear_faults()
+
+
+@pytest.mark.parametrize("mode", [None, "writes"])
+def test_writes_errors_and_what_is_slow(sim, make_shootd, mode):
+    d = configured(make_shootd, sim.url, mode)
+    d.wait_upstream()
+    sim.post("settings", durations={"create": 1500})
+    asked(d, sim)
+    clusters = "/v1/projects/{project}/clusters"
+    assert lines(d) == [(f"GET {clusters}/{{cluster}}", 404), (f"POST {clusters}", 422), (f"POST {clusters}", 202),
+                        (f"GET {clusters}/{{cluster}}", 200)]
+    assert re.search(r"answered 200 in [1-9]\d{6,} us", d.log()), "the slow one"
+    accepted = re.search(r"POST \S+ answered 202 .*", d.log())[0]
+    assert re.match(r"POST \S+ answered 202 in \d+ us \(project team-a, token tok_\w+\) request_id=\S+ trace_id=[0-9a-f]{32} method=POST", accepted)
+    assert re.search(r"answered 404 in \d+ us \(project team-a, cluster none, token tok_\w+\): cluster_not_found ", d.log())
+
+
+def test_all_and_off(sim, make_shootd):
+    d = configured(make_shootd, sim.url, "all")
+    d.wait_upstream()
+    asked(d, sim)
+    statuses = [status for _, status in lines(d)]
+    assert {200, 202, 400, 401, 404, 422} <= set(statuses)
+    assert "/readyz" not in d.log() and "/metrics" not in d.log(), "probes are at level debug"
+    d.stop()
+    before = d.log()
+    d.config.write_text(d.config.read_text().replace("access_log: all", "access_log: off"))
+    d.start()
+    assert d.http.delete("/v1/tokens/none").status_code == 404
+    d.stop()
+    assert " answered " not in d.log().removeprefix(before)
+
+
+def test_the_level_hides_them(sim, make_shootd):
+    d = configured(make_shootd, sim.url, "all", level="warning")
+    assert d.http.delete("/v1/tokens/none").status_code == 404
+    d.stop()
+    assert " answered " not in d.log()
+
+
+def test_the_last_lines_are_written_at_the_end(sim, make_shootd):
+    d = configured(make_shootd, sim.url, "all")
+    for i in range(150):
+        assert d.http.get("/v1/whoami", headers={"X-Request-Id": f"request-{i}"}).status_code == 200
+    d.stop()
+    assert re.findall(r"request_id=(request-\d+) ", d.log()) == [f"request-{i}" for i in range(150)]
+
+
+def test_a_log_that_nobody_reads_blocks_no_request(sim, make_shootd, tmp_path):
+    """stderr is a pipe that is full: lines are dropped and counted, the others come once the pipe is read."""
+    d = make_shootd(sim.url)
+    d.config.write_text(d.config.read_text().replace("log_level: debug", "log_level: info"))
+    d.log_path = tmp_path / "pipe"
+    os.mkfifo(d.log_path)
+    reader = os.open(d.log_path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        d.start()
+        requests, dropped, took = 0, 0, []
+        while not dropped and requests < 20000:
+            for _ in range(500):
+                began = time.monotonic()
+                assert d.http.get("/v1/whoami", headers={"X-Request-Id": f"request-{requests}"}).status_code == 200
+                took.append(time.monotonic() - began)
+                requests += 1
+            dropped = int(re.search(r"^shootd_access_log_dropped_total (\d+)", d.http.get("/metrics").text, re.M)[1])
+        assert dropped > 0 and max(took) < 5, (dropped, max(took))
+        os.set_blocking(reader, True)
+        text, ended = [], threading.Thread(target=d.stop)
+        ended.start()
+        while chunk := os.read(reader, 1 << 20):
+            text.append(chunk.decode())
+            if "stopped" in "".join(text[-2:]):
+                break
+        ended.join(60)
+        written = re.findall(r"request_id=request-(\d+) ", "".join(text))
+        assert len(written) + dropped == requests, "each line is written or counted"
+        assert [int(n) for n in written] == sorted({int(n) for n in written})
+    finally:
+        os.close(reader)
