@@ -8,6 +8,7 @@
 #include "api/api_private.h"
 #include "api/openapi.h"
 #include "api/request.h"
+#include "api/routes.h"
 #include "base/mem.h"
 
 enum { DEFAULT_CONNECTIONS = 8192 };
@@ -102,6 +103,7 @@ static void stop_threads(struct api *api)
 
 struct api *api_start(const struct api_options *options, char **ret_error)
 {
+    routes_prepare();
     struct api *api = api_new(options);
     if (start_threads(api, ret_error)) {
         api->http = start_http(api, ret_error);

@@ -98,12 +98,16 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
 }
 
-static bool digest_credentials(const char *field, uint8_t digest[static TOKEN_DIGEST_BYTES])
+/* The digest in hex, which is the token's key in the view. */
+static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES])
 {
     char token[TOKEN_BYTES];
+    uint8_t digest[TOKEN_DIGEST_BYTES];
     bool ok = bearer_token(field, token);
-    if (ok)
+    if (ok) {
         token_digest(token, digest);
+        token_hex(digest, key);
+    }
     sodium_memzero(token, sizeof(token));
     return ok;
 }
@@ -112,7 +116,7 @@ static bool digest_credentials(const char *field, uint8_t digest[static TOKEN_DI
 struct last_token {
     bool is_set;
     uint8_t print[TOKEN_PRINT_BYTES];
-    uint8_t digest[TOKEN_DIGEST_BYTES];
+    char key[TOKEN_HEX_BYTES];
 };
 _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection has room for it");
 
@@ -121,33 +125,31 @@ _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection
  * other checks: those of the last request are known again by a fingerprint under a key of this process, which
  * gives nothing away. What they are good for is looked up anew each time.
  */
-static bool read_credentials(struct request *r, const char *field, uint8_t digest[static TOKEN_DIGEST_BYTES])
+static bool read_credentials(struct request *r, const char *field, char key[static TOKEN_HEX_BYTES])
 {
     struct last_token now = {.is_set = true};
     (void)crypto_shorthash_siphashx24(now.print, (const unsigned char *)field, strlen(field),
                                       r->api->print_key);
     struct last_token *last = r->http.peer ? (struct last_token *)(void *)r->http.peer->user : NULL;
     if (last && last->is_set && !sodium_memcmp(last->print, now.print, sizeof(now.print))) {
-        memcpy(digest, last->digest, sizeof(now.digest));
+        memcpy(key, last->key, sizeof(last->key));
         return true;
     }
-    if (!digest_credentials(field, digest))
+    if (!digest_credentials(field, key))
         return false;
-    memcpy(now.digest, digest, sizeof(now.digest));
+    memcpy(now.key, key, sizeof(now.key));
     if (last)
         *last = now;
     return true;
 }
 
-static bool look_up(struct request *r, const uint8_t digest[static TOKEN_DIGEST_BYTES])
+/* The key is the whole digest: who knows it cannot be told from its comparison what the token is. */
+static bool look_up(struct request *r, const char *key)
 {
-    char key[TOKEN_HEX_BYTES];
-    (void)sodium_bin2hex(key, sizeof(key), digest, TOKEN_DIGEST_BYTES);
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_blob *blob = view_find(s, VIEW_TOKENS, key);
     const struct api_token *found = blob ? blob->subject : NULL;
-    bool ok =
-        found && !sodium_memcmp(found->digest, digest, TOKEN_DIGEST_BYTES) && token_is_live(r->api, found);
+    bool ok = found && token_is_live(r->api, found);
     if (ok) {
         r->token_blob = view_blob_ref(blob);
         r->token = found;
@@ -167,7 +169,12 @@ static const char *given_ticket(const struct request *r)
 static struct problem *check_ticket(struct request *r, const char *ticket)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
-    bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest) && look_up(r, digest);
+    char key[TOKEN_HEX_BYTES];
+    bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest);
+    if (ok) {
+        token_hex(digest, key);
+        ok = look_up(r, key);
+    }
     return ok ? NULL
               : refuse_credentials(r, PROBLEM_INVALID_TOKEN,
                                    "The ticket is not known, was used, or has expired; POST "
@@ -184,8 +191,8 @@ struct problem *check_token(struct request *r)
         return check_ticket(r, ticket);
     if (!field)
         return refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
-    uint8_t digest[TOKEN_DIGEST_BYTES];
-    bool ok = read_credentials(r, field, digest) && look_up(r, digest);
+    char key[TOKEN_HEX_BYTES];
+    bool ok = read_credentials(r, field, key) && look_up(r, key);
     return ok ? NULL
               : refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
 }

@@ -125,5 +125,5 @@ void fresh_tell_source(struct request *r)
 void fresh_tell_age(struct request *r, wall_us observed_at)
 {
     wall_us age = observed_at ? env_wall(r->api->options.env) - observed_at : 0;
-    answer_header(&r->http.answer, "Age", "%lld", (long long)(age > 0 ? age / US_PER_S : 0));
+    answer_number(&r->http.answer, "Age", age > 0 ? (uint64_t)(age / US_PER_S) : 0);
 }

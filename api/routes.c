@@ -2,6 +2,8 @@
  * together. */
 #include "api/routes.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "api/resources/handlers.h"
@@ -22,7 +24,7 @@
 #define DELIVERY WEBHOOK "/deliveries/{delivery}"
 #define POOLS    CLUSTER "/node-pools"
 
-enum { SMALL_BODY = 64 * 1024 };
+enum { SMALL_BODY = 64 * 1024, TEMPLATE_BYTES = 80 };
 
 const struct route routes[] = {
     {"getLivez", METHOD_GET, "/livez", handle_livez, ROLE_VIEWER, PROBE, 0, P(VERBOSE) | P(EXCLUDE)},
@@ -131,62 +133,99 @@ const struct route routes[] = {
 
 _Static_assert(ARRAY_LEN(routes) == ROUTE_COUNT, "ROUTE_COUNT in routes.h is the number of rows");
 
-/* ---- matching: the table is small enough that comparing segment counts and then literals row by row costs
- * less than a microsecond; it is walked as it stands ---- */
+/* ---- matching: templates are taken apart once, so that a request compares whole segments ---- */
 
-/* Where the template goes on after a segment that fits, else NULL. */
-static const char *after_segment(const char *template, const char *segment)
+enum binding { BIND_PROJECT, BIND_CLUSTER, BIND_DELIVERY, BIND_ITEM };
+
+struct pattern {
+    unsigned count;                          /* of segments */
+    const char *literals[PATH_MAX_SEGMENTS]; /* NULL: a parameter */
+    enum binding bindings[PATH_MAX_SEGMENTS];
+};
+
+static struct pattern patterns[ROUTE_COUNT];
+
+static enum binding binding_of(const char *name)
 {
-    if (*template == '{')
-        return *segment ? strchr(template, '}') + 1 : NULL;
-    while (*segment && *template == *segment) {
-        template ++;
-        segment++;
-    }
-    return *segment || (*template && *template != '/') ? NULL : template;
+    static const char *const names[] = {
+        [BIND_PROJECT] = "{project}", [BIND_CLUSTER] = "{cluster}", [BIND_DELIVERY] = "{delivery}"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (!strcmp(name, names[i]))
+            return (enum binding)i;
+    return BIND_ITEM;
 }
 
-static bool path_fits(const char *template, const struct request *r)
+static void prepare_pattern(struct pattern *p, const char *template)
 {
-    for (unsigned i = 0; i < r->http.segments.count; i++) {
-        template = *template == '/' ? after_segment(template + 1, r->http.segments.items[i]) : NULL;
-        if (!template)
+    static char texts[ROUTE_COUNT * TEMPLATE_BYTES];
+    static size_t used;
+    const size_t len = strlen(template);
+    assert(used + len < sizeof(texts));
+    char *rest = memcpy(texts + used, template, len + 1);
+    used += len + 1;
+    rest++; /* the slash that it begins with */
+    for (char *segment; (segment = strsep(&rest, "/")) != NULL; p->count++) {
+        assert(p->count < PATH_MAX_SEGMENTS);
+        p->literals[p->count] = *segment == '{' ? NULL : segment;
+        p->bindings[p->count] = binding_of(segment);
+    }
+}
+
+static void prepare_patterns(void)
+{
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        prepare_pattern(&patterns[i], routes[i].template);
+}
+
+void routes_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, prepare_patterns);
+}
+
+static bool path_fits(const struct pattern *p, const struct path_segments *path)
+{
+    if (p->count != path->count)
+        return false;
+    for (unsigned i = 0; i < p->count; i++)
+        if (p->literals[i] ? strcmp(p->literals[i], path->items[i]) != 0 : !*path->items[i])
             return false;
-    }
-    return !*template && r->http.segments.count > 0;
+    return true;
 }
 
-static void bind_parameters(struct request *r, const char *template)
+static void bind_parameters(struct request *r, const struct pattern *p)
 {
-    for (unsigned i = 0; i < r->http.segments.count; i++) {
-        size_t len = strcspn(++template, "/");
-        if (!strncmp(template, "{project}", len))
-            r->project = r->http.segments.items[i];
-        else if (!strncmp(template, "{cluster}", len))
-            r->name = r->http.segments.items[i];
-        else if (!strncmp(template, "{delivery}", len))
-            r->delivery = r->http.segments.items[i];
-        else if (template[0] == '{')
-            r->item = r->http.segments.items[i];
-        template += len;
-    }
+    const char **const places[] = {[BIND_PROJECT] = &r->project,
+                                   [BIND_CLUSTER] = &r->name,
+                                   [BIND_DELIVERY] = &r->delivery,
+                                   [BIND_ITEM] = &r->item};
+    for (unsigned i = 0; i < p->count; i++)
+        if (!p->literals[i])
+            *places[p->bindings[i]] = r->http.segments.items[i];
+}
+
+static unsigned methods_of_path(const struct path_segments *path)
+{
+    unsigned methods = 0;
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (path_fits(&patterns[i], path))
+            methods |= 1U << routes[i].method | 1U << METHOD_OPTIONS |
+                       (routes[i].method == METHOD_GET ? 1U << METHOD_HEAD : 0);
+    return methods;
 }
 
 const struct route *route_match(struct request *r, unsigned *ret_allowed)
 {
-    enum method wanted = r->http.method == METHOD_HEAD ? METHOD_GET : r->http.method;
-    *ret_allowed = 0;
+    const enum method wanted = r->http.method == METHOD_HEAD ? METHOD_GET : r->http.method;
+    const struct path_segments *path = &r->http.segments;
+    assert(patterns[0].count); /* routes_prepare was called */
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (!path_fits(routes[i].template, r))
+        if (routes[i].method != wanted || !path_fits(&patterns[i], path))
             continue;
-        if (routes[i].method == wanted) {
-            bind_parameters(r, routes[i].template);
-            return &routes[i];
-        }
-        *ret_allowed |= 1U << routes[i].method | 1U << METHOD_OPTIONS;
-        if (routes[i].method == METHOD_GET)
-            *ret_allowed |= 1U << METHOD_HEAD;
+        bind_parameters(r, &patterns[i]);
+        return &routes[i];
     }
+    *ret_allowed = methods_of_path(path);
     return NULL;
 }
 

@@ -37,6 +37,8 @@ static inline struct content_rules route_content(const struct route *route)
     return (struct content_rules){route->flags, route->body_limit};
 }
 
+/* Once before the first route_match; again does nothing. Any thread. */
+void routes_prepare(void);
 /*
  * Finds the row for the path and the method of `r` (GET rows serve HEAD) and fills the path parameters. NULL
  * when there is none; *ret_allowed is then the bit set of methods that the path does know, 0 for an unknown

@@ -11,7 +11,7 @@ import tempfile
 from load import CORES, ROOT, cpu_seconds, h2load, need_tools, pin, wrk
 import harness
 
-ROUNDS, SECONDS, CONNECTIONS = 2, 1, 32
+ROUNDS, SECONDS, CONNECTIONS = 5, 2, 32
 OWN_OF_ONE_ANSWER = {"date", "content-length", "connection", "transfer-encoding"}  # libmicrohttpd adds them
 
 NGINX = """daemon off;

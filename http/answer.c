@@ -68,6 +68,16 @@ void answer_field(struct answer *a, const char *name, const char *value)
     memcpy(h->value, value, len + 1);
 }
 
+void answer_number(struct answer *a, const char *name, uint64_t number)
+{
+    char text[24], *first = text + sizeof(text) - 1;
+    *first = '\0';
+    do
+        *--first = (char)('0' + number % 10);
+    while (number /= 10);
+    answer_field(a, name, first);
+}
+
 void answer_empty(struct answer *a, int status)
 {
     drop_body(a);

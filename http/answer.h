@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attrs.h"
 #include "base/json.h"
@@ -42,6 +43,7 @@ void answer_done(struct answer *a);
 void answer_header(struct answer *a, const char *name, const char *format, ...) ATTR_PRINTF(3, 4);
 /* The same without a format, which the hot path has no time for. */
 void answer_field(struct answer *a, const char *name, const char *value);
+void answer_number(struct answer *a, const char *name, uint64_t number);
 
 /* Each decides the status and the body. */
 void answer_empty(struct answer *a, int status);

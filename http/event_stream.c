@@ -37,7 +37,7 @@ void event_stream_unref(struct event_stream *s)
 static bool suspend_stream(struct event_stream *s)
 {
     struct server_request *r = s->request;
-    if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK))
+    if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK, r->started))
         return false;
     s->state = EVENT_STREAM_SUSPENDED;
     atomic_fetch_add(&r->server->suspended_streams, 1);
@@ -117,7 +117,7 @@ static ssize_t read_locked(struct event_stream *s, char *bytes, size_t max)
                                    : MHD_CONTENT_READER_END_WITH_ERROR;
     s->bytes += n;
     s->sent_at = env_mono(r->server->options.env);
-    bool in_time = !r->peer || connection_enter(r->peer, PHASE_CONN_SEND);
+    bool in_time = !r->peer || connection_enter(r->peer, PHASE_CONN_SEND, s->sent_at);
     return in_time ? (ssize_t)n : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 

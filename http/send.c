@@ -24,6 +24,7 @@ struct fields {
     struct {
         const char *name; /* a literal */
         const char *value;
+        size_t len; /* of the value */
     } items[FIELDS_MAX];
     char vary[VARY_BYTES];
     char rate_limit[RATE_LIMIT_BYTES];
@@ -84,23 +85,25 @@ static bool has_names(const struct response_cache *kept, const struct fields *fi
 {
     if (kept->count != fields->count)
         return false;
-    for (unsigned i = 0; i < fields->count; i++)
-        if (strcmp(kept->fields[i].name, fields->items[i].name) != 0)
+    for (unsigned i = 0; i < fields->count; i++) {
+        const char *ours = kept->fields[i].name, *other = fields->items[i].name;
+        if (ours != other && strcmp(ours, other) != 0)
             return false;
+    }
     return true;
 }
 
 static bool values_fit(const struct fields *fields)
 {
     for (unsigned i = 0; i < fields->count; i++)
-        if (strlen(fields->items[i].value) >= ANSWER_HEADER_BYTES)
+        if (fields->items[i].len >= ANSWER_HEADER_BYTES)
             return false;
     return true;
 }
 
-static void set_value(struct answer_header *field, const char *value)
+static void set_value(struct answer_header *field, const char *value, size_t len)
 {
-    memcpy(field->value, value, strlen(value) + 1);
+    memcpy(field->value, value, len + 1);
 }
 
 /*
@@ -115,11 +118,11 @@ static struct MHD_Response *response_cache_take(struct response_cache *kept, con
     for (unsigned i = 0; i < fields->count; i++) {
         struct answer_header *field = &kept->fields[i];
         const char *value = fields->items[i].value;
-        if (!strcmp(field->value, value))
+        if (!memcmp(field->value, value, fields->items[i].len + 1))
             continue;
         (void)MHD_del_response_header(kept->response, field->name, field->value);
         (void)MHD_add_response_header(kept->response, field->name, value);
-        set_value(field, value);
+        set_value(field, value, fields->items[i].len);
     }
     return kept->response;
 }
@@ -141,7 +144,7 @@ static bool response_cache_put(struct response_cache **place, struct MHD_Respons
     kept->count = fields->count;
     for (unsigned i = 0; i < fields->count; i++) {
         kept->fields[i].name = fields->items[i].name;
-        set_value(&kept->fields[i], fields->items[i].value);
+        set_value(&kept->fields[i], fields->items[i].value, fields->items[i].len);
     }
     return true;
 }
@@ -213,6 +216,7 @@ static void add_field(struct fields *f, const char *name, const char *value)
 {
     if (f->count < FIELDS_MAX) {
         f->items[f->count].name = name;
+        f->items[f->count].len = strlen(value);
         f->items[f->count++].value = value;
     }
 }
@@ -306,7 +310,8 @@ enum MHD_Result server_request_send(struct server_request *r)
     }
     r->stage = STAGE_ANSWERED;
     enum MHD_Result result = MHD_NO;
-    if (!r->peer || connection_enter(r->peer, PHASE_CONN_SEND))
+    if (!r->peer || connection_enter(r->peer, PHASE_CONN_SEND,
+                                     r->took_time ? env_mono(r->server->options.env) : r->started))
         result = MHD_queue_response(r->mhd, (unsigned)a->status, response);
     if (!is_kept)
         MHD_destroy_response(response);

@@ -69,7 +69,7 @@ static void *on_request_line(void *cls, const char *target, struct MHD_Connectio
     headers_refuse_cookies(mhd);
     if (peer) {
         peer->target_len = strlen(target);
-        (void)connection_enter(peer, PHASE_CONN_HEADER);
+        (void)connection_enter(peer, PHASE_CONN_HEADER, env_mono(peer->reaper->env));
         struct problem *problem = query_refuse_target(target);
         if (problem)
             connection_refuse(peer, problem);
@@ -104,7 +104,7 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
     struct server_request *r = server_request_new(http, mhd, peer_of(mhd), method, version);
     *context = r;
     atomic_fetch_add(&http->in_flight, 1);
-    if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY))
+    if (r->peer && !connection_enter(r->peer, PHASE_CONN_BODY, r->started))
         return MHD_NO;
     bool go_on = server_request_check(r, target);
     r->stage = STAGE_BODY;
@@ -118,12 +118,14 @@ static enum MHD_Result on_headers(struct http *http, struct MHD_Connection *mhd,
 static enum MHD_Result on_complete(struct server_request *r)
 {
     if (r->stage == STAGE_BODY && !r->answer.status) {
-        if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK))
+        r->took_time = r->has_body;
+        if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK, r->started))
             return MHD_NO;
         server_request_handle(r);
         if (r->stage == STAGE_SUSPENDED)
             return MHD_YES; /* `r` may already be on its way back, but only this thread brings it */
     } else if (r->stage == STAGE_SUSPENDED) {
+        r->took_time = true;
         server_request_resume(r);
     }
     return server_request_send(r);
@@ -187,11 +189,12 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
         if (result)
             http->options.application->discard(result);
     }
-    http->options.application->done(r, env_mono(http->options.env) - r->started, outcome_name(code));
+    const mono_us now = env_mono(http->options.env);
+    http->options.application->done(r, now - r->started, outcome_name(code));
     if (r->peer && r->must_close && !is_stream && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         connection_close_lingering(r->peer);
     if (r->peer)
-        (void)connection_enter(r->peer, PHASE_CONN_IDLE);
+        (void)connection_enter(r->peer, PHASE_CONN_IDLE, now);
     server_request_free(r);
     land(http);
 }

@@ -242,8 +242,14 @@ struct view_blob *view_find(const struct view_snapshot *s, enum view_section sec
 
 bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name)
 {
-    int len = snprintf(key, VIEW_CLUSTER_KEY_BYTES, "%s/%s", project, name);
-    return len > 0 && len < VIEW_CLUSTER_KEY_BYTES;
+    const size_t project_len = strlen(project), name_len = strlen(name);
+    *key = '\0';
+    if (project_len + 1 + name_len >= VIEW_CLUSTER_KEY_BYTES)
+        return false;
+    memcpy(key, project, project_len);
+    key[project_len] = '/';
+    memcpy(key + project_len + 1, name, name_len + 1);
+    return true;
 }
 
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob)

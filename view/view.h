@@ -51,7 +51,7 @@ enum view_section {
 };
 
 enum { VIEW_CLUSTER_KEY_BYTES = 256 };
-/* "project/name". False, and the key is cut, when it is too long for any cluster. Any thread. */
+/* "project/name". False, and the key is "", when it is too long for any cluster. Any thread. */
 bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name);
 
 struct view_entry {

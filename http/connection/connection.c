@@ -39,16 +39,16 @@ static int64_t phase_limit(const struct connection_limits *limits, enum connecti
     return 0;
 }
 
-static int64_t due_in(const struct reaper *reaper, enum connection_phase phase)
+static int64_t due_in(const struct reaper *reaper, enum connection_phase phase, mono_us now)
 {
     int64_t limit = phase_limit(&reaper->limits, phase);
-    return limit ? env_mono(reaper->env) + limit : INT64_MAX;
+    return limit ? now + limit : INT64_MAX;
 }
 
-bool connection_enter(struct connection *c, enum connection_phase phase)
+bool connection_enter(struct connection *c, enum connection_phase phase, mono_us now)
 {
     int64_t due = atomic_load(&c->due);
-    int64_t next = due_in(c->reaper, phase);
+    int64_t next = due_in(c->reaper, phase, now);
     if (phase == PHASE_CONN_HEADER && atomic_load(&c->phase) == PHASE_CONN_NEW)
         next = due; /* the first request line counts into the header limit */
     atomic_store(&c->phase, phase);
@@ -100,7 +100,7 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
     c->fd = info ? info->connect_fd : -1;
     describe_peer(c, mhd);
     atomic_init(&c->phase, PHASE_CONN_NEW);
-    atomic_init(&c->due, due_in(reaper, PHASE_CONN_NEW));
+    atomic_init(&c->due, due_in(reaper, PHASE_CONN_NEW, env_mono(reaper->env)));
     (void)pthread_mutex_lock(&reaper->lock);
     list_append(&reaper->connections, &c->link);
     (void)pthread_mutex_unlock(&reaper->lock);

@@ -40,7 +40,7 @@ enum connection_phase {
 };
 
 /* What the application keeps with a connection; zero at first. Its worker only. */
-enum { CONNECTION_USER_BYTES = 64 };
+enum { CONNECTION_USER_BYTES = 96 };
 
 struct connection {
     struct list link; /* reaper's lock */
@@ -100,8 +100,8 @@ void connection_refuse(struct connection *c, struct problem *problem);
 void problem_send(const struct env *env, int fd, const char *client, const struct problem *problem);
 /* It was shut down: for being too slow, or refused. */
 bool connection_is_reaped(const struct connection *c);
-/* Enters a phase and starts its clock; false when the connection was shut down meanwhile. The worker's
- * thread. */
-bool connection_enter(struct connection *c, enum connection_phase phase);
+/* Enters a phase, whose clock starts at `now`; false when the connection was shut down meanwhile. The
+ * worker's thread. */
+bool connection_enter(struct connection *c, enum connection_phase phase, mono_us now);
 
 #endif

@@ -15,8 +15,19 @@
 
 enum { MAX_FIELDS = 64, MAX_HEADER_BYTES = 16 * 1024, MAX_TARGET = 8 * 1024, MAX_PORT = 65535 };
 
-#define DIGITS  "0123456789"
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+static bool is_host_character(char c, bool in_brackets)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '-' || c == '_' || c == '%' || c == '~' || (in_brackets && c == ':');
+}
+
+static size_t host_length(const char *host, bool in_brackets)
+{
+    size_t len = 0;
+    while (is_host_character(host[len], in_brackets))
+        len++;
+    return len;
+}
 
 static bool escapes_are_whole(const char *text)
 {
@@ -30,13 +41,15 @@ static bool escapes_are_whole(const char *text)
  */
 static bool host_is_valid(const char *host)
 {
-    size_t len = strspn(host, LETTERS DIGITS ".-_%~");
+    size_t len = host_length(host, false);
     if (*host == '[') {
-        len = 1 + strspn(host + 1, LETTERS DIGITS ".-_%~:");
+        len = 1 + host_length(host + 1, true);
         len = len > 1 && host[len] == ']' ? len + 1 : 0;
     }
     const char *port = host + len;
-    size_t digits = *port == ':' ? strspn(port + 1, DIGITS) : 0;
+    size_t digits = 0;
+    while (*port == ':' && port[1 + digits] >= '0' && port[1 + digits] <= '9')
+        digits++;
     bool has_end =
         !*port || (digits && digits <= 5 && !port[1 + digits] && strtol(port + 1, NULL, 10) <= MAX_PORT);
     return len && has_end && escapes_are_whole(host);

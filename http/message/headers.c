@@ -62,6 +62,7 @@ static void keep(struct headers *h, enum header_id id, const char *value)
     char *joined = mem_printf("%s, %s", h->values[id], value);
     free(h->joined[id]);
     h->joined[id] = joined;
+    h->has_joined = true;
     h->values[id] = joined;
 }
 
@@ -144,7 +145,7 @@ void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *
 
 void headers_done(struct headers *h)
 {
-    for (int id = 0; id < HEADER_MAX_; id++)
+    for (int id = 0; h->has_joined && id < HEADER_MAX_; id++)
         free(h->joined[id]);
 }
 

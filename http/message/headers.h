@@ -37,6 +37,7 @@ struct headers {
     const char *values[HEADER_MAX_]; /* NULL: absent; repeated list fields are joined */
     unsigned counts[HEADER_MAX_];
     char *joined[HEADER_MAX_]; /* owns the joined values */
+    bool has_joined;           /* one of `joined` is set */
     unsigned field_count;
     size_t bytes;
     const char *fault;  /* what is malformed, or NULL */

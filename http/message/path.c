@@ -66,8 +66,19 @@ bool percent_decode(char *text)
     return is_utf8(text);
 }
 
+/* Printable ASCII without an escape: nothing to decode, and nothing that is refused but dots. */
+static bool is_plain(const char *segment)
+{
+    for (const unsigned char *p = (const unsigned char *)segment; *p; p++)
+        if (*p < 0x20 || *p >= 0x7f || *p == '%')
+            return false;
+    return true;
+}
+
 static const char *decode_segment(char *segment)
 {
+    if (is_plain(segment) && *segment != '.')
+        return NULL;
     if (!percent_decode(segment))
         return "The path holds a bad percent escape or is not UTF-8.";
     if (strchr(segment, '/'))

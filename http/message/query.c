@@ -216,6 +216,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
         free(text);
     else
         read_value(in, (unsigned)id, text);
+    in->values->has_texts = true;
     return MHD_YES;
 }
 
@@ -229,6 +230,6 @@ struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *
 
 void query_done(struct query_values *values)
 {
-    for (unsigned id = 0; id < QUERY_MAX_RULES; id++)
+    for (unsigned id = 0; values->has_texts && id < QUERY_MAX_RULES; id++)
         free(values->texts[id]);
 }

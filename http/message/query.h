@@ -42,6 +42,7 @@ struct query_values {
     char *texts[QUERY_MAX_RULES];     /* decoded; NULL: not given; repeated ones joined by commas */
     int64_t numbers[QUERY_MAX_RULES]; /* numbers, booleans, times (wall_us); enums: the bits asked for */
     bool given[QUERY_MAX_RULES];
+    bool has_texts; /* one of `texts` may be set */
 };
 
 struct problem;
