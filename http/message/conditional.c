@@ -1,7 +1,6 @@
 #include "http/message/conditional.h"
 
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "http/message/headers.h"
@@ -23,6 +22,8 @@ bool etag_list_is_any(const char *list)
     const char *item;
     size_t len;
     const char *cursor = list;
+    if (*list == '"')
+        return false;
     return header_next_item(&cursor, &item, &len) && len == 1 && *item == '*' &&
            !header_next_item(&cursor, &item, &len);
 }
@@ -32,6 +33,8 @@ bool etag_list_holds(const char *list, const char *etag, bool weak)
     size_t wanted = strlen(etag);
     const char *item;
     size_t len;
+    if (!strcmp(list, etag)) /* who polls names the one tag that it has */
+        return true;
     while (header_next_item(&list, &item, &len)) {
         if (weak && len > 2 && item[0] == 'W' && item[1] == '/') {
             item += 2;
@@ -45,9 +48,13 @@ bool etag_list_holds(const char *list, const char *etag, bool weak)
 
 bool etag_of_coded(const char *etag, char *coded, size_t size)
 {
-    size_t len = strlen(etag);
-    int n = len ? snprintf(coded, size, "%.*s-gz\"", (int)len - 1, etag) : -1;
-    return n > 0 && (size_t)n < size;
+    static const char suffix[] = "-gz\"";
+    const size_t len = strlen(etag);
+    if (!len || len - 1 + sizeof(suffix) > size)
+        return false;
+    memcpy(coded, etag, len - 1);
+    memcpy(coded + len - 1, suffix, sizeof(suffix));
+    return true;
 }
 
 bool etag_list_matches(const char *list, const char *etag, bool weak)

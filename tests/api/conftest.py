@@ -9,7 +9,7 @@ import contract  # noqa: E402
 import harness  # noqa: E402
 
 # About documents, tools and foreign programs; what they drive in the daemon other files drive, too.
-NOT_FOR_SANITIZERS = ["test_browser.py", "test_contrib.py", "test_docs.py", "test_iac.py", "test_layout.py", "test_proxy.py",
+NOT_FOR_SANITIZERS = ["test_browser.py", "test_contrib.py", "test_docs.py", "test_hot_path.py", "test_iac.py", "test_layout.py", "test_proxy.py",
                       "test_typescript.py", "test_webhook_docs.py", "test_webhook_peers.py"]
 collect_ignore = NOT_FOR_SANITIZERS if harness.SANITIZED else []
 harness.RESPONSE_HOOKS.append(contract.Watch())  # the whole suite is held to openapi.yaml
