@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <uuid/uuid.h>
 
+#include "base/attrs.h"
 #include "base/env.h"
 #include "base/json.h"
 #include "model/names.h"
@@ -102,6 +103,8 @@ struct cluster {
 struct cluster *cluster_new(void);
 void cluster_free(struct cluster *c);
 struct cluster *cluster_copy(const struct cluster *c);
+DEFINE_CLEANUP(cluster_freep, struct cluster *, cluster_free)
+#define CLEANUP_CLUSTER CLEANUP(cluster_freep)
 json_t *cluster_to_json(const struct cluster *c);
 /* NULL when the document is not a stored cluster. */
 struct cluster *cluster_from_json(const json_t *doc);

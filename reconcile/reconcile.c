@@ -293,7 +293,7 @@ static void take_up(struct entity *e)
     c->stale = e->project->set_aside ||
                (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
     entity_note_expiry(e);
-    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(cluster_copy(c), e->op));
+    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op));
     if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
         schedule_soon(e, 0);
     if (e->queued > 1)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "model/errors.h"
+#include "view/cluster_facts.h"
 
 static void set_time(json_t *object, const char *key, wall_us at)
 {
@@ -298,9 +299,9 @@ static void free_document(void *doc)
     json_decref(doc);
 }
 
-static void free_cluster(void *c)
+static void free_facts(void *facts)
 {
-    cluster_free(c);
+    cluster_facts_free(facts);
 }
 
 static void free_operation(void *op)
@@ -318,12 +319,12 @@ static void free_api_token(void *t)
     api_token_free(t);
 }
 
-struct view_blob *render_cluster_blob(struct cluster *c, const struct operation *op)
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
 {
     char etag[64];
     render_cluster_etag(c, op, etag);
     struct view_blob *blob =
-        view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, c, free_cluster);
+        view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_facts_new(c), free_facts);
     view_blob_set_brief(blob, text_of(render_cluster_brief(c, op)));
     return blob;
 }

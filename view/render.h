@@ -28,9 +28,9 @@ void render_event_item(struct buffer *out, const struct event *e);
 /* The same as a block of a text/event-stream, with its empty line (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* Blobs for the view: ETag from id and version. The first takes the cluster; of the others the subject is a
- * copy, of an operation without its body. */
-struct view_blob *render_cluster_blob(struct cluster *c, const struct operation *op);
+/* Blobs for the view: ETag from id and version. Of a cluster the subject is its facts, of the others a copy,
+ * of an operation without its body. */
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);

@@ -26,7 +26,7 @@ struct view_blob {
     size_t brief_len;
     wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */
     const void
-        *subject; /* struct cluster *, struct operation *, ... as the section says; owned by the blob */
+        *subject; /* struct cluster_facts *, struct operation *, ... as the section says; owned by the blob */
     void (*subject_free)(void *subject);
 };
 
@@ -39,7 +39,7 @@ struct view_blob *view_blob_ref(struct view_blob *b);
 void view_blob_unref(struct view_blob *b);
 
 enum view_section {
-    VIEW_CLUSTERS,   /* key "project/name", subject struct cluster */
+    VIEW_CLUSTERS,   /* key "project/name", subject struct cluster_facts */
     VIEW_OPERATIONS, /* key id, subject struct operation without its body: not to be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */

@@ -1,9 +1,9 @@
 /* Lists of clusters: filters over the view; pages in its order, or sorted otherwise. */
 #include "api/resources/handlers.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/api_private.h"
 #include "api/list.h"
@@ -11,36 +11,24 @@
 #include "api/reads.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
+#include "view/cluster_facts.h"
 
-static bool contains(const char *text, const char *wanted)
+/* What is looked for is in lower case, as the facts' texts are. */
+static bool matches_text(const struct cluster_facts *c, const char *wanted)
 {
-    return text && strcasestr(text, wanted);
-}
-
-static bool matches_text(const struct cluster *c, const char *wanted)
-{
-    if (!wanted || contains(c->name, wanted) || contains(c->description, wanted) ||
-        contains(c->project, wanted))
-        return true;
-    const char *key;
-    json_t *value;
-    json_object_foreach (c->labels, key, value)
-        if (contains(key, wanted) || contains(json_string_value(value), wanted))
-            return true;
-    return false;
+    return !wanted || strstr(c->search, wanted);
 }
 
 /* "1.33" takes every patch of 1.33 and nothing of 1.3. */
-static bool matches_version(const struct cluster *c, const char *wanted)
+static bool matches_version(const struct cluster_facts *c, const char *wanted)
 {
     if (!wanted)
         return true;
-    const char *version = c->shoot ? json_str(c->shoot->observed, "kubernetes_version") : NULL;
-    size_t len = strlen(wanted);
-    return version && !strncmp(version, wanted, len) && (version[len] == '.' || !version[len]);
+    const size_t len = strlen(wanted);
+    return !strncmp(c->version, wanted, len) && (c->version[len] == '.' || !c->version[len]);
 }
 
-static bool matches_region(struct request *r, const struct cluster *c)
+static bool matches_region(struct request *r, const struct cluster_facts *c)
 {
     if (!r->params.given[PARAM_REGION])
         return true;
@@ -48,7 +36,7 @@ static bool matches_region(struct request *r, const struct cluster *c)
     return p && param_lists(&r->params, PARAM_REGION, p->region);
 }
 
-static bool matches_expiry(const struct query_values *p, const struct cluster *c)
+static bool matches_expiry(const struct query_values *p, const struct cluster_facts *c)
 {
     return !p->given[PARAM_EXPIRING_BEFORE] ||
            (c->expires_at && c->expires_at < p->numbers[PARAM_EXPIRING_BEFORE]);
@@ -56,7 +44,7 @@ static bool matches_expiry(const struct query_values *p, const struct cluster *c
 
 static bool cluster_is_wanted(struct request *r, const struct view_blob *blob)
 {
-    const struct cluster *c = blob->subject;
+    const struct cluster_facts *c = cluster_facts_of(blob);
     const struct query_values *p = &r->params;
     return api_token_sees_project(r->token, c->project) && param_lists(p, PARAM_PROJECT, c->project) &&
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
@@ -189,5 +177,7 @@ static struct problem *serve_clusters(struct request *r)
 
 struct problem *handle_clusters(struct request *r)
 {
+    for (char *p = r->params.texts[PARAM_Q]; p && *p; p++)
+        *p = (char)tolower((unsigned char)*p);
     return fresh_read(r, serve_clusters);
 }

@@ -5,12 +5,12 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "model/cluster.h"
+#include "view/cluster_facts.h"
 
 /* A key is a number, which a cursor carries, or a text that follows from project and name. */
 struct order_key {
     const char *name;
-    int64_t (*number)(const struct cluster *c);
+    int64_t (*number)(const struct cluster_facts *c);
     const char *(*text)(const struct config *config, const char *project, const char *name);
 };
 
@@ -36,7 +36,7 @@ static const char *text_region(const struct config *config, const char *project,
 }
 
 /* Trouble first, calm last. */
-static int64_t number_phase(const struct cluster *c)
+static int64_t number_phase(const struct cluster_facts *c)
 {
     static const int ranks[PHASE_MAX_] = {
         [PHASE_FAILED] = 0,   [PHASE_RETRYING] = 1,    [PHASE_DEGRADED] = 2,    [PHASE_UNKNOWN] = 3,
@@ -46,45 +46,35 @@ static int64_t number_phase(const struct cluster *c)
     return ranks[c->phase];
 }
 
-static int64_t number_health(const struct cluster *c)
+static int64_t number_health(const struct cluster_facts *c)
 {
     static const int ranks[HEALTH_MAX_] = {
         [HEALTH_UNHEALTHY] = 0, [HEALTH_UNKNOWN] = 1, [HEALTH_PROGRESSING] = 2, [HEALTH_HEALTHY] = 3};
     return ranks[c->health];
 }
 
-/* "1.33.7" as one number; a version that is not known yet comes before all. */
-static int64_t number_version(const struct cluster *c)
+static int64_t number_version(const struct cluster_facts *c)
 {
-    enum { PARTS = 3, PART_MAX = 999999 };
-    const char *p = c->shoot ? json_str_or(c->shoot->observed, "kubernetes_version", "") : "";
-    int64_t number = 0;
-    for (int i = 0; i < PARTS; i++) {
-        char *end;
-        unsigned long part = strtoul(p, &end, 10);
-        number = number * (PART_MAX + 1) + (int64_t)(part < PART_MAX ? part : PART_MAX);
-        p = *end == '.' ? end + 1 : "";
-    }
-    return number;
+    return c->version_number;
 }
 
-static int64_t number_created_at(const struct cluster *c)
+static int64_t number_created_at(const struct cluster_facts *c)
 {
     return c->created_at;
 }
 
-static int64_t number_updated_at(const struct cluster *c)
+static int64_t number_updated_at(const struct cluster_facts *c)
 {
     return c->updated_at;
 }
 
-static int64_t number_observed_at(const struct cluster *c)
+static int64_t number_observed_at(const struct cluster_facts *c)
 {
     return c->observed_at;
 }
 
 /* What has no end comes after all that has. */
-static int64_t number_expires_at(const struct cluster *c)
+static int64_t number_expires_at(const struct cluster_facts *c)
 {
     return c->expires_at ? c->expires_at : INT64_MAX;
 }
@@ -152,7 +142,7 @@ const char *cluster_order_parse(const char *text, struct cluster_order *ret, jso
 void order_row_of_blob(const struct cluster_order *order, const struct config *config,
                        const struct view_blob *blob, struct order_row *ret)
 {
-    const struct cluster *c = blob->subject;
+    const struct cluster_facts *c = cluster_facts_of(blob);
     *ret = (struct order_row){.blob = blob, .key = blob->key};
     for (unsigned i = 0; i < order->count; i++) {
         const struct order_key *key = order->keys[i];

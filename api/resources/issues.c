@@ -6,6 +6,7 @@
 #include "api/reads.h"
 #include "base/mem.h"
 #include "model/issues.h"
+#include "view/cluster_facts.h"
 
 static struct view_blob *take(const struct view_snapshot *s, enum view_section section, const char *key)
 {
@@ -18,11 +19,12 @@ static const void *subject_of(const struct view_blob *blob)
     return blob ? blob->subject : NULL;
 }
 
-static json_t *render_issues(const struct view_blob *cluster, const struct view_blob *operation,
+static json_t *render_issues(const struct view_blob *blob, const struct view_blob *operation,
                              const struct view_blob *catalog, wall_us now)
 {
+    struct cluster *cluster CLEANUP_CLUSTER = cluster_of_blob(blob);
     json_t *doc = json_object();
-    json_set_take(doc, "items", issues_of(cluster->subject, subject_of(operation), subject_of(catalog), now));
+    json_set_take(doc, "items", issues_of(cluster, subject_of(operation), subject_of(catalog), now));
     json_set_str(doc, "next_cursor", NULL);
     return doc;
 }
@@ -34,8 +36,8 @@ struct problem *handle_issues(struct request *r)
     /* One snapshot: the operation is the one that the cluster names. */
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_blob *cluster = fits ? take(s, VIEW_CLUSTERS, key) : NULL;
-    const struct cluster *c = subject_of(cluster);
-    struct view_blob *operation = c ? take(s, VIEW_OPERATIONS, c->operation_id) : NULL;
+    struct view_blob *operation =
+        cluster ? take(s, VIEW_OPERATIONS, cluster_facts_of(cluster)->operation_id) : NULL;
     struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
     view_leave(r->api->options.view);
     struct problem *p =

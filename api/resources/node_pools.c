@@ -9,6 +9,7 @@
 #include "api/commands.h"
 #include "base/mem.h"
 #include "model/spec.h"
+#include "view/cluster_facts.h"
 
 static const json_t *pool_named(const json_t *pools, const char *name)
 {
@@ -67,7 +68,7 @@ struct problem *handle_node_pools(struct request *r)
     struct problem *p = read_cluster(r, &blob);
     if (p)
         return p;
-    const struct cluster *c = blob->subject;
+    struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(blob);
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
     json_t *names CLEANUP_JSON = names_of(c, there);
     json_t *items = json_array();
@@ -89,7 +90,7 @@ struct problem *handle_node_pool(struct request *r)
     struct problem *p = read_cluster(r, &blob);
     if (p)
         return p;
-    const struct cluster *c = blob->subject;
+    struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(blob);
     const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
     if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
         p = answer_pools(r, render_pool(c, there, r->item), blob);

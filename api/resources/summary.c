@@ -1,8 +1,10 @@
 /* GET /v1/summary: how many clusters are in which state, counted in one pass over the view. */
+#include <string.h>
+
 #include "api/api_private.h"
 #include "api/resources/handlers.h"
 #include "api/reads.h"
-#include "model/spec.h"
+#include "view/cluster_facts.h"
 
 #define SOON_US (30 * 24 * 3600 * US_PER_S)
 
@@ -13,6 +15,9 @@ struct counts {
     int64_t by_health[HEALTH_MAX_];
     json_t *by_version;
     json_t *by_project;
+    /* Neighbours in the view are of one project, and mostly of one version: their runs are counted first. */
+    const char *run_version, *run_project;
+    int64_t run_versions, run_projects;
 };
 
 static bool is_asked_for(const struct request *r, const char *project)
@@ -20,22 +25,29 @@ static bool is_asked_for(const struct request *r, const char *project)
     return api_token_sees_project(r->token, project) && param_lists(&r->params, PARAM_PROJECT, project);
 }
 
-static void add_one(json_t *counts, const char *key)
+static void add_run(json_t *counts, const char *key, int64_t n)
 {
-    json_set_int(counts, key, json_int(counts, key, 0) + 1);
+    if (n)
+        json_set_int(counts, key, json_int(counts, key, 0) + n);
 }
 
-/* What is not known yet counts as "unknown". */
-static void add_version(struct counts *n, const struct cluster *c)
+static void end_runs(struct counts *n)
 {
-    const char *version = c->shoot ? json_str(c->shoot->observed, "kubernetes_version") : NULL;
-    char line[VERSION_LINE_BYTES] = "unknown";
-    if (version)
-        version_minor(version, line);
-    add_one(n->by_version, line);
+    add_run(n->by_version, n->run_version, n->run_versions);
+    add_run(n->by_project, n->run_project, n->run_projects);
 }
 
-static void add_cluster(struct counts *n, const struct cluster *c)
+static void count_run(json_t *counts, const char **run, int64_t *length, const char *key)
+{
+    if (!*run || strcmp(*run, key) != 0) {
+        add_run(counts, *run, *length);
+        *run = key;
+        *length = 0;
+    }
+    ++*length;
+}
+
+static void add_cluster(struct counts *n, const struct cluster_facts *c)
 {
     n->total++;
     n->by_phase[c->phase]++;
@@ -43,11 +55,11 @@ static void add_cluster(struct counts *n, const struct cluster *c)
     n->managed += c->managed;
     n->stale += c->stale;
     n->settling += c->settling;
-    n->drifted += json_array_size(c->drift) > 0;
+    n->drifted += c->is_drifted;
     n->expired += c->expires_at && c->expires_at <= n->now;
     n->expiring += c->expires_at > n->now && c->expires_at - n->now <= SOON_US;
-    add_version(n, c);
-    add_one(n->by_project, c->project);
+    count_run(n->by_version, &n->run_version, &n->run_versions, c->version_line);
+    count_run(n->by_project, &n->run_project, &n->run_projects, c->project);
 }
 
 static int64_t open_operations(const struct request *r, const struct view_snapshot *s)
@@ -106,11 +118,18 @@ struct problem *handle_summary(struct request *r)
             json_set_int(n.by_project, config->projects[i].name, 0); /* also those without clusters */
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
+    const char *project = NULL;
+    bool is_wanted = false;
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
-        const struct cluster *c = e->blob->subject;
-        if (is_asked_for(r, c->project))
+        const struct cluster_facts *c = cluster_facts_of(e->blob);
+        if (!project || strcmp(project, c->project) != 0) {
+            project = c->project;
+            is_wanted = is_asked_for(r, project);
+        }
+        if (is_wanted)
             add_cluster(&n, c);
     }
+    end_runs(&n);
     int64_t open = open_operations(r, s);
     view_leave(r->api->options.view);
     return answer_with_document(r, render_summary(&n, open));

@@ -193,6 +193,7 @@ static void add_observed(const char *project, const char *name, enum phase phase
     c->version = 1;
     char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
     view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL));
+    cluster_free(c);
 }
 
 static void add_cluster(const char *project, const char *name, enum phase phase)

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/running.h"
+#include "view/cluster_facts.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { CLUSTERS_MAX = 50 }; /* in each project */
@@ -308,7 +309,7 @@ static void check_view(struct day *day)
     assert_int_equal(s->sections[VIEW_CLUSTERS].count, PROJECTS * clusters);
     struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
-        const struct cluster *c = e->blob->subject;
+        const struct cluster_facts *c = cluster_facts_of(e->blob);
         assert_int_equal(c->phase, PHASE_READY);
         assert_false(c->stale);
     }

@@ -11,6 +11,8 @@
 #include "base/timefmt.h"
 #include "model/issues.h"
 #include "model/problem.h"
+#include "view/cluster_facts.h"
+#include "view/render.h"
 
 static const char catalog_text[] =
     "{\"kubernetes_versions\":[{\"version\":\"1.31.14\",\"state\":\"deprecated\",\"expires_at\":\"2026-11-"
@@ -49,9 +51,18 @@ static int unload(void **state)
     return 0;
 }
 
-static struct cluster *healthy(const char *version)
+static struct cluster *unseen(void)
 {
     struct cluster *c = cluster_new();
+    (void)snprintf(c->id, sizeof(c->id), "cl_00000000000000000000000000");
+    c->project = mem_strdup("team-a");
+    c->name = mem_strdup("dev");
+    return c;
+}
+
+static struct cluster *healthy(const char *version)
+{
+    struct cluster *c = unseen();
     c->managed = true;
     c->phase = PHASE_READY;
     c->message = mem_strdup("Shoot cluster has been successfully reconciled.");
@@ -60,6 +71,7 @@ static struct cluster *healthy(const char *version)
     c->shoot->observed =
         json_pack("{s:s, s:[{s:s, s:{s:s, s:s}}]}", "kubernetes_version", version, "node_pools", "name",
                   "default", "image", "name", "gardenlinux", "version", "1877.9.0");
+    c->shoot->has_operation = true;
     c->shoot->operation_type = mem_strdup("Reconcile");
     c->shoot->operation_at = now - 60 * US_PER_S;
     c->shoot->conditions = parse("[{\"type\":\"EveryNodeReady\",\"status\":\"True\"},"
@@ -76,6 +88,17 @@ static void replace(json_t **place, const char *text)
     *place = parse(text);
 }
 
+/* What readers conclude from the body is what follows from the cluster itself. */
+static void expect_same_from_body(const struct cluster *c, const struct operation *op, const json_t *issues)
+{
+    struct view_blob *blob = render_cluster_blob(c, op);
+    struct cluster *read CLEANUP_CLUSTER = cluster_of_blob(blob);
+    json_t *from_body CLEANUP_JSON = issues_of(read, op, catalog, now);
+    char *wanted CLEANUP_FREE = json_text(issues), *found CLEANUP_FREE = json_text(from_body);
+    assert_string_equal(found, wanted);
+    view_blob_unref(blob);
+}
+
 /* The issues as "code/severity/subject", comma-separated, in their order; frees the cluster. */
 static char *codes_of(struct cluster *c, const struct operation *op)
 {
@@ -83,6 +106,7 @@ static char *codes_of(struct cluster *c, const struct operation *op)
     size_t i, len;
     json_t *issue;
     json_t *issues CLEANUP_JSON = issues_of(c, op, catalog, now);
+    expect_same_from_body(c, op, issues);
     buffer_init(&out, 8192);
     json_array_foreach (issues, i, issue) {
         assert_true(json_object_size(issue) == 10);
@@ -105,7 +129,7 @@ static void nothing_is_wrong(void **state)
 {
     (void)state;
     expect(healthy("1.33.7"), NULL, "");
-    expect(cluster_new(), NULL, ""); /* not seen yet */
+    expect(unseen(), NULL, "");
     struct operation *op = operation_new();
     op->status = OPERATION_SUCCEEDED;
     expect(healthy("1.33.7"), op, "");

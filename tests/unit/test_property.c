@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/running.h"
+#include "view/cluster_facts.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SEEDS = 60 };
@@ -629,12 +630,12 @@ static void learn(struct property *p, struct tracked *t, const struct command *c
 
 /* ---- kills ---- */
 
-static const struct cluster *shown_cluster(const struct view_snapshot *s, const char *name)
+static struct cluster *shown_cluster(const struct view_snapshot *s, const char *name)
 {
     char key[32];
     (void)snprintf(key, sizeof(key), "p00/%s", name);
     struct view_blob *blob = view_find(s, VIEW_CLUSTERS, key);
-    return blob ? blob->subject : NULL;
+    return blob ? cluster_of_blob(blob) : NULL;
 }
 
 static bool is_being_deleted(const struct view_snapshot *s, const char *name)
@@ -652,7 +653,7 @@ static bool is_being_deleted(const struct view_snapshot *s, const char *name)
 /* Of a command that nobody answered the store tells whether it was accepted. */
 static void settle_unsure(struct property *p, struct tracked *t, const struct view_snapshot *s)
 {
-    const struct cluster *c = shown_cluster(s, t->name);
+    struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
     const struct command *cmd = t->unsure;
     bool has_new = c && c->managed && (!t->wanted || !json_equal(c->spec, t->spec));
     if (cmd->type == COMMAND_CLUSTER_DELETE) {
@@ -679,7 +680,7 @@ static void check_durable(struct property *p)
             settle_unsure(p, t, s);
         command_free(t->unsure);
         t->unsure = NULL;
-        const struct cluster *c = shown_cluster(s, t->name);
+        struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
         if (t->wanted && (!c || !json_equal(c->spec, t->spec)))
             violate(p, "what was accepted for %s is lost after a kill", t->name);
     }
@@ -853,7 +854,7 @@ static bool pools_agree(const json_t *wanted, const json_t *workers)
 
 static void check_cluster(struct property *p, const struct tracked *t, const struct view_snapshot *s)
 {
-    const struct cluster *c = shown_cluster(s, t->name);
+    struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
     const struct shoot_model *m = shoot_find(p, t->name, strlen(t->name));
     if (!t->wanted) {
         if (c || m->there)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "tests/support/running.h"
+#include "view/cluster_facts.h"
 
 enum {
     CLUSTERS = 500,
@@ -82,7 +83,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
 
 /* ---- what readers see ---- */
 
-static size_t count_shown(struct many *m, bool (*fits)(const struct many *m, const struct cluster *c))
+static size_t count_shown(struct many *m, bool (*fits)(const struct many *m, const struct cluster_facts *c))
 {
     size_t count = 0;
     const struct view_snapshot *s = view_enter(m->d.view);
@@ -93,26 +94,26 @@ static size_t count_shown(struct many *m, bool (*fits)(const struct many *m, con
     return count;
 }
 
-static bool any(const struct many *m, const struct cluster *c)
+static bool any(const struct many *m, const struct cluster_facts *c)
 {
     (void)m;
     return c != NULL;
 }
 
-static bool is_stale(const struct many *m, const struct cluster *c)
+static bool is_stale(const struct many *m, const struct cluster_facts *c)
 {
     (void)m;
     return c->stale;
 }
 
-static bool has_date(const struct many *m, const struct cluster *c)
+static bool has_date(const struct many *m, const struct cluster_facts *c)
 {
     wall_us at;
     return time_parse_rfc3339(m->expires_at, &at) && c->expires_at == at;
 }
 
 /* Turns until all of them fit; none changes more than a slice, whatever the clock says. */
-static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster *c),
+static void all_turn(struct many *m, bool (*fits)(const struct many *m, const struct cluster_facts *c),
                      size_t slice)
 {
     size_t before = count_shown(m, fits);
@@ -228,12 +229,6 @@ static void b2_a_catalog_reaches_one_project_after_the_other(void **state)
     end(m);
 }
 
-static bool is_kept(const struct many *m, const struct cluster *c)
-{
-    (void)m;
-    return !c->deleted;
-}
-
 static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void **state)
 {
     (void)state;
@@ -246,12 +241,12 @@ static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void *
     struct command *cmd = running_command(&m->d, COMMAND_LOCATION_CONFIRM, "p00", NULL,
                                           json_pack("{ss}", "clusters", "forget"));
     running_post(&m->d, cmd);
-    size_t left = count_shown(m, is_kept);
+    size_t left = count_shown(m, any);
     assert_int_equal(left, CLUSTERS);
     for (unsigned turns = 0; left; turns++) {
         assert_in_range(turns, 0, TURNS_MAX);
         running_turn(&m->d);
-        size_t now = count_shown(m, is_kept);
+        size_t now = count_shown(m, any);
         /* What was submitted in two turns may be committed in one. */
         assert_true(now + 2 * SLICE >= left);
         assert_true(!running_answered(cmd) || !now);

@@ -1,0 +1,159 @@
+#include "view/cluster_facts.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/spec.h"
+
+static int64_t version_number(const char *version)
+{
+    enum { PARTS = 3, PART_MAX = 999999 };
+    int64_t number = 0;
+    for (int i = 0; i < PARTS; i++) {
+        char *end;
+        unsigned long part = strtoul(version, &end, 10);
+        number = number * (PART_MAX + 1) + (int64_t)(part < PART_MAX ? part : PART_MAX);
+        version = *end == '.' ? end + 1 : "";
+    }
+    return number;
+}
+
+/* Between them a byte that no UTF-8 has: nothing is found that begins in one text and ends in the next. */
+static void add_search_line(struct buffer *out, const char *text)
+{
+    if (!text)
+        return;
+    (void)buffer_add(out, "\xff", 1);
+    const size_t from = out->len;
+    (void)buffer_add_str(out, text);
+    for (char *p = out->data + from; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+}
+
+static void add_search(struct buffer *out, const struct cluster *c)
+{
+    const char *key;
+    json_t *value;
+    add_search_line(out, c->name);
+    add_search_line(out, c->project);
+    add_search_line(out, c->description);
+    json_object_foreach (c->labels, key, value) {
+        add_search_line(out, key);
+        add_search_line(out, json_string_value(value));
+    }
+    (void)buffer_add(out, "", 1);
+}
+
+/* Appends a text with its end; where it begins. */
+static size_t add_text(struct buffer *out, const char *text)
+{
+    const size_t at = out->len;
+    (void)buffer_add(out, text, strlen(text) + 1);
+    return at;
+}
+
+struct cluster_facts *cluster_facts_new(const struct cluster *c)
+{
+    const struct shoot *s = c->shoot;
+    const char *version = s ? json_str_or(s->observed, "kubernetes_version", "") : "";
+    char line[VERSION_LINE_BYTES] = "unknown";
+    if (*version)
+        version_minor(version, line);
+    char *errors CLEANUP_FREE = s && json_array_size(s->last_errors) ? json_text(s->last_errors) : NULL;
+    struct buffer texts CLEANUP_BUFFER;
+    buffer_init(&texts, SIZE_MAX);
+    const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
+    const size_t operation = add_text(&texts, c->operation_id), number = add_text(&texts, version);
+    const size_t minor = add_text(&texts, line), error = errors ? add_text(&texts, errors) : 0;
+    const size_t search = texts.len;
+    add_search(&texts, c);
+    struct cluster_facts *f = mem_calloc(1, sizeof(*f) + texts.len);
+    memcpy(f->texts, texts.data, texts.len);
+    f->phase = c->phase;
+    f->health = c->health;
+    f->managed = c->managed;
+    f->stale = c->stale;
+    f->settling = c->settling;
+    f->is_drifted = json_array_size(c->drift) > 0;
+    f->upstream_exists = c->upstream_exists;
+    f->version_number = version_number(version);
+    f->created_at = c->created_at;
+    f->updated_at = c->updated_at;
+    f->observed_at = c->observed_at;
+    f->expires_at = c->expires_at;
+    /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
+    f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
+    f->project = f->texts + project;
+    f->name = f->texts + name;
+    f->operation_id = f->texts + operation;
+    f->version = f->texts + number;
+    f->version_line = f->texts + minor;
+    f->search = f->texts + search;
+    f->last_errors = errors ? f->texts + error : NULL;
+    return f;
+}
+
+void cluster_facts_free(struct cluster_facts *f)
+{
+    json_decref(f->labels);
+    free(f);
+}
+
+/* ---- a cluster read back from its body ---- */
+
+static wall_us time_of(const json_t *object, const char *key)
+{
+    wall_us at = 0;
+    const char *text = json_str(object, key);
+    return text && time_parse_rfc3339(text, &at) ? at : 0;
+}
+
+static struct shoot *shoot_of_body(const json_t *body, const struct cluster_facts *f)
+{
+    const json_t *status = json_obj(body, "status"), *run = json_obj(status, "last_operation");
+    struct shoot *s = MEM_NEW(struct shoot);
+    s->name = mem_strdup(f->name);
+    s->observed = json_incref(json_obj(body, "observed"));
+    s->has_operation = run != NULL;
+    s->operation_type = mem_strdup(json_str(run, "type"));
+    s->operation_state = mem_strdup(json_str(run, "state"));
+    s->description = mem_strdup(json_str(run, "description"));
+    s->progress = (int)json_int(run, "progress", 0);
+    s->operation_at = time_of(run, "updated_at");
+    s->hibernated = json_bool(status, "hibernated", false);
+    s->conditions = json_incref(json_arr(status, "conditions"));
+    s->constraints = json_incref(json_arr(status, "constraints"));
+    s->last_errors = f->last_errors ? json_loads(f->last_errors, 0, NULL) : json_array();
+    return s;
+}
+
+struct cluster *cluster_of_blob(const struct view_blob *blob)
+{
+    const struct cluster_facts *f = cluster_facts_of(blob);
+    json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, JSON_DECODE_ANY, NULL);
+    assert(body); /* we wrote it */
+    struct cluster *c = cluster_new();
+    (void)snprintf(c->id, sizeof(c->id), "%s", json_str_or(body, "id", ""));
+    c->project = mem_strdup(f->project);
+    c->name = mem_strdup(f->name);
+    c->managed = f->managed;
+    c->spec = json_incref(json_obj(body, "spec"));
+    c->drift = json_incref(json_arr(body, "drift"));
+    c->shoot = json_obj(body, "observed") ? shoot_of_body(body, f) : NULL;
+    c->phase = f->phase;
+    c->health = f->health;
+    c->stale = f->stale;
+    c->settling = f->settling;
+    c->observed_at = f->observed_at;
+    c->absent_since = time_of(json_obj(body, "status"), "absent_since");
+    c->expires_at = f->expires_at;
+    c->upstream_exists = f->upstream_exists;
+    c->message = mem_strdup(json_str(json_obj(body, "status"), "message"));
+    return c;
+}
