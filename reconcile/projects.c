@@ -8,7 +8,7 @@
 #include "reconcile/observation/expiry.h"
 #include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
-#include "reconcile/world/gone.h"
+#include "reconcile/world/departed.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
 

@@ -30,7 +30,6 @@
 #include "reconcile/observation/poll.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/projects.h"
-#include "reconcile/world/account.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -446,7 +445,7 @@ static void halt(struct reconcile *r)
     fetches_stop(r->fetches);
     name_checks_stop(r);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
-        operation_waiters_answer(r, entry); /* with the state as it is: 200, not finished */
+        operation_waiters_answer(entry); /* with the state as it is: 200, not finished */
     loop_timer_clear(r->o.loop, &r->housekeeping);
     view_set_flags(r->o.view, true, true);
     view_publish(r->o.view);

@@ -15,7 +15,6 @@
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/operations/steps.h"
-#include "reconcile/world/account.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"

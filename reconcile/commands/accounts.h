@@ -2,7 +2,7 @@
 #ifndef RECONCILE_COMMANDS_ACCOUNTS_H
 #define RECONCILE_COMMANDS_ACCOUNTS_H
 
-#include "reconcile/world/account.h"
+#include "reconcile/world/project.h"
 
 /* `remembered` is borrowed and may be NULL. */
 void account_start(struct account *a, struct reconcile *r, const struct config_account *config,

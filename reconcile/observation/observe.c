@@ -12,10 +12,9 @@
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
+#include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
-#include "reconcile/world/gone.h"
-#include "reconcile/world/phase_events.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 

@@ -13,7 +13,6 @@
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
-#include "reconcile/world/gone.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"

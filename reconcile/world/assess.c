@@ -1,17 +1,130 @@
 /*
  * What phase, health and drift follow from what is known of a cluster: after an observation, and when an
- * operation begins or ends. Loop thread.
+ * operation begins or ends; and the events that tell of a change of phase: by where it ends, where it came
+ * from, and what was asked for. Loop thread.
  */
 #include "reconcile/world/assess.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/spec.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
-#include "reconcile/world/phase_events.h"
 #include "reconcile/world/save.h"
+
+/* ---- the events of a phase ---- */
+
+/* The event when a cluster becomes ready, by the phase before. */
+static const enum event_type ready_from[PHASE_MAX_] = {
+    [PHASE_PENDING] = EVENT_CLUSTER_READY,      [PHASE_CREATING] = EVENT_CLUSTER_READY,
+    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_HIBERNATED] = EVENT_CLUSTER_WOKEN,   [PHASE_WAKING] = EVENT_CLUSTER_WOKEN,
+    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
+};
+
+/* The same for a cluster that sleeps before and after. */
+static const enum event_type asleep_from[PHASE_MAX_] = {
+    [PHASE_UPDATING] = EVENT_CLUSTER_UPDATED,   [PHASE_DEGRADED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_RETRYING] = EVENT_CLUSTER_RECOVERED, [PHASE_FAILED] = EVENT_CLUSTER_RECOVERED,
+    [PHASE_UNKNOWN] = EVENT_CLUSTER_RECOVERED,
+};
+
+/* The operation that is open, or ends in this change set. */
+static const struct operation *operation_of(const struct entity *e)
+{
+    return e->op && !e->saves.operation_ended ? e->op : NULL;
+}
+
+/* Gardener's type stays Create until the first success (GA-1), also over a retry. */
+static bool is_first_success(const struct entity *e)
+{
+    const struct operation *op = operation_of(e);
+    const struct shoot *s = e->cluster->shoot;
+    if (entity_open_type(e) == OPERATION_CREATE)
+        return true;
+    return op && op->type == OPERATION_RETRY && s && s->operation_type &&
+           !strcmp(s->operation_type, "Create");
+}
+
+static enum event_type event_of(const struct entity *e, enum phase from)
+{
+    static const enum event_type by_phase[PHASE_MAX_] = {
+        [PHASE_DEGRADED] = EVENT_CLUSTER_DEGRADED,     [PHASE_FAILED] = EVENT_CLUSTER_FAILED,
+        [PHASE_HIBERNATED] = EVENT_CLUSTER_HIBERNATED, [PHASE_RETRYING] = EVENT_CLUSTER_RETRYING,
+        [PHASE_UNKNOWN] = EVENT_CLUSTER_UNREACHABLE,
+    };
+    const struct cluster *c = e->cluster;
+    const struct operation *op = operation_of(e);
+    assert(from < PHASE_MAX_ && c->phase < PHASE_MAX_ && c->phase != from);
+    enum event_type event = by_phase[c->phase];
+    if (c->phase == PHASE_READY)
+        event = ready_from[from];
+    else if (c->phase == PHASE_HIBERNATED && c->slept)
+        event = asleep_from[from];
+    if (event != EVENT_CLUSTER_UPDATED || !op)
+        return event;
+    if (op->type == OPERATION_RETRY)
+        return EVENT_CLUSTER_RECOVERED;
+    /* What failed or was given up did not update it. */
+    return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? EVENT_NONE : event;
+}
+
+/* Gardener goes to and fro between an error and the next try: told once for each set of error codes. */
+static bool retrying_is_news(struct cluster *c)
+{
+    char *codes = mem_strdup("");
+    size_t i, j;
+    json_t *error, *code;
+    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
+        json_array_foreach (json_arr(error, "codes"), j, code) {
+            char *longer = mem_printf("%s%s ", codes, json_string_value(code));
+            free(codes);
+            codes = longer;
+        }
+    bool news = !c->retrying_told || strcmp(c->retrying_told, codes) != 0;
+    free(c->retrying_told);
+    c->retrying_told = codes;
+    return news;
+}
+
+static void emit_change(struct entity *e, struct save *save, enum phase from)
+{
+    struct cluster *c = e->cluster;
+    bool works = c->phase == PHASE_READY || c->phase == PHASE_DEGRADED;
+    enum event_type event = event_of(e, from), first = EVENT_NONE;
+    if (works && is_first_success(e))
+        first = EVENT_CLUSTER_READY;
+    else if (works && c->slept) /* schedules and other people wake it, too */
+        first = EVENT_CLUSTER_WOKEN;
+    if (c->phase == PHASE_RETRYING && !retrying_is_news(c))
+        event = EVENT_NONE;
+    if (first != EVENT_NONE)
+        emit_cluster(save, first, e, from, c->message);
+    if (event != EVENT_NONE && !(first != EVENT_NONE && c->phase == PHASE_READY))
+        emit_cluster(save, event, e, from, c->message);
+}
+
+void phase_emit_change(struct entity *e, struct save *save, enum phase *before)
+{
+    struct cluster *c = e->cluster;
+    static const bool run_is_over[PHASE_MAX_] = {
+        [PHASE_READY] = true, [PHASE_DEGRADED] = true, [PHASE_HIBERNATED] = true, [PHASE_FAILED] = true};
+    if (c->phase != *before)
+        emit_change(e, save, *before);
+    if (run_is_over[c->phase]) {
+        free(c->retrying_told);
+        c->retrying_told = NULL;
+    }
+    if (c->phase == PHASE_HIBERNATED || c->phase == PHASE_READY || c->phase == PHASE_DEGRADED)
+        c->slept = c->phase == PHASE_HIBERNATED;
+    *before = c->phase;
+}
+
+/* ---- the decision ---- */
 
 bool assess_apply(struct cluster *c, const struct decision *d)
 {
@@ -25,7 +138,6 @@ bool assess_apply(struct cluster *c, const struct decision *d)
     return !same;
 }
 
-/* What a managed cluster has otherwise than asked for, while nothing is under way that changes it. */
 bool assess_drift(struct entity *e, struct save *save)
 {
     struct cluster *c = e->cluster;
@@ -47,7 +159,6 @@ bool assess_drift(struct entity *e, struct save *save)
     return true;
 }
 
-/* From the same observation, after what is wanted changed. */
 void assess_again(struct entity *e)
 {
     struct cluster *c = e->cluster;

@@ -1,4 +1,4 @@
-/* What phase, health and drift follow from what is known. Loop thread. */
+/* What phase, health and drift follow from what is known, and the events of a change. Loop thread. */
 #ifndef RECONCILE_WORLD_ASSESS_H
 #define RECONCILE_WORLD_ASSESS_H
 
@@ -13,5 +13,8 @@ void assess_again(struct entity *e);
 bool assess_drift(struct entity *e, struct save *save);
 /* All of it, with the events that follow. */
 void assess_settle(struct entity *e, struct save *save);
+
+/* The events that a change of phase since `*before` means, once: `*before` becomes the phase of now. */
+void phase_emit_change(struct entity *e, struct save *save, enum phase *before);
 
 #endif

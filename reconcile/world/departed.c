@@ -1,13 +1,17 @@
 /*
- * Records whose shoots vanished without a deletion that was seen, kept for DEPARTED_DAYS: when the same uid
- * shows up again, the cluster comes back with its id, spec, labels and protection. Loop thread.
+ * What has left. Records whose shoots vanished without a deletion that was seen are kept for DEPARTED_DAYS:
+ * when the same uid shows up again, the cluster comes back with its id, spec, labels and protection. Shoots
+ * that were deleted are remembered for as long as a list may still show them (CL-8), so that they are not
+ * discovered again; in memory only, a restart forgets them. Loop thread.
  */
 #include "reconcile/world/departed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
@@ -35,7 +39,7 @@ static struct departed_key key_of(struct project *p, const struct shoot *shoot)
     return key;
 }
 
-static void forget(struct reconcile *r, struct departed *d)
+static void departed_forget(struct reconcile *r, struct departed *d)
 {
     HASH_DEL(r->departed, d);
     cluster_free(d->cluster);
@@ -44,11 +48,12 @@ static void forget(struct reconcile *r, struct departed *d)
 
 void departed_add(struct project *p, struct cluster *c)
 {
+    assert(c->departed_at && shoot_has_uid(c->shoot)); /* nothing could bring it back */
     struct departed_key key = key_of(p, c->shoot);
     struct departed *d;
     HASH_FIND(hh, p->r->departed, &key, sizeof(key), d);
     if (d)
-        forget(p->r, d);
+        departed_forget(p->r, d);
     d = MEM_NEW(struct departed);
     d->key = key;
     d->cluster = c;
@@ -65,7 +70,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
     if (!d)
         return NULL;
     struct cluster *c = TAKE_PTR(d->cluster);
-    forget(p->r, d);
+    departed_forget(p->r, d);
     c->departed_at = 0;
     c->absent_since = 0;
     c->deleted = false;
@@ -86,7 +91,7 @@ bool departed_purge(struct reconcile *r)
         if (!save)
             save = save_new(r, NULL, NULL);
         change_delete_cluster(save->set, d->cluster->id);
-        forget(r, d);
+        departed_forget(r, d);
     }
     if (save)
         save_submit(save, false);
@@ -97,5 +102,56 @@ void departed_free(struct reconcile *r)
 {
     struct departed *d, *next;
     HASH_ITER (hh, r->departed, d, next)
-        forget(r, d);
+        departed_forget(r, d);
+}
+
+/* ---- shoots that were deleted ---- */
+
+struct gone_shoot {
+    UT_hash_handle hh;
+    uuid_t uid;
+    mono_us until;
+};
+
+static void gone_forget_before(struct project *p, mono_us now)
+{
+    struct gone_shoot *g, *next;
+    HASH_ITER (hh, p->gone, g, next) {
+        if (g->until > now)
+            continue;
+        HASH_DEL(p->gone, g);
+        free(g);
+    }
+}
+
+static struct gone_shoot *gone_find(struct project *p, const struct shoot *shoot)
+{
+    struct gone_shoot *g = NULL;
+    gone_forget_before(p, env_mono(p->r->env));
+    if (shoot_has_uid(shoot))
+        HASH_FIND(hh, p->gone, shoot->uid, sizeof(shoot->uid), g);
+    return g;
+}
+
+void gone_remember(struct project *p, const struct shoot *shoot)
+{
+    struct gone_shoot *g = gone_find(p, shoot);
+    if (!shoot_has_uid(shoot))
+        return;
+    if (!g) {
+        g = MEM_NEW(struct gone_shoot);
+        uuid_copy(g->uid, shoot->uid);
+        HASH_ADD(hh, p->gone, uid, sizeof(g->uid), g);
+    }
+    g->until = env_mono(p->r->env) + OBSERVE_LAG_S * US_PER_S;
+}
+
+bool gone_is_known(struct project *p, const struct shoot *shoot)
+{
+    return gone_find(p, shoot) != NULL;
+}
+
+void gone_forget_all(struct project *p)
+{
+    gone_forget_before(p, INT64_MAX);
 }

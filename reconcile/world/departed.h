@@ -1,4 +1,4 @@
-/* Records whose shoots vanished. Loop thread. */
+/* Records whose shoots vanished, and shoots that were deleted. Loop thread. */
 #ifndef RECONCILE_WORLD_DEPARTED_H
 #define RECONCILE_WORLD_DEPARTED_H
 
@@ -11,5 +11,10 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot);
 /* The oldest, a bounded number of them: false: there are more. */
 bool departed_purge(struct reconcile *r);
 void departed_free(struct reconcile *r);
+
+/* A shoot that was deleted: for OBSERVE_LAG_S a list may still show it (CL-8). `shoot` may be NULL. */
+void gone_remember(struct project *p, const struct shoot *shoot);
+bool gone_is_known(struct project *p, const struct shoot *shoot);
+void gone_forget_all(struct project *p);
 
 #endif

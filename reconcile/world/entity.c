@@ -30,6 +30,8 @@ static void on_retry(struct loop_timer *timer)
 
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c)
 {
+    loop_assert_owner(r->o.loop);
+    assert(!c->deleted);
     struct entity *e = MEM_NEW(struct entity);
     (void)view_cluster_key(e->key, c->project, c->name);
     e->r = r;
@@ -44,18 +46,10 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     return e;
 }
 
-static void entity_queue_free(struct entity *e)
-{
-    for (size_t i = 0; i < e->queued; i++)
-        operation_free(e->queue[i]);
-    free(e->queue);
-    e->queue = NULL;
-    e->queued = 0;
-}
-
 void entity_remove(struct entity *e)
 {
     struct reconcile *r = e->r;
+    loop_assert_owner(r->o.loop);
     assert(!upstream_call_is_active(&e->step.call));
     r->reactions.left(e);
     heap_remove(&e->project->due, &e->due);
@@ -66,7 +60,9 @@ void entity_remove(struct entity *e)
     list_remove(&e->in_project);
     problem_free(e->step.refusal);
     operation_free(e->op);
-    entity_queue_free(e);
+    for (size_t i = 0; i < e->queued; i++)
+        operation_free(e->queue[i]);
+    free(e->queue);
     json_decref(e->step.body);
     cluster_free(e->cluster);
     free(e);

@@ -4,14 +4,15 @@
  */
 #include "reconcile/world/events.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/ids.h"
 #include "base/mem.h"
 #include "model/errors.h"
-#include "reconcile/world/account.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
@@ -56,6 +57,7 @@ static const struct event *append(struct save *save, enum event_type type, const
 static void emit(struct save *save, enum event_type type, const char *project, const char *cluster,
                  json_t *data)
 {
+    assert(type != EVENT_NONE && type < EVENT_TYPE_MAX_);
     const struct event *event = append(save, type, project, cluster, data);
     for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
         if (subscription_matches(entry->subscription, event))

@@ -3,7 +3,7 @@
 #ifndef RECONCILE_WORLD_EVENTS_H
 #define RECONCILE_WORLD_EVENTS_H
 
-#include "reconcile/world/account.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
 /* message may be NULL. */

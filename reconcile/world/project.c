@@ -35,7 +35,6 @@ struct upstream_account *project_lane(const struct project *p)
     return p->account->lane;
 }
 
-/* Projects and catalogs have no version of their own: the tag is a digest of the text (HT-21). */
 void tag_of(const char *text, char etag[static TAG_BYTES])
 {
     unsigned char digest[crypto_generichash_BYTES];

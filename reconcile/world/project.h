@@ -1,4 +1,4 @@
-/* A project: its clusters, and what is read and shown of it. Loop thread. */
+/* Accounts at Cleura and their projects: clusters, and what is read and shown of them. Loop thread. */
 #ifndef RECONCILE_WORLD_PROJECT_H
 #define RECONCILE_WORLD_PROJECT_H
 
@@ -7,11 +7,21 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "model/spec.h"
-#include "reconcile/world/account.h"
 #include "reconcile/world/world.h"
 #include "upstream/upstream.h"
 
 struct gone_shoot;
+
+struct account {
+    const struct config_account *config;
+    struct reconcile *r;
+    struct upstream_account *lane;
+    struct account_state *remembered; /* as last given to the store; has failed_told */
+    struct list login_waiters;        /* struct waiting */
+    struct list verify_waiters;
+    struct walk resumption; /* what waited for a login is taken up */
+    char *shown;            /* last published JSON, to publish only changes */
+};
 
 struct project {
     UT_hash_handle hh;
@@ -37,13 +47,13 @@ struct project {
     struct list fresh_failed;         /* struct waiting: answered when stale_marks is done */
     struct walk stale_marks;          /* marks clusters as stale */
     struct walk poll_failure;         /* a list failed (poll.c) */
-    struct walk expiry;               /* versions that run out (expiry.c) */
+    struct walk expiry;               /* versions that run out (catalog.c) */
     struct walk confirmation;         /* an admin said what the clusters belong to (location.c) */
     struct command *confirming;       /* who said so, while clusters are forgotten; or NULL */
     struct upstream_call catalog_call;
     struct loop_timer catalog_timer;
     struct list catalog_waiters; /* struct waiting */
-    struct gone_shoot *gone;     /* see gone.c */
+    struct gone_shoot *gone;     /* see departed.c */
     char *last_error;
     char *shown;                        /* last published JSON, to publish only changes */
     json_t *catalog_shared;             /* what was read, on its way to the other projects; or NULL */

@@ -80,7 +80,7 @@ static void answer_waiters(struct reconcile *r, const struct change_set *set)
         bool is_operation = change->kind == CHANGE_OPERATION_PUT && change->operation;
         struct operation_entry *entry = is_operation ? operation_entry(r, change->operation->id) : NULL;
         if (entry && operation_status_is_final(entry->op->status))
-            operation_waiters_answer(r, entry);
+            operation_waiters_answer(entry);
     }
 }
 
@@ -131,13 +131,6 @@ static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struc
     [CHANGE_TOKEN_PUT] = committed_token,
 };
 
-static void publish_events(struct reconcile *r, const struct change_set *set)
-{
-    for (size_t i = 0; i < set->count; i++)
-        if (set->changes[i].kind == CHANGE_EVENT_APPEND)
-            feed_publish(r->o.feed, set->changes[i].event);
-}
-
 static void on_committed(struct loop_task *task)
 {
     struct save *save = CONTAINER_OF(task, struct save, task);
@@ -154,6 +147,7 @@ static void on_committed(struct loop_task *task)
                 committed_operation(r, save->set, &save->set->changes[i]);
         for (size_t i = 0; i < save->set->count; i++) {
             enum change_kind kind = save->set->changes[i].kind;
+            assert(kind < CHANGE_KIND_MAX_);
             if (committed[kind] && kind != CHANGE_OPERATION_PUT)
                 committed[kind](r, save->set, &save->set->changes[i]);
         }
@@ -164,7 +158,9 @@ static void on_committed(struct loop_task *task)
     /* Whoever is answered next must find its own write: publish before on_saved replies. */
     view_publish(r->o.view);
     if (save->status == STORE_OK)
-        publish_events(r, save->set);
+        for (size_t i = 0; i < save->set->count; i++)
+            if (save->set->changes[i].kind == CHANGE_EVENT_APPEND)
+                feed_publish(r->o.feed, save->set->changes[i].event);
     if (save->on_saved)
         save->on_saved(save);
     if (save->status == STORE_OK)
@@ -192,6 +188,7 @@ struct save *save_new(struct reconcile *r, void (*on_saved)(struct save *save), 
 
 struct save *save_answer(struct reconcile *r, void (*on_saved)(struct save *save), struct command *cmd)
 {
+    assert(on_saved && cmd);
     struct save *save = save_new(r, on_saved, cmd);
     save->answers = true;
     return save;
@@ -207,6 +204,7 @@ void save_operation(struct save *save, struct operation *op)
 void save_entity(struct save *save, struct entity *e)
 {
     struct cluster *c = e->cluster;
+    assert(save->r == e->r && !*save->key); /* a save is about one entity, and holds it once */
     entity_note_expiry(e);
     c->version++;
     c->updated_at = env_wall(save->r->env);

@@ -1,6 +1,8 @@
 /* When a cluster or a project is read next; poll.c reads it then. Loop thread. */
 #include "reconcile/world/schedule.h"
 
+#include <assert.h>
+
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/walk.h"
@@ -45,6 +47,7 @@ void schedule_list_soon(struct project *p)
 
 void schedule_soon(struct entity *e, int64_t in_us)
 {
+    assert(in_us >= 0 && e->project);
     heap_set(&e->project->due, &e->due, env_mono(e->r->env) + in_us);
     schedule_rearm(e->project);
 }

@@ -16,6 +16,7 @@ static void fire(struct loop_timer *timer)
 struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *where,
                          void (*on_deadline)(struct waiting *w))
 {
+    loop_assert_owner(r->o.loop);
     assert(cmd && on_deadline && cmd->deadline);
     struct waiting *w = MEM_NEW(struct waiting);
     w->cmd = cmd;
@@ -38,15 +39,15 @@ void call_for_waiters(struct upstream_call *call, const struct list *waiters)
 struct command *wait_take(struct waiting *w)
 {
     struct command *cmd = w->cmd;
+    assert(!list_is_detached(&w->link));
     list_remove(&w->link);
     loop_timer_clear(w->r->o.loop, &w->deadline);
     free(w);
     return cmd;
 }
 
-void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry)
+void operation_waiters_answer(struct operation_entry *entry)
 {
-    (void)r;
     LIST_FOR_EACH_SAFE (it, next, &entry->waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         w->on_deadline(w);

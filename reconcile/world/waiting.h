@@ -27,6 +27,6 @@ void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* Unlinks and frees; returns the command. */
 struct command *wait_take(struct waiting *w);
 /* Every waiter of a finished or changed operation is answered, by its own on_deadline. */
-void operation_waiters_answer(struct reconcile *r, struct operation_entry *entry);
+void operation_waiters_answer(struct operation_entry *entry);
 
 #endif

@@ -13,6 +13,7 @@
 
 static void walk_end(struct walk *w)
 {
+    assert(w->under_way && !list_is_detached(&w->link));
     w->under_way = false;
     list_remove(&w->link);
     loop_timer_clear(w->r->o.loop, &w->timer);
@@ -45,7 +46,9 @@ static void go_on(struct walk *w)
     while (w->next && spent < WALK_TURN) {
         struct entity *e = w->next;
         w->next = behind(w, e); /* the visit may end it */
-        spent += w->visit(w, e);
+        unsigned cost = w->visit(w, e);
+        assert(cost); /* else a slice would have no end */
+        spent += cost;
     }
     if (w->next) {
         loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));
@@ -68,7 +71,8 @@ bool walk_is_under_way(const struct walk *w)
 
 static void walk_begin(struct reconcile *r, struct walk *w, struct project *only, struct entity *first)
 {
-    assert(w->visit && w->name);
+    loop_assert_owner(r->o.loop);
+    assert(w->visit && w->name && list_is_detached(&w->link) == !w->under_way);
     if (!w->under_way)
         list_append(&r->walks, &w->link);
     w->under_way = true;
