@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/subject.h"
-#include "reconcile/operations/queue.h"
+#include "reconcile/operations/ends.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"

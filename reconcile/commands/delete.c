@@ -1,4 +1,4 @@
-/* Deletions. They may be repeated, and end whatever else is under way (queue.c). Loop thread. */
+/* Deletions. They may be repeated, and end whatever else is under way (ends.c). Loop thread. */
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/subject.h"

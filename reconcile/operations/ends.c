@@ -1,13 +1,20 @@
-/* How operations end, and clusters: the last change sets about them. Loop thread. */
+/*
+ * How operations end, how the next one begins, and how clusters end: the last change sets about them. A
+ * delete cuts everything short at the next safe point; a change replaces the waiting change before it (its
+ * spec is complete, so the latest wins); hibernate and wake replace each other. Each operation ends with its
+ * own truth. Loop thread.
+ */
 #include "reconcile/operations/ends.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/errors.h"
 #include "model/moves.h"
-#include "reconcile/operations/queue.h"
+#include "model/spec.h"
+#include "reconcile/operations/plan.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/departed.h"
@@ -22,7 +29,7 @@ static void end_steps(struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++) {
         struct operation_step *step = &op->steps[i];
-        if (step->status == STEP_DONE || step->status == STEP_SKIPPED)
+        if (step_is_over(step))
             continue;
         bool begun = step->attempts > 0 || step->status == STEP_WAITING;
         step->finished_at = begun ? op->finished_at : 0;
@@ -41,6 +48,7 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
         [OPERATION_FAILED] = EVENT_OPERATION_FAILED,
         [OPERATION_CANCELLED] = EVENT_OPERATION_FAILED,
     };
+    assert(operation_status_is_final(status) && (status == OPERATION_SUCCEEDED) == !problem);
     operation_move(op, status);
     op->finished_at = env_wall(e->r->env);
     if (status == OPERATION_SUCCEEDED)
@@ -57,16 +65,6 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
              operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
              op->message);
     emit_operation(save, events[status], e, op);
-}
-
-void operation_supersede(struct entity *e, struct save *save, struct operation *op,
-                         const struct operation *by)
-{
-    struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", by->id);
-    p->extra = json_object();
-    json_set_str(p->extra, "operation_id", by->id);
-    operation_finish(e, save, op, OPERATION_CANCELLED, p);
-    save_operation(save, op);
 }
 
 struct problem *cluster_failed_problem(const struct entity *e)
@@ -98,6 +96,7 @@ static void mark_never_made(struct entity *e, struct save *save)
 
 static void end_badly(struct entity *e, enum operation_status status, struct problem *problem)
 {
+    assert(entity_has_open_operation(e) && !upstream_call_is_active(&e->step.call));
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, status, problem);
     if (!e->cluster->upstream_exists && e->op->type == OPERATION_CREATE)
@@ -121,7 +120,92 @@ struct problem *operation_cancelled_problem(const struct operation *op)
 
 void entity_cancel_operation(struct entity *e)
 {
+    assert(e->op->cancelled_by);
     end_badly(e, OPERATION_CANCELLED, operation_cancelled_problem(e->op));
+}
+
+/* ---- the next one ---- */
+
+bool queue_is_due(const struct entity *e)
+{
+    return e->queued && (e->queue[0]->type == OPERATION_DELETE || !entity_has_open_operation(e));
+}
+
+static bool makes_void(enum operation_type later, enum operation_type earlier)
+{
+    bool power = earlier == OPERATION_HIBERNATE || earlier == OPERATION_WAKE;
+    if (later == OPERATION_DELETE || later == earlier)
+        return true;
+    return power && (later == OPERATION_HIBERNATE || later == OPERATION_WAKE);
+}
+
+static void supersede(struct entity *e, struct save *save, struct operation *op, const struct operation *by)
+{
+    struct problem *p = problem_new(PROBLEM_SUPERSEDED, "replaced by operation %s", by->id);
+    p->extra = json_object();
+    json_set_str(p->extra, "operation_id", by->id);
+    operation_finish(e, save, op, OPERATION_CANCELLED, p);
+    save_operation(save, op);
+}
+
+void queue_supersede(struct entity *e, struct save *save, const struct operation *by)
+{
+    assert(!operation_status_is_final(by->status));
+    for (size_t i = e->queued; i-- > 0;) {
+        if (!makes_void(by->type, e->queue[i]->type))
+            continue;
+        struct operation *op = entity_queue_take(e, i);
+        supersede(e, save, op, by);
+        operation_free(op);
+    }
+}
+
+/* What was accepted in advance may turn out to be impossible when its turn comes. */
+static struct problem *why_impossible(const struct entity *e, const struct operation *op)
+{
+    struct problem *faults = NULL;
+    struct spec_context context;
+    if (op->type == OPERATION_DELETE)
+        return NULL;
+    if (!e->cluster->upstream_exists)
+        return problem_new(PROBLEM_CLUSTER_FAILED, "the cluster was never made");
+    if (entity_is_deleted_at_cleura(e) && op->type != OPERATION_RETRY)
+        return problem_new(PROBLEM_CLUSTER_BUSY, "the cluster is being deleted at Cleura");
+    if (op->type != OPERATION_UPDATE || !e->cluster->shoot)
+        return NULL;
+    project_spec_context(e->project, &context);
+    context.observed = e->cluster->shoot->observed;
+    json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
+    context.known = body; /* its size was judged when it was accepted */
+    spec_check_body(body, SPEC_PUT, &context, &faults);
+    spec_check_change(json_obj(op->body, "spec"), e->cluster->shoot->observed, &context, &faults);
+    return faults;
+}
+
+void queue_promote(struct entity *e)
+{
+    assert(queue_is_due(e));
+    struct save *save = save_new(e->r, NULL, NULL);
+    struct operation *op = entity_queue_take(e, 0);
+    /* Planned while another one was open; now it is known what there is. */
+    if (op->type == OPERATION_DELETE)
+        plan_delete_after_create(e, op);
+    if (entity_has_open_operation(e)) {
+        supersede(e, save, e->op, op);
+        e->saves.operation_ended = true;
+    }
+    entity_set_operation(e, op);
+    if (op->type == OPERATION_UPDATE && op->status == OPERATION_PENDING && e->cluster->shoot)
+        plan_update(e, op);
+    struct problem *impossible = why_impossible(e, op);
+    if (impossible)
+        operation_finish(e, save, op, OPERATION_FAILED, impossible);
+    else if (!op->step_count)
+        operation_finish(e, save, op, OPERATION_SUCCEEDED, NULL); /* what came before brought it about */
+    if (e->cluster->shoot && op->type != OPERATION_DELETE)
+        assess_settle(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
 }
 
 /* ---- gone ---- */
@@ -133,6 +217,7 @@ static void on_gone_saved(struct save *save)
     if (!e)
         return;
     struct project *p = e->project;
+    assert(e->saves.last && e->cluster->deleted);
     if (save->status != STORE_OK) {
         /* Not recorded: it is found to be gone once more. */
         e->cluster->deleted = false;
@@ -191,6 +276,7 @@ static void end_operations(struct entity *e, struct save *save, bool deleting, c
 static void end_record(struct entity *e, bool deleting, const char *message)
 {
     struct cluster *c = e->cluster;
+    assert(!e->saves.last && !c->deleted);
     bool is_proven = deleting || shoot_is_being_deleted(c->shoot);
     struct save *save = save_new(e->r, on_gone_saved, is_proven ? e->project : NULL);
     enum phase before = c->phase;

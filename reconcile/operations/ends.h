@@ -1,13 +1,12 @@
-/* How operations end, and clusters. Loop thread. */
+/* How operations end, how those that wait begin, and how clusters end. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_ENDS_H
 #define RECONCILE_OPERATIONS_ENDS_H
 
 #include "reconcile/world/save.h"
 
+/* The final state of `op`, with its steps and event; takes the problem, which all but success have. */
 void operation_finish(struct entity *e, struct save *save, struct operation *op, enum operation_status status,
                       struct problem *problem);
-void operation_supersede(struct entity *e, struct save *save, struct operation *op,
-                         const struct operation *by);
 /* The current operation ends badly and is stored. Takes the problem. */
 void entity_fail_operation(struct entity *e, struct problem *problem);
 /* As was asked for with op->cancelled_by: the current operation ends before its next step and is stored. */
@@ -21,5 +20,14 @@ void entity_forget(struct entity *e);
 /* The record ends and its operation fails, because nothing proves that the shoot of this name is ours;
  * nothing was deleted. */
 void entity_disown(struct entity *e);
+
+/* ---- those that wait ---- */
+
+/* Whether the first waiting operation may begin: the one before it ended, or is to be cut short. */
+bool queue_is_due(const struct entity *e);
+/* Ends those that `by` makes void, each with its own truth, in the same change set. */
+void queue_supersede(struct entity *e, struct save *save, const struct operation *by);
+/* The first waiting operation becomes the current one; it is due. */
+void queue_promote(struct entity *e);
 
 #endif

@@ -59,6 +59,7 @@ static bool same_pools(const json_t *wanted, const json_t *there)
 /* A foreign one of the same name has a history or another shape. */
 bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
 {
+    assert(e->op && shoot);
     const json_t *wanted = e->op->body;
     bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
     return wanted && fresh &&
@@ -77,6 +78,7 @@ void plan_delete(struct entity *e, struct operation *op)
 /* What the create asked for tells later whether a shoot of this name is ours (plan_may_be_ours). */
 void plan_delete_after_create(struct entity *e, struct operation *op)
 {
+    assert(op->type == OPERATION_DELETE);
     if (e->cluster->upstream_exists)
         return;
     if (!plan_may_have_been_made(e)) {
@@ -98,6 +100,7 @@ static const json_t *base_of(const struct entity *e)
 void plan_update(struct entity *e, struct operation *op)
 {
     struct spec_context context;
+    assert(op->type == OPERATION_UPDATE && op->status == OPERATION_PENDING);
     json_t *body = json_object();
     project_spec_context(e->project, &context);
     json_t *spec = json_obj(op->body, "spec");

@@ -1,5 +1,6 @@
 /* What an observation means for the step that waits: it goes on, it is over, or nothing came of it. Loop
  * thread. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -8,7 +9,6 @@
 #include "base/timefmt.h"
 #include "model/moves.h"
 #include "reconcile/operations/ends.h"
-#include "reconcile/operations/queue.h"
 #include "reconcile/operations/step_kind.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
@@ -38,17 +38,13 @@ static void delete_again(struct entity *e)
     e->op->steps[0].uncertain = false;
 }
 
-static bool is_overdue(const struct entity *e)
-{
-    return env_wall(e->r->env) - current_step(e)->accepted_at > EFFECT_AGAIN_S * US_PER_S;
-}
-
 /* Accepted, and yet the spec is as before: a 2xx that did nothing. No run of ours will come. */
 static bool change_is_missing(const struct entity *e)
 {
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    return kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot) && is_overdue(e);
+    bool overdue = env_wall(e->r->env) - step->accepted_at > EFFECT_AGAIN_S * US_PER_S;
+    return overdue && kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot);
 }
 
 static char *describe_missing(const struct entity *e, const char *then)
@@ -105,6 +101,7 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
         step_not_sent(e, result);
         return;
     }
+    assert(step->status == STEP_WAITING && step_kind(step)->probed);
     step_kind(step)->probed(step, result->document, &effect, &complete);
     if (complete) {
         step_end(e, STEP_DONE);

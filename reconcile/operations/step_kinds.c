@@ -124,6 +124,7 @@ static enum finding delete_found(const struct entity *e, const struct shoot *sho
 static const json_t *want_of(const struct entity *e, const struct operation_step *step)
 {
     size_t index = (size_t)(step - e->op->steps);
+    assert(index < e->op->step_count);
     return json_obj(json_array_get(json_arr(e->op->body, "steps"), index), "want");
 }
 
@@ -162,19 +163,15 @@ static bool ha_is_met(const struct entity *e, const struct operation_step *step,
     return json_bool(shoot->observed, "high_availability", false);
 }
 
-/* A run began since the write: it is ours, for nobody sends anything while another's goes on. */
-static bool run_began(const struct entity *e, const struct shoot *shoot)
-{
-    return shoot_state_is(shoot, "Processing") || shoot_state_is(shoot, "Pending") ||
-           shoot->operation_at > e->cluster->guard_seen_at;
-}
-
 static enum finding action_found(const struct entity *e, const struct shoot *shoot)
 {
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     bool met = kind->is_met && kind->is_met(e, step, shoot);
-    return met || run_began(e, shoot) ? FOUND_EFFECT : FOUND_NO_EFFECT;
+    /* A run that began since the write is ours, for nobody sends anything while another's goes on. */
+    bool began = shoot_state_is(shoot, "Processing") || shoot_state_is(shoot, "Pending") ||
+                 shoot->operation_at > e->cluster->guard_seen_at;
+    return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
 static void hibernate_accepted(struct entity *e, const struct upstream_result *result, struct save *save)
@@ -298,6 +295,7 @@ static const struct step_kind kinds[STEP_TYPE_MAX_] = {
 
 const struct step_kind *step_kind(const struct operation_step *step)
 {
+    assert(step->type < STEP_TYPE_MAX_);
     const struct step_kind *kind = &kinds[step->type];
     assert(kind->waits || upstream_op_is_write(kind->op));
     return kind;

@@ -20,7 +20,6 @@
 #include "model/moves.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"
-#include "reconcile/operations/queue.h"
 #include "reconcile/operations/step_kind.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/departed.h"
@@ -66,7 +65,6 @@ static void step_reports(struct entity *e, const char *message)
         entity_store(e);
 }
 
-/* Nothing was sent, or a read failed: the step is as it was before. */
 void step_not_sent(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
@@ -77,6 +75,7 @@ void step_not_sent(struct entity *e, const struct upstream_result *result)
         return;
     }
     if (!e->step.reading_back && step->status == STEP_SENDING) {
+        assert(step->attempts > 0);
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
     }
@@ -116,6 +115,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     struct operation_step *step = current_step(e);
     char *message CLEANUP_FREE =
         mem_printf("Waiting: Cleura is busy with the cluster: %s", result->message ? result->message : "409");
+    assert(step->attempts > 0);
     step_move(e->op, step, STEP_PENDING);
     step->attempts--;
     e->step.looked_at = 0;
@@ -187,6 +187,7 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
 void step_end(struct entity *e, enum step_status end)
 {
     struct operation_step *step = current_step(e);
+    assert(end == STEP_DONE || end == STEP_SKIPPED);
     step_move(e->op, step, end);
     step->finished_at = env_wall(e->r->env);
     if (step_kind(step)->ended)
@@ -199,6 +200,7 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
 {
     struct cluster *c = e->cluster;
     const struct step_kind *kind = step_kind(current_step(e));
+    assert(kind->exclusive);
     c->guard_since = env_wall(e->r->env);
     step_move(e->op, current_step(e), STEP_WAITING);
     e->step.tries = (struct step_tries){0};
@@ -316,6 +318,7 @@ static void on_intent_saved(struct save *save)
     HASH_FIND_STR(save->r->entities, save->key, e);
     if (!e)
         return;
+    assert(e->step.storing_intent && !upstream_call_is_active(&e->step.call));
     e->step.storing_intent = false;
     if (e->cluster->deleted)
         return;
@@ -341,6 +344,7 @@ static void begin_call(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     struct cluster *c = e->cluster;
+    assert(!entity_is_committing(e) && !e->r->stopping && !e->project->set_aside);
     struct save *save = save_new(e->r, on_intent_saved, NULL);
     step_move(e->op, step, STEP_SENDING);
     step->attempts++;
@@ -361,6 +365,7 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
 {
     const struct operation_step *step = current_step(e);
     bool effect = false, complete;
+    assert(e->step.reading_back);
     if (kind->found)
         return kind->found(e, result->shoot);
     if (kind->probed)
@@ -512,6 +517,7 @@ static void begin_exclusive(struct entity *e)
     const struct cluster *c = e->cluster;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
+    assert(step->status == STEP_PENDING && shoot_has_uid(c->shoot));
     if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
         entity_fail_operation(e, cluster_failed_problem(e));
     } else if (cleura_is_busy(e)) {
@@ -559,12 +565,11 @@ static void begin_waiting(struct entity *e, struct operation_step *step)
         schedule_soon(e, schedule_interval(e) / 2);
 }
 
-static bool step_is_over(const struct operation_step *step)
+bool step_is_over(const struct operation_step *step)
 {
     return step->status == STEP_DONE || step->status == STEP_SKIPPED;
 }
 
-/* Moves to the first step that is not over; false when there is none left. */
 bool step_find(struct operation *op)
 {
     if (!op->step_count)

@@ -14,6 +14,8 @@ bool steps_want(const struct entity *e, const struct decision *d);
 /* Cleura took the step's call, and nothing of it shows: what is told meanwhile, or NULL. The caller owns it.
  */
 char *steps_missing_effect(const struct entity *e);
+/* It is done, or was not needed. */
+bool step_is_over(const struct operation_step *step);
 /* The step sends something to Cleura, and has not: the operation can still end without it. */
 bool step_is_unsent(const struct operation_step *step);
 
