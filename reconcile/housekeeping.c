@@ -12,7 +12,7 @@
 #include "reconcile/commands/accounts.h"
 #include "reconcile/commands/event_log.h"
 #include "reconcile/commands/webhooks.h"
-#include "reconcile/observation/expiry.h"
+#include "reconcile/lookups/catalog.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/reconcile.h"
 #include "reconcile/world/departed.h"

@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 #include "reconcile/lookups/catalog.h"
-#include "reconcile/observation/expiry.h"
-#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/project.h"
@@ -24,7 +22,6 @@ void project_init(struct project *p, struct reconcile *r, const struct config_pr
         p->state->name = mem_strdup(config->name);
     }
     catalog_init(p);
-    expiry_init(p);
     fresh_init(p);
     poll_init(p);
 }

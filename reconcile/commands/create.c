@@ -9,7 +9,7 @@
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
-#include "reconcile/lookups/name_check.h"
+#include "reconcile/lookups/lookup.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"

@@ -1,33 +1,138 @@
 /*
- * What Cleura offers in a region: read once an hour for all projects of an account, kept over restarts. Loop
- * thread.
+ * What Cleura offers in a region: read once an hour for all projects of an account, kept over restarts. And
+ * what runs out of it: an event when a version that a cluster uses has 30, 14, 7 and 1 days left, and when it
+ * is over, each once per cluster and version, also over restarts. Cleura upgrades by force after that
+ * (CL-20). Loop thread.
  */
 #include "reconcile/lookups/catalog.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/attrs.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "model/expiry.h"
 #include "model/spec.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/subject.h"
-#include "reconcile/observation/expiry.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/events.h"
 #include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
 #include "reconcile/world/waiting.h"
+#include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
+/* ---- versions that run out ---- */
+
+#define DAY_US (24 * 3600 * US_PER_S)
+
+/* The warning that is due, by the days that are left; -1: none yet. 0: it is over. */
+static int due_warning(int64_t left_us)
+{
+    static const int days[] = {0, 1, 7, 14, 30};
+    for (size_t i = 0; i < ARRAY_LEN(days); i++)
+        if (left_us <= days[i] * DAY_US)
+            return days[i];
+    return -1;
+}
+
+struct look {
+    struct entity *e;
+    json_t *told;      /* what was or is told of the versions in use */
+    struct save *save; /* made when the first event is */
+};
+
+static void look_at_version(void *ctx, const struct version_in_use *v)
+{
+    struct look *look = ctx;
+    struct entity *e = look->e;
+    wall_us now = env_wall(e->r->env);
+    if (!v->expires_at)
+        return;
+    char *key CLEANUP_FREE = mem_printf("%s %s", v->component, v->version);
+    int due = due_warning(v->expires_at - now);
+    int64_t before = json_int(e->cluster->expiry_told, key, INT64_MAX);
+    if (due >= 0 && due < before) {
+        const struct expiring x = {.what = v->component,
+                                   .version = v->version,
+                                   .expires_at = json_str(v->entry, "expires_at"),
+                                   .days_left = v->expires_at > now ? (v->expires_at - now) / DAY_US : 0};
+        if (!look->save)
+            look->save = save_new(e->r, NULL, NULL);
+        emit_expiring(look->save, e, &x);
+        json_set_int(look->told, key, due);
+    } else if (before != INT64_MAX) {
+        json_set_int(look->told, key, before);
+    }
+}
+
+static bool tell_what_expires(struct entity *e, const json_t *catalog)
+{
+    struct cluster *c = e->cluster;
+    if (!c->shoot || c->deleted || entity_is_committing(e))
+        return false;
+    json_t *told CLEANUP_JSON = json_object();
+    struct look look = {.e = e, .told = told};
+    versions_in_use(c->shoot->observed, catalog, look_at_version, &look);
+    if (!look.save)
+        return false;
+    json_decref(c->expiry_told);
+    c->expiry_told = json_incref(told);
+    save_entity(look.save, e);
+    save_submit(look.save, false);
+    return true;
+}
+
+/* Another catalog tells other dates. */
+static bool renew_note(struct entity *e)
+{
+    wall_us before = e->cluster->expires_at;
+    entity_note_expiry(e);
+    if (e->cluster->expires_at == before)
+        return false;
+    entity_show(e);
+    return true;
+}
+
+static unsigned look_at_cluster(struct walk *w, struct entity *e)
+{
+    struct project *p = CONTAINER_OF(w, struct project, expiry);
+    if (!p->state->catalog)
+        return WALK_PASSED_BY;
+    bool changed = renew_note(e);
+    changed |= tell_what_expires(e, p->state->catalog);
+    return changed ? WALK_CHANGED : WALK_LOOKED_AT;
+}
+
+void expiry_look(struct project *p)
+{
+    if (p->state->catalog && !p->r->stopping)
+        walk_project(p, &p->expiry);
+}
+
 enum { CATALOG_MAX_AGE_S = 3600, CATALOG_DEADLINE_S = 60, CATALOG_RETRY_S = 15 };
+
+/* ---- the catalog ---- */
+
+/* As readers see it; the caller owns it. */
+static json_t *catalog_document(const struct project *p)
+{
+    struct spec_context context;
+    project_spec_context(p, &context);
+    json_t *doc = json_copy(p->state->catalog);
+    json_set_take(doc, "defaults", spec_defaults(&context));
+    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
+    return doc;
+}
 
 static void show_catalog(struct project *p)
 {
-    struct spec_context context;
     if (!p->state->catalog)
         return;
-    project_spec_context(p, &context);
-    json_t *doc CLEANUP_JSON = json_copy(p->state->catalog);
-    json_set_take(doc, "defaults", spec_defaults(&context));
-    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
+    json_t *doc CLEANUP_JSON = catalog_document(p);
     char *text = json_text(doc);
     char etag[TAG_BYTES];
     tag_of(text, etag);
@@ -53,6 +158,7 @@ static void wake_waiters(struct project *p, struct problem *problem)
 
 static void take_catalog(struct project *p, const json_t *catalog)
 {
+    assert(!p->set_aside);
     /* A start reads it anew: the same one read later is no news to the store. */
     bool news = !json_equal(p->state->catalog, catalog);
     json_decref(p->state->catalog);
@@ -78,6 +184,7 @@ static bool shares_catalog(const struct project *p, const struct project *from)
 static void share_catalog(struct project *from)
 {
     struct project *p = from->catalog_share_next;
+    assert(from->catalog_shared);
     while (p && !shares_catalog(p, from))
         p = p->hh.next;
     from->catalog_share_next = p ? p->hh.next : NULL;
@@ -165,21 +272,14 @@ bool catalog_wait(struct project *p, struct command *cmd)
 void command_catalog(struct reconcile *r, struct command *cmd)
 {
     struct project *p = command_project(r, cmd);
-    struct spec_context context;
-    if (!p)
-        return;
-    if (catalog_wait(p, cmd))
-        return;
-    project_spec_context(p, &context);
-    json_t *doc = json_copy(p->state->catalog);
-    json_set_take(doc, "defaults", spec_defaults(&context));
-    json_set_take(doc, "fetched_at", time_or_null(p->state->catalog_at));
-    reply_json(cmd, 200, doc);
+    if (p && !catalog_wait(p, cmd))
+        reply_json(cmd, 200, catalog_document(p));
 }
 
 void catalog_init(struct project *p)
 {
     list_init(&p->catalog_waiters);
+    p->expiry = (struct walk){.name = "versions that expire", .visit = look_at_cluster};
     p->catalog_timer.fire = on_catalog_due;
     p->catalog_timer.name = "catalog";
     p->catalog_share.fire = on_share_turn;

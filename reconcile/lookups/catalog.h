@@ -1,4 +1,4 @@
-/* What Cleura offers in a region, read once an hour. Loop thread. */
+/* What Cleura offers in a region, read once an hour, and which versions in use run out. Loop thread. */
 #ifndef RECONCILE_LOOKUPS_CATALOG_H
 #define RECONCILE_LOOKUPS_CATALOG_H
 
@@ -6,10 +6,13 @@
 #include "reconcile/world/project.h"
 
 void catalog_init(struct project *p);
+/* Unless it is being read. */
 void catalog_fetch(struct project *p);
 /* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is
  * one. */
 bool catalog_wait(struct project *p, struct command *cmd);
 void command_catalog(struct reconcile *r, struct command *cmd);
+/* Emits what is due of the versions that the clusters of the project use. */
+void expiry_look(struct project *p);
 
 #endif

@@ -71,6 +71,7 @@ void fetches_free(struct fetches *all)
     struct fetch *f, *next;
     HASH_ITER (hh, all->all, f, next)
         fetch_free(f);
+    assert(!all->all);
     free(all);
 }
 
@@ -100,7 +101,8 @@ struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind
 {
     struct fetches *all = p->r->fetches;
     struct fetch *f;
-    assert(strlen(key) < FETCH_KEY_BYTES);
+    loop_assert_owner(p->r->o.loop);
+    assert(strlen(key) < FETCH_KEY_BYTES && kind->size >= sizeof(*f));
     HASH_FIND_STR(all->all, key, f);
     if (f) {
         assert(f->kind == kind);
@@ -122,7 +124,7 @@ struct fetch *fetch_find_or_add(struct project *p, const struct fetch_kind *kind
     return f;
 }
 
-static void on_late(struct waiting *w)
+static void on_fetch_late(struct waiting *w)
 {
     struct fetch *f = w->owner;
     reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT, "%s", f->kind->late));
@@ -133,7 +135,7 @@ static void on_late(struct waiting *w)
 bool fetch_wait(struct fetch *f, struct command *cmd)
 {
     bool first = list_is_empty(&f->waiters) && !upstream_call_is_active(&f->call);
-    wait_new(f->r, cmd, &f->waiters, on_late)->owner = f;
+    wait_new(f->r, cmd, &f->waiters, on_fetch_late)->owner = f;
     return first;
 }
 

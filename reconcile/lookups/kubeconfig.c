@@ -2,7 +2,7 @@
  * Kubeconfigs: bearer secrets, kept in memory only, per caller, until their margin; requests for the same one
  * share one call. Never in the store, the view, a log or an event. Loop thread.
  */
-#include "reconcile/lookups/kubeconfig.h"
+#include "reconcile/lookups/lookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct kubeconfig {
     bool drop_answer; /* the one under way may be void already: not kept */
 };
 
-static bool is_kept(struct fetch *f)
+static bool kubeconfig_is_kept(struct fetch *f)
 {
     const struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     return k->text && k->expires_at > env_wall(f->r->env);
@@ -42,10 +42,10 @@ static void kubeconfig_done(struct fetch *f)
     mem_free_secret(CONTAINER_OF(f, struct kubeconfig, fetch)->text);
 }
 
-static const struct fetch_kind kind = {.size = sizeof(struct kubeconfig),
-                                       .late = "Cleura gave no kubeconfig in time",
-                                       .is_kept = is_kept,
-                                       .done = kubeconfig_done};
+static const struct fetch_kind kubeconfigs = {.size = sizeof(struct kubeconfig),
+                                              .late = "Cleura gave no kubeconfig in time",
+                                              .is_kept = kubeconfig_is_kept,
+                                              .done = kubeconfig_done};
 
 static void kubeconfig_drop(struct fetch *f)
 {
@@ -56,7 +56,7 @@ static void kubeconfig_drop(struct fetch *f)
 
 void kubeconfigs_drop(struct entity *e)
 {
-    fetches_each(e->r->fetches, &kind, e->key, kubeconfig_drop);
+    fetches_each(e->r->fetches, &kubeconfigs, e->key, kubeconfig_drop);
 }
 
 static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *k, bool cached)
@@ -108,11 +108,11 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     k->drop_answer = false;
 }
 
-static struct kubeconfig *find_or_add(const struct command *cmd, const struct entity *e)
+static struct kubeconfig *kubeconfig_of(const struct command *cmd, const struct entity *e)
 {
     char key[FETCH_KEY_BYTES];
     (void)snprintf(key, sizeof(key), "%s\n%s\n%d", e->key, cmd->caller.token_id, cmd->kubeconfig.ttl_seconds);
-    struct fetch *f = fetch_find_or_add(e->project, &kind, e, key);
+    struct fetch *f = fetch_find_or_add(e->project, &kubeconfigs, e, key);
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     k->ttl_seconds = cmd->kubeconfig.ttl_seconds;
     return k;
@@ -140,7 +140,7 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, p);
         return;
     }
-    struct kubeconfig *k = find_or_add(cmd, e);
+    struct kubeconfig *k = kubeconfig_of(cmd, e);
     wall_us wanted_until = env_wall(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
     if (k->text && k->expires_at > wanted_until) {
         answer_kubeconfig(cmd, k, true);

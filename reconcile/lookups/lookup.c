@@ -4,6 +4,7 @@
  */
 #include "reconcile/lookups/lookup.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,16 +51,16 @@ static void lookup_done(struct fetch *f)
     json_decref(l->items);
 }
 
-static bool is_kept(struct fetch *f)
+static bool lookup_is_kept(struct fetch *f)
 {
     const struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
     return l->document && env_wall(f->r->env) - l->fetched_at < l->rule->keep_s * US_PER_S;
 }
 
-static const struct fetch_kind kind = {.size = sizeof(struct lookup),
-                                       .late = "Cleura did not answer in time",
-                                       .is_kept = is_kept,
-                                       .done = lookup_done};
+static const struct fetch_kind lookups = {.size = sizeof(struct lookup),
+                                          .late = "Cleura did not answer in time",
+                                          .is_kept = lookup_is_kept,
+                                          .done = lookup_done};
 
 /* ---- answers ---- */
 
@@ -77,9 +78,10 @@ static void answer_lookup(struct command *cmd, struct lookup *l)
     reply_give_back(cmd);
 }
 
-static void answer_waiters(struct lookup *l)
+static void answer_all(struct lookup *l)
 {
     struct entity *e = fetch_entity(&l->fetch);
+    assert(l->document && (l->rule->kind != LOOKUP_CA_STAGE || l->on_stage));
     /* A stage decides a command, which may ask anew: those go to a list of their own first. */
     struct list ready;
     list_init(&ready);
@@ -143,12 +145,13 @@ static void finish_lookup(struct lookup *l)
     forget_document(l);
     l->document = document;
     l->fetched_at = env_wall(l->fetch.r->env);
-    answer_waiters(l);
+    answer_all(l);
 }
 
 static void next_call(struct lookup *l)
 {
     size_t asked = json_array_size(l->answers);
+    assert(l->answers && (!l->items || asked <= json_array_size(l->items)));
     enum upstream_op op = l->rule->op;
     const char *item = l->items ? json_string_value(json_array_get(l->items, asked)) : NULL;
     if (l->rule->then && asked == 1) {
@@ -167,7 +170,7 @@ static void next_call(struct lookup *l)
     fetch_call(&l->fetch, op, item, CALL_DEADLINE_S, on_looked_up);
 }
 
-static void begin(struct lookup *l, const struct entity *e)
+static void begin_lookup(struct lookup *l, const struct entity *e)
 {
     forget_document(l);
     json_decref(l->items);
@@ -176,11 +179,11 @@ static void begin(struct lookup *l, const struct entity *e)
     next_call(l);
 }
 
-static struct lookup *find_or_add(const struct lookup_rule *rule, struct project *p, const struct entity *e)
+static struct lookup *lookup_of(const struct lookup_rule *rule, struct project *p, const struct entity *e)
 {
     char key[FETCH_KEY_BYTES];
     (void)snprintf(key, sizeof(key), "%d\n%s", (int)rule->kind, e ? e->key : p->config->name);
-    struct fetch *f = fetch_find_or_add(p, &kind, e, key);
+    struct fetch *f = fetch_find_or_add(p, &lookups, e, key);
     struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
     l->rule = rule;
     return l;
@@ -188,14 +191,14 @@ static struct lookup *find_or_add(const struct lookup_rule *rule, struct project
 
 void lookup_stage(struct entity *e, struct command *cmd, stage_known *known)
 {
-    struct lookup *l = find_or_add(lookup_rule(LOOKUP_CA_STAGE), e->project, e);
+    struct lookup *l = lookup_of(lookup_rule(LOOKUP_CA_STAGE), e->project, e);
     l->on_stage = known;
     if (fetch_wait(&l->fetch, cmd))
-        begin(l, e);
+        begin_lookup(l, e);
 }
 
-static bool is_possible(struct project *p, const struct entity *e, struct command *cmd,
-                        const struct lookup_rule *rule)
+static bool lookup_is_possible(struct project *p, const struct entity *e, struct command *cmd,
+                               const struct lookup_rule *rule)
 {
     const struct cluster *c = e ? e->cluster : NULL;
     bool optional = rule->parts_may_fail; /* answered without Cleura where Cleura's part does not exist */
@@ -227,11 +230,11 @@ void command_lookup(struct reconcile *r, struct command *cmd)
         return;
     if (cmd->lookup == LOOKUP_UPGRADES && catalog_wait(p, cmd))
         return;
-    if (!is_possible(p, e, cmd, rule))
+    if (!lookup_is_possible(p, e, cmd, rule))
         return;
-    struct lookup *l = find_or_add(rule, p, e);
-    if (is_kept(&l->fetch))
+    struct lookup *l = lookup_of(rule, p, e);
+    if (lookup_is_kept(&l->fetch))
         answer_lookup(cmd, l);
     else if (fetch_wait(&l->fetch, cmd))
-        begin(l, e);
+        begin_lookup(l, e);
 }

@@ -1,5 +1,6 @@
 /* The sub-resources of a cluster or project: which calls they take and how the answers become one document.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -13,13 +14,6 @@ static json_t *only_answer(const struct project *p, const struct entity *e, cons
     (void)p;
     (void)e;
     return json_deep_copy(json_array_get(answers, 0));
-}
-
-static json_t *last_answer(const struct project *p, const struct entity *e, const json_t *answers)
-{
-    (void)p;
-    (void)e;
-    return json_deep_copy(json_array_get(answers, json_array_size(answers) - 1));
 }
 
 static json_t *compose_ssh_key(const struct project *p, const struct entity *e, const json_t *answers)
@@ -103,7 +97,7 @@ static json_t *check_of(const json_t *answers, const char *version)
     return NULL;
 }
 
-static bool is_listed(const json_t *list, const char *version)
+static bool names_version(const json_t *list, const char *version)
 {
     size_t i;
     json_t *item;
@@ -147,7 +141,7 @@ static json_t *kubernetes_offers(const struct project *p, const struct entity *e
         json_set_str(offer, "kind", patch ? "patch" : "minor");
         json_set_str(offer, "state", json_str(entry, "state"));
         json_set_str(offer, "expires_at", json_str(entry, "expires_at"));
-        json_set_bool(offer, "recommended", is_listed(best, version));
+        json_set_bool(offer, "recommended", names_version(best, version));
         json_set_bool(offer, "rolls_nodes", !patch);
         json_set_take(offer, "check", check_of(answers, version));
         (void)json_array_append_new(offers, offer);
@@ -217,9 +211,10 @@ static const char *domain_of(const struct project *p, const json_t *own_projects
 
 static json_t *compose_quota(const struct project *p, const struct entity *e, const json_t *answers)
 {
+    (void)e;
     json_t *doc = json_object();
     json_set_str(doc, "project", p->config->name);
-    json_set_take(doc, "limits", last_answer(p, e, answers));
+    json_set_take(doc, "limits", json_deep_copy(json_array_get(answers, json_array_size(answers) - 1)));
     return doc;
 }
 
@@ -264,5 +259,6 @@ static const struct lookup_rule rules[LOOKUP_KIND_MAX_] = {
 
 const struct lookup_rule *lookup_rule(enum lookup_kind kind)
 {
+    assert(kind < LOOKUP_KIND_MAX_ && rules[kind].compose);
     return &rules[kind];
 }

@@ -4,7 +4,7 @@
  * then ends as name_taken if it must. A taken name may be a cluster of ours that was not seen yet: the
  * project is read before the answer. Loop thread.
  */
-#include "reconcile/lookups/name_check.h"
+#include "reconcile/lookups/lookup.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/observation/fresh.h"
+#include "reconcile/observation/poll.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
@@ -33,6 +33,7 @@ struct name_check {
 static struct command *name_check_end(struct name_check *n)
 {
     struct command *cmd = n->cmd;
+    assert(cmd && !list_is_detached(&n->link));
     upstream_cancel(&n->call);
     loop_timer_clear(n->r->o.loop, &n->give_up);
     list_remove(&n->link);
@@ -41,7 +42,7 @@ static struct command *name_check_end(struct name_check *n)
     return cmd;
 }
 
-static void go_on(struct name_check *n)
+static void decide_on(struct name_check *n)
 {
     struct reconcile *r = n->r;
     r->reactions.decide_again(r, name_check_end(n));
@@ -90,12 +91,12 @@ static void on_name_checked(struct upstream_call *call, const struct upstream_re
         return;
     }
     n->cmd->write.name_is_free = result->class == UPSTREAM_OK;
-    go_on(n);
+    decide_on(n);
 }
 
 static void on_give_up(struct loop_timer *timer)
 {
-    go_on(CONTAINER_OF(timer, struct name_check, give_up));
+    decide_on(CONTAINER_OF(timer, struct name_check, give_up));
 }
 
 bool name_check_wait(struct project *p, struct command *cmd, const char *name)

@@ -3,8 +3,9 @@
  * asked, one read for all of a project, and are answered when what it changed is durable and shown. If Cleura
  * cannot be read, the stored answer serves, marked stale. Loop thread.
  */
-#include "reconcile/observation/fresh.h"
+#include "reconcile/observation/poll.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static void on_passed(struct save *save)
     answer_fresh(save->ctx, FRESH_READ);
 }
 
-static unsigned mark_stale(struct walk *w, struct entity *e)
+static unsigned visit_stale(struct walk *w, struct entity *e)
 {
     (void)w;
     return observe_mark_stale(e) ? WALK_CHANGED : WALK_PASSED_BY;
@@ -50,7 +51,7 @@ static void on_marked_stale(struct walk *w)
 }
 
 /* With ten thousand clusters on a slow machine the answer does not wait for the last one to be marked. */
-static void on_late(struct waiting *w)
+static void on_marking_late(struct waiting *w)
 {
     struct reconcile *r = w->r;
     struct command *cmd = wait_take(w);
@@ -64,7 +65,7 @@ static void answer_stale(struct project *p, struct command *cmd)
     struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
     if (!cmd->name) {
         cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
-        (void)wait_new(p->r, cmd, &p->fresh_failed, on_late);
+        (void)wait_new(p->r, cmd, &p->fresh_failed, on_marking_late);
         if (!walk_is_under_way(&p->stale_marks))
             walk_project(p, &p->stale_marks);
         return;
@@ -78,6 +79,7 @@ static void answer_stale(struct project *p, struct command *cmd)
 static void on_fresh_deadline(struct waiting *w)
 {
     struct project *p = project_find(w->r, w->cmd->project);
+    assert(p); /* as it was when the wait began */
     answer_stale(p, wait_take(w));
 }
 
@@ -86,13 +88,14 @@ void fresh_init(struct project *p)
     list_init(&p->fresh_next);
     list_init(&p->fresh_now);
     list_init(&p->fresh_failed);
-    p->stale_marks = (struct walk){.name = "marking as stale", .visit = mark_stale, .done = on_marked_stale};
+    p->stale_marks = (struct walk){.name = "marking as stale", .visit = visit_stale, .done = on_marked_stale};
 }
 
 const char *fresh_take_up(struct project *p)
 {
     const char *only = NULL;
     bool one = true;
+    assert(list_is_empty(&p->fresh_now));
     for (struct list *it = list_pop(&p->fresh_next); it; it = list_pop(&p->fresh_next)) {
         const struct command *cmd = CONTAINER_OF(it, struct waiting, link)->cmd;
         one = one && cmd->name && (!only || !strcmp(only, cmd->name));
@@ -134,6 +137,7 @@ struct group {
 static void on_part(struct command *part)
 {
     struct group *g = part->ctx;
+    assert(g->left > 0);
     bool dropped = part->reply.problem && part->reply.problem->code == PROBLEM_SHUTTING_DOWN;
     g->failed |= part->reply.problem || part->fresh.outcome == FRESH_FAILED;
     g->read |= part->project && part->fresh.outcome != FRESH_RECENT;
@@ -147,20 +151,15 @@ static void on_part(struct command *part)
     free(g);
 }
 
-static bool may_see(const struct command *cmd, const char *project)
-{
-    char *one[] = {(char *)(uintptr_t)project, NULL};
-    return projects_cover(cmd->caller.projects, one);
-}
-
-static void split(struct reconcile *r, struct command *cmd)
+static void ask_each_project(struct reconcile *r, struct command *cmd)
 {
     struct group *g = MEM_NEW(struct group);
     struct project *p, *next;
     g->cmd = cmd;
     g->left = 1; /* until all parts are asked for */
     HASH_ITER (hh, r->projects, p, next) {
-        if (!may_see(cmd, p->config->name))
+        char *one[] = {(char *)(uintptr_t)p->config->name, NULL};
+        if (!projects_cover(cmd->caller.projects, one))
             continue;
         struct command *part = command_new(COMMAND_FRESH);
         part->project = mem_strdup(p->config->name);
@@ -190,7 +189,7 @@ static bool was_read_moments_ago(struct project *p, const struct command *cmd)
 void command_fresh(struct reconcile *r, struct command *cmd)
 {
     if (!cmd->project) {
-        split(r, cmd);
+        ask_each_project(r, cmd);
         return;
     }
     struct project *known = project_find(r, cmd->project);

@@ -1,13 +1,20 @@
 /*
  * What an answer of Cleura changes: the cluster's phase and health, the events that tell of it, the end of a
  * waiting step. An answer that changes nothing costs no write.
+ *
+ * Clusters that it does not show: an empty list or a 404 can be a moment of blindness, of Cleura or of a
+ * gateway, so absence is believed only when it lasts (polling.absent_for) or when a deletion was seen to run.
+ * Until then the cluster is `unknown`, and says why and since when. A record that ends without a deletion is
+ * kept (world/departed.h). Loop thread.
  */
 #include "reconcile/observation/observe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"
 #include "reconcile/operations/steps.h"
@@ -70,23 +77,6 @@ static bool follow_progress(struct entity *e)
     return true;
 }
 
-/* Our create was refused because somebody else has the name in this project: what is there is theirs. */
-static void become_unmanaged(struct entity *e, struct save *save)
-{
-    struct cluster *c = e->cluster;
-    c->managed = false;
-    json_decref(c->spec);
-    c->spec = NULL;
-    c->generation++;
-    emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
-}
-
-/* Deleted and made again by others under the same name: not the cluster that the record is about. */
-static bool is_another(const struct cluster *c, const struct shoot *seen)
-{
-    return c->upstream_exists && shoot_is_another(c->shoot, seen);
-}
-
 /*
  * From before what is known. Nodes of Cleura with caches of their own may take turns in answering lists, for
  * minutes after a change (CL-8). Not for longer after the newer was last confirmed: its clock
@@ -112,41 +102,73 @@ static void observe_another(struct entity *e, const struct shoot *seen)
     entity_gone(e);
 }
 
-/* What of an answer counts, though what it shows does not. */
-static void pass_over(struct entity *e, struct shoot *shoot)
+/* Whether what it shows counts: it is about this cluster, and not from before what is known. */
+static bool answer_counts(struct entity *e, const struct shoot *seen)
 {
+    const struct cluster *c = e->cluster;
+    const bool was_deleted = gone_is_known(e->project, seen); /* one that had this name before */
+    if (!was_deleted) {
+        /* Not proven to be ours: the create's own answer or read-back decides. */
+        if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)
+            return false;
+        bool unproven =
+            !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, seen);
+        if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
+            return false; /* nothing tells that it is about this cluster: what is known gets old */
+        /* Deleted and made again by others under the same name: not the cluster that the record is about. */
+        bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
+        if (another)
+            observe_another(e, seen);
+        if (!another && !is_older(e, seen))
+            return true;
+    }
+    /* Cleura was heard of it, though what it shows does not count. */
     e->seen.passed_over_at = env_wall(e->r->env);
-    shoot_free(shoot);
+    return false;
+}
+
+/* It changed something: with the events, and the step that ends by it, in one change set. */
+static void save_observed(struct entity *e, const struct decision *d, enum phase before, bool is_foreign)
+{
+    struct cluster *c = e->cluster;
+    struct save *save = save_new(e->r, NULL, NULL);
+    bool was_open = entity_has_open_operation(e);
+    /* Our create was refused because somebody else has the name in this project: what is there is theirs. */
+    if (is_foreign) {
+        c->managed = false;
+        json_decref(c->spec);
+        c->spec = NULL;
+        c->generation++;
+        emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
+    }
+    /* What a create's consumer waits for comes before the end of its operation. */
+    if (entity_open_type(e) == OPERATION_CREATE)
+        phase_emit_change(e, save, &before);
+    steps_observed(e, save, d);
+    if (was_open && e->saves.operation_ended)
+        before = c->phase; /* it ended in a change set of its own, which told */
+    if (was_open && !entity_has_open_operation(e))
+        assess_again(e);
+    if (!is_foreign)
+        phase_emit_change(e, save, &before);
+    (void)assess_drift(e, save);
+    save_entity(save, e);
+    save_submit(save, false);
+    steps_advance(e);
 }
 
 void observe(struct entity *e, struct shoot *shoot)
 {
     struct cluster *c = e->cluster;
-    if (gone_is_known(e->project, shoot)) {
-        pass_over(e, shoot); /* one that had this name before */
-        return;
-    }
-    bool is_foreign = plan_is_foreign(e);
-    if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE) {
-        /* Not proven to be ours: the create's own answer or read-back decides. */
+    loop_assert_owner(e->r->o.loop);
+    assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
+    if (!answer_counts(e, shoot)) {
         shoot_free(shoot);
         return;
     }
-    bool unproven =
-        !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, shoot);
-    if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(shoot))) {
-        shoot_free(shoot); /* nothing tells that it is about this cluster: what is known gets old */
-        return;
-    }
     wall_us now = env_wall(e->r->env);
-    bool another = is_another(c, shoot);
-    if (another)
-        observe_another(e, shoot);
-    if (another || is_older(e, shoot)) {
-        pass_over(e, shoot);
-        return;
-    }
     e->seen.other_uid_reads = 0;
+    bool is_foreign = plan_is_foreign(e);
     enum phase before = c->phase;
     bool was_absent = c->absent_since != 0;
     c->absent_since = 0;
@@ -172,29 +194,13 @@ void observe(struct entity *e, struct shoot *shoot)
     e->step.tries.absent_reads = 0;
     changed |= follow_progress(e);
     e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;
-    if (!changed && !steps_want(e, &d)) {
+    if (changed || steps_want(e, &d))
+        save_observed(e, &d, before, is_foreign);
+    else
         entity_show(e);
-        return;
-    }
-    struct save *save = save_new(e->r, NULL, NULL);
-    bool was_open = entity_has_open_operation(e);
-    if (is_foreign)
-        become_unmanaged(e, save);
-    /* What a create's consumer waits for comes before the end of its operation. */
-    if (entity_open_type(e) == OPERATION_CREATE)
-        phase_emit_change(e, save, &before);
-    steps_observed(e, save, &d);
-    if (was_open && e->saves.operation_ended)
-        before = c->phase; /* it ended in a change set of its own, which told */
-    if (was_open && !entity_has_open_operation(e))
-        assess_again(e);
-    if (!is_foreign)
-        phase_emit_change(e, save, &before);
-    (void)assess_drift(e, save);
-    save_entity(save, e);
-    save_submit(save, false);
-    steps_advance(e);
 }
+
+/* ---- what nobody could confirm ---- */
 
 static bool mark_stale(struct entity *e, int64_t older_than_us)
 {
@@ -220,4 +226,83 @@ bool observe_after_failure(struct entity *e)
 bool observe_by_age(struct entity *e)
 {
     return mark_stale(e, 2 * schedule_interval(e) + STALE_GRACE_S * US_PER_S);
+}
+
+/* ---- what Cleura does not show ---- */
+
+/* Cleura took a deletion of ours. */
+static bool deletion_was_taken(const struct entity *e)
+{
+    const struct operation *op = e->op;
+    return entity_open_type(e) == OPERATION_DELETE && op->step_count && op->steps[0].status == STEP_DONE &&
+           !op->steps[0].uncertain;
+}
+
+/*
+ * Only time counts in which Cleura was read and did not show it: an outage, or time that the daemon was not
+ * running, says nothing.
+ */
+static int64_t absence_left_us(struct entity *e)
+{
+    mono_us now = env_mono(e->r->env);
+    if (e->absence.read_at)
+        e->absence.confirmed_us += now - e->absence.read_at;
+    e->absence.read_at = now;
+    return e->r->o.config->polling.absent_for_us - e->absence.confirmed_us;
+}
+
+void absence_unread(struct entity *e)
+{
+    e->absence.read_at = 0;
+}
+
+static void begin_absence(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    char since[TIME_TEXT_BYTES];
+    assert(!c->absent_since);
+    struct save *save = save_new(e->r, NULL, NULL);
+    enum phase before = c->phase;
+    c->absent_since = env_wall(e->r->env);
+    free(c->message);
+    c->message =
+        mem_printf("Cleura does not show the cluster since %s; it counts as gone when that lasts for %lld s",
+                   time_rfc3339(c->absent_since, false, since),
+                   (long long)(e->r->o.config->polling.absent_for_us / US_PER_S));
+    log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
+                c->message);
+    assess_settle(e, save);
+    if (c->phase == before) /* a deletion waits for it: nothing else tells */
+        emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
+    save_entity(save, e);
+    save_submit(save, false);
+}
+
+void absence_noted(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
+    const bool ours = deletion_was_taken(e), runs = shoot_is_being_deleted(c->shoot);
+    int64_t again = LOOK_AGAIN_S * US_PER_S;
+    if (!c->upstream_exists || (ours && runs)) {
+        entity_gone(e);
+        return;
+    }
+    if (!ours && !e->absence.missing_in_list) {
+        e->project->discovery_due =
+            env_mono(e->r->env); /* one 404 may be a gateway's: what does a list say? */
+    } else if (++e->absence.reads < ABSENT_READS) {
+        e->absence.read_alone = true;
+    } else {
+        if (!c->absent_since && !ours && !runs)
+            begin_absence(e);
+        int64_t left = ours || runs ? 0 : absence_left_us(e);
+        if (left <= 0) {
+            entity_gone(e);
+            return;
+        }
+        e->absence.read_alone = true;
+        again = schedule_interval(e) < left ? schedule_interval(e) : left;
+    }
+    schedule_soon(e, again);
 }

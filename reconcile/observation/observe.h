@@ -1,10 +1,10 @@
-/* What an answer of Cleura changes. Loop thread. */
+/* What an answer of Cleura changes, also one that does not show the cluster. Loop thread. */
 #ifndef RECONCILE_OBSERVATION_OBSERVE_H
 #define RECONCILE_OBSERVATION_OBSERVE_H
 
 #include "reconcile/world/entity.h"
 
-/* Takes the shoot. */
+/* Takes the shoot. No call of the cluster and no first or last save is under way. */
 void observe(struct entity *e, struct shoot *shoot);
 /* All three return true when the cluster became stale by this call. Nobody could confirm it just now: stale
  * at once. */
@@ -13,5 +13,10 @@ bool observe_mark_stale(struct entity *e);
 bool observe_after_failure(struct entity *e);
 /* Looked at now and then: whatever the reason, what is older than two intervals is stale. */
 bool observe_by_age(struct entity *e);
+
+/* A read of the cluster alone found nothing. The entity may be on its way out then. */
+void absence_noted(struct entity *e);
+/* Cleura could not be read: the time until the next read says nothing about an absence. */
+void absence_unread(struct entity *e);
 
 #endif

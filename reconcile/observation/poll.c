@@ -17,8 +17,6 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "reconcile/observation/absence.h"
-#include "reconcile/observation/fresh.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
@@ -62,6 +60,7 @@ static int64_t steady_interval(const struct project *p)
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
     int64_t interval = steady_interval(p);
+    assert(p->poll_phase < p->poll_phases);
     mono_us latest = env_mono(p->r->env) + about_us + interval / 4;
     int64_t phase = interval / (int64_t)p->poll_phases * (int64_t)p->poll_phase;
     return latest - ((latest - phase) % interval + interval) % interval;
@@ -95,6 +94,7 @@ static struct entity *find_in_project(struct project *p, const char *name)
 static void discover(struct project *p, struct shoot *shoot)
 {
     struct reconcile *r = p->r;
+    assert(!find_in_project(p, shoot->name));
     struct cluster *c = departed_take(p, shoot);
     const char *message =
         c ? "Back at Cleura: the same cluster as before" : "Found at Cleura; not managed by shootd";
@@ -193,6 +193,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
 static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t count)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    assert(call->op == UPSTREAM_LIST && !p->poll_name);
     for (size_t i = 0; i < count && upstream_call_is_active(call); i++)
         take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
 }
