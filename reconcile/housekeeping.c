@@ -9,9 +9,7 @@
 
 #include "base/buffer.h"
 #include "reconcile/answers/audit.h"
-#include "reconcile/commands/accounts.h"
-#include "reconcile/commands/event_log.h"
-#include "reconcile/commands/webhooks.h"
+#include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/reconcile.h"

@@ -1,14 +1,19 @@
-/* How commands are answered. The command belongs to the HTTP side again after each of these. */
+/*
+ * How commands are answered, also those that wait for the end of an operation. The command belongs to the
+ * HTTP side again after each of these.
+ */
 #include "reconcile/answers/reply.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
@@ -45,7 +50,7 @@ void command_keep(struct save *save, struct command *cmd)
 
 void reply_give_back(struct command *cmd)
 {
-    assert(cmd->reply.problem || cmd->reply.status);
+    assert((cmd->reply.problem || cmd->reply.status) && cmd->give_back);
     replay_let_go(cmd);
     audit_answered(cmd);
     cmd->give_back(cmd);
@@ -59,6 +64,32 @@ void reply_problem(struct command *cmd, struct problem *problem)
     cmd->reply.problem = problem;
     cmd->reply.retry_after_s = problem->retry_after_s;
     reply_give_back(cmd);
+}
+
+void reply_no_cluster(struct command *cmd)
+{
+    reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'", cmd->name,
+                                   cmd->project));
+}
+
+void reply_not_ready(struct command *cmd, const struct cluster *c)
+{
+    struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
+    p->retry_after_s = 15;
+    reply_problem(cmd, p);
+}
+
+void reply_not_managed(struct command *cmd)
+{
+    reply_problem(cmd,
+                  problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+}
+
+void reply_name_operation(struct problem *problem, const struct operation *op)
+{
+    if (!problem->extra)
+        problem->extra = json_object();
+    json_set_str(problem->extra, "operation_id", op->id);
 }
 
 void reply_stopping(struct command *cmd)
@@ -125,6 +156,7 @@ void reply_unchanged(struct reconcile *r, struct command *cmd)
         reply_prepared(r, cmd);
         return;
     }
+    assert(!cmd->reply.problem && cmd->reply.status / 100 == 2);
     struct save *save = save_answer(r, on_kept, cmd);
     replay_keep(save, cmd);
     save_submit(save, true);
@@ -148,4 +180,115 @@ void reply_operation(struct command *cmd, const struct operation *op)
         cmd->reply.retry_after_s = RETRY_AFTER_ACCEPTED_S;
     reply_prepare_operation(cmd, 200, op);
     reply_give_back(cmd);
+}
+
+/* ---- operations that callers wait for ---- */
+
+static void answer_operation(struct waiting *w)
+{
+    struct operation_entry *entry = operation_entry(w->r, w->cmd->id);
+    struct command *cmd = wait_take(w);
+    if (entry)
+        reply_operation(cmd, entry->op);
+    else
+        reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
+}
+
+void command_operation_wait(struct reconcile *r, struct command *cmd)
+{
+    struct operation_entry *entry = operation_entry(r, cmd->id);
+    if (!entry)
+        reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
+    else if (operation_status_is_final(entry->op->status) || r->stopping)
+        reply_operation(cmd, entry->op);
+    else
+        (void)wait_new(r, cmd, &entry->waiters, answer_operation);
+}
+
+/* ---- writes that are answered when their operation ended ---- */
+
+/* What became of the write: the cluster as it is now, or why it failed. */
+static void reply_outcome(struct reconcile *r, struct command *cmd, const struct operation *op)
+{
+    struct entity *e = entity_find(r, op->project, op->cluster);
+    bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
+    cmd->wait_until = 0;
+    if (!operation_status_is_final(op->status) && is_same) {
+        reply_prepare_cluster(cmd, 202, e, op);
+        reply_give_back(cmd);
+    } else if (op->status != OPERATION_SUCCEEDED) {
+        struct problem *p = problem_from_error_json(op->error);
+        if (!json_str(p->extra, "operation_id"))
+            reply_name_operation(p, op);
+        reply_problem(cmd, p);
+    } else if (op->type == OPERATION_DELETE) {
+        cmd->reply.etag[0] = '\0';
+        free(TAKE_PTR(cmd->reply.location));
+        cmd->reply.retry_after_s = 0;
+        reply_json(cmd, 204, NULL);
+    } else if (is_same) {
+        reply_prepare_cluster(cmd, op->type == OPERATION_CREATE ? 201 : 200, e, op);
+        reply_give_back(cmd);
+    } else {
+        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "the cluster was deleted since"));
+    }
+}
+
+static void answer_outcome(struct waiting *w)
+{
+    struct reconcile *r = w->r;
+    struct operation_entry *entry = operation_entry(r, w->cmd->reply.operation_id);
+    struct command *cmd = wait_take(w);
+    if (entry)
+        reply_outcome(r, cmd, entry->op);
+    else
+        reply_give_back(cmd); /* with what was promised */
+}
+
+void reply_prepared(struct reconcile *r, struct command *cmd)
+{
+    struct operation_entry *entry =
+        cmd->reply.status == 202 && cmd->wait_until ? operation_entry(r, cmd->reply.operation_id) : NULL;
+    if (!entry || r->stopping) {
+        reply_give_back(cmd);
+    } else if (operation_status_is_final(entry->op->status)) {
+        reply_outcome(r, cmd, entry->op);
+    } else {
+        replay_let_go(cmd); /* the answer is kept already: who repeats the request waits too */
+        assert(cmd->reply.operation_id[0]);
+        cmd->deadline = cmd->wait_until;
+        (void)wait_new(r, cmd, &entry->waiters, answer_outcome);
+    }
+}
+
+/* ---- whom a command is about ---- */
+
+bool location_refuses(const struct project *p, struct command *cmd)
+{
+    if (!p->set_aside)
+        return false;
+    reply_problem(cmd,
+                  problem_new(PROBLEM_PROJECT_SET_ASIDE,
+                              "the configuration names another place at Cleura for project '%s' than the "
+                              "one where its clusters are known from",
+                              p->config->name));
+    return true;
+}
+
+struct project *command_project(struct reconcile *r, struct command *cmd)
+{
+    struct project *p = project_find(r, cmd->project);
+    if (!p)
+        reply_problem(cmd, problem_new(PROBLEM_PROJECT_NOT_FOUND, "no project '%s'", cmd->project));
+    return p && !location_refuses(p, cmd) ? p : NULL;
+}
+
+struct entity *command_cluster(struct reconcile *r, struct command *cmd)
+{
+    if (!command_project(r, cmd))
+        return NULL;
+    struct entity *e = entity_find(r, cmd->project, cmd->name);
+    if (!e)
+        reply_no_cluster(cmd);
+    return e;
 }

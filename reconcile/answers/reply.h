@@ -1,9 +1,10 @@
-/* How commands are answered. Loop thread. */
+/* How commands are answered, and whom they are about. Loop thread. */
 #ifndef RECONCILE_ANSWERS_REPLY_H
 #define RECONCILE_ANSWERS_REPLY_H
 
 #include "model/command.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
 /* Each answers and gives the command back. Problem and body are taken. */
@@ -12,6 +13,14 @@ void reply_problem(struct command *cmd, struct problem *problem);
 void reply_stopping(struct command *cmd);
 /* So everybody in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
+/* 404: the command names no cluster that is known. */
+void reply_no_cluster(struct command *cmd);
+/* 409: the cluster is in a phase in which this is not possible; it may be later. */
+void reply_not_ready(struct command *cmd, const struct cluster *c);
+/* 409: the cluster was found at Cleura, and its spec is not ours. */
+void reply_not_managed(struct command *cmd);
+/* Tells the operation that a problem is about. */
+void reply_name_operation(struct problem *problem, const struct operation *op);
 /* Makes the pointers of faults fit what the caller sent. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
 void reply_json(struct command *cmd, int status, json_t *body);
@@ -34,5 +43,13 @@ void reply_operation(struct command *cmd, const struct operation *op);
 /* Of a request that is accepted: its prepared answer is kept for repetitions, the audit log tells of it. */
 void command_keep(struct save *save, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
+
+/* ---- whom a command is about ---- */
+
+/* NULL when the command was answered: there is none, or it is set aside. */
+struct project *command_project(struct reconcile *r, struct command *cmd);
+struct entity *command_cluster(struct reconcile *r, struct command *cmd);
+/* Answers what would need Cleura while the project is set aside; false: it is not. */
+bool location_refuses(const struct project *p, struct command *cmd);
 
 #endif

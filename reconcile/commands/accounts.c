@@ -2,8 +2,7 @@
  * Accounts: what their lanes report (tokens to remember, login states to tell of), and logins by hand: a
  * command waits until Cleura sent a code, or until the token that it bought is in the store. Loop thread.
  */
-#include "reconcile/commands/accounts.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +103,8 @@ static void save_account(struct save *save, const struct account *a)
 static void on_remember(void *ctx, const struct account_state *state)
 {
     struct account *a = ctx;
+    loop_assert_owner(a->r->o.loop);
+    assert(!strcmp(state->name, a->config->name));
     bool told = a->remembered->failed_told;
     account_state_free(a->remembered);
     a->remembered = state_copy(state);
@@ -134,16 +135,6 @@ static void resume_work(struct account *a)
     walk_all(r, &a->resumption);
 }
 
-/* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
-static void emit_login(struct account *a, bool failed, const char *message)
-{
-    a->remembered->failed_told = failed;
-    struct save *save = save_new(a->r, NULL, NULL);
-    emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
-                 message ? message : "Login works again");
-    save_account(save, a);
-}
-
 static void on_login_changed(void *ctx, struct upstream_account *lane, enum login_state state,
                              const char *message)
 {
@@ -159,7 +150,12 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
             project_show(p);
     if (failed == a->remembered->failed_told || (!failed && state != LOGIN_OK))
         return;
-    emit_login(a, failed, message);
+    /* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
+    a->remembered->failed_told = failed;
+    struct save *save = save_new(a->r, NULL, NULL);
+    emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
+                 message ? message : "Login works again");
+    save_account(save, a);
     if (!failed && !a->r->stopping)
         resume_work(a);
 }
@@ -184,6 +180,7 @@ static const struct {
 
 static void refuse_logins(struct list *waiters, const struct upstream_login_end *end)
 {
+    assert(end->outcome < LOGIN_OUTCOME_MAX_ && outcomes[end->outcome].problem != PROBLEM_INTERNAL_ERROR);
     LIST_FOR_EACH_SAFE (it, next, waiters) {
         struct problem *p = problem_new(outcomes[end->outcome].problem, "%s", end->message);
         p->retry_after_s = end->retry_after_s ? end->retry_after_s : outcomes[end->outcome].retry_after_s;
@@ -245,7 +242,7 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
         refuse_logins(&a->verify_waiters, end);
 }
 
-static void on_wait_deadline(struct waiting *w)
+static void on_login_late(struct waiting *w)
 {
     reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT,
                                             "Cleura did not answer in time; GET /v1/accounts tells whether a "
@@ -271,7 +268,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
     bool first = list_is_empty(&a->login_waiters);
     log_info("login by hand", "account", a->config->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
-    (void)wait_new(r, cmd, &a->login_waiters, on_wait_deadline);
+    (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
     if (first) /* else one login answers them all */
         upstream_login(a->lane, deadline, on_login_end, a);
 }
@@ -322,7 +319,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
     mono_us deadline = cmd->deadline;
     log_info("code given by hand", "account", a->config->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
-    (void)wait_new(r, cmd, &a->verify_waiters, on_wait_deadline);
+    (void)wait_new(r, cmd, &a->verify_waiters, on_login_late);
     upstream_verify(a->lane, code, deadline, on_verify_end, a);
 }
 
@@ -331,6 +328,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
 void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
                    const struct account_state *remembered)
 {
+    assert(!a->lane);
     a->r = r;
     a->config = config;
     list_init(&a->login_waiters);
@@ -351,6 +349,7 @@ void account_start(struct account *a, struct reconcile *r, const struct config_a
 
 void account_done(struct account *a)
 {
+    assert(!a->lane || (list_is_empty(&a->login_waiters) && list_is_empty(&a->verify_waiters)));
     upstream_account_free(a->lane);
     account_state_free(a->remembered);
     free(a->shown);

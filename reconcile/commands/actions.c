@@ -2,10 +2,10 @@
  * Actions on a cluster: what must hold before one is accepted, and what it means that it holds already. They
  * are operations of one step (plan.c), queued like changes. Loop thread.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/lookup.h"
@@ -130,8 +130,7 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
     if (entity_is_leaving(e) || ends_here) {
         command_reply_busy(cmd, e, "the cluster is being deleted");
     } else if (!c->managed) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+        reply_not_managed(cmd);
     } else if (!upstream_supports(project_lane(e->project), action->op)) {
         reply_problem(cmd, problem_new(PROBLEM_NOT_SUPPORTED,
                                        "%s does not exist in Cleura's API v1, which the account of this "
@@ -141,9 +140,7 @@ static bool may_act(struct entity *e, struct command *cmd, const struct action *
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
                                        "the cluster was never made: create it anew with PUT or POST"));
     } else if (!c->shoot || !c->upstream_exists) {
-        struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
-        p->retry_after_s = 15;
-        reply_problem(cmd, p);
+        reply_not_ready(cmd, c);
     } else {
         return true;
     }
@@ -190,6 +187,7 @@ void command_cluster_action(struct reconcile *r, struct command *cmd)
     struct entity *e = command_cluster(r, cmd);
     if (!e || command_wait_until_settled(e, cmd) || !command_precondition(cmd, e))
         return;
+    assert(cmd->write.action < OPERATION_TYPE_MAX_ && upstream_op_is_write(actions[cmd->write.action].op));
     const struct action *action = &actions[cmd->write.action];
     if (!may_act(e, cmd, action))
         return;
@@ -206,6 +204,7 @@ static void on_stage_known(struct entity *e, struct command *cmd, const char *st
 {
     const struct action *action = &actions[cmd->write.action];
     const struct operation *same = same_under_way(e, cmd->write.action);
+    assert(action->stage);
     if (command_wait_until_settled(e, cmd) || !command_precondition(cmd, e) || !may_act(e, cmd, action))
         return;
     if (same)

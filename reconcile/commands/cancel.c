@@ -3,12 +3,12 @@
  * end; an operation of which everything was sent cannot be cancelled. The desired spec stays as it was
  * accepted: what was not carried out shows as drift. Loop thread.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/operations/ends.h"
@@ -21,12 +21,11 @@
 static void refuse_cancel(struct command *cmd, const struct operation *op, const char *why)
 {
     struct problem *p = problem_new(PROBLEM_OPERATION_NOT_CANCELLABLE, "%s", why);
-    p->extra = json_object();
-    json_set_str(p->extra, "operation_id", op->id);
+    reply_name_operation(p, op);
     reply_problem(cmd, p);
 }
 
-static void prepare(struct command *cmd, const struct operation *op)
+static void prepare_cancelled(struct command *cmd, const struct operation *op)
 {
     bool is_final = operation_status_is_final(op->status);
     cmd->reply.retry_after_s = is_final ? 0 : 1;
@@ -36,7 +35,7 @@ static void prepare(struct command *cmd, const struct operation *op)
 /* It was asked for before. */
 static void repeat(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
-    prepare(cmd, op);
+    prepare_cancelled(cmd, op);
     reply_unchanged(r, cmd);
 }
 
@@ -61,7 +60,7 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
     if (e->cluster->shoot)
         assess_settle(e, save);
     save_entity(save, e);
-    prepare(cmd, op);
+    prepare_cancelled(cmd, op);
     command_keep(save, cmd);
     save_submit(save, false);
     operation_free(op);
@@ -70,12 +69,13 @@ static void cancel_queued(struct entity *e, struct command *cmd, size_t index)
 /* The one under way ends at its next safe point, which may be now. */
 static void cancel_current(struct entity *e, struct command *cmd)
 {
+    assert(entity_has_open_operation(e) && !e->op->cancelled_by);
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     mem_set_str(&e->op->cancelled_by, cmd->caller.token_name);
     mem_set_str(&e->op->message, "Cancelling");
     e->saves.asked_for++;
     save_entity(save, e);
-    prepare(cmd, e->op);
+    prepare_cancelled(cmd, e->op);
     command_keep(save, cmd);
     save_submit(save, false);
     if (!e->step.reading_back && step_is_unsent(&e->op->steps[e->op->step_index]))

@@ -1,11 +1,11 @@
 /* Changes of what is wanted of a cluster: by PUT, which replaces the desired spec, or by PATCH, which merges
  * into it. Loop thread. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/log.h"
 #include "model/spec.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
@@ -58,6 +58,7 @@ static const json_t *goal_of_running(const struct entity *e)
 static void take_desired(struct entity *e, const struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
+    assert(!cmd->write.dry_run && !e->saves.last);
     json_t *spec CLEANUP_JSON = desired_spec(body);
     if (!c->managed)
         log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->caller.token_name);
@@ -148,12 +149,12 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
-/* A desired spec, by PUT or by a merged PATCH. */
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
     struct spec_context context;
     struct problem *faults = NULL;
+    assert(command_write_of(cmd) && !e->saves.asked_for);
     if (!command_fits(cmd, body, SPEC_PART_BODY, c) || catalog_wait(e->project, cmd))
         return;
     json_t *spec CLEANUP_JSON = desired_spec(body);

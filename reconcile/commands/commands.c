@@ -12,15 +12,16 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/save.h"
+#include "view/render.h"
 
 struct operation *command_operation(struct entity *e, const struct command *cmd, enum operation_type type)
 {
+    assert(type < OPERATION_TYPE_MAX_ && command_write_of(cmd));
     struct operation *op = operation_new();
     (void)id_new(e->r->env, ID_OPERATION, op->id);
     op->type = type;
@@ -40,10 +41,8 @@ void command_reply_busy(struct command *cmd, const struct entity *e, const char 
     struct problem *p = problem_new(PROBLEM_CLUSTER_BUSY, "%s", why);
     const struct operation *op = e->queued ? e->queue[e->queued - 1] : e->op;
     p->retry_after_s = 10;
-    if (op) {
-        p->extra = json_object();
-        json_set_str(p->extra, "operation_id", op->id);
-    }
+    if (op)
+        reply_name_operation(p, op);
     reply_problem(cmd, p);
 }
 
@@ -54,19 +53,21 @@ void command_reply_not_stored(struct command *cmd)
 
 void command_reply_saved(struct save *save)
 {
+    assert(save->answers);
     if (save->status == STORE_OK)
         reply_prepared(save->r, save->ctx);
     else
         command_reply_not_stored(save->ctx);
 }
 
-/* The entity of a caller's change that came back from the store; NULL when it is gone. */
 struct entity *command_settled(struct save *save)
 {
     struct entity *e;
     HASH_FIND_STR(save->r->entities, save->key, e);
-    if (e && e->saves.asked_for)
+    if (e) {
+        assert(e->saves.asked_for > 0);
         e->saves.asked_for--;
+    }
     return e;
 }
 
@@ -95,8 +96,7 @@ struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd)
         return NULL;
     if (e->cluster->managed)
         return e;
-    reply_problem(cmd,
-                  problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+    reply_not_managed(cmd);
     return NULL;
 }
 
@@ -107,7 +107,6 @@ void desired_set_json(json_t **target, json_t *value)
     *target = value;
 }
 
-/* What a body says about the cluster itself; PUT replaces, so absent members go back to their defaults. */
 void desired_take_metadata(struct cluster *c, const json_t *body)
 {
     json_t *labels CLEANUP_JSON =
@@ -129,7 +128,6 @@ bool desired_metadata_is_equal(const struct cluster *c, const json_t *body)
            c->deletion_protection == json_bool(body, "deletion_protection", false);
 }
 
-/* A copy: the command's body goes back to its HTTP thread. */
 json_t *desired_spec(const json_t *body)
 {
     json_t *spec = json_obj(body, "spec");
@@ -155,6 +153,7 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 {
     struct cluster *c = e->cluster;
     assert(command_write_of(cmd) && !cmd->write.dry_run && !e->saves.asked_for);
+    assert(op->status == OPERATION_PENDING && !strcmp(op->cluster_id, c->id));
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     log_info("accepted", "type", operation_type_name(op->type), "project", c->project, "cluster", c->name,
              "operation", op->id, "request_id", cmd->request_id, "by", cmd->caller.token_name);
@@ -173,4 +172,70 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
     reply_prepare_cluster(cmd, 202, e, op);
     command_keep(save, cmd);
     save_submit(save, false);
+}
+
+/*
+ * ---- preconditions (HT-17, HT-18) ----
+ *
+ * A tag names a cluster as a caller saw it: only its id and generation are compared, so that a poll in
+ * between is no conflict (view/render.h). For node pools "*" is about the pool and tags are the cluster's.
+ */
+
+static bool is_any(const char *list)
+{
+    if (!list)
+        return false;
+    list += strspn(list, " \t");
+    return *list == '*' && !list[1 + strspn(list + 1, " \t")];
+}
+
+/* Whether a list of entity tags names the cluster as it is; weak tags count only in weak comparison. */
+static bool names_current(const char *list, const struct cluster *c, bool weak)
+{
+    for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
+        bool is_weak = p >= list + 2 && p[-1] == '/' && p[-2] == 'W';
+        if ((weak || !is_weak) && render_cluster_etag_protects(p, c))
+            return true;
+        p = strchr(p + 1, '"');
+        if (!p++)
+            return false;
+    }
+    return false;
+}
+
+static bool precondition_failed(struct command *cmd, const char *why)
+{
+    reply_problem(cmd, problem_new(PROBLEM_PRECONDITION_FAILED, "%s", why));
+    return false;
+}
+
+/* "*" is about the pool; adding one has no precondition of the kind that 409 would not tell. */
+static bool pool_holds(struct command *cmd)
+{
+    if (cmd->write.pool == POOL_ADD)
+        return true;
+    if (cmd->write.pool_exists && is_any(cmd->write.if_none_match))
+        return precondition_failed(cmd, "If-None-Match: * but the node pool exists");
+    if (!cmd->write.pool_exists && is_any(cmd->write.if_match))
+        return precondition_failed(cmd, "If-Match: * but there is no such node pool");
+    return true;
+}
+
+bool command_precondition(struct command *cmd, const struct entity *e)
+{
+    bool about_pool = cmd->type == COMMAND_NODE_POOL;
+    const char *match = cmd->write.if_match, *none_match = cmd->write.if_none_match;
+    if (match && !e)
+        return precondition_failed(cmd,
+                                   "If-Match does not name the current version: there is no such cluster");
+    if (match && !is_any(match) && !names_current(match, e->cluster, false))
+        return precondition_failed(cmd, "If-Match does not name the current version");
+    if (about_pool && !pool_holds(cmd))
+        return false;
+    if (!none_match || !e)
+        return true;
+    if (is_any(none_match))
+        return about_pool || precondition_failed(cmd, "If-None-Match: * but the cluster exists");
+    return !names_current(none_match, e->cluster, true) ||
+           precondition_failed(cmd, "If-None-Match names the current version");
 }

@@ -34,8 +34,6 @@ bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);
 /* The spec of a body as a copy (the body goes back to its HTTP thread); {} when it has none. */
 json_t *desired_spec(const json_t *body);
 
-/* ---- precondition.c ---- */
-
 /*
  * False when the command was answered with 412. Looked at last, when nothing else stands
  * against the request (HT-18). e: the cluster of the command, or NULL when it does not exist.

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "model/spec.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/lookups/catalog.h"
@@ -35,22 +34,16 @@ static void on_create_saved(struct save *save)
     steps_advance(e);
 }
 
-static struct entity *make_entity(struct reconcile *r, struct project *p, const char *name)
+static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
 {
+    struct spec_context context;
+    assert(command_write_of(cmd) && !cmd->write.dry_run && !entity_find(r, p->config->name, name));
     struct cluster *c = cluster_new();
     (void)id_new(r->env, ID_CLUSTER, c->id);
     c->project = mem_strdup(p->config->name);
     c->name = mem_strdup(name);
     c->created_at = env_wall(r->env);
-    return entity_add(r, p, c);
-}
-
-static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
-{
-    struct spec_context context;
-    assert(command_write_of(cmd) && !cmd->write.dry_run && !entity_find(r, p->config->name, name));
-    struct entity *e = make_entity(r, p, name);
-    struct cluster *c = e->cluster;
+    struct entity *e = entity_add(r, p, c);
     json_t *spec CLEANUP_JSON = desired_spec(cmd->body);
     project_spec_context(p, &context);
     c->managed = true;
@@ -75,19 +68,10 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     save_submit(save, true);
 }
 
-/* A cluster that was never made at Cleura may be asked for again; its failed record gives way. */
 bool create_is_leftover(const struct entity *e)
 {
     return !e->cluster->upstream_exists && !entity_has_open_operation(e) && !entity_is_committing(e) &&
            !upstream_call_is_active(&e->step.call) && e->cluster->phase == PHASE_FAILED;
-}
-
-static void replace_leftover(struct entity *e)
-{
-    struct save *save = save_new(e->r, NULL, NULL);
-    change_delete_cluster(save->set, e->cluster->id);
-    save_submit(save, false);
-    entity_remove(e);
 }
 
 void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
@@ -114,8 +98,13 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
         dry_run_create(p, cmd);
         return;
     }
-    if (e)
-        replace_leftover(e);
+    if (e) { /* never made at Cleura: its failed record gives way */
+        assert(create_is_leftover(e) && !e->saves.asked_for);
+        struct save *save = save_new(r, NULL, NULL);
+        change_delete_cluster(save->set, e->cluster->id);
+        save_submit(save, false);
+        entity_remove(e);
+    }
     accept_create(r, p, cmd, name);
 }
 
@@ -131,10 +120,8 @@ void command_cluster_create(struct reconcile *r, struct command *cmd)
     if (e && !create_is_leftover(e)) {
         struct problem *problem = problem_new(PROBLEM_CLUSTER_EXISTS, "cluster '%s' exists and is %s", name,
                                               phase_name(e->cluster->phase));
-        if (e->op) {
-            problem->extra = json_object();
-            json_set_str(problem->extra, "operation_id", e->op->id);
-        }
+        if (e->op)
+            reply_name_operation(problem, e->op);
         reply_problem(cmd, problem);
         return;
     }

@@ -1,10 +1,19 @@
-/* What decides each type of command. Loop thread. Each takes the command. */
+/* What this room does for reconcile.c and housekeeping.c: it decides commands, and looks after what they are
+ * about. Loop thread. */
 #ifndef RECONCILE_COMMANDS_DECIDE_H
 #define RECONCILE_COMMANDS_DECIDE_H
 
+#include "model/cluster.h"
 #include "model/command.h"
+#include "model/webhook.h"
 
+struct account;
+struct account_state;
+struct config_account;
+struct project;
 struct reconcile;
+
+/* ---- each decides one type of command, and takes it ---- */
 
 void command_cluster_create(struct reconcile *r, struct command *cmd);
 void command_cluster_put(struct reconcile *r, struct command *cmd);
@@ -29,5 +38,36 @@ void command_delivery(struct reconcile *r, struct command *cmd);
 void command_redeliver(struct reconcile *r, struct command *cmd);
 void command_token_create(struct reconcile *r, struct command *cmd);
 void command_token_delete(struct reconcile *r, struct command *cmd);
+
+/* ---- accounts.c: logins, by hand and remembered ---- */
+
+/* `remembered` is borrowed and may be NULL. */
+void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
+                   const struct account_state *remembered);
+void account_done(struct account *a);
+void account_show(struct account *a);
+
+/* ---- location.c: where at Cleura a project is ---- */
+
+/* Notices at the start that the project is at another place than before. */
+void location_check(struct project *p);
+
+/* ---- tokens.c ---- */
+
+/* Makes a token row; *ret_secret is the token itself. */
+struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
+                            const char *created_by, char **ret_secret);
+
+/* ---- event_log.c ---- */
+
+/* A purge is over: the feed learns what is left. */
+void event_log_purged(struct reconcile *r);
+
+/* ---- webhooks.c ---- */
+
+/* The engine switched a webhook off; takes the engine's copy. */
+void webhook_was_disabled(struct reconcile *r, struct subscription *s);
+/* Keys whose grace is over sign nothing any more; they are not kept either. Once an hour. */
+void webhooks_drop_expired_keys(struct reconcile *r);
 
 #endif

@@ -1,7 +1,8 @@
 /* Deletions. They may be repeated, and end whatever else is under way (ends.c). Loop thread. */
+#include <assert.h>
+
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/operations/plan.h"
@@ -11,6 +12,7 @@
 static void accept_delete(struct entity *e, struct command *cmd)
 {
     struct cluster *c = e->cluster;
+    assert(!cmd->write.dry_run && !entity_is_leaving(e));
     struct operation *op = command_operation(e, cmd, OPERATION_DELETE);
     plan_delete(e, op);
     c->phase = PHASE_DELETING;
@@ -38,8 +40,7 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
         return;
     }
     if (!e->cluster->managed) {
-        reply_problem(
-            cmd, problem_new(PROBLEM_NOT_MANAGED, "cluster '%s' was not made through shootd", cmd->name));
+        reply_not_managed(cmd);
         return;
     }
     if (e->cluster->deletion_protection) {

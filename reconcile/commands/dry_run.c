@@ -1,4 +1,5 @@
 /* Dry runs: what a write would do, told instead of done. Nothing is stored, nothing is sent. Loop thread. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -20,8 +21,9 @@ struct forecast {
     json_t *errors;
 };
 
-static void reply(struct command *cmd, bool valid, const struct forecast *f)
+static void reply_forecast(struct command *cmd, bool valid, const struct forecast *f)
 {
+    assert(cmd->write.dry_run);
     json_t *doc = json_object();
     json_set_bool(doc, "valid", valid);
     json_set_take(doc, "changes", f->changes ? f->changes : json_array());
@@ -50,7 +52,7 @@ bool dry_run_faults(struct command *cmd, struct problem *faults)
     if (!cmd->write.dry_run)
         return false;
     reply_fit_faults(cmd, faults);
-    reply(cmd, false, &(struct forecast){.errors = json_incref(faults->faults)});
+    reply_forecast(cmd, false, &(struct forecast){.errors = json_incref(faults->faults)});
     problem_free(faults);
     return true;
 }
@@ -154,12 +156,13 @@ static void foretell_create(struct walk *walk)
                   "Cleura did not say whether the name is free: it is unique in the whole cloud");
     spec_warnings(spec, NULL, pools, warnings);
     spec_warn_of_quota(warnings, use, w->limits);
-    reply(cmd, true,
-          &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});
+    reply_forecast(
+        cmd, true,
+        &(struct forecast){.changes = changes, .steps = steps, .quota = quota, .warnings = warnings});
     worst_case_free(w);
 }
 
-static void on_stopped(struct walk *walk)
+static void on_foretelling_stopped(struct walk *walk)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     reply_stopping(w->cmd);
@@ -180,11 +183,12 @@ static void on_quota(struct command *part)
     *w = (struct worst_case){.walk = {.name = "quota of a project",
                                       .visit = add_cluster,
                                       .done = foretell_create,
-                                      .stopped = on_stopped},
+                                      .stopped = on_foretelling_stopped},
                              .p = project_find(r, cmd->project),
                              .cmd = cmd,
                              .limits = json_incref(json_obj(doc, "limits")),
                              .use = SPEC_QUOTA_NONE};
+    assert(w->p && cmd->write.dry_run);
     walk_project(w->p, &w->walk);
 }
 
@@ -226,7 +230,7 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
     json_t *warnings = json_array();
     json_t *pools CLEANUP_JSON = spec_pools_after(goal, present, &context);
     spec_warnings(goal, present, pools, warnings);
-    reply(cmd, true, &(struct forecast){changes, steps, destructive, quota, warnings, NULL});
+    reply_forecast(cmd, true, &(struct forecast){changes, steps, destructive, quota, warnings, NULL});
 }
 
 void dry_run_delete(struct command *cmd, const struct entity *e)
@@ -236,7 +240,7 @@ void dry_run_delete(struct command *cmd, const struct entity *e)
     add_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
     const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
     json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
-    reply(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
+    reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }
 
 /* Actions that replace nodes, or may: a rotation begins with new certificates on every node, and maintenance
@@ -252,5 +256,5 @@ void dry_run_action(struct command *cmd, const struct operation *op)
     for (unsigned i = 0; op && i < op->step_count; i++)
         add_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
                  op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
-    reply(cmd, true, &(struct forecast){.steps = steps});
+    reply_forecast(cmd, true, &(struct forecast){.steps = steps});
 }

@@ -1,6 +1,4 @@
 /* Pages of stored events, as documents and as blocks of a stream. Loop thread. */
-#include "reconcile/commands/event_log.h"
-
 #include <stdlib.h>
 
 #include "base/log.h"

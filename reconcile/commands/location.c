@@ -5,8 +5,7 @@
  * operations, and nothing is read or sent for the project until an admin says what they belong to. Loop
  * thread.
  */
-#include "reconcile/commands/location.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +73,7 @@ void location_check(struct project *p)
 {
     json_t *now CLEANUP_JSON = configured_location(p);
     int64_t clusters, open;
+    assert(!p->set_aside);
     project_count(p, &clusters, &open);
     if (!p->state->location) {
         /* Clusters of a project whose row was lost (quarantine): {} equals no place. */
@@ -93,14 +93,7 @@ void location_check(struct project *p)
 
 /* ---- an admin says what they belong to ---- */
 
-static const char *const answers[] = {"keep", "forget"};
-
-static bool is_answer(const char *word)
-{
-    return word && (!strcmp(word, answers[0]) || !strcmp(word, answers[1]));
-}
-
-static unsigned take_up(struct walk *w, struct entity *e)
+static unsigned take_up_cluster(struct walk *w, struct entity *e)
 {
     (void)w;
     if (e->cluster->deleted)
@@ -110,10 +103,11 @@ static unsigned take_up(struct walk *w, struct entity *e)
     return WALK_LOOKED_AT;
 }
 
-static void on_confirmed(struct save *save)
+static void on_place_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
     struct project *p = project_find(save->r, cmd->project);
+    assert(p && !p->set_aside);
     if (save->status != STORE_OK) {
         command_reply_not_stored(cmd);
         return;
@@ -123,23 +117,24 @@ static void on_confirmed(struct save *save)
     catalog_fetch(p);
     p->discovery_due = env_mono(save->r->env);
     schedule_rearm(p);
-    p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up};
+    p->confirmation = (struct walk){.name = "taking up a project", .visit = take_up_cluster};
     walk_project(p, &p->confirmation);
     reply_prepared(save->r, cmd);
 }
 
 /* The project is here from now on; what is kept or forgotten was stored before. */
-static void confirm(struct project *p, struct command *cmd)
+static void confirm_place(struct project *p, struct command *cmd)
 {
+    assert(p->set_aside && !p->confirming);
     settle_here(p);
-    struct save *save = save_answer(p->r, on_confirmed, cmd);
+    struct save *save = save_answer(p->r, on_place_saved, cmd);
     change_put_project(save->set, project_state_copy(p->state));
     reply_prepare(cmd, 200, project_document(p));
     command_keep(save, cmd);
     save_submit(save, false);
 }
 
-static unsigned forget(struct walk *w, struct entity *e)
+static unsigned forget_cluster(struct walk *w, struct entity *e)
 {
     (void)w;
     entity_forget(e);
@@ -149,10 +144,11 @@ static unsigned forget(struct walk *w, struct entity *e)
 static void on_forgotten(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, confirmation);
-    confirm(p, TAKE_PTR(p->confirming));
+    assert(p->confirming);
+    confirm_place(p, TAKE_PTR(p->confirming));
 }
 
-static void on_stopped(struct walk *w)
+static void on_forgetting_stopped(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, confirmation);
     reply_stopping(TAKE_PTR(p->confirming));
@@ -169,9 +165,10 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
         return;
     }
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
-    if (!is_answer(what))
+    const bool keeps = what && !strcmp(what, "keep"), forgets = what && !strcmp(what, "forget");
+    if (!keeps && !forgets)
         BODY_FAULT(&faults, "#/clusters", what ? "unknown_value" : "missing_member",
-                   json_pack("[ss]", answers[0], answers[1]), "must be one of the valid values");
+                   json_pack("[ss]", "keep", "forget"), "must be one of the valid values");
     if (faults) {
         reply_problem(cmd, faults);
         return;
@@ -189,12 +186,14 @@ void command_location_confirm(struct reconcile *r, struct command *cmd)
     }
     log_warning("the clusters of a project that were set aside are taken up", "project", cmd->project,
                 "clusters", what, "by", cmd->caller.token_name);
-    if (!strcmp(what, "keep")) {
-        confirm(p, cmd);
+    if (keeps) {
+        confirm_place(p, cmd);
         return;
     }
     p->confirming = cmd;
-    p->confirmation = (struct walk){
-        .name = "forgetting clusters", .visit = forget, .done = on_forgotten, .stopped = on_stopped};
+    p->confirmation = (struct walk){.name = "forgetting clusters",
+                                    .visit = forget_cluster,
+                                    .done = on_forgotten,
+                                    .stopped = on_forgetting_stopped};
     walk_project(p, &p->confirmation);
 }

@@ -3,6 +3,7 @@
  * checked, planned, queued and told like any other. A spec that names no pools yet gets those that are there,
  * by name only: what nobody asked for stays unmanaged. Loop thread.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,13 +12,6 @@
 #include "reconcile/commands/decide.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
-
-static json_t *named(const char *name)
-{
-    json_t *pool = json_object();
-    json_set_str(pool, "name", name);
-    return pool;
-}
 
 /* The pools of the desired spec as a copy, every one with its name. */
 static json_t *wanted_pools(const struct cluster *c)
@@ -32,8 +26,11 @@ static json_t *wanted_pools(const struct cluster *c)
     if (pools)
         return pools;
     pools = json_array();
-    json_array_foreach (there, i, pool)
-        (void)json_array_append_new(pools, named(json_str_or(pool, "name", "")));
+    json_array_foreach (there, i, pool) {
+        json_t *named = json_object();
+        json_set_str(named, "name", json_str_or(pool, "name", ""));
+        (void)json_array_append_new(pools, named);
+    }
     return pools;
 }
 
@@ -58,8 +55,9 @@ static json_t *new_pool(const struct command *cmd, const char *name, json_t *old
 }
 
 /* False when the command was answered. */
-static bool edit(json_t *pools, struct command *cmd)
+static bool edit_pools(json_t *pools, struct command *cmd)
 {
+    assert(cmd->write.pool == POOL_ADD || cmd->write.pool_name);
     const char *name =
         cmd->write.pool == POOL_ADD ? json_str_or(cmd->body, "name", "") : cmd->write.pool_name;
     size_t at = index_of(pools, name);
@@ -87,18 +85,13 @@ static bool edit(json_t *pools, struct command *cmd)
     return true;
 }
 
-static bool name_contradicts(const struct command *cmd)
-{
-    const char *name = json_str(cmd->body, "name");
-    return cmd->write.pool_name && name && strcmp(name, cmd->write.pool_name) != 0;
-}
-
 void command_node_pool(struct reconcile *r, struct command *cmd)
 {
     struct entity *e = command_managed_cluster(r, cmd);
     if (!e)
         return;
-    if (name_contradicts(cmd)) {
+    const char *name = json_str(cmd->body, "name");
+    if (cmd->write.pool_name && name && strcmp(name, cmd->write.pool_name) != 0) {
         struct problem *faults = NULL;
         problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/name", "conflict",
                           json_pack("[s]", cmd->write.pool_name),
@@ -109,7 +102,7 @@ void command_node_pool(struct reconcile *r, struct command *cmd)
     if (cmd->body && !command_fits(cmd, cmd->body, SPEC_PART_POOL, NULL))
         return;
     json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
-    if (!edit(pools, cmd))
+    if (!edit_pools(pools, cmd))
         return;
     json_t *body CLEANUP_JSON = desired_of(e->cluster);
     json_t *spec = json_obj(body, "spec");

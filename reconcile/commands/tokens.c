@@ -1,6 +1,5 @@
 /* Commands about API tokens. Loop thread. */
-#include "reconcile/commands/tokens.h"
-
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +18,11 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* ---- tokens ---- */
-
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)
 {
     char secret[TOKEN_BYTES];
+    assert(role < ROLE_MAX_ && projects && projects[0]);
     struct api_token *t = MEM_NEW(struct api_token);
     token_make(r->env, secret);
     token_digest(secret, t->digest);
@@ -47,6 +45,7 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
 static void on_token_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
+    assert(save->set->count && save->set->changes[0].kind == CHANGE_TOKEN_PUT);
     const struct api_token *t = save->set->changes[0].token;
     if (save->status != STORE_OK) {
         struct token_entry *entry;

@@ -5,6 +5,7 @@
  */
 #include "reconcile/commands/webhooks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +42,11 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
 
 /* ---- made ---- */
 
-static void on_created(struct save *save)
+static void on_webhook_made(struct save *save)
 {
     struct command *cmd = save->ctx;
     struct reconcile *r = save->r;
+    assert(save->set->count && save->set->changes[0].kind == CHANGE_SUBSCRIPTION_PUT);
     const struct subscription *s = save->set->changes[0].subscription;
     if (save->status != STORE_OK) {
         command_reply_not_stored(cmd);
@@ -95,7 +97,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
     body_prepare_secret(cmd, 201, render_subscription(s), "secret", secret);
     cmd->reply.location = mem_printf("/v1/webhooks/%s", s->id);
     memcpy(cmd->id, s->id, sizeof(cmd->id));
-    struct save *save = save_answer(r, on_created, cmd);
+    struct save *save = save_answer(r, on_webhook_made, cmd);
     change_put_subscription(save->set, s);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -104,9 +106,10 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
 /* ---- changed ---- */
 
 /* Takes `s`, the webhook as it is to be, and `secret`, which is told when the answer is to tell one. */
-static void change(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
-                   struct subscription *s, bool tells_secret, char *secret)
+static void change_webhook(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
+                           struct subscription *s, bool tells_secret, char *secret)
 {
+    assert(s != entry->subscription && !strcmp(s->id, entry->id));
     bool switched_off = s->disabled && !entry->subscription->disabled;
     s->version = entry->subscription->version + 1;
     s->updated_at = env_wall(r->env);
@@ -153,7 +156,7 @@ void command_webhook_patch(struct reconcile *r, struct command *cmd)
     else if (is_equal(s, entry->subscription))
         reply_as_it_is(r, cmd, s);
     else {
-        change(r, cmd, entry, s, false, NULL);
+        change_webhook(r, cmd, entry, s, false, NULL);
         return;
     }
     subscription_free(s);
@@ -172,7 +175,7 @@ void command_webhook_enable(struct reconcile *r, struct command *cmd)
     s->disabled = false;
     s->enabled_at = env_wall(r->env);
     free(TAKE_PTR(s->disabled_reason));
-    change(r, cmd, entry, s, false, NULL);
+    change_webhook(r, cmd, entry, s, false, NULL);
 }
 
 void command_webhook_rotate(struct reconcile *r, struct command *cmd)
@@ -191,7 +194,7 @@ void command_webhook_rotate(struct reconcile *r, struct command *cmd)
     bool made = webhook_make_key(r, cmd, s->id, s->keys[0].scheme, &key, &secret, &faults);
     if (made && !faults) {
         subscription_rotate(s, &key, env_wall(r->env), grace_us);
-        change(r, cmd, entry, s, true, secret);
+        change_webhook(r, cmd, entry, s, true, secret);
         return;
     }
     signing_key_done(&key);
@@ -224,17 +227,14 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
     save_submit(save, false);
 }
 
-static bool was_made_with(const struct subscription *s, const struct api_token *t)
-{
-    return s->created_by_id[0] ? !strcmp(s->created_by_id, t->id)
-                               : s->created_by && !strcmp(s->created_by, t->name);
-}
-
 void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable)
 {
+    assert(t->revoked_at);
     for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next) {
         struct subscription *s = entry->subscription;
-        if (!was_made_with(s, t))
+        bool made_with_it = s->created_by_id[0] ? !strcmp(s->created_by_id, t->id)
+                                                : s->created_by && !strcmp(s->created_by, t->name);
+        if (!made_with_it)
             continue;
         bool switched_off = disable && !s->disabled;
         s->token_revoked_at = t->revoked_at;
@@ -265,7 +265,7 @@ void webhooks_drop_expired_keys(struct reconcile *r)
 
 /* ---- removed ---- */
 
-static void on_removed(struct save *save)
+static void on_webhook_removed(struct save *save)
 {
     if (save->status == STORE_OK)
         reply_json(save->ctx, 204, NULL);
@@ -279,7 +279,7 @@ void command_webhook_delete(struct reconcile *r, struct command *cmd)
     if (!entry)
         return;
     log_info("webhook deleted", "webhook", cmd->id, "by", cmd->caller.token_name);
-    struct save *save = save_answer(r, on_removed, cmd);
+    struct save *save = save_answer(r, on_webhook_removed, cmd);
     change_delete_subscription(save->set, cmd->id);
     cmd->reply.status = 204;
     audit_accepted(save, cmd);

@@ -1,4 +1,4 @@
-/* Webhooks. Loop thread. */
+/* What the files about webhooks have in common. Loop thread. */
 #ifndef RECONCILE_COMMANDS_WEBHOOKS_H
 #define RECONCILE_COMMANDS_WEBHOOKS_H
 
@@ -6,10 +6,6 @@
 #include "model/webhook.h"
 #include "reconcile/world/save.h"
 
-/* The engine switched a webhook off; takes the engine's copy. */
-void webhook_was_disabled(struct reconcile *r, struct subscription *s);
-/* Keys whose grace is over sign nothing any more; they are not kept either. Once an hour. */
-void webhooks_drop_expired_keys(struct reconcile *r);
 /* Marks the webhooks that were made with a token which the save revokes, and switches them off if so asked.
  */
 void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable);

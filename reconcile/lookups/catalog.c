@@ -15,7 +15,6 @@
 #include "model/expiry.h"
 #include "model/spec.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/events.h"
 #include "reconcile/world/project.h"

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -129,15 +128,11 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
     if (!e)
         return;
     if (e->cluster->deleted) {
-        reply_problem(cmd, problem_new(PROBLEM_CLUSTER_NOT_FOUND, "no cluster '%s' in project '%s'",
-                                       cmd->name, cmd->project));
+        reply_no_cluster(cmd);
         return;
     }
     if (!possible[e->cluster->phase] || !e->cluster->upstream_exists) {
-        struct problem *p =
-            problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(e->cluster->phase));
-        p->retry_after_s = 15;
-        reply_problem(cmd, p);
+        reply_not_ready(cmd, e->cluster);
         return;
     }
     struct kubeconfig *k = kubeconfig_of(cmd, e);

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup_rule.h"
@@ -208,10 +207,7 @@ static bool lookup_is_possible(struct project *p, const struct entity *e, struct
                                        "such call",
                                        rule->what));
     } else if (c && (!c->shoot || !c->upstream_exists)) {
-        struct problem *problem =
-            problem_new(PROBLEM_CLUSTER_NOT_READY, "the cluster is %s", phase_name(c->phase));
-        problem->retry_after_s = 15;
-        reply_problem(cmd, problem);
+        reply_not_ready(cmd, c);
     } else {
         return true;
     }

@@ -12,7 +12,6 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/subject.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
