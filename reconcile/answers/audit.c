@@ -7,6 +7,7 @@
  */
 #include "reconcile/answers/audit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "base/timefmt.h"
 #include "base/utf8.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/answers/stored.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -132,6 +134,7 @@ static struct audit_entry *entry_new(const struct command *cmd, wall_us now, int
 
 void audit_accepted(struct save *save, struct command *cmd)
 {
+    assert(!cmd->audited && cmd->reply.status / 100 == 2);
     cmd->audited = true;
     change_append_audit(save->set, entry_new(cmd, env_wall(save->r->env), cmd->reply.status, -1));
 }
@@ -197,6 +200,7 @@ void audit_free(struct reconcile *r)
 static bool is_within_limit(struct reconcile *r, const struct command *cmd)
 {
     struct audit_limit *limit;
+    assert(cmd->reply.problem);
     HASH_FIND_STR(r->audit_limits, cmd->caller.token_id, limit);
     if (!limit) {
         limit = MEM_NEW(struct audit_limit);
@@ -228,24 +232,16 @@ void command_audit_denied(struct reconcile *r, struct command *cmd)
 
 /* ---- what was answered ---- */
 
-static bool gives_a_secret(const struct command *cmd)
-{
-    return cmd->type == COMMAND_KUBECONFIG || (cmd->reply.replayed && cmd->reply.is_secret) ||
-           (cmd->type == COMMAND_LOOKUP &&
-            (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY));
-}
-
-/* Their effect is at Cleura, and no transaction of ours tells of it. */
-static bool acts_on_an_account(const struct command *cmd)
-{
-    return cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
-}
-
 void audit_answered(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
     const struct command_write *w = command_write_of(cmd);
-    bool told = gives_a_secret(cmd) || acts_on_an_account(cmd);
+    bool secret_lookup =
+        cmd->type == COMMAND_LOOKUP && (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY);
+    bool gives_secret =
+        cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
+    /* The effect of a login is at Cleura, and no transaction of ours tells of it. */
+    bool told = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
     if (!r || r->stopping || cmd->audited || (w && w->dry_run) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
@@ -257,76 +253,32 @@ void audit_answered(struct command *cmd)
 
 /* ---- pages ---- */
 
-struct audit_answer {
-    struct loop_task task;
-    struct command *cmd;
-    enum store_status status;
-    struct audit_page *page;
-};
-
-static void answer_free(struct audit_answer *a)
-{
-    audit_page_free(a->page);
-    free(a);
-}
-
-/* The loop has ended, and with it whatever could decide more. */
-static void answer_drop(struct loop_task *task)
-{
-    struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
-    command_drop(a->cmd);
-    answer_free(a);
-}
-
-/* The stored text, with its number as first member. */
-static void add_entry(struct buffer *out, const struct audit_entry *e)
-{
-    (void)buffer_printf(out, "%s{\"sequence\":%lld,%s", out->len > 1 ? "," : "", (long long)e->sequence,
-                        e->body + 1);
-}
-
-static void reply_page(struct command *cmd, const struct audit_page *page)
+static void on_audit_page(struct stored *s)
 {
     enum { MAX_BYTES = 64 * 1024 * 1024 };
+    struct command *cmd = s->cmd;
+    const struct audit_page *page = s->audit;
     struct buffer out;
     size_t len;
-    bool full = page->count == (size_t)cmd->audit.query.limit;
+    if (s->status != STORE_OK || !page) {
+        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the audit log cannot be read"));
+        return;
+    }
     buffer_init(&out, MAX_BYTES);
     (void)buffer_add_str(&out, "[");
-    for (size_t i = 0; i < page->count; i++)
-        add_entry(&out, &page->entries[i]);
+    for (size_t i = 0; i < page->count; i++) /* the stored text, with its number as first member */
+        (void)buffer_printf(&out, "%s{\"sequence\":%lld,%s", i ? "," : "",
+                            (long long)page->entries[i].sequence, page->entries[i].body + 1);
     (void)buffer_add_str(&out, "]");
+    bool full = page->count == (size_t)cmd->audit.query.limit;
     cmd->audit.next = full ? page->entries[page->count - 1].sequence : 0;
     cmd->reply.status = 200;
     cmd->reply.text = buffer_take(&out, &len);
     reply_give_back(cmd);
 }
 
-static void on_audit_page(struct loop_task *task)
-{
-    struct audit_answer *a = CONTAINER_OF(task, struct audit_answer, task);
-    struct command *cmd = a->cmd;
-    if (a->status == STORE_OK && a->page)
-        reply_page(cmd, a->page);
-    else
-        reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the audit log cannot be read"));
-    answer_free(a);
-}
-
-/* Reader thread: only passes the page on. */
-static void on_page_read(void *ctx, enum store_status status, struct audit_page *page)
-{
-    struct audit_answer *a = ctx;
-    struct reconcile *r = a->cmd->decided_by;
-    a->status = status;
-    a->page = page;
-    loop_post(r->o.loop, &a->task);
-}
-
 void command_audit(struct reconcile *r, struct command *cmd)
 {
-    struct audit_answer *a = MEM_NEW(struct audit_answer);
-    a->task = (struct loop_task){.run = on_audit_page, .drop = answer_drop};
-    a->cmd = cmd;
-    storage_query_audit(r->o.storage, &cmd->audit.query, on_page_read, a);
+    struct stored *question = stored_question(cmd, on_audit_page);
+    storage_query_audit(r->o.storage, &cmd->audit.query, stored_audit, question);
 }

@@ -13,6 +13,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/answers/stored.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -20,14 +21,6 @@ struct held_key {
     UT_hash_handle hh;
     char key[REPLAY_DIGEST_BYTES];
     struct reconcile *r;
-};
-
-struct search {
-    struct loop_task task;
-    struct reconcile *r;
-    struct command *cmd;
-    enum store_status status;
-    struct replay *found;
 };
 
 void replay_let_go(struct command *cmd)
@@ -95,52 +88,29 @@ static bool replay_answer(struct reconcile *r, struct command *cmd, const struct
     return true;
 }
 
-static void settle(struct search *s)
+static void on_key_looked_up(struct stored *s)
 {
     struct command *cmd = s->cmd;
-    const struct replay *p = s->found;
-    bool is_kept = p && env_wall(s->r->env) - p->created_at < REPLAY_KEPT_US;
+    struct reconcile *r = cmd->decided_by;
+    const struct replay *p = s->replay;
+    bool is_kept = p && env_wall(r->env) - p->created_at < REPLAY_KEPT_US;
     if (s->status != STORE_OK && s->status != STORE_NONE) {
         reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5,
                                            "whether the key was used before cannot be read"));
     } else if (is_kept && strcmp(p->fingerprint, cmd->idempotency.fingerprint) != 0) {
         reply_problem(cmd, problem_new(PROBLEM_IDEMPOTENCY_KEY_REUSED,
                                        "the key was used for another request within 24 hours"));
-    } else if (!is_kept || !replay_answer(s->r, cmd, p)) {
+    } else if (!is_kept || !replay_answer(r, cmd, p)) {
         cmd->stage = COMMAND_KEY_LOOKED_UP;
-        s->r->reactions.decide_again(s->r, cmd);
+        r->reactions.decide_again(r, cmd);
     }
 }
 
-static void on_found(struct loop_task *task)
-{
-    struct search *s = CONTAINER_OF(task, struct search, task);
-    settle(s);
-    replay_free(s->found);
-    free(s);
-}
-
-static void drop(struct loop_task *task)
-{
-    struct search *s = CONTAINER_OF(task, struct search, task);
-    command_drop(s->cmd);
-    replay_free(s->found);
-    free(s);
-}
-
-/* Reader thread: only passes it on. */
-static void on_replay_read(void *ctx, enum store_status status, struct replay *found)
-{
-    struct search *s = ctx;
-    s->status = status;
-    s->found = found;
-    loop_post(s->r->o.loop, &s->task);
-}
-
 /* False when somebody else holds the key. */
-static bool hold(struct reconcile *r, struct command *cmd)
+static bool replay_hold(struct reconcile *r, struct command *cmd)
 {
     struct held_key *held;
+    assert(!cmd->key_held);
     HASH_FIND_STR(r->held_keys, cmd->idempotency.key, held);
     if (held)
         return false;
@@ -156,17 +126,14 @@ bool replay_take(struct reconcile *r, struct command *cmd)
 {
     if (!*cmd->idempotency.key || cmd->stage >= COMMAND_KEY_LOOKED_UP)
         return false;
-    if (!hold(r, cmd)) {
+    if (!replay_hold(r, cmd)) {
         struct problem *p =
             problem_new(PROBLEM_IDEMPOTENCY_KEY_IN_USE, "a request with this key is being decided");
         p->retry_after_s = 1;
         reply_problem(cmd, p);
         return true;
     }
-    struct search *s = MEM_NEW(struct search);
-    s->task = (struct loop_task){.run = on_found, .drop = drop};
-    s->r = r;
-    s->cmd = cmd;
-    storage_query_replay(r->o.storage, cmd->idempotency.key, on_replay_read, s);
+    struct stored *question = stored_question(cmd, on_key_looked_up);
+    storage_query_replay(r->o.storage, cmd->idempotency.key, stored_replay, question);
     return true;
 }

@@ -1,8 +1,9 @@
 /*
  * The delivery log of a webhook, and its repair: one delivery again, everything that was missed, a test.
  * What is asked of the store comes back as a task; the webhook may be gone or switched off by then. Loop
- * thread, but for the functions that the reader thread calls to pass a page on.
+ * thread.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/answers/stored.h"
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
@@ -20,60 +22,6 @@
 #include "view/render.h"
 
 enum { RECOVER_MAX = 500 /* deliveries at a time */ };
-
-/* Loop -> reader -> loop. */
-struct answer {
-    struct loop_task task;
-    struct command *cmd;
-    enum store_status status;
-    struct delivery *deliveries;
-    size_t count;
-    struct event_page *page;
-};
-
-static void answer_free(struct answer *a)
-{
-    free(a->deliveries);
-    event_page_free(a->page);
-    free(a);
-}
-
-/* The loop has ended, and with it whatever could decide more. */
-static void answer_drop(struct loop_task *task)
-{
-    struct answer *a = CONTAINER_OF(task, struct answer, task);
-    command_drop(a->cmd);
-    answer_free(a);
-}
-
-static struct answer *answer_new(struct command *cmd, void (*run)(struct loop_task *task))
-{
-    struct answer *a = MEM_NEW(struct answer);
-    a->task = (struct loop_task){.run = run, .drop = answer_drop};
-    a->cmd = cmd;
-    return a;
-}
-
-/* Reader thread. */
-static void on_deliveries_read(void *ctx, enum store_status status, struct delivery *array, size_t count)
-{
-    struct answer *a = ctx;
-    struct reconcile *r = a->cmd->decided_by;
-    a->status = status;
-    a->deliveries = array;
-    a->count = count;
-    loop_post(r->o.loop, &a->task);
-}
-
-/* Reader thread. */
-static void on_events_read(void *ctx, enum store_status status, struct event_page *page)
-{
-    struct answer *a = ctx;
-    struct reconcile *r = a->cmd->decided_by;
-    a->status = status;
-    a->page = page;
-    loop_post(r->o.loop, &a->task);
-}
 
 static void reply_unreadable(struct command *cmd)
 {
@@ -86,7 +34,7 @@ static json_t *render_for_caller(const struct command *cmd, const struct deliver
     return render_delivery(d, cmd->caller.role >= ROLE_ADMIN);
 }
 
-static bool is_enabled(struct command *cmd, const struct subscription_entry *entry)
+static bool webhook_is_enabled(struct command *cmd, const struct subscription_entry *entry)
 {
     if (entry->subscription->disabled)
         reply_problem(cmd, problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
@@ -97,21 +45,19 @@ static bool is_enabled(struct command *cmd, const struct subscription_entry *ent
 
 /* ---- reading ---- */
 
-static void on_list(struct loop_task *task)
+static void on_deliveries_found(struct stored *s)
 {
-    struct answer *a = CONTAINER_OF(task, struct answer, task);
-    struct command *cmd = a->cmd;
-    if (a->status != STORE_OK) {
+    struct command *cmd = s->cmd;
+    if (s->status != STORE_OK) {
         reply_unreadable(cmd);
     } else {
         json_t *items = json_array();
-        for (size_t i = 0; i < a->count; i++)
-            (void)json_array_append_new(items, render_for_caller(cmd, &a->deliveries[i]));
-        if (a->count == (size_t)cmd->webhook.page.limit)
-            memcpy(cmd->webhook.page.next, a->deliveries[a->count - 1].id, sizeof(cmd->webhook.page.next));
+        for (size_t i = 0; i < s->count; i++)
+            (void)json_array_append_new(items, render_for_caller(cmd, &s->deliveries[i]));
+        if (s->count == (size_t)cmd->webhook.page.limit)
+            memcpy(cmd->webhook.page.next, s->deliveries[s->count - 1].id, sizeof(cmd->webhook.page.next));
         reply_json(cmd, 200, items);
     }
-    answer_free(a);
 }
 
 static struct delivery_query query_of(const struct command *cmd)
@@ -131,47 +77,46 @@ void command_deliveries(struct reconcile *r, struct command *cmd)
     memcpy(query.before, cmd->webhook.page.before, sizeof(query.before));
     query.status = cmd->webhook.page.status;
     query.limit = cmd->webhook.page.limit;
-    storage_query_deliveries(r->o.storage, &query, on_deliveries_read, answer_new(cmd, on_list));
+    storage_query_deliveries(r->o.storage, &query, stored_deliveries,
+                             stored_question(cmd, on_deliveries_found));
 }
 
 /* True when the one that was asked for is there, else the command is answered. */
-static bool is_found(struct answer *a)
+static bool delivery_is_found(struct stored *s)
 {
-    if (a->status != STORE_OK && a->status != STORE_NONE)
-        reply_unreadable(a->cmd);
-    else if (!a->count)
-        reply_problem(a->cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s",
-                                          a->cmd->webhook.delivery));
-    return a->count > 0;
+    if (s->status != STORE_OK && s->status != STORE_NONE)
+        reply_unreadable(s->cmd);
+    else if (!s->count)
+        reply_problem(s->cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery %s",
+                                          s->cmd->webhook.delivery));
+    return s->count > 0;
 }
 
-static void on_one(struct loop_task *task)
+static void on_delivery_found(struct stored *s)
 {
-    struct answer *a = CONTAINER_OF(task, struct answer, task);
-    if (is_found(a))
-        reply_json(a->cmd, 200, render_for_caller(a->cmd, a->deliveries));
-    answer_free(a);
+    if (delivery_is_found(s))
+        reply_json(s->cmd, 200, render_for_caller(s->cmd, s->deliveries));
 }
 
-static void ask_for_one(struct reconcile *r, struct command *cmd, void (*run)(struct loop_task *task))
+static void ask_for_one(struct reconcile *r, struct command *cmd, void (*on_found)(struct stored *s))
 {
     struct delivery_query query = query_of(cmd);
     if (strlen(cmd->webhook.delivery) >= sizeof(query.id))
         reply_problem(cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery of this id"));
     else
-        storage_query_deliveries(r->o.storage, &query, on_deliveries_read, answer_new(cmd, run));
+        storage_query_deliveries(r->o.storage, &query, stored_deliveries, stored_question(cmd, on_found));
 }
 
 void command_delivery(struct reconcile *r, struct command *cmd)
 {
     if (webhook_of(r, cmd))
-        ask_for_one(r, cmd, on_one);
+        ask_for_one(r, cmd, on_delivery_found);
 }
 
 /* ---- again ---- */
 
 /* The answer to whoever made a delivery begin. */
-static void prepare(struct command *cmd, const struct delivery *d)
+static void prepare_delivery(struct command *cmd, const struct delivery *d)
 {
     free(TAKE_PTR(cmd->reply.location));
     cmd->reply.location = mem_printf("/v1/webhooks/%s/deliveries/%s", d->subscription_id, d->id);
@@ -182,7 +127,7 @@ static void prepare(struct command *cmd, const struct delivery *d)
 static void deliver_again(struct reconcile *r, struct command *cmd, const struct delivery *old)
 {
     struct delivery *d = delivery_new(r, cmd->id, old->event_id, old->event_type, env_wall(r->env));
-    prepare(cmd, d);
+    prepare_delivery(cmd, d);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_delivery(save->set, d);
     command_keep(save, cmd);
@@ -196,32 +141,30 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
         return;
     }
     d->next_attempt_at = env_wall(r->env);
-    prepare(cmd, d);
+    prepare_delivery(cmd, d);
     /* Of nothing but the answer and the audit log's entry. */
     struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);
 }
 
-static void on_redeliver(struct loop_task *task)
+static void on_redeliver(struct stored *s)
 {
-    struct answer *a = CONTAINER_OF(task, struct answer, task);
-    struct command *cmd = a->cmd;
+    struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    const struct subscription_entry *entry = is_found(a) ? webhook_of(r, cmd) : NULL;
-    if (entry && is_enabled(cmd, entry)) {
-        if (a->deliveries->status == DELIVERY_PENDING)
-            expedite(r, cmd, a->deliveries);
+    const struct subscription_entry *entry = delivery_is_found(s) ? webhook_of(r, cmd) : NULL;
+    if (entry && webhook_is_enabled(cmd, entry)) {
+        if (s->deliveries->status == DELIVERY_PENDING)
+            expedite(r, cmd, s->deliveries);
         else
-            deliver_again(r, cmd, a->deliveries);
+            deliver_again(r, cmd, s->deliveries);
     }
-    answer_free(a);
 }
 
 void command_redeliver(struct reconcile *r, struct command *cmd)
 {
     const struct subscription_entry *entry = webhook_of(r, cmd);
-    if (entry && is_enabled(cmd, entry))
+    if (entry && webhook_is_enabled(cmd, entry))
         ask_for_one(r, cmd, on_redeliver);
 }
 
@@ -231,8 +174,10 @@ static void end_recovery(struct reconcile *r, const char *webhook)
 {
     struct subscription_entry *entry;
     HASH_FIND_STR(r->subscriptions, webhook, entry);
-    if (entry)
-        entry->recovering = false;
+    if (!entry)
+        return;
+    assert(entry->recovering);
+    entry->recovering = false;
 }
 
 /* The next recovery must find in the store what this one has begun. */
@@ -245,6 +190,7 @@ static void on_recovered(struct save *save)
 
 static void recover_page(struct reconcile *r, struct command *cmd, const struct event_page *page)
 {
+    assert(page->count <= RECOVER_MAX);
     struct save *save = save_answer(r, on_recovered, cmd);
     for (size_t i = 0; i < page->count; i++) {
         const struct event *e = &page->events[i];
@@ -259,23 +205,21 @@ static void recover_page(struct reconcile *r, struct command *cmd, const struct 
     save_submit(save, true);
 }
 
-static void on_missed(struct loop_task *task)
+static void on_missed(struct stored *s)
 {
-    struct answer *a = CONTAINER_OF(task, struct answer, task);
-    struct command *cmd = a->cmd;
+    struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
     char webhook[sizeof(cmd->id)]; /* an answered command is gone */
     memcpy(webhook, cmd->id, sizeof(webhook));
     const struct subscription_entry *entry = NULL;
-    if (a->status != STORE_OK || !a->page)
+    if (s->status != STORE_OK || !s->events)
         reply_unreadable(cmd);
     else
         entry = webhook_of(r, cmd);
-    if (entry && is_enabled(cmd, entry))
-        recover_page(r, cmd, a->page);
+    if (entry && webhook_is_enabled(cmd, entry))
+        recover_page(r, cmd, s->events);
     else
         end_recovery(r, webhook);
-    answer_free(a);
 }
 
 static bool read_since(const struct reconcile *r, struct command *cmd, wall_us *ret_since)
@@ -301,7 +245,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
 {
     struct subscription_entry *entry = webhook_of(r, cmd);
     wall_us since = 0;
-    if (!entry || !is_enabled(cmd, entry) || !read_since(r, cmd, &since))
+    if (!entry || !webhook_is_enabled(cmd, entry) || !read_since(r, cmd, &since))
         return;
     /* Two at once would find the same events missing. */
     if (entry->recovering) {
@@ -319,7 +263,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         .undelivered_to = entry->id,
         .since = since > kept_since ? since : kept_since,
     };
-    storage_query_events(r->o.storage, &query, on_events_read, answer_new(cmd, on_missed));
+    storage_query_events(r->o.storage, &query, stored_events, stored_question(cmd, on_missed));
 }
 
 /* ---- a test ---- */
@@ -327,11 +271,11 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
 void command_webhook_test(struct reconcile *r, struct command *cmd)
 {
     const struct subscription_entry *entry = webhook_of(r, cmd);
-    if (!entry || !is_enabled(cmd, entry))
+    if (!entry || !webhook_is_enabled(cmd, entry))
         return;
     struct save *save = save_answer(r, command_reply_saved, cmd);
     char *message CLEANUP_FREE = mem_printf("A test, sent with the token %s", cmd->caller.token_name);
-    prepare(cmd, emit_webhook_test(save, entry->subscription, message));
+    prepare_delivery(cmd, emit_webhook_test(save, entry->subscription, message));
     command_keep(save, cmd);
     save_submit(save, true);
 }

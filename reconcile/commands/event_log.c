@@ -1,37 +1,18 @@
 /* Pages of stored events, as documents and as blocks of a stream. Loop thread. */
-#include <stdlib.h>
+#include <assert.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
+#include "reconcile/answers/stored.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-struct event_answer {
-    struct loop_task task;
-    struct command *cmd;
-    enum store_status status;
-    struct event_page *page;
-};
-
-static void answer_free(struct event_answer *a)
-{
-    event_page_free(a->page);
-    free(a);
-}
-
-/* The loop has ended, and with it whatever could decide more. */
-static void answer_drop(struct loop_task *task)
-{
-    struct event_answer *a = CONTAINER_OF(task, struct event_answer, task);
-    command_drop(a->cmd);
-    answer_free(a);
-}
-
 /* The number that the page has looked up to: one that is not full has looked at everything there is. */
 static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
 {
+    assert(page->count <= (size_t)cmd->events.limit);
     if (page->count == (size_t)cmd->events.limit)
         return page->events[page->count - 1].sequence;
     return page->newest > cmd->events.after ? page->newest : cmd->events.after;
@@ -70,43 +51,28 @@ static char *page_stream(struct command *cmd, const struct event_page *page)
     return buffer_take(&out, NULL);
 }
 
-static void on_events_page(struct loop_task *task)
+static void on_events_page(struct stored *s)
 {
-    struct event_answer *a = CONTAINER_OF(task, struct event_answer, task);
-    struct command *cmd = a->cmd;
+    struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
-    if (a->status != STORE_OK || !a->page) {
+    if (s->status != STORE_OK || !s->events) {
         reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the event log cannot be read"));
-    } else {
-        feed_set_oldest(r->o.feed, a->page->oldest);
-        cmd->reply.status = 200;
-        cmd->reply.text = cmd->events.as_stream ? page_stream(cmd, a->page) : page_document(cmd, a->page);
-        reply_give_back(cmd);
+        return;
     }
-    answer_free(a);
-}
-
-/* Reader thread: only passes the page on. */
-static void on_page_read(void *ctx, enum store_status status, struct event_page *page)
-{
-    struct event_answer *a = ctx;
-    struct reconcile *r = a->cmd->decided_by;
-    a->status = status;
-    a->page = page;
-    loop_post(r->o.loop, &a->task);
+    feed_set_oldest(r->o.feed, s->events->oldest);
+    cmd->reply.status = 200;
+    cmd->reply.text = cmd->events.as_stream ? page_stream(cmd, s->events) : page_document(cmd, s->events);
+    reply_give_back(cmd);
 }
 
 void command_events(struct reconcile *r, struct command *cmd)
 {
-    struct event_answer *a = MEM_NEW(struct event_answer);
     const struct event_query query = {.after = cmd->events.after,
                                       .limit = cmd->events.limit,
                                       .types = cmd->events.types,
                                       .projects = cmd->events.projects,
                                       .cluster = cmd->events.cluster};
-    a->task = (struct loop_task){.run = on_events_page, .drop = answer_drop};
-    a->cmd = cmd;
-    storage_query_events(r->o.storage, &query, on_page_read, a);
+    storage_query_events(r->o.storage, &query, stored_events, stored_question(cmd, on_events_page));
 }
 
 /* Reader thread. */

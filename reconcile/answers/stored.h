@@ -1,0 +1,36 @@
+/* What commands ask of the store's reader: a question leaves the loop, and its answer comes back to it. */
+#ifndef RECONCILE_ANSWERS_STORED_H
+#define RECONCILE_ANSWERS_STORED_H
+
+#include "model/audit.h"
+#include "model/command.h"
+#include "model/replay.h"
+#include "reconcile/world/world.h"
+
+/* A question, and what was found: one of the four, by what was asked; none when status tells a failure. */
+struct stored {
+    struct loop_task task;
+    void (*on_found)(struct stored *s);
+    struct command *cmd;
+    enum store_status status;
+    struct event_page *events;
+    struct audit_page *audit;
+    struct replay *replay;
+    struct delivery *deliveries;
+    size_t count; /* of them */
+};
+
+/*
+ * A question for the command, to be handed to storage_query_... together with one of the functions below.
+ * `on_found` runs on the loop thread, and has the command to answer; the question is freed after it. Loop
+ * thread.
+ */
+struct stored *stored_question(struct command *cmd, void (*on_found)(struct stored *s));
+
+/* What the store calls; `ctx` is the question, the answer is taken. Reader thread: they only pass it on. */
+void stored_events(void *ctx, enum store_status status, struct event_page *page);
+void stored_audit(void *ctx, enum store_status status, struct audit_page *page);
+void stored_replay(void *ctx, enum store_status status, struct replay *replay);
+void stored_deliveries(void *ctx, enum store_status status, struct delivery *array, size_t count);
+
+#endif
