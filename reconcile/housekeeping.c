@@ -2,6 +2,7 @@
  * metrics. */
 #include "reconcile/housekeeping.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,7 @@ static bool forget_operations(struct reconcile *r)
             continue;
         if (!left--)
             return false;
+        assert(list_is_empty(&entry->waiters));
         view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
         HASH_DEL(r->operations, entry);
         operation_free(entry->op);
@@ -84,6 +86,7 @@ static unsigned look_over(struct walk *w, struct entity *e)
 {
     struct reconcile *r = w->r;
     bool shown = observe_by_age(e);
+    assert(e->cluster->phase < PHASE_MAX_);
     r->phases[e->cluster->phase]++;
     r->open_operations += entity_has_open_operation(e);
     return shown ? WALK_CHANGED : WALK_PASSED_BY;
@@ -107,7 +110,7 @@ static void look_over_entities(struct reconcile *r)
     walk_all(r, &r->look_over);
 }
 
-static void purge(struct reconcile *r)
+static void purge_all(struct reconcile *r)
 {
     bool hourly = r->ticks % PURGE_EVERY_TICKS == 0;
     if (hourly) {
@@ -125,7 +128,7 @@ static void on_housekeeping(struct loop_timer *timer)
 {
     struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
     audit_tick(r, false);
-    purge(r);
+    purge_all(r);
     uint64_t set_aside = 0;
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/moves.h"
@@ -22,7 +23,6 @@
 #include "reconcile/observation/observe.h"
 #include "reconcile/observation/poll.h"
 #include "reconcile/operations/steps.h"
-#include "reconcile/projects.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -169,6 +169,7 @@ static void load_quarantined(void *ctx, int64_t rows)
 
 struct store_visitor reconcile_visitor(struct reconcile *r)
 {
+    assert(!r->started);
     return (struct store_visitor){.cluster = load_cluster,
                                   .operation = load_operation,
                                   .subscription = load_subscription,
@@ -183,20 +184,15 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
 
 /* ---- start ---- */
 
-static struct account_state *take_account_state(struct reconcile *r, const char *name)
-{
-    for (size_t i = 0; i < r->loaded_account_count; i++)
-        if (r->loaded_accounts[i] && !strcmp(r->loaded_accounts[i]->name, name))
-            return TAKE_PTR(r->loaded_accounts[i]);
-    return NULL;
-}
-
 static void start_accounts(struct reconcile *r)
 {
     for (size_t i = 0; i < r->account_count; i++) {
-        struct account_state *remembered = take_account_state(r, r->o.config->accounts[i].name);
-        account_start(&r->accounts[i], r, &r->o.config->accounts[i], remembered);
-        account_state_free(remembered);
+        const struct config_account *config = &r->o.config->accounts[i];
+        const struct account_state *remembered = NULL;
+        for (size_t j = 0; j < r->loaded_account_count && !remembered; j++)
+            if (!strcmp(r->loaded_accounts[j]->name, config->name))
+                remembered = r->loaded_accounts[j];
+        account_start(&r->accounts[i], r, config, remembered);
     }
     for (size_t i = 0; i < r->loaded_account_count; i++)
         account_state_free(r->loaded_accounts[i]);
@@ -211,6 +207,20 @@ static struct account *account_of(struct reconcile *r, const struct config_proje
         if (r->accounts[i].config == config->account)
             return &r->accounts[i];
     abort(); /* config_load resolves every project's account */
+}
+
+/* It was made with the construction, and has what the store knows of it. */
+static void start_project(struct project *p)
+{
+    p->account = account_of(p->r, p->config);
+    p->unremembered = !p->state;
+    if (!p->state) {
+        p->state = MEM_NEW(struct project_state);
+        p->state->name = mem_strdup(p->config->name);
+    }
+    catalog_init(p);
+    fresh_init(p);
+    poll_init(p);
 }
 
 /* Its cluster's row could not be read: nobody will go on with it, and nobody is to wait. */
@@ -293,12 +303,6 @@ static void take_up(struct entity *e)
     steps_advance(e);
 }
 
-static void show_tokens(struct reconcile *r)
-{
-    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next)
-        token_show(r, entry->token);
-}
-
 /* Ready means that a request with the token from the file is answered. */
 static void on_first_token_saved(struct save *save)
 {
@@ -332,16 +336,15 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     r->started = true;
     r->started_at = env_wall(r->env);
     start_accounts(r);
-    HASH_ITER (hh, r->projects, p, next_project) {
-        p->account = account_of(r, p->config);
-        project_init(p, r, p->config, p->state);
-    }
+    HASH_ITER (hh, r->projects, p, next_project)
+        start_project(p);
     attach_operations(r);
     HASH_ITER (hh, r->projects, p, next_project) {
         location_check(p);
         project_show(p);
     }
-    show_tokens(r);
+    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next)
+        token_show(r, entry->token);
     make_first_token(r, ret_first_token);
     HASH_ITER (hh, r->entities, e, next_entity)
         take_up(e);
@@ -446,11 +449,28 @@ static void halt(struct reconcile *r)
 
 void reconcile_stop(struct reconcile *r)
 {
+    loop_assert_owner(r->o.loop);
     if (!r->stopping) {
         audit_tick(r, true);
         audit_daemon(r, "daemon.stopped");
     }
     halt(r);
+}
+
+static void project_free(struct project *p)
+{
+    assert(list_is_empty(&p->clusters) && !upstream_call_is_active(&p->poll_call) &&
+           !upstream_call_is_active(&p->catalog_call));
+    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    loop_timer_clear(p->r->o.loop, &p->catalog_share);
+    json_decref(p->catalog_shared);
+    heap_done(&p->due);
+    gone_forget_all(p);
+    project_state_free(p->state);
+    free(p->poll_name);
+    free(p->last_error);
+    free(p->shown);
+    free(p);
 }
 
 void reconcile_free(struct reconcile *r)
@@ -467,6 +487,7 @@ void reconcile_free(struct reconcile *r)
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);
+    assert(!r->entities && list_is_empty(&r->name_checks));
     fetches_free(r->fetches);
     departed_free(r);
     replays_free(r);
@@ -476,9 +497,10 @@ void reconcile_free(struct reconcile *r)
     free(r->accounts);
     HASH_ITER (hh, r->projects, p, next_project) {
         HASH_DEL(r->projects, p);
-        project_done(p);
+        project_free(p);
     }
     HASH_ITER (hh, r->operations, op, next_op) {
+        assert(list_is_empty(&op->waiters));
         HASH_DEL(r->operations, op);
         operation_free(op->op);
         free(op);

@@ -37,14 +37,14 @@ struct audit_limit {
     unsigned left_out;
 };
 
-static char *cut(const char *text)
+static char *audit_cut(const char *text)
 {
     return utf8_cut_copy(text, TEXT_MAX);
 }
 
 static void set_cut(json_t *doc, const char *key, const char *text)
 {
-    char *copy CLEANUP_FREE = cut(text);
+    char *copy CLEANUP_FREE = audit_cut(text);
     json_set_str(doc, key, copy);
 }
 
@@ -54,7 +54,7 @@ static bool add_member(json_t *names, const char *prefix, const char *name)
     if (json_array_size(names) >= MEMBERS_MAX)
         return false;
     char *whole CLEANUP_FREE = mem_printf("%s%s", prefix, name);
-    char *text CLEANUP_FREE = cut(whole);
+    char *text CLEANUP_FREE = audit_cut(whole);
     (void)json_array_append_new(names, json_string(text));
     return true;
 }
@@ -100,15 +100,15 @@ static const char *cluster_of(const struct command *cmd)
 }
 
 /* `code`: of the problem that answers, -1 for a success. */
-static struct audit_entry *entry_new(const struct command *cmd, wall_us now, int status, int code)
+static struct audit_entry *audit_entry_new(const struct command *cmd, wall_us now, int status, int code)
 {
     bool denied = code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
     struct audit_entry *e = MEM_NEW(struct audit_entry);
     e->at = now;
     e->token_id = cmd->caller.token_id[0] ? mem_strdup(cmd->caller.token_id) : NULL;
     e->action = mem_strdup(cmd->action_name);
-    e->project = cut(cmd->project);
-    e->cluster = cut(cluster_of(cmd));
+    e->project = audit_cut(cmd->project);
+    e->cluster = audit_cut(cluster_of(cmd));
     e->outcome = denied ? AUDIT_DENIED : code < 0 ? AUDIT_SUCCESS : AUDIT_ERROR;
     char text[TIME_TEXT_BYTES];
     json_t *doc CLEANUP_JSON = json_object();
@@ -136,7 +136,7 @@ void audit_accepted(struct save *save, struct command *cmd)
 {
     assert(!cmd->audited && cmd->reply.status / 100 == 2);
     cmd->audited = true;
-    change_append_audit(save->set, entry_new(cmd, env_wall(save->r->env), cmd->reply.status, -1));
+    change_append_audit(save->set, audit_entry_new(cmd, env_wall(save->r->env), cmd->reply.status, -1));
 }
 
 static void append_alone(struct reconcile *r, struct audit_entry *e)
@@ -150,7 +150,7 @@ void audit_daemon(struct reconcile *r, const char *what)
 {
     struct command *cmd = command_new(COMMAND_AUDIT);
     cmd->action_name = what;
-    append_alone(r, entry_new(cmd, env_wall(r->env), 0, -1));
+    append_alone(r, audit_entry_new(cmd, env_wall(r->env), 0, -1));
     command_free(cmd);
 }
 
@@ -162,7 +162,7 @@ static void tell_left_out(struct reconcile *r, const struct audit_limit *limit)
     cmd->action_name = "audit.left_out";
     memcpy(cmd->caller.token_id, limit->token_id, sizeof(cmd->caller.token_id));
     cmd->caller.token_name = mem_strdup(limit->token_name);
-    struct audit_entry *e = entry_new(cmd, env_wall(r->env), 0, -1);
+    struct audit_entry *e = audit_entry_new(cmd, env_wall(r->env), 0, -1);
     json_t *doc CLEANUP_JSON = json_parse_lenient(e->body, strlen(e->body), NULL);
     json_set_int(doc, "left_out", limit->left_out);
     free(e->body);
@@ -221,7 +221,7 @@ static void tell_not_done(struct reconcile *r, const struct command *cmd)
 {
     enum problem_code code = cmd->reply.problem->code;
     if (is_within_limit(r, cmd))
-        append_alone(r, entry_new(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
+        append_alone(r, audit_entry_new(cmd, env_wall(r->env), problem_kind(code)->status, (int)code));
 }
 
 void command_audit_denied(struct reconcile *r, struct command *cmd)
@@ -246,7 +246,7 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
     if (!cmd->reply.problem && told)
-        append_alone(r, entry_new(cmd, env_wall(r->env), cmd->reply.status, -1));
+        append_alone(r, audit_entry_new(cmd, env_wall(r->env), cmd->reply.status, -1));
     else if (cmd->reply.problem && (told || command_writes(cmd->type)))
         tell_not_done(r, cmd);
 }

@@ -41,7 +41,7 @@ void replays_free(struct reconcile *r)
     }
 }
 
-static char *seal_context(const char *key)
+static char *replay_context(const char *key)
 {
     return mem_printf("replay|%s", key);
 }
@@ -51,7 +51,7 @@ void replay_keep(struct save *save, const struct command *cmd)
     const struct command_idempotency *idempotency = &cmd->idempotency;
     if (!*idempotency->key)
         return;
-    char *context CLEANUP_FREE = seal_context(idempotency->key);
+    char *context CLEANUP_FREE = replay_context(idempotency->key);
     struct replay *p = MEM_NEW(struct replay);
     memcpy(p->key, idempotency->key, sizeof(p->key));
     memcpy(p->fingerprint, idempotency->fingerprint, sizeof(p->fingerprint));
@@ -72,7 +72,7 @@ void replay_keep(struct save *save, const struct command *cmd)
 /* False when the stored answer cannot be opened: the key of the installation was replaced. */
 static bool replay_answer(struct reconcile *r, struct command *cmd, const struct replay *p)
 {
-    char *context CLEANUP_FREE = seal_context(p->key);
+    char *context CLEANUP_FREE = replay_context(p->key);
     char *body = seal_open(r->o.key, context, p->sealed_body, p->sealed_body_len);
     if (!body)
         return false;

@@ -28,7 +28,7 @@ void body_check_members(const json_t *body, const char *const *known, size_t cou
 }
 
 /* False after a fault, or when there is nothing to look at. */
-static bool is_list(const json_t *body, const char *member, struct problem **faults)
+static bool body_is_list(const json_t *body, const char *member, struct problem **faults)
 {
     const json_t *list = json_object_get(body, member);
     bool fits = json_array_size(list) <= LIST_MAX;
@@ -51,7 +51,7 @@ static void fault_at_item(const char *member, size_t i, const json_t *item, json
                json_is_string(item) ? json_string_value(item) : "?");
 }
 
-static json_t *visible_projects(struct reconcile *r, const struct command *cmd)
+static json_t *known_projects(struct reconcile *r, const struct command *cmd)
 {
     json_t *names = json_array();
     for (struct project *p = r->projects; p; p = p->hh.next)
@@ -67,13 +67,13 @@ void body_check_projects(struct reconcile *r, const struct command *cmd, const c
 {
     size_t i;
     json_t *item;
-    if (!is_list(cmd->body, member, faults))
+    if (!body_is_list(cmd->body, member, faults))
         return;
     json_array_foreach (json_arr(cmd->body, member), i, item) {
         const char *name = json_string_value(item);
         bool exists = name && (!strcmp(name, "*") || project_find(r, name));
         if (!exists || !projects_include(cmd->caller.projects, name))
-            fault_at_item(member, i, item, visible_projects(r, cmd), faults);
+            fault_at_item(member, i, item, known_projects(r, cmd), faults);
     }
 }
 
@@ -102,7 +102,7 @@ void body_check_event_types(const json_t *body, const char *member, struct probl
 {
     size_t i;
     json_t *item;
-    if (!is_list(body, member, faults))
+    if (!body_is_list(body, member, faults))
         return;
     json_array_foreach (json_arr(body, member), i, item)
         if (!json_is_string(item) || !event_pattern_is_valid(json_string_value(item)))

@@ -57,7 +57,7 @@ bool dry_run_faults(struct command *cmd, struct problem *faults)
     return true;
 }
 
-static void add_change(json_t *changes, const char *path, const json_t *old, const json_t *new)
+static void foretell_change(json_t *changes, const char *path, const json_t *old, const json_t *new)
 {
     json_t *change = json_object();
     json_set_str(change, "path", path);
@@ -67,7 +67,7 @@ static void add_change(json_t *changes, const char *path, const json_t *old, con
 }
 
 /* What a body says about the cluster itself; c: NULL when there is none yet. */
-static void add_metadata(json_t *changes, const struct cluster *c, const json_t *body)
+static void foretell_metadata(json_t *changes, const struct cluster *c, const json_t *body)
 {
     struct cluster *after = cluster_new();
     desired_take_metadata(after, body);
@@ -76,21 +76,21 @@ static void add_metadata(json_t *changes, const struct cluster *c, const json_t 
     const char *description = c ? c->description : NULL;
     bool is_protected = c && c->deletion_protection;
     if (!json_equal(labels, after->labels))
-        add_change(changes, "labels", c ? labels : NULL, after->labels);
+        foretell_change(changes, "labels", c ? labels : NULL, after->labels);
     if (strcmp(description ? description : "", after->description ? after->description : "") != 0) {
         json_t *old CLEANUP_JSON = description ? json_string(description) : json_null();
         json_t *new CLEANUP_JSON = after->description ? json_string(after->description) : json_null();
-        add_change(changes, "description", old, new);
+        foretell_change(changes, "description", old, new);
     }
     if (is_protected != after->deletion_protection)
-        add_change(changes, "deletion_protection", c ? json_boolean(is_protected) : NULL,
-                   json_boolean(after->deletion_protection));
+        foretell_change(changes, "deletion_protection", c ? json_boolean(is_protected) : NULL,
+                        json_boolean(after->deletion_protection));
     if (c && !c->managed)
-        add_change(changes, "managed", json_false(), json_true());
+        foretell_change(changes, "managed", json_false(), json_true());
     cluster_free(after);
 }
 
-static void add_step(json_t *steps, const char *type, const char *target, bool rolls, const char *reason)
+static void foretell_step(json_t *steps, const char *type, const char *target, bool rolls, const char *reason)
 {
     json_t *step = json_object();
     json_set_str(step, "type", type);
@@ -115,7 +115,7 @@ static void worst_case_free(struct worst_case *w)
     free(w);
 }
 
-static unsigned add_cluster(struct walk *walk, struct entity *e)
+static unsigned add_worst_case(struct walk *walk, struct entity *e)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     struct spec_context context;
@@ -142,11 +142,11 @@ static void foretell_create(struct walk *walk)
     json_t *value;
     (void)json_object_del(resolved, "name");
     json_object_foreach (resolved, member, value)
-        add_change(changes, member, NULL, value);
-    add_metadata(changes, NULL, cmd->body);
+        foretell_change(changes, member, NULL, value);
+    foretell_metadata(changes, NULL, cmd->body);
     if (!p->state->bootstrapped_at)
-        add_step(steps, step_type_name(STEP_BOOTSTRAP), NULL, false, NULL);
-    add_step(steps, step_type_name(STEP_CREATE_SHOOT), NULL, false, NULL);
+        foretell_step(steps, step_type_name(STEP_BOOTSTRAP), NULL, false, NULL);
+    foretell_step(steps, step_type_name(STEP_CREATE_SHOOT), NULL, false, NULL);
     json_t *pools = json_arr(resolved, "node_pools"), *warnings = json_array();
     spec_quota_add(&w->use, pools, &context);
     json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
@@ -181,7 +181,7 @@ static void on_quota(struct command *part)
     }
     struct worst_case *w = MEM_NEW(struct worst_case);
     *w = (struct worst_case){.walk = {.name = "quota of a project",
-                                      .visit = add_cluster,
+                                      .visit = add_worst_case,
                                       .done = foretell_create,
                                       .stopped = on_foretelling_stopped},
                              .p = project_find(r, cmd->project),
@@ -216,13 +216,13 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
     json_t *item;
     (void)spec_differences(goal, present, differences);
     json_array_foreach (differences, i, item)
-        add_change(changes, json_str(item, "path"), json_object_get(item, "found"),
-                   json_object_get(item, "wanted"));
-    add_metadata(changes, e->cluster, body);
+        foretell_change(changes, json_str(item, "path"), json_object_get(item, "found"),
+                        json_object_get(item, "wanted"));
+    foretell_metadata(changes, e->cluster, body);
     json_array_foreach (plan, i, item) {
         const char *type = json_str(item, "type");
-        add_step(steps, type, json_str(item, "target"), json_bool(item, "rolls_nodes", false),
-                 json_str(item, "reason"));
+        foretell_step(steps, type, json_str(item, "target"), json_bool(item, "rolls_nodes", false),
+                      json_str(item, "reason"));
         destructive |= !strcmp(type, "delete_pool");
     }
     json_t *quota =
@@ -236,8 +236,8 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
 void dry_run_delete(struct command *cmd, const struct entity *e)
 {
     json_t *changes = json_array(), *steps = json_array();
-    add_change(changes, "", e->cluster->shoot ? e->cluster->shoot->observed : NULL, NULL);
-    add_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
+    foretell_change(changes, "", e->cluster->shoot ? e->cluster->shoot->observed : NULL, NULL);
+    foretell_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
     const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
     json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
@@ -254,7 +254,7 @@ void dry_run_action(struct command *cmd, const struct operation *op)
 {
     json_t *steps = json_array();
     for (unsigned i = 0; op && i < op->step_count; i++)
-        add_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
-                 op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
+        foretell_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
+                      op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
     reply_forecast(cmd, true, &(struct forecast){.steps = steps});
 }

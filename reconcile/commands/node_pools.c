@@ -35,7 +35,7 @@ static json_t *wanted_pools(const struct cluster *c)
 }
 
 /* Index of a pool, or the number of pools when there is none of this name. */
-static size_t index_of(const json_t *pools, const char *name)
+static size_t pool_index(const json_t *pools, const char *name)
 {
     size_t i = 0;
     while (i < json_array_size(pools) && strcmp(json_str_or(json_array_get(pools, i), "name", ""), name) != 0)
@@ -60,7 +60,7 @@ static bool edit_pools(json_t *pools, struct command *cmd)
     assert(cmd->write.pool == POOL_ADD || cmd->write.pool_name);
     const char *name =
         cmd->write.pool == POOL_ADD ? json_str_or(cmd->body, "name", "") : cmd->write.pool_name;
-    size_t at = index_of(pools, name);
+    size_t at = pool_index(pools, name);
     bool exists = at < json_array_size(pools);
     if (cmd->write.pool == POOL_ADD && exists) {
         reply_problem(cmd, problem_new(PROBLEM_NODE_POOL_EXISTS, "there is a node pool '%s'", name));

@@ -20,7 +20,7 @@ static void set_text(char **place, const char *text)
     *place = copy;
 }
 
-static void set_list(char ***place, char **list)
+static void set_strings(char ***place, char **list)
 {
     string_list_free(*place);
     *place = list;
@@ -65,11 +65,11 @@ static void apply_lists(const struct command *cmd, struct subscription *s)
     const json_t *types = json_object_get(cmd->body, "event_types");
     const json_t *projects = json_object_get(cmd->body, "projects");
     if (types || !s->event_types)
-        set_list(&s->event_types, string_list_from_json(json_is_array(types) ? types : NULL));
+        set_strings(&s->event_types, string_list_from_json(json_is_array(types) ? types : NULL));
     /* When nothing is asked for, it follows what its maker may see. */
     if (projects || !s->projects)
-        set_list(&s->projects, json_array_size(projects) ? string_list_from_json(projects)
-                                                         : string_list_copy(cmd->caller.projects));
+        set_strings(&s->projects, json_array_size(projects) ? string_list_from_json(projects)
+                                                            : string_list_copy(cmd->caller.projects));
 }
 
 static void apply_header(struct reconcile *r, struct subscription *s, const char *name, const json_t *value,

@@ -44,7 +44,7 @@ struct look {
     struct save *save; /* made when the first event is */
 };
 
-static void look_at_version(void *ctx, const struct version_in_use *v)
+static void expiry_of_version(void *ctx, const struct version_in_use *v)
 {
     struct look *look = ctx;
     struct entity *e = look->e;
@@ -75,7 +75,7 @@ static bool tell_what_expires(struct entity *e, const json_t *catalog)
         return false;
     json_t *told CLEANUP_JSON = json_object();
     struct look look = {.e = e, .told = told};
-    versions_in_use(c->shoot->observed, catalog, look_at_version, &look);
+    versions_in_use(c->shoot->observed, catalog, expiry_of_version, &look);
     if (!look.save)
         return false;
     json_decref(c->expiry_told);
@@ -86,7 +86,7 @@ static bool tell_what_expires(struct entity *e, const json_t *catalog)
 }
 
 /* Another catalog tells other dates. */
-static bool renew_note(struct entity *e)
+static bool renew_expiry(struct entity *e)
 {
     wall_us before = e->cluster->expires_at;
     entity_note_expiry(e);
@@ -96,12 +96,12 @@ static bool renew_note(struct entity *e)
     return true;
 }
 
-static unsigned look_at_cluster(struct walk *w, struct entity *e)
+static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
 {
     struct project *p = CONTAINER_OF(w, struct project, expiry);
     if (!p->state->catalog)
         return WALK_PASSED_BY;
-    bool changed = renew_note(e);
+    bool changed = renew_expiry(e);
     changed |= tell_what_expires(e, p->state->catalog);
     return changed ? WALK_CHANGED : WALK_LOOKED_AT;
 }
@@ -278,7 +278,7 @@ void command_catalog(struct reconcile *r, struct command *cmd)
 void catalog_init(struct project *p)
 {
     list_init(&p->catalog_waiters);
-    p->expiry = (struct walk){.name = "versions that expire", .visit = look_at_cluster};
+    p->expiry = (struct walk){.name = "versions that expire", .visit = expiry_of_cluster};
     p->catalog_timer.fire = on_catalog_due;
     p->catalog_timer.name = "catalog";
     p->catalog_share.fire = on_share_turn;

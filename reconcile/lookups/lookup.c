@@ -137,16 +137,6 @@ static void on_looked_up(struct upstream_call *call, const struct upstream_resul
     next_call(l);
 }
 
-static void finish_lookup(struct lookup *l)
-{
-    struct entity *e = fetch_entity(&l->fetch);
-    json_t *document = l->rule->compose(l->fetch.project, e, l->answers);
-    forget_document(l);
-    l->document = document;
-    l->fetched_at = env_wall(l->fetch.r->env);
-    answer_all(l);
-}
-
 static void next_call(struct lookup *l)
 {
     size_t asked = json_array_size(l->answers);
@@ -163,7 +153,12 @@ static void next_call(struct lookup *l)
             return;
         }
     } else if (l->items ? !item : asked >= 1) {
-        finish_lookup(l);
+        /* That was the last one: the answers become the document. */
+        json_t *document = l->rule->compose(l->fetch.project, fetch_entity(&l->fetch), l->answers);
+        forget_document(l);
+        l->document = document;
+        l->fetched_at = env_wall(l->fetch.r->env);
+        answer_all(l);
         return;
     }
     fetch_call(&l->fetch, op, item, CALL_DEADLINE_S, on_looked_up);

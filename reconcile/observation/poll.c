@@ -347,7 +347,7 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
     return e && e->cluster->upstream_exists && p->discovery_due > env_mono(p->r->env) ? e : NULL;
 }
 
-static void on_due(struct loop_timer *timer)
+static void on_poll_due(struct loop_timer *timer)
 {
     struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
     mono_us now = env_mono(p->r->env);
@@ -374,7 +374,7 @@ static void on_due(struct loop_timer *timer)
 
 void poll_init(struct project *p)
 {
-    p->poll_timer.fire = on_due;
+    p->poll_timer.fire = on_poll_due;
     p->poll_timer.name = "poll";
     for (const struct project *other = p->r->projects; other; other = other->hh.next) {
         if (other->config->account != p->config->account)

@@ -82,7 +82,7 @@ static void ask_again(struct entity *e)
 }
 
 /* What was asked for does not show, though Cleura is done: flags may lag a little (GA-3). */
-static void not_met(struct entity *e)
+static void effect_not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);
     if (!e->step.tries.unmet_since)
@@ -107,7 +107,7 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
         step_end(e, STEP_DONE);
         steps_advance(e);
     } else if (!effect) {
-        not_met(e);
+        effect_not_met(e);
     }
 }
 
@@ -125,7 +125,7 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
         if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry))
             step_submit(e, kind->probe, on_confirmed);
     } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
-        not_met(e);
+        effect_not_met(e);
     } else {
         step_end(e, STEP_DONE);
         if (!step_find(e->op))

@@ -252,7 +252,7 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
 }
 
 /* A definite no. After a lost answer it may be because an earlier attempt had effect. */
-static void refused(struct entity *e, const struct upstream_result *result)
+static void step_refused(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
@@ -299,7 +299,7 @@ static void on_step_answer(struct upstream_call *call, const struct upstream_res
     case UPSTREAM_CONFLICT:
     case UPSTREAM_REFUSED:
     case UPSTREAM_FORBIDDEN:
-        refused(e, result);
+        step_refused(e, result);
         break;
     case UPSTREAM_LOGIN_FAILED:
     case UPSTREAM_THROTTLED:
@@ -387,7 +387,7 @@ static bool may_show_later(struct entity *e)
     return now - e->step.tries.lost_at < GUARD_BLIND_US;
 }
 
-static void on_found(struct entity *e, enum finding finding, const struct upstream_result *result)
+static void step_found(struct entity *e, enum finding finding, const struct upstream_result *result)
 {
     switch (finding) {
     case FOUND_EFFECT:
@@ -420,7 +420,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     } else if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK) {
-        on_found(e, finding_of(e, kind, result), result);
+        step_found(e, finding_of(e, kind, result), result);
     } else if (result->class == UPSTREAM_ABSENT && kind->absent_means_done) {
         step_accepted(e, result);
     } else if (result->class == UPSTREAM_ABSENT && ++e->step.tries.absent_reads >= ABSENT_READS) {

@@ -40,8 +40,8 @@ static const struct delivery *deliver(struct save *save, const struct event *eve
 }
 
 /* Takes `data`. The event is the save's. */
-static const struct event *append(struct save *save, enum event_type type, const char *project,
-                                  const char *cluster, json_t *data)
+static const struct event *append_event(struct save *save, enum event_type type, const char *project,
+                                        const char *cluster, json_t *data)
 {
     struct event *e = MEM_NEW(struct event);
     (void)id_new(save->r->env, ID_EVENT, e->id);
@@ -58,7 +58,7 @@ static void emit(struct save *save, enum event_type type, const char *project, c
                  json_t *data)
 {
     assert(type != EVENT_NONE && type < EVENT_TYPE_MAX_);
-    const struct event *event = append(save, type, project, cluster, data);
+    const struct event *event = append_event(save, type, project, cluster, data);
     for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
         if (subscription_matches(entry->subscription, event))
             (void)deliver(save, event, entry->subscription);
@@ -161,5 +161,5 @@ void emit_webhook(struct save *save, enum event_type type, const struct subscrip
 const struct delivery *emit_webhook_test(struct save *save, const struct subscription *s, const char *message)
 {
     const char *project = subscription_is_of_all_projects(s) ? NULL : s->projects[0];
-    return deliver(save, append(save, EVENT_WEBHOOK_TEST, project, NULL, webhook_data(s, message)), s);
+    return deliver(save, append_event(save, EVENT_WEBHOOK_TEST, project, NULL, webhook_data(s, message)), s);
 }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "reconcile/world/world.h"
 
-static void fire(struct loop_timer *timer)
+static void on_wait_deadline(struct loop_timer *timer)
 {
     struct waiting *w = CONTAINER_OF(timer, struct waiting, deadline);
     w->on_deadline(w);
@@ -22,7 +22,7 @@ struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *
     w->cmd = cmd;
     w->r = r;
     w->on_deadline = on_deadline;
-    w->deadline.fire = fire;
+    w->deadline.fire = on_wait_deadline;
     w->deadline.name = "deadline of a request";
     list_append(where, &w->link);
     loop_timer_set(r->o.loop, &w->deadline, cmd->deadline);

@@ -24,28 +24,28 @@ static struct entity *entity_of(struct list *item)
     return CONTAINER_OF(item, struct entity, in_project);
 }
 
-static struct entity *first_from(struct project *p)
+static struct entity *walk_first(struct project *p)
 {
     while (p && list_is_empty(&p->clusters))
         p = p->hh.next;
     return p ? entity_of(p->clusters.next) : NULL;
 }
 
-static struct entity *behind(const struct walk *w, const struct entity *e)
+static struct entity *walk_behind(const struct walk *w, const struct entity *e)
 {
     if (e->in_project.next != &e->project->clusters)
         return entity_of(e->in_project.next);
-    return w->only ? NULL : first_from(e->project->hh.next);
+    return w->only ? NULL : walk_first(e->project->hh.next);
 }
 
 /* One slice; what fits into one is done when it is begun. */
-static void go_on(struct walk *w)
+static void walk_go_on(struct walk *w)
 {
     unsigned spent = 0;
     assert(w->under_way);
     while (w->next && spent < WALK_TURN) {
         struct entity *e = w->next;
-        w->next = behind(w, e); /* the visit may end it */
+        w->next = walk_behind(w, e); /* the visit may end it */
         unsigned cost = w->visit(w, e);
         assert(cost); /* else a slice would have no end */
         spent += cost;
@@ -59,9 +59,9 @@ static void go_on(struct walk *w)
         w->done(w);
 }
 
-static void on_turn(struct loop_timer *timer)
+static void on_walk_turn(struct loop_timer *timer)
 {
-    go_on(CONTAINER_OF(timer, struct walk, timer));
+    walk_go_on(CONTAINER_OF(timer, struct walk, timer));
 }
 
 bool walk_is_under_way(const struct walk *w)
@@ -77,11 +77,11 @@ static void walk_begin(struct reconcile *r, struct walk *w, struct project *only
         list_append(&r->walks, &w->link);
     w->under_way = true;
     w->r = r;
-    w->timer.fire = on_turn;
+    w->timer.fire = on_walk_turn;
     w->timer.name = w->name;
     w->only = only;
     w->next = first;
-    go_on(w);
+    walk_go_on(w);
 }
 
 void walk_project(struct project *p, struct walk *w)
@@ -91,7 +91,7 @@ void walk_project(struct project *p, struct walk *w)
 
 void walk_all(struct reconcile *r, struct walk *w)
 {
-    walk_begin(r, w, NULL, first_from(r->projects));
+    walk_begin(r, w, NULL, walk_first(r->projects));
 }
 
 void walks_stop(struct reconcile *r)
@@ -109,6 +109,6 @@ void walks_pass(struct entity *e)
     LIST_FOR_EACH_SAFE (it, next, &e->r->walks) {
         struct walk *w = CONTAINER_OF(it, struct walk, link);
         if (w->next == e)
-            w->next = behind(w, e);
+            w->next = walk_behind(w, e);
     }
 }
