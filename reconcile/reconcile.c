@@ -3,7 +3,6 @@
 #include "reconcile/reconcile.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,22 +275,16 @@ static int by_turn(const void *left, const void *right)
     return strcmp((*a)->id, (*b)->id);
 }
 
-/* Its create's row could not be read: nobody goes on with it, and it may be asked for anew. */
-static void end_unmade(struct entity *e)
-{
-    struct cluster *c = e->cluster;
-    if (c->upstream_exists || e->op || e->queued || c->phase == PHASE_FAILED)
-        return;
-    c->phase = PHASE_FAILED;
-    c->health = HEALTH_UNHEALTHY;
-    mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
-    entity_store(e);
-}
-
 static void take_up(struct entity *e)
 {
     struct cluster *c = e->cluster;
-    end_unmade(e);
+    if (!c->upstream_exists && !e->op && !e->queued && c->phase != PHASE_FAILED) {
+        /* Its create's row could not be read: nobody goes on with it, and it may be asked for anew. */
+        c->phase = PHASE_FAILED;
+        c->health = HEALTH_UNHEALTHY;
+        mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
+        entity_store(e);
+    }
     c->stale = e->project->set_aside ||
                (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
     entity_note_expiry(e);

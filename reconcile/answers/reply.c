@@ -21,25 +21,22 @@
 
 enum { RETRY_AFTER_ACCEPTED_S = 5 };
 
-/* The caller sent a part of what was checked: pointers begin where that part does. */
-static void shorten_pointers(json_t *faults, const char *prefix)
+void reply_fit_faults(const struct command *cmd, struct problem *problem)
 {
+    const struct command_write *w = command_write_of(cmd);
+    if (!w || !w->fault_pointer)
+        return;
+    /* The caller sent a part of what was checked: pointers begin where that part does. */
+    const char *prefix = w->fault_pointer;
     size_t i, len = strlen(prefix);
     json_t *fault;
-    json_array_foreach (faults, i, fault) {
+    json_array_foreach (problem->faults, i, fault) {
         const char *pointer = json_str_or(fault, "pointer", "");
         if (strncmp(pointer, prefix, len) != 0 || (pointer[len] && pointer[len] != '/'))
             continue;
         char *rest CLEANUP_FREE = mem_printf("#%s", pointer + len);
         json_set_str(fault, "pointer", rest);
     }
-}
-
-void reply_fit_faults(const struct command *cmd, struct problem *problem)
-{
-    const struct command_write *w = command_write_of(cmd);
-    if (w && w->fault_pointer)
-        shorten_pointers(problem->faults, w->fault_pointer);
 }
 
 void command_keep(struct save *save, struct command *cmd)

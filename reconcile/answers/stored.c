@@ -1,5 +1,5 @@
-/* The way of a question to the store's reader and back. The command may be answered by then, in its turn
- * only; when the loop has ended meanwhile, it is dropped. */
+/* Questions to the store's reader: what it found comes back as a task of the loop. When the loop has ended
+ * meanwhile, the command is dropped. */
 #include "reconcile/answers/stored.h"
 
 #include <assert.h>
@@ -7,6 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "reconcile/world/world.h"
 
 static void stored_free(struct stored *s)
 {

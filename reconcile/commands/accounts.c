@@ -25,19 +25,6 @@
 
 /* ---- shown ---- */
 
-static json_t *render_second_factor(const struct upstream_account_status *status)
-{
-    json_t *doc = json_object();
-    json_t *methods = json_array();
-    if (status->sms)
-        (void)json_array_append_new(methods, json_string("sms"));
-    if (status->webauthn)
-        (void)json_array_append_new(methods, json_string("webauthn"));
-    json_set_take(doc, "methods", methods);
-    json_set_bool(doc, "verification_pending", status->verification_pending);
-    return doc;
-}
-
 /* Without its projects: which of them are shown depends on who asks. */
 static json_t *render_account(const struct account *a)
 {
@@ -50,7 +37,14 @@ static json_t *render_account(const struct account *a)
     json_set_str(doc, "api", a->config->api == API_V1 ? "v1" : "v2");
     json_set_str(doc, "login_state", login_state_name(status.login));
     json_set_str(doc, "login_message", status.login_message);
-    json_set_take(doc, "two_factor", render_second_factor(&status));
+    json_t *two_factor = json_object(), *methods = json_array();
+    if (status.sms)
+        (void)json_array_append_new(methods, json_string("sms"));
+    if (status.webauthn)
+        (void)json_array_append_new(methods, json_string("webauthn"));
+    json_set_take(two_factor, "methods", methods);
+    json_set_bool(two_factor, "verification_pending", status.verification_pending);
+    json_set_take(doc, "two_factor", two_factor);
     json_set_str(doc, "token_source", status.token_source);
     json_set_take(doc, "token_at", time_or_null(status.token_at));
     json_set_take(doc, "next_login_at", time_or_null(status.next_login_at));
@@ -289,25 +283,18 @@ static bool read_code(const json_t *value, int64_t *ret_code)
     return *ret_code >= 0 && *ret_code <= 9999999999;
 }
 
-/* Never quotes the code. */
-static struct problem *check_code(const json_t *body, int64_t *ret_code)
+void command_account_verify(struct reconcile *r, struct command *cmd)
 {
     static const char *const members[] = {"code"};
     struct problem *faults = NULL;
-    body_check_members(body, members, ARRAY_LEN(members), &faults);
-    if (!read_code(json_object_get(body, "code"), ret_code))
-        problem_add_fault(&faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#/code", "wrong_form", NULL,
-                          "is required: the digits of the SMS, as text or as an integer");
-    return faults;
-}
-
-void command_account_verify(struct reconcile *r, struct command *cmd)
-{
     int64_t code;
     struct account *a = find_account(r, cmd);
     if (!a)
         return;
-    struct problem *faults = check_code(cmd->body, &code);
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    if (!read_code(json_object_get(cmd->body, "code"), &code)) /* a fault never quotes it */
+        BODY_FAULT(&faults, "#/code", "wrong_form", NULL,
+                   "is required: the digits of the SMS, as text or as an integer");
     if (!faults && !list_is_empty(&a->verify_waiters)) {
         faults = problem_new(PROBLEM_TOO_MANY_REQUESTS, "another code is being checked");
         faults->retry_after_s = 2;

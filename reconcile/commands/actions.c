@@ -100,18 +100,6 @@ static bool is_done(const struct entity *e, const struct action *action)
            action->is_done(e->cluster);
 }
 
-static void accept_action(struct entity *e, struct command *cmd)
-{
-    struct operation *op = command_operation(e, cmd, cmd->write.action);
-    plan_action(op);
-    if (cmd->write.dry_run) {
-        dry_run_action(cmd, op);
-        operation_free(op);
-        return;
-    }
-    command_accept(e, cmd, op);
-}
-
 /* What is asked for is there, or on its way with `same`. */
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
@@ -157,7 +145,14 @@ static void decide_action(struct entity *e, struct command *cmd, const struct ac
     } else if (refusal) {
         reply_problem(cmd, refusal);
     } else {
-        accept_action(e, cmd);
+        struct operation *op = command_operation(e, cmd, cmd->write.action);
+        plan_action(op);
+        if (cmd->write.dry_run) {
+            dry_run_action(cmd, op);
+            operation_free(op);
+        } else {
+            command_accept(e, cmd, op);
+        }
     }
 }
 

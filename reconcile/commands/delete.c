@@ -9,25 +9,6 @@
 #include "reconcile/world/entity.h"
 #include "reconcile/world/world.h"
 
-static void accept_delete(struct entity *e, struct command *cmd)
-{
-    struct cluster *c = e->cluster;
-    assert(!cmd->write.dry_run && !entity_is_leaving(e));
-    struct operation *op = command_operation(e, cmd, OPERATION_DELETE);
-    plan_delete(e, op);
-    c->phase = PHASE_DELETING;
-    c->health = HEALTH_PROGRESSING;
-    c->settling = false;
-    mem_set_str(&c->message, "Deletion accepted");
-    command_accept(e, cmd, op);
-}
-
-static const struct operation *deletion_under_way(const struct entity *e)
-{
-    const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
-    return waiting ? waiting : e->op;
-}
-
 void command_cluster_delete(struct reconcile *r, struct command *cmd)
 {
     struct entity *e = command_cluster(r, cmd);
@@ -36,7 +17,8 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     /* Repeating a delete is no fault: the same operation answers, also to who named the
      * version that the first one has changed (RFC 9110 13.1.1). */
     if (entity_is_leaving(e) && !cmd->write.dry_run) {
-        reply_cluster(cmd, 202, e, deletion_under_way(e));
+        const struct operation *waiting = entity_queue_find(e, OPERATION_DELETE);
+        reply_cluster(cmd, 202, e, waiting ? waiting : e->op);
         return;
     }
     if (!e->cluster->managed) {
@@ -50,8 +32,17 @@ void command_cluster_delete(struct reconcile *r, struct command *cmd)
     }
     if (!command_precondition(cmd, e))
         return;
-    if (cmd->write.dry_run)
+    if (cmd->write.dry_run) {
         dry_run_delete(cmd, e);
-    else
-        accept_delete(e, cmd);
+        return;
+    }
+    assert(!entity_is_leaving(e));
+    struct cluster *c = e->cluster;
+    struct operation *op = command_operation(e, cmd, OPERATION_DELETE);
+    plan_delete(e, op);
+    c->phase = PHASE_DELETING;
+    c->health = HEALTH_PROGRESSING;
+    c->settling = false;
+    mem_set_str(&c->message, "Deletion accepted");
+    command_accept(e, cmd, op);
 }

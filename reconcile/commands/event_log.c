@@ -2,7 +2,6 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/stored.h"
 #include "reconcile/commands/decide.h"

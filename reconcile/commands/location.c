@@ -6,7 +6,6 @@
  * thread.
  */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"

@@ -85,23 +85,17 @@ static bool tell_what_expires(struct entity *e, const json_t *catalog)
     return true;
 }
 
-/* Another catalog tells other dates. */
-static bool renew_expiry(struct entity *e)
-{
-    wall_us before = e->cluster->expires_at;
-    entity_note_expiry(e);
-    if (e->cluster->expires_at == before)
-        return false;
-    entity_show(e);
-    return true;
-}
-
 static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
 {
     struct project *p = CONTAINER_OF(w, struct project, expiry);
     if (!p->state->catalog)
         return WALK_PASSED_BY;
-    bool changed = renew_expiry(e);
+    /* Another catalog tells other dates. */
+    wall_us before = e->cluster->expires_at;
+    entity_note_expiry(e);
+    bool changed = e->cluster->expires_at != before;
+    if (changed)
+        entity_show(e);
     changed |= tell_what_expires(e, p->state->catalog);
     return changed ? WALK_CHANGED : WALK_LOOKED_AT;
 }

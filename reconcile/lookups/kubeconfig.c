@@ -5,7 +5,6 @@
 #include "reconcile/lookups/lookup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -107,16 +106,6 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     k->drop_answer = false;
 }
 
-static struct kubeconfig *kubeconfig_of(const struct command *cmd, const struct entity *e)
-{
-    char key[FETCH_KEY_BYTES];
-    (void)snprintf(key, sizeof(key), "%s\n%s\n%d", e->key, cmd->caller.token_id, cmd->kubeconfig.ttl_seconds);
-    struct fetch *f = fetch_find_or_add(e->project, &kubeconfigs, e, key);
-    struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
-    k->ttl_seconds = cmd->kubeconfig.ttl_seconds;
-    return k;
-}
-
 void command_kubeconfig(struct reconcile *r, struct command *cmd)
 {
     static const bool possible[PHASE_MAX_] = {
@@ -135,7 +124,11 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
         reply_not_ready(cmd, e->cluster);
         return;
     }
-    struct kubeconfig *k = kubeconfig_of(cmd, e);
+    char key[FETCH_KEY_BYTES];
+    (void)snprintf(key, sizeof(key), "%s\n%s\n%d", e->key, cmd->caller.token_id, cmd->kubeconfig.ttl_seconds);
+    struct fetch *f = fetch_find_or_add(e->project, &kubeconfigs, e, key);
+    struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
+    k->ttl_seconds = cmd->kubeconfig.ttl_seconds;
     wall_us wanted_until = env_wall(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
     if (k->text && k->expires_at > wanted_until) {
         answer_kubeconfig(cmd, k, true);

@@ -6,8 +6,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"

@@ -70,28 +70,23 @@ static void on_listed(struct command *part)
                                        "Cleura says that the name '%s' is taken; nothing was sent", name));
 }
 
-static void look_whose(struct name_check *n)
+static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
 {
+    struct name_check *n = CONTAINER_OF(call, struct name_check, call);
+    if (result->class != UPSTREAM_OK || !json_bool(result->document, "is_taken", false)) {
+        n->cmd->write.name_is_free = result->class == UPSTREAM_OK;
+        decide_on(n);
+        return;
+    }
+    /* It is taken: by whom? */
     struct reconcile *r = n->r;
     struct command *part = command_new(COMMAND_FRESH);
     part->project = mem_strdup(n->project->config->name);
     part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     part->give_back = on_listed;
     part->fresh.now = true;
-    struct command *cmd = name_check_end(n);
-    part->ctx = cmd;
+    part->ctx = name_check_end(n);
     command_fresh(r, part);
-}
-
-static void on_name_checked(struct upstream_call *call, const struct upstream_result *result)
-{
-    struct name_check *n = CONTAINER_OF(call, struct name_check, call);
-    if (result->class == UPSTREAM_OK && json_bool(result->document, "is_taken", false)) {
-        look_whose(n);
-        return;
-    }
-    n->cmd->write.name_is_free = result->class == UPSTREAM_OK;
-    decide_on(n);
 }
 
 static void on_give_up(struct loop_timer *timer)

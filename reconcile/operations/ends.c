@@ -82,27 +82,23 @@ struct problem *cluster_failed_problem(const struct entity *e)
     return p;
 }
 
-/* The operation ended without the shoot ever being made: the record stays, to tell why. */
-static void mark_never_made(struct entity *e, struct save *save)
-{
-    struct cluster *c = e->cluster;
-    enum phase before = c->phase;
-    c->phase = PHASE_FAILED;
-    c->health = HEALTH_UNHEALTHY;
-    mem_set_str(&c->message, e->op->message);
-    if (before != PHASE_FAILED)
-        emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
-}
-
 static void end_badly(struct entity *e, enum operation_status status, struct problem *problem)
 {
     assert(entity_has_open_operation(e) && !upstream_call_is_active(&e->step.call));
+    struct cluster *c = e->cluster;
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, status, problem);
-    if (!e->cluster->upstream_exists && e->op->type == OPERATION_CREATE)
-        mark_never_made(e, save);
-    else if (e->cluster->shoot)
+    if (!c->upstream_exists && e->op->type == OPERATION_CREATE) {
+        /* The shoot was never made: the record stays, to tell why. */
+        enum phase before = c->phase;
+        c->phase = PHASE_FAILED;
+        c->health = HEALTH_UNHEALTHY;
+        mem_set_str(&c->message, e->op->message);
+        if (before != PHASE_FAILED)
+            emit_cluster(save, EVENT_CLUSTER_FAILED, e, before, e->op->message);
+    } else if (c->shoot) {
         assess_settle(e, save);
+    }
     save_entity(save, e);
     save_submit(save, false);
     steps_advance(e);
@@ -249,26 +245,6 @@ static bool may_still_appear(struct entity *e)
     return true;
 }
 
-/* A retry of a failed deletion ends as what it was for. */
-static bool was_deleted(const struct entity *e)
-{
-    bool retried = entity_open_type(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
-    return retried || entity_open_type(e) == OPERATION_DELETE;
-}
-
-static void end_operations(struct entity *e, struct save *save, bool deleting, const char *why)
-{
-    if (entity_has_open_operation(e))
-        operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
-                         deleting ? NULL : problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
-    while (e->queued) {
-        struct operation *op = entity_queue_take(e, 0);
-        operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", why));
-        save_operation(save, op);
-        operation_free(op);
-    }
-}
-
 /*
  * The row goes; its operation and events stay. One that was not seen to be deleted may come back: access to a
  * project can be lost for a while.
@@ -283,7 +259,15 @@ static void end_record(struct entity *e, bool deleting, const char *message)
     c->deleted = true;
     e->saves.last = true;
     schedule_forget(e);
-    end_operations(e, save, deleting, message);
+    if (entity_has_open_operation(e))
+        operation_finish(e, save, e->op, deleting ? OPERATION_SUCCEEDED : OPERATION_FAILED,
+                         deleting ? NULL : problem_new(PROBLEM_CLUSTER_FAILED, "%s", message));
+    while (e->queued) {
+        struct operation *op = entity_queue_take(e, 0);
+        operation_finish(e, save, op, OPERATION_FAILED, problem_new(PROBLEM_CLUSTER_FAILED, "%s", message));
+        save_operation(save, op);
+        operation_free(op);
+    }
     emit_cluster(save, EVENT_CLUSTER_DELETED, e, before, message);
     save_entity(save, e);
     struct change *last = &save->set->changes[save->set->count - 1];
@@ -315,7 +299,9 @@ void entity_gone(struct entity *e)
     /* A delete was accepted while something else was under way: that is what happened. */
     if (e->queued && e->queue[0]->type == OPERATION_DELETE)
         queue_promote(e);
-    bool deleting = was_deleted(e);
+    /* A retry of a failed deletion ends as what it was for. */
+    bool retried = entity_open_type(e) == OPERATION_RETRY && entity_is_deleted_at_cleura(e);
+    bool deleting = retried || entity_open_type(e) == OPERATION_DELETE;
     if (!may_still_appear(e))
         end_record(e, deleting, deleting ? "Deleted" : "Vanished at Cleura");
 }

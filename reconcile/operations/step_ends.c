@@ -1,7 +1,6 @@
 /* What an observation means for the step that waits: it goes on, it is over, or nothing came of it. Loop
  * thread. */
 #include <assert.h>
-#include <string.h>
 
 #include "base/attrs.h"
 #include "base/log.h"

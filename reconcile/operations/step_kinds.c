@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/attrs.h"
 #include "model/spec.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"

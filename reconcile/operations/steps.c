@@ -10,7 +10,6 @@
 #include "reconcile/operations/steps.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"

@@ -5,7 +5,6 @@
 #include "reconcile/world/save.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
