@@ -12,7 +12,7 @@
 #include "api/api_private.h"
 #include "api/commands.h"
 #include "api/routes.h"
-#include "base/token.h"
+#include "base/ids.h"
 
 /* ---- quotas: each token has its own; credentials that are wrong count against the client's address, and
  * leave those that are right alone, whatever else comes from there (it may be a proxy) ---- */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/token.h"
+#include "base/ids.h"
 #include "model/problem.h"
 
 struct api;

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "base/env.h"
+#include "base/ids.h"
 #include "base/list.h"
-#include "base/token.h"
 #include "http/event_stream.h"
 #include "model/command.h"
 #include "view/feed.h"

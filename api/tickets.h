@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/env.h"
-#include "base/token.h"
+#include "base/ids.h"
 
 enum {
     TICKET_LIFETIME_S = 60,

@@ -1,9 +1,12 @@
 #include "base/buffer.h"
 
+#include <assert.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 
@@ -44,6 +47,7 @@ bool buffer_add(struct buffer *b, const void *bytes, size_t len)
     if (len)
         memcpy(b->data + b->len, bytes, len);
     b->len += len;
+    assert(b->len <= b->max && b->len < b->capacity);
     b->data[b->len] = '\0';
     return true;
 }
@@ -74,4 +78,27 @@ char *buffer_take(struct buffer *b, size_t *ret_len)
         *ret_len = b->len;
     *b = (struct buffer){.max = b->max};
     return data;
+}
+
+enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len)
+{
+    enum { GZIP_WINDOW = 15 + 16, PIECE = 64 * 1024 };
+    unsigned char *piece = malloc(PIECE);
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)bytes, .avail_in = (uInt)len};
+    if (!piece || inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+        abort();
+    enum gunzip_end end = len > UINT32_MAX ? GUNZIP_TOO_LARGE : GUNZIP_OK;
+    int r = Z_OK;
+    while (end == GUNZIP_OK && r == Z_OK) {
+        z.next_out = piece;
+        z.avail_out = PIECE;
+        r = inflate(&z, Z_NO_FLUSH);
+        if (!buffer_add(b, piece, PIECE - z.avail_out))
+            end = GUNZIP_TOO_LARGE;
+    }
+    if (end == GUNZIP_OK && (r != Z_STREAM_END || z.avail_in))
+        end = GUNZIP_MALFORMED;
+    (void)inflateEnd(&z);
+    free(piece);
+    return end;
 }

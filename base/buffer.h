@@ -31,4 +31,14 @@ char *buffer_take(struct buffer *b, size_t *ret_len);
 
 #define CLEANUP_BUFFER CLEANUP(buffer_done)
 
+enum gunzip_end { GUNZIP_OK, GUNZIP_MALFORMED, GUNZIP_TOO_LARGE };
+/* Appends what a gzip text of somebody else's holds, whatever it claims: the maximum of `b` is the bound. */
+enum gunzip_end buffer_gunzip(struct buffer *b, const char *bytes, size_t len);
+
+/* Bytes that do not grow any more: a body in gzip form, made by those who serve it. */
+struct http_coded {
+    size_t len;
+    char bytes[];
+};
+
 #endif

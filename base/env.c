@@ -1,6 +1,7 @@
 #include "base/env.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -98,4 +99,23 @@ int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_perce
     if (spread <= 0)
         return base_us;
     return base_us - spread + (int64_t)env_random_below(env, (uint64_t)(2 * spread + 1));
+}
+
+void cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(cond, &attr);
+    (void)pthread_condattr_destroy(&attr);
+}
+
+struct timespec cond_until(int64_t timeout_us)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + timeout_us % US_PER_S * 1000;
+    until.tv_sec += (time_t)(timeout_us / US_PER_S + ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    return until;
 }

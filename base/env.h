@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 
 struct epoll_event;
 
@@ -46,5 +48,11 @@ static inline wall_us env_wall(const struct env *env)
 uint64_t env_random_below(const struct env *env, uint64_t bound);
 /* `base_us` times a uniform factor in [1 - spread, 1 + spread]; spread in percent. */
 int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent);
+
+/* Conditions on the monotonic clock, so that a wait lasts as long as it says when the wall clock is set.
+ * Always the real clock; any thread. Ended with pthread_cond_destroy. */
+void cond_init(pthread_cond_t *cond);
+/* What pthread_cond_timedwait takes for a wait that ends this many microseconds from now. */
+struct timespec cond_until(int64_t timeout_us);
 
 #endif

@@ -1,9 +1,7 @@
-#include "base/json_scan.h"
+#include "base/json.h"
 
 #include <stdint.h>
 #include <string.h>
-
-#include "base/json.h"
 
 /* What may come next. */
 enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };

@@ -13,7 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/timefmt.h"
 
 enum { LOG_MAX_PAIRS = 24, LOG_MAX_VALUE = 2048, LOG_ROOM = 1024, LOG_MAX_LINE = 65536 };

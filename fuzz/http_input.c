@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/token.h"
 #include "fuzz/fuzz.h"
 #include "http/http_private.h"
 #include "view/render.h"

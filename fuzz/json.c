@@ -1,10 +1,10 @@
-/* The look over JSON text (base/json_scan.h): what the parser takes the scan takes, and its items are the
+/* The look over JSON text (base/json_scan.c): what the parser takes the scan takes, and its items are the
  * parser's. What we write (base/json_write.c) is what jansson writes. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/json.h"
 #include "base/mem.h"
 
 static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};

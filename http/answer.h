@@ -11,7 +11,7 @@
 
 #include "base/attrs.h"
 #include "base/json.h"
-#include "base/http.h"
+#include "base/buffer.h"
 
 struct event_stream;
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/cond.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/http_private.h"

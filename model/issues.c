@@ -4,8 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timefmt.h"
-#include "base/utf8.h"
 #include "model/errors.h"
 #include "model/expiry.h"
 #include "model/spec.h"

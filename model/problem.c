@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/printable.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 static const struct problem_kind kinds[] = {
 #define X(id, code, status, title, fault, advice) [PROBLEM_##id] = {code, status, title, fault, advice},

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 void json_set_bytes(json_t *object, const char *key, const uint8_t *bytes, size_t len)
 {

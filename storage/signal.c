@@ -1,7 +1,7 @@
 /* Owns the waiting of the storage threads: a mutex and a condition on the monotonic clock. Any thread. */
 #include "storage/storage_private.h"
 
-#include "base/cond.h"
+#include "base/env.h"
 
 void signal_init(struct signal *s)
 {

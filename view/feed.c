@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/cond.h"
 #include "base/env.h"
 #include "base/mem.h"
 #include "view/render.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/env.h"
-#include "base/http.h"
+#include "base/buffer.h"
 #include "model/cluster.h"
 
 /* One resource: reference counted, immutable but for `coded`. Any thread. */

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "base/attrs.h"
-#include "base/http.h"
+#include "base/text.h"
 #include "base/mem.h"
 
 enum { NAME_MAX_BYTES = 64, VALUE_MAX_BYTES = 1024 };

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/printable.h"
+#include "base/text.h"
 
 enum {
     SECRET_SHORTEST = 8, /* a shorter value is no secret, and would blot out words */

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "base/cond.h"
+#include "base/env.h"
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/log.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/http.h"
+#include "base/buffer.h"
 
 struct headers;
 struct problem;

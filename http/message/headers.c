@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/attrs.h"
-#include "base/http.h"
+#include "base/text.h"
 #include "base/mem.h"
 
 #define FIELD(name, is_list)            \

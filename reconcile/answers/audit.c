@@ -13,8 +13,8 @@
 
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timefmt.h"
-#include "base/utf8.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/answers/stored.h"
 #include "reconcile/world/save.h"

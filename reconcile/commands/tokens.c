@@ -7,7 +7,6 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/token.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/body.h"

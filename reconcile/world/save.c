@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/token.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gunzip.h"
+#include "base/buffer.h"
 #include "base/json.h"
-#include "base/json_scan.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timefmt.h"
-#include "base/utf8.h"
 #include "upstream/wire/generation_private.h"
 
 #define NOW (INT64_C(1790000000) * US_PER_S) /* 2026-09-21 */

@@ -27,7 +27,6 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/token.h"
 #include "view/render.h"
 
 enum { ANSWER_BYTES = 4 * 1024 * 1024, WAITERS = 12 };

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/token.h"
+#include "base/ids.h"
 
 static void made_tokens_are_wellformed(void **state)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/gunzip.h"
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "upstream/account/account_private.h"
 
@@ -71,7 +71,7 @@ static bool unpack(struct exchange *x)
         return true;
     struct buffer plain CLEANUP_BUFFER;
     buffer_init(&plain, x->is_call ? answer_max_bytes(x->about.op) : ANSWER_SMALL_BYTES);
-    enum gunzip_end end = gunzip(x->body, x->body_len, &plain);
+    enum gunzip_end end = buffer_gunzip(&plain, x->body, x->body_len);
     if (end != GUNZIP_OK) {
         x->end.read = end == GUNZIP_TOO_LARGE ? READ_TOO_MUCH : READ_GARBLED;
         x->end.why = end == GUNZIP_TOO_LARGE ? json_scan_text(JSON_SCAN_TOO_MANY_BYTES) : "is no gzip";

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "base/json_scan.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "model/moves.h"

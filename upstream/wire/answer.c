@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "upstream/wire/generation_private.h"
 
 #define KIB ((size_t)1024)

@@ -10,8 +10,7 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/printable.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "upstream/wire/generation_private.h"
 
 static const struct {

@@ -5,9 +5,8 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/timefmt.h"
-#include "base/utf8.h"
 #include "upstream/wire/generation_private.h"
 
 enum {

@@ -6,7 +6,7 @@
 #ifndef UPSTREAM_WIRE_GENERATION_PRIVATE_H
 #define UPSTREAM_WIRE_GENERATION_PRIVATE_H
 
-#include "base/json_scan.h"
+#include "base/json.h"
 #include "upstream/upstream.h"
 
 /* A request about to be sent. Strings are owned by the draft. */
@@ -202,7 +202,7 @@ const char *decode_word(struct decoding *d, const json_t *object, const char *ke
 int64_t decode_number(struct decoding *d, const json_t *object, const char *key, int64_t fallback);
 /* RFC 3339, from 2015 to a year from now; 0 when there is none. */
 wall_us decode_time(struct decoding *d, const char *text);
-/* A text for people: at most 1 KiB, ends between two characters, holds no controls (base/printable.h). The
+/* A text for people: at most 1 KiB, ends between two characters, holds no controls (base/text.h). The
  * caller owns it; NULL stays NULL. */
 char *prose_copy(const char *text);
 void decode_prose(json_t *ours, const char *key, const char *text);

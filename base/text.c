@@ -1,13 +1,33 @@
-#include "base/printable.h"
+#include "base/text.h"
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/attrs.h"
+#include "base/mem.h"
+
+static bool is_inside_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t utf8_cut(const char *text, size_t max)
+{
+    size_t len = strnlen(text, max);
+    if (text[len] == '\0' || !is_inside_character(text[len]))
+        return len;
+    while (len && is_inside_character(text[len]))
+        len--;
+    return len;
+}
+
+char *utf8_cut_copy(const char *text, size_t max)
+{
+    return text ? mem_strndup(text, utf8_cut(text, max)) : NULL;
+}
 
 /* Length of the UTF-8 sequence that begins here, and the code point in it; 0 when it is none. */
-static size_t decode(const uint8_t *text, size_t len, uint32_t *ret_point)
+static size_t utf8_decode(const uint8_t *text, size_t len, uint32_t *ret_point)
 {
     static const struct {
         uint8_t mask, lead, count;
@@ -40,11 +60,12 @@ static bool is_control(uint32_t point)
 
 size_t printable_write(char *to, size_t size, const char *text, size_t len)
 {
+    assert(size > 0);
     const uint8_t *from = (const uint8_t *)text, *end = from + len;
     char *out = to, *last = to + size - 1;
     while (from < end) {
         uint32_t point = 0;
-        size_t n = decode(from, (size_t)(end - from), &point);
+        size_t n = utf8_decode(from, (size_t)(end - from), &point);
         size_t written = n && !is_control(point) ? n : 1;
         if (written > (size_t)(last - out))
             break;
@@ -59,4 +80,16 @@ size_t printable_write(char *to, size_t size, const char *text, size_t len)
     }
     *out = '\0';
     return (size_t)(out - to);
+}
+
+bool http_is_token(const char *text, size_t len)
+{
+    static const char signs[] = "!#$%&'*+-.^_`|~";
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        bool letter = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+        if (!letter && (!c || !strchr(signs, c)))
+            return false;
+    }
+    return len > 0;
 }
