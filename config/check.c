@@ -8,7 +8,7 @@
 #include "config/authority.h"
 #include "config/loader_private.h"
 #include "config/secret_file.h"
-#include "model/pattern.h"
+#include "model/names.h"
 
 enum { PASSWORD_MAX = 1024, URL_MAX = 2048 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/replay.h"
+#include "model/kept.h"
 #include "view/render.h"
 
 #define DEFINE_KIND(name, type)                   \

@@ -10,10 +10,9 @@
 #include <stddef.h>
 
 #include "base/env.h"
-#include "model/audit.h"
 #include "model/cluster.h"
+#include "model/kept.h"
 #include "model/problem.h"
-#include "model/replay.h"
 #include "model/trace.h"
 
 /* Sub-resources that only Cleura knows. */

@@ -6,7 +6,26 @@
 #ifndef MODEL_ISSUES_H
 #define MODEL_ISSUES_H
 
+#include <stdbool.h>
+
 #include "model/cluster.h"
+
+/* What an error code of Gardener means for the user (GA-2). */
+struct error_meaning {
+    const char *code;
+    bool user_error; /* the account's owner can mend it */
+    bool retryable;  /* Gardener tries again by itself */
+    const char *action;
+};
+
+/* The row of a code; unknown codes get a row that says so (never NULL). */
+const struct error_meaning *model_error_meaning(const char *code);
+
+/*
+ * Appends one upstream last error {description, codes} to `errors` in our form, an entry per code:
+ * {code, description, user_error, retryable, action} (status.errors).
+ */
+void model_append_errors(json_t *errors, const json_t *last_error);
 
 /*
  * An array of {code, severity, source, subject, title, description, action, since, expires_at,

@@ -1,10 +1,14 @@
 #include "model/names.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <regex.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
+#include "model/kept.h"
 #include "model/webhook.h"
 
 static const char *const phases[] = {
@@ -99,6 +103,12 @@ static const char *const delivery_statuses[] = {
 
 static const char *const signature_schemes[] = {[SIGNATURE_V1] = "v1", [SIGNATURE_V1A] = "v1a"};
 
+static const char *const audit_outcomes[] = {
+    [AUDIT_SUCCESS] = "success",
+    [AUDIT_DENIED] = "denied",
+    [AUDIT_ERROR] = "error",
+};
+
 static int find(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; name && i < count; i++)
@@ -127,6 +137,7 @@ DEFINE_NAMES(enum step_status, step_status, step_statuses)
 DEFINE_NAMES(enum role, role, roles)
 DEFINE_NAMES(enum event_type, event_type, event_types)
 DEFINE_NAMES(enum delivery_status, delivery_status, delivery_statuses)
+DEFINE_NAMES(int, audit_outcome, audit_outcomes)
 DEFINE_NAMES(enum signature_scheme, signature_scheme, signature_schemes)
 
 bool operation_status_is_final(enum operation_status status)
@@ -141,4 +152,25 @@ bool event_type_matches(enum event_type type, const char *pattern)
     if (len && pattern[len - 1] == '*')
         return !strncmp(pattern, name, len - 1);
     return !strcmp(pattern, name);
+}
+
+static const char *const patterns[] = {PATTERN_DNS_LABEL, PATTERN_VERSION, PATTERN_UUID, PATTERN_WINDOW_TIME,
+                                       PATTERN_CRON};
+static regex_t patterns_compiled[ARRAY_LEN(patterns)]; /* for the life of the process */
+static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
+
+static void patterns_compile(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+        if (regcomp(&patterns_compiled[i], patterns[i], REG_EXTENDED | REG_NOSUB) != 0)
+            abort();
+}
+
+bool pattern_matches(const char *pattern, const char *text)
+{
+    (void)pthread_once(&patterns_once, patterns_compile);
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+        if (!strcmp(patterns[i], pattern))
+            return regexec(&patterns_compiled[i], text, 0, NULL, 0) == 0;
+    abort(); /* our own patterns */
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/pattern.h"
+#include "model/names.h"
 #include "model/spec_check_private.h"
 #include "model/spec_limits.h"
 

@@ -5,6 +5,8 @@
 #ifndef MODEL_SPEC_CHECK_PRIVATE_H
 #define MODEL_SPEC_CHECK_PRIVATE_H
 
+#include <stdint.h>
+
 #include "model/spec.h"
 
 struct check {
@@ -66,9 +68,28 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
 spec_check_fn spec_check_labels, spec_check_annotations, spec_check_taints;
 
 /* spec_network.c */
+/*
+ * IPv4 networks as the caller writes them, read strictly: GA-10, narrowed by Cleura's P-CIDR (CL-10), which
+ * knows IPv4 only and wants the prefix length.
+ */
+struct ipv4_net {
+    uint32_t base; /* host byte order, host bits cleared */
+    unsigned bits; /* 0..32 */
+};
+
+/* "10.250.0.0/16" and the like; *ret_canonical tells whether no host bits were set. False: not a network. */
+bool ipv4_net_parse(const char *text, struct ipv4_net *ret_net, bool *ret_canonical);
+/* Whether the two have an address in common. */
+bool ipv4_net_overlaps(const struct ipv4_net *left, const struct ipv4_net *right);
+/* The canonical text; the caller frees it. */
+char *ipv4_net_text(const struct ipv4_net *net);
 spec_check_fn spec_check_networking, spec_check_allowed_cidrs;
 
 /* spec_times.c */
+/* NULL when `text` is a cron string that both Gardener and Cleura take, else what is wrong with it ("hour 24
+ * is
+ * ..."); the caller frees it. */
+char *cron_fault(const char *text);
 spec_check_fn spec_check_schedules, spec_check_maintenance;
 
 #endif

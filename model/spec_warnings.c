@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/cidr.h"
 #include "model/spec_check_private.h"
 
 /* Where Cleura's management service comes from (CL-23). */

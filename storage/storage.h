@@ -17,9 +17,8 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
-#include "model/audit.h"
 #include "model/cluster.h"
-#include "model/replay.h"
+#include "model/kept.h"
 #include "model/webhook.h"
 
 enum store_status {

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "model/errors.h"
+#include "model/issues.h"
 #include "view/cluster_facts.h"
 
 static void set_time(json_t *object, const char *key, wall_us at)

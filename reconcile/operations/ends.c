@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/errors.h"
+#include "model/issues.h"
 #include "model/moves.h"
 #include "model/spec.h"
 #include "reconcile/operations/plan.h"

@@ -9,7 +9,7 @@
 
 #include "base/ids.h"
 #include "base/mem.h"
-#include "model/errors.h"
+#include "model/issues.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"

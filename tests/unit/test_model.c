@@ -10,11 +10,11 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "model/cluster.h"
-#include "model/webhook.h"
 #include "model/decide.h"
-#include "model/errors.h"
+#include "model/issues.h"
 #include "model/moves.h"
 #include "model/spec.h"
+#include "model/webhook.h"
 
 static const char catalog_text[] =
     "{\"kubernetes_versions\":[{\"version\":\"1.33.6\",\"state\":\"deprecated\"},{\"version\":\"1.33.7\","

@@ -7,9 +7,8 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
-#include "model/cidr.h"
-#include "model/cron.h"
 #include "model/spec.h"
+#include "model/spec_check_private.h"
 #include "model/spec_limits.h"
 
 /* JSON with ' for ". */

@@ -1,9 +1,60 @@
-#include "model/replay.h"
+#include "model/kept.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "model/stored_private.h"
+
+static void audit_entry_done(struct audit_entry *e)
+{
+    free(e->token_id);
+    free(e->action);
+    free(e->project);
+    free(e->cluster);
+    free(e->body);
+}
+
+void audit_entry_free(struct audit_entry *e)
+{
+    if (!e)
+        return;
+    audit_entry_done(e);
+    free(e);
+}
+
+struct audit_query audit_query_copy(const struct audit_query *q)
+{
+    return (struct audit_query){
+        .before = q->before,
+        .limit = q->limit,
+        .projects = string_list_copy(q->projects),
+        .clusters = string_list_copy(q->clusters),
+        .actions = string_list_copy(q->actions),
+        .tokens = string_list_copy(q->tokens),
+        .outcomes = q->outcomes,
+        .own = mem_strdup(q->own),
+    };
+}
+
+void audit_query_done(struct audit_query *q)
+{
+    string_list_free(q->projects);
+    string_list_free(q->clusters);
+    string_list_free(q->actions);
+    string_list_free(q->tokens);
+    free(q->own);
+    *q = (struct audit_query){0};
+}
+
+void audit_page_free(struct audit_page *page)
+{
+    if (!page)
+        return;
+    for (size_t i = 0; i < page->count; i++)
+        audit_entry_done(&page->entries[i]);
+    free(page->entries);
+    free(page);
+}
 
 void replay_free(struct replay *p)
 {

@@ -1,15 +1,22 @@
 /*
- * The audit log (AU-18, AU-19): who asked for what, and what came of it. Entries are appended in the
- * transaction of the change that they tell of, never changed, and end by age. Plain structs with one owner.
+ * What is kept of a command beside its effect: its entry in the audit log, and its answer for those who
+ * repeat it. Both are written in the transaction of the change that they tell of. Plain structs with one
+ * owner.
  */
-#ifndef MODEL_AUDIT_H
-#define MODEL_AUDIT_H
+#ifndef MODEL_KEPT_H
+#define MODEL_KEPT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/env.h"
 #include "base/json.h"
 
+/*
+ * The audit log (AU-18, AU-19): who asked for what, and what came of it. Entries are appended, never changed,
+ * and end by age.
+ */
 enum audit_outcome {
     AUDIT_SUCCESS,
     AUDIT_DENIED, /* the caller may not */
@@ -57,5 +64,37 @@ struct audit_page {
 };
 /* NULL is allowed. */
 void audit_page_free(struct audit_page *page);
+
+/*
+ * The answer to a request with an Idempotency-Key, as kept for its repetitions (HT-46 to HT-49): there is
+ * never a row without an effect, nor an effect of a keyed request without its row.
+ */
+
+/* Lower-case hex of a SHA-256, with its NUL. */
+enum { REPLAY_DIGEST_BYTES = 65 };
+
+/* How long an answer is kept (HT-48). */
+#define REPLAY_KEPT_US (24 * 3600 * US_PER_S)
+
+struct replay {
+    char key[REPLAY_DIGEST_BYTES];         /* of token, operation and Idempotency-Key */
+    char fingerprint[REPLAY_DIGEST_BYTES]; /* of the request: who repeats it sends the same */
+    int status;
+    char etag[64];
+    char *location;        /* or NULL */
+    int retry_after_s;     /* 0: none */
+    char operation_id[40]; /* the one that was accepted, or "" */
+    bool secret;           /* the body holds what is shown once */
+    uint8_t *sealed_body;  /* base/seal.h */
+    size_t sealed_body_len;
+    wall_us created_at;
+};
+
+/* NULL is allowed. */
+void replay_free(struct replay *p);
+/* The stored form; the caller owns it. */
+json_t *replay_to_json(const struct replay *p);
+/* NULL when the document is not one. The caller owns the result. */
+struct replay *replay_from_json(const json_t *doc);
 
 #endif
