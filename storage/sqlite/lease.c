@@ -1,10 +1,68 @@
-/* Owns the lease rows: who may write until when, and the fence that grows with each change of holder (DB-23).
+/*
+ * Owns who may write: the lock file beside a database, and the lease rows in it with the fence that grows
+ * with each change of holder (DB-23). flock() belongs to the open file, so it ends with the process however
+ * that ends, and it excludes a second opening inside one process too. The file stays: removing it would race.
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/log.h"
+#include "base/mem.h"
 #include "storage/storage_private.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static void lock_describe(char **ret_error, const char *what, const char *path, int error)
+{
+    char reason[128];
+    if (ret_error)
+        *ret_error = mem_printf("%s %s: %s", what, path, strerror_r(error, reason, sizeof(reason)));
+}
+
+enum store_status lock_take(const char *database, int *ret_fd, char **ret_error)
+{
+    char *CLEANUP_FREE path = mem_printf("%s.lock", database);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        lock_describe(ret_error, "cannot open the lock file", path, errno);
+        return STORE_BROKEN;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        char number[32];
+        int n = snprintf(number, sizeof(number), "%ld\n", (long)getpid());
+        if (ftruncate(fd, 0) != 0 || pwrite(fd, number, (size_t)n, 0) != n)
+            log_debug("cannot write the process number into the lock file");
+        *ret_fd = fd;
+        return STORE_OK;
+    }
+    int error = errno;
+    enum store_status status = error == EWOULDBLOCK ? STORE_LOCKED : STORE_BROKEN;
+    if (status == STORE_BROKEN) {
+        lock_describe(ret_error, "cannot lock", path, error);
+    } else if (ret_error) {
+        char owner[24]; /* its number as it wrote it, or "" */
+        ssize_t n = pread(fd, owner, sizeof(owner) - 1, 0);
+        owner[n > 0 ? n : 0] = '\0';
+        owner[strspn(owner, "0123456789")] = '\0';
+        *ret_error = *owner ? mem_printf("the database %s is in use by process %s", database, owner)
+                            : mem_printf("the database %s is in use by another process", database);
+    }
+    (void)close(fd);
+    return status;
+}
+
+void lock_release(int fd)
+{
+    if (fd < 0)
+        return;
+    if (ftruncate(fd, 0) != 0)
+        log_debug("cannot clear the process number in the lock file");
+    (void)close(fd);
+}
 
 /* STORE_NONE when nobody ever held it. */
 static enum store_status lease_get(struct sqlite_conn *conn, const char *name, struct store_lease *ret_lease)
@@ -32,7 +90,7 @@ static enum store_status lease_put(struct sqlite_conn *conn, const struct store_
     return statement_run(&b, NULL);
 }
 
-static enum store_status finish_lease(struct sqlite_conn *conn, enum store_status status)
+static enum store_status lease_finish(struct sqlite_conn *conn, enum store_status status)
 {
     if (status == STORE_OK)
         status = sqlite_commit(conn, NULL);
@@ -54,7 +112,7 @@ enum store_status sqlite_lease_take(void *arg, const char *name, const char *hol
         bool ours = store_lease_claim(&lease, name, holder, now, ttl_us);
         status = ours ? lease_put(conn, &lease) : STORE_CONFLICT;
     }
-    status = finish_lease(conn, status);
+    status = lease_finish(conn, status);
     if (status == STORE_OK || status == STORE_CONFLICT)
         *ret_lease = lease;
     return status;
@@ -71,6 +129,6 @@ enum store_status sqlite_lease_release(void *arg, const char *name, const char *
     bind_text(&b, holder);
     status = statement_run(&b, NULL);
     bool released = status == STORE_OK && sqlite3_changes(conn->db) > 0;
-    status = finish_lease(conn, status);
+    status = lease_finish(conn, status);
     return status == STORE_OK && !released ? STORE_NONE : status;
 }

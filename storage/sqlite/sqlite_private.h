@@ -43,13 +43,13 @@ enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const c
 char *handle_text(struct sqlite_conn *conn, const char *sql);
 enum store_status sqlite_identity(void *conn, char ret_id[static STORE_ID_BYTES]);
 
-/* ---- lock.c: one process per database (DB-15) ---- */
+/* ---- lease.c: one process per database (DB-15) ---- */
 
 /* STORE_OK with an open descriptor, STORE_LOCKED, or STORE_BROKEN. */
 enum store_status lock_take(const char *database, int *ret_fd, char **ret_error);
 void lock_release(int fd);
 
-/* ---- migrate.c, backup.c ---- */
+/* ---- migrate.c ---- */
 
 /* The version that this binary writes. */
 int migrate_newest(void);
@@ -121,7 +121,7 @@ enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what
 char *column_text(sqlite3_stmt *stmt, int column);
 void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
 
-/* ---- transactions, apply.c, rows.c, events.c, lease.c ---- */
+/* ---- transactions, apply.c, rows.c, pages.c, lease.c ---- */
 
 enum store_status sqlite_begin(void *conn);
 enum store_status sqlite_commit(void *conn, char **ret_error);
@@ -135,7 +135,6 @@ enum store_status sqlite_deliveries(void *conn, const struct delivery_query *que
                                     struct delivery **ret_array, size_t *ret_count);
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay);
 
-/* audit.c */
 enum store_status sqlite_audit(void *conn, const struct audit_query *query, struct audit_page *ret_page);
 enum store_status sqlite_lease_take(void *conn, const char *name, const char *holder, wall_us now,
                                     int64_t ttl_us, struct store_lease *ret_lease);

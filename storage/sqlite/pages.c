@@ -1,6 +1,6 @@
 /*
- * Owns reading events: pages with filters, and one by id. Runs on the connection's thread. Events and the
- * numbers that go with a page come from one snapshot.
+ * Owns reading pages: of events with filters, and one by id; of the audit log, the newest first. Runs on the
+ * connection's thread. Events and the numbers that go with a page come from one snapshot.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -50,6 +50,15 @@ enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **
     return status;
 }
 
+/* NULL when everything is wanted. */
+static char *wanted_texts(char *const *list)
+{
+    if (!list)
+        return NULL;
+    json_t *CLEANUP_JSON names = string_list_to_json(list);
+    return json_text(names);
+}
+
 /* The exact names that the patterns mean, as a JSON array; NULL when every type is wanted. */
 static char *wanted_types(const struct event_query *query)
 {
@@ -59,14 +68,6 @@ static char *wanted_types(const struct event_query *query)
     for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
         if (event_query_wants_type(query, (enum event_type)type))
             (void)json_array_append_new(names, json_string(event_type_name((enum event_type)type)));
-    return json_text(names);
-}
-
-static char *wanted_projects(const struct event_query *query)
-{
-    if (!query->projects)
-        return NULL;
-    json_t *CLEANUP_JSON names = string_list_to_json(query->projects);
     return json_text(names);
 }
 
@@ -89,11 +90,11 @@ static enum statement choose_page(const struct event_query *query, const char **
     return STATEMENT_EVENTS_PAGE;
 }
 
-static enum store_status read_page(struct sqlite_conn *conn, const struct event_query *query,
-                                   struct event_page *page)
+static enum store_status read_event_page(struct sqlite_conn *conn, const struct event_query *query,
+                                         struct event_page *page)
 {
     char *CLEANUP_FREE types = wanted_types(query);
-    char *CLEANUP_FREE projects = wanted_projects(query);
+    char *CLEANUP_FREE projects = wanted_texts(query->projects);
     const char *selected = NULL;
     enum statement which = choose_page(query, &selected);
     struct binder b = statement_start(conn, which);
@@ -144,7 +145,7 @@ enum store_status sqlite_events(void *arg, const struct event_query *query, stru
     if (status != STORE_OK)
         return status;
     struct event_page *page = MEM_NEW(struct event_page);
-    status = read_page(conn, query, page);
+    status = read_event_page(conn, query, page);
     if (status == STORE_OK)
         status = sqlite_event_numbers(conn, &page->oldest, &page->newest);
     sqlite_rollback(conn);
@@ -155,4 +156,55 @@ enum store_status sqlite_events(void *arg, const struct event_query *query, stru
     *ret_page = *page;
     free(page);
     return STORE_OK;
+}
+
+/* ---- the audit log ---- */
+
+static char *wanted_outcomes(unsigned bits)
+{
+    if (!bits)
+        return NULL;
+    json_t *CLEANUP_JSON names = json_array();
+    for (int i = 0; i < AUDIT_OUTCOME_MAX_; i++)
+        if (bits & 1U << i)
+            (void)json_array_append_new(names, json_string(audit_outcome_name(i)));
+    return json_text(names);
+}
+
+static enum store_status read_audit_page(struct sqlite_conn *conn, const struct audit_query *query,
+                                         struct audit_page *page)
+{
+    char *CLEANUP_FREE projects = wanted_texts(query->projects);
+    char *CLEANUP_FREE clusters = wanted_texts(query->clusters);
+    char *CLEANUP_FREE actions = wanted_texts(query->actions);
+    char *CLEANUP_FREE tokens = wanted_texts(query->tokens);
+    char *CLEANUP_FREE outcomes = wanted_outcomes(query->outcomes);
+    int limit = store_page_limit(query->limit);
+    struct binder b = statement_start(conn, STATEMENT_AUDIT_PAGE);
+    bind_int(&b, query->before ? query->before : INT64_MAX);
+    bind_text(&b, projects);
+    bind_text(&b, clusters);
+    bind_text(&b, actions);
+    bind_text(&b, tokens);
+    bind_text(&b, outcomes);
+    bind_text(&b, query->own);
+    bind_int(&b, limit);
+    page->entries = mem_calloc((size_t)limit, sizeof(*page->entries));
+    enum store_status status;
+    while ((status = statement_step(&b, NULL)) == STORE_OK) {
+        struct audit_entry *e = &page->entries[page->count++];
+        e->sequence = sqlite3_column_int64(b.stmt, 0);
+        e->body = column_text(b.stmt, 1);
+    }
+    return status == STORE_NONE ? STORE_OK : status;
+}
+
+enum store_status sqlite_audit(void *conn, const struct audit_query *query, struct audit_page *ret_page)
+{
+    enum store_status status = sqlite_begin(conn);
+    if (status != STORE_OK)
+        return status;
+    status = read_audit_page(conn, query, ret_page);
+    sqlite_rollback(conn);
+    return status;
 }
