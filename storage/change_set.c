@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const status_names[] = {
     [STORE_OK] = "ok",       [STORE_NONE] = "none",           [STORE_CONFLICT] = "conflict",
@@ -81,6 +83,7 @@ void change_set_free(struct change_set *set)
 
 static struct change *change_add(struct change_set *set, enum change_kind kind)
 {
+    assert((unsigned)kind < CHANGE_KIND_MAX_);
     if (set->count == set->capacity) {
         set->capacity = set->capacity ? set->capacity * 2 : 4;
         set->changes = mem_realloc_array(set->changes, set->capacity, sizeof(*set->changes));
@@ -93,6 +96,7 @@ static struct change *change_add(struct change_set *set, enum change_kind kind)
 static void change_add_id(struct change_set *set, enum change_kind kind, const char *id)
 {
     struct change *change = change_add(set, kind);
+    assert(*id && strlen(id) < sizeof(change->id));
     (void)snprintf(change->id, sizeof(change->id), "%s", id);
 }
 
@@ -113,6 +117,7 @@ void change_put_operation(struct change_set *set, struct operation *op)
 
 struct event *change_append_event(struct change_set *set, struct event *e)
 {
+    assert(!e->sequence); /* the store numbers events */
     change_add(set, CHANGE_EVENT_APPEND)->event = e;
     return e;
 }
@@ -166,6 +171,7 @@ void change_purge_events(struct change_set *set, wall_us before, int64_t newest,
 void change_purge(struct change_set *set, enum change_kind kind, wall_us before, int64_t limit)
 {
     struct change *change = change_add(set, kind);
+    assert(limit > 0);
     change->purge.before = before;
     change->purge.limit = limit;
 }

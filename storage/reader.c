@@ -26,14 +26,6 @@ struct reader_request {
     void *ctx;
 };
 
-static void request_free(struct reader_request *q)
-{
-    event_query_done(&q->query);
-    audit_query_done(&q->audit);
-    free(q->id);
-    free(q);
-}
-
 static void answer_events(struct reader *r, struct reader_request *q)
 {
     struct event_page *page = MEM_NEW(struct event_page);
@@ -105,17 +97,24 @@ static void *reader_main(void *arg)
     struct reader *r = arg;
     struct reader_request *q;
     while ((q = reader_next(r))) {
+        assert((size_t)q->kind < ARRAY_LEN(answers));
         answers[q->kind](r, q);
-        request_free(q);
+        event_query_done(&q->query);
+        audit_query_done(&q->audit);
+        free(q->id);
+        free(q);
         (void)pthread_mutex_lock(&r->lock.mutex);
+        assert(r->depth);
         r->depth--;
         (void)pthread_mutex_unlock(&r->lock.mutex);
     }
     return NULL;
 }
 
-static void reader_post(struct reader *r, struct reader_request *q)
+/* Takes `q`, whose kind and answer are set. */
+static void reader_post(struct reader *r, struct reader_request *q, void *ctx)
 {
+    q->ctx = ctx;
     (void)pthread_mutex_lock(&r->lock.mutex);
     if (r->tail)
         r->tail->next = q;
@@ -136,6 +135,7 @@ void reader_init(struct reader *r, const struct store_backend *backend, void *co
 
 void reader_start(struct reader *r)
 {
+    assert(!r->started);
     int error = pthread_create(&r->thread, NULL, reader_main, r);
     assert(error == 0);
     (void)error;
@@ -153,6 +153,7 @@ void reader_done(struct reader *r)
         (void)pthread_join(r->thread, NULL);
     else
         (void)reader_main(r);
+    assert(!r->head && !r->depth);
     r->backend->close(r->conn);
     signal_done(&r->lock);
 }
@@ -174,15 +175,14 @@ void storage_query_events(struct storage *s, const struct event_query *query,
     q->query = (struct event_query){
         .after = query->after,
         .limit = query->limit,
-        .types = query->types ? string_list_copy(query->types) : NULL,
-        .projects = query->projects ? string_list_copy(query->projects) : NULL,
+        .types = string_list_copy(query->types),
+        .projects = string_list_copy(query->projects),
         .cluster = mem_strdup(query->cluster),
         .undelivered_to = mem_strdup(query->undelivered_to),
         .since = query->since,
     };
     q->on_done.events = on_done;
-    q->ctx = ctx;
-    reader_post(&s->reader, q);
+    reader_post(&s->reader, q, ctx);
 }
 
 void storage_query_event(struct storage *s, const char *event_id,
@@ -192,8 +192,7 @@ void storage_query_event(struct storage *s, const char *event_id,
     q->kind = REQUEST_EVENT;
     q->id = mem_strdup(event_id);
     q->on_done.event = on_done;
-    q->ctx = ctx;
-    reader_post(&s->reader, q);
+    reader_post(&s->reader, q, ctx);
 }
 
 void storage_query_deliveries(struct storage *s, const struct delivery_query *query,
@@ -205,8 +204,7 @@ void storage_query_deliveries(struct storage *s, const struct delivery_query *qu
     q->kind = REQUEST_DELIVERIES;
     q->deliveries = *query;
     q->on_done.deliveries = on_done;
-    q->ctx = ctx;
-    reader_post(&s->reader, q);
+    reader_post(&s->reader, q, ctx);
 }
 
 void storage_query_replay(struct storage *s, const char *key,
@@ -217,8 +215,7 @@ void storage_query_replay(struct storage *s, const char *key,
     q->kind = REQUEST_REPLAY;
     q->id = mem_strdup(key);
     q->on_done.replay = on_done;
-    q->ctx = ctx;
-    reader_post(&s->reader, q);
+    reader_post(&s->reader, q, ctx);
 }
 
 void storage_query_audit(struct storage *s, const struct audit_query *query,
@@ -229,6 +226,5 @@ void storage_query_audit(struct storage *s, const struct audit_query *query,
     q->kind = REQUEST_AUDIT;
     q->audit = audit_query_copy(query);
     q->on_done.audit = on_done;
-    q->ctx = ctx;
-    reader_post(&s->reader, q);
+    reader_post(&s->reader, q, ctx);
 }

@@ -28,6 +28,7 @@ enum { BATCH_MAX_SETS = 256, TRIES_PER_CALL = 3, TRIES_AT_CLOSE = 3 };
 
 static void queue_append(struct set_queue *q, struct change_set *set)
 {
+    assert(!q->head == !q->tail);
     set->next = NULL;
     if (q->tail)
         q->tail->next = set;
@@ -77,6 +78,7 @@ static void report(struct writer *w, struct change_set *set, enum store_status s
 
 static void report_head(struct writer *w, enum store_status status)
 {
+    assert(w->backlog.head);
     report(w, queue_pop(&w->backlog), status);
 }
 
@@ -94,10 +96,12 @@ static void drop_droppable(struct writer *w)
 
 /* ---- states ---- */
 
-static void publish_broken(struct writer *w)
+static void set_broken(struct writer *w, bool broken)
 {
+    assert(w->broken != broken);
+    w->broken = broken;
     (void)pthread_mutex_lock(&w->lock.mutex);
-    w->metrics.broken = w->broken;
+    w->metrics.broken = broken;
     (void)pthread_mutex_unlock(&w->lock.mutex);
 }
 
@@ -105,9 +109,8 @@ static void enter_broken(struct writer *w, const char *why)
 {
     if (!w->broken) {
         log_error("store is broken, writes are refused until it recovers", "error", why ? why : "unknown");
-        w->broken = true;
         w->backoff_us = BACKOFF_MIN_US;
-        publish_broken(w);
+        set_broken(w, true);
     } else if (w->backoff_us < BACKOFF_MAX_US) {
         w->backoff_us = w->backoff_us * 2 < BACKOFF_MAX_US ? w->backoff_us * 2 : BACKOFF_MAX_US;
     }
@@ -120,8 +123,7 @@ static void leave_broken(struct writer *w)
     if (!w->broken || w->lost)
         return;
     log_info("store has recovered");
-    w->broken = false;
-    publish_broken(w);
+    set_broken(w, false);
 }
 
 static void enter_lost(struct writer *w, const char *holder)
@@ -184,6 +186,7 @@ static enum store_status apply_sets(struct writer *w, size_t count, char **ret_e
 
 static enum store_status transact(struct writer *w, size_t count, char **ret_error)
 {
+    assert(count && !w->unsure && !w->lost); /* what became of the one before is known */
     mono_us began = env_mono(w->env);
     enum store_status status = w->backend->begin(w->conn);
     if (status == STORE_OK) {
@@ -207,6 +210,7 @@ static enum store_status transact(struct writer *w, size_t count, char **ret_err
 static enum store_status outcome(struct writer *w, enum store_status failed)
 {
     int64_t last = 0;
+    assert(w->unsure);
     if (w->backend->last_marked(w->conn, &last) != STORE_OK)
         return STORE_BROKEN;
     w->unsure = 0;
@@ -378,6 +382,7 @@ void writer_init(struct writer *w, const struct store_backend *backend, const st
 
 void writer_start(struct writer *w)
 {
+    assert(!w->started);
     int error = pthread_create(&w->thread, NULL, writer_main, w);
     assert(error == 0);
     (void)error;
@@ -387,6 +392,7 @@ void writer_start(struct writer *w)
 
 void writer_submit(struct writer *w, struct change_set *set)
 {
+    assert(set->on_done && !set->next);
     (void)pthread_mutex_lock(&w->lock.mutex);
     queue_append(&w->incoming, set);
     w->metrics.queue_depth++;
@@ -418,6 +424,7 @@ void writer_stop(struct writer *w)
 void writer_done(struct writer *w)
 {
     drain(w); /* what the reader's callbacks may have submitted */
+    assert(!w->backlog.head && !w->incoming.head && !w->metrics.queue_depth);
     w->backend->close(w->conn);
     signal_done(&w->lock);
 }

@@ -66,6 +66,7 @@ static struct fake_state *state_ref(const char *location)
 static void state_unref(struct fake_state *state)
 {
     (void)pthread_mutex_lock(&registry_mutex);
+    assert(state->refs);
     bool last = --state->refs == 0;
     if (last)
         list_remove(&state->link);
@@ -134,6 +135,7 @@ static enum store_status fake_apply(void *arg, struct change *change, char **ret
 {
     struct fake_conn *conn = arg;
     lock(conn);
+    assert(conn->state->transaction_of == conn);
     enum store_status status = ordered_failure(conn->state);
     if (status == STORE_OK)
         status = fake_apply_change(&conn->working, change);
@@ -173,6 +175,7 @@ static enum store_status fake_commit(void *arg, char **ret_error)
 {
     struct fake_conn *conn = arg;
     lock(conn);
+    assert(conn->state->transaction_of == conn);
     enum store_status status = ordered_failure(conn->state);
     /* An uncertain commit is one that had effect, but whose answer was lost. */
     if (status == STORE_OK || status == STORE_UNCERTAIN || conn->state->failed_commits_have_effect) {

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,18 +179,15 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
     return status;
 }
 
-/* SQLite would create the file as the umask says; -wal and -shm copy its mode. */
-static void create_private(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        (void)close(fd);
-}
-
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
 {
-    if (conn->writer)
-        create_private(conn->path);
+    assert(!conn->db);
+    if (conn->writer) {
+        /* SQLite would create the file as the umask says; -wal and -shm copy its mode. */
+        int fd = open(conn->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            (void)close(fd);
+    }
     int flags = SQLITE_OPEN_NOMUTEX | (conn->writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
     int rc = sqlite3_open_v2(conn->path, &conn->db, flags, NULL);
     enum store_status status = rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, conn->path, ret_error);

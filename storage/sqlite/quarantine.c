@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+#include <assert.h>
+
 static const struct {
     const char *move, *remove;
 } statements[ROW_KIND_MAX_] = {
@@ -42,6 +44,7 @@ const char *row_kind_name(enum row_kind kind)
 
 void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *key, const char *reason)
 {
+    assert((unsigned)kind < ROW_KIND_MAX_ && statements[kind].move);
     q->rows = mem_realloc_array(q->rows, q->count + 1, sizeof(*q->rows));
     q->rows[q->count++] = (struct bad_row){kind, sqlite3_value_dup(key), mem_strdup(reason)};
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -95,6 +96,7 @@ void statement_finalize_all(struct sqlite_conn *conn)
 
 struct binder statement_start(struct sqlite_conn *conn, enum statement which)
 {
+    assert(which < STATEMENT_MAX_);
     return (struct binder){.conn = conn, .stmt = conn->statements[which], .next = 1};
 }
 
@@ -138,6 +140,8 @@ enum store_status statement_step(struct binder *b, char **ret_error)
 {
     if (!b->stmt)
         return sqlite_fail(b->conn, SQLITE_CANTOPEN, "the database is not open", ret_error);
+    /* Each parameter was bound, and none twice. */
+    assert(b->next - 1 == sqlite3_bind_parameter_count(b->stmt));
     int rc = b->rc == SQLITE_OK ? sqlite3_step(b->stmt) : b->rc;
     if (rc == SQLITE_ROW)
         return STORE_OK;
