@@ -5,6 +5,7 @@
  * login closes the guard: attempts at 0, 5, 15, 35 s, ... are at most 4 in the first minute and 12 in the
  * first hour. Loop thread; secrets leave this folder only in requests to Cleura.
  */
+#include <assert.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -64,9 +65,7 @@ static void set_login(struct upstream_account *a, enum login_state state, const 
 {
     bool changed = a->login != state;
     a->login = state;
-    char *copy = mem_strdup(message);
-    free(a->login_message);
-    a->login_message = copy;
+    mem_set_str(&a->login_message, message);
     if (changed && a->events.login_changed)
         a->events.login_changed(a->events.ctx, a, state, message);
 }
@@ -152,6 +151,7 @@ static void token_confirmed(struct upstream_account *a)
 
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked)
 {
+    assert(token && token != a->token);
     char *context CLEANUP_FREE = seal_context(a);
     drop_token(a);
     a->token = token;
@@ -160,8 +160,7 @@ void auth_accept_token(struct upstream_account *a, char *token, const char *sour
     struct account_state *r = a->remembered;
     r->sealed_token = seal(a->key, a->env, context, token, &r->sealed_token_len);
     r->token_at = env_wall(a->env);
-    free(r->token_source);
-    r->token_source = mem_strdup(source);
+    mem_set_str(&r->token_source, source);
     if (!checked)
         return;
     atomic_fetch_add(&logins[1], 1);
@@ -170,19 +169,14 @@ void auth_accept_token(struct upstream_account *a, char *token, const char *sour
     token_confirmed(a);
 }
 
-/* Seconds to wait after the n-th refusal in a row. */
-static int64_t guard_delay_s(int failures)
-{
-    static const int64_t delays[] = {5, 10, 20, 40, 80, 160, 320, 600};
-    size_t i = failures > 0 ? (size_t)failures - 1 : 0;
-    return delays[i < ARRAY_LEN(delays) ? i : ARRAY_LEN(delays) - 1];
-}
-
 void auth_close_guard(struct upstream_account *a)
 {
+    /* Seconds to wait after the n-th refusal in a row. */
+    static const int64_t delays_s[] = {5, 10, 20, 40, 80, 160, 320, 600};
     struct account_state *r = a->remembered;
     r->login_failures++;
-    int64_t delay_s = guard_delay_s(r->login_failures);
+    size_t i = r->login_failures > 0 ? (size_t)r->login_failures - 1 : 0;
+    int64_t delay_s = delays_s[i < ARRAY_LEN(delays_s) ? i : ARRAY_LEN(delays_s) - 1];
     /* Jitter only lengthens, so that the counts above stay upper bounds. */
     int64_t extra_us = (int64_t)env_random_below(a->env, (uint64_t)(delay_s * US_PER_S / 20));
     r->next_login_at = env_wall(a->env) + delay_s * US_PER_S + extra_us;
@@ -202,6 +196,7 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     auth_tell(a, state, message);
 }
 
+/* What calls hear that wait for a token which there will not be soon. */
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
     wall_us wait = a->remembered->next_login_at - env_wall(a->env);
@@ -216,17 +211,10 @@ static void fill_refusal(const struct upstream_account *a, struct upstream_resul
     };
 }
 
-static void fail_all(struct upstream_account *a)
-{
-    struct upstream_result refusal;
-    fill_refusal(a, &refusal);
-    lane_fail_waiting(a, &refusal);
-    upstream_result_done(&refusal);
-}
-
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end)
 {
     enum auth_phase phase = a->auth;
+    assert(phase != AUTH_IDLE && a->auth_call);
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
     /* The message is never told: it may echo the password (CL-1). */
@@ -300,8 +288,12 @@ static void on_login(void *ctx, struct exchange_end *end)
     } else {
         want_second_factor(a, answer);
     }
-    if ((a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR) && !by_hand_is_login(a))
-        fail_all(a);
+    if ((a->login == LOGIN_REJECTED || a->login == LOGIN_TWO_FACTOR) && !by_hand_is_login(a)) {
+        struct upstream_result refusal;
+        fill_refusal(a, &refusal);
+        lane_fail_waiting(a, &refusal);
+        upstream_result_done(&refusal);
+    }
     lane_kick(a);
 }
 
@@ -326,6 +318,7 @@ static void on_validated(void *ctx, struct exchange_end *end)
 void auth_log_in(struct upstream_account *a, bool by_sms)
 {
     struct request_draft draft;
+    assert(a->auth == AUTH_IDLE && !a->auth_call);
     build_auth(a->generation, a->config, AUTH_STEP_PASSWORD, &(struct auth_words){.by_sms = by_sms}, &draft);
     a->auth = AUTH_LOGGING_IN;
     const struct sending how = {.fresh_connection = true, .timeout_us = a->config->call_timeout_us};
@@ -336,6 +329,7 @@ void auth_log_in(struct upstream_account *a, bool by_sms)
 void auth_validate(struct upstream_account *a)
 {
     struct request_draft draft = {"POST", mem_strdup(a->generation->validate_path), NULL};
+    assert(a->auth == AUTH_IDLE && !a->auth_call && a->token);
     a->auth = AUTH_VALIDATING;
     const struct sending how = {
         .with_token = true, .fresh_connection = true, .timeout_us = a->config->call_timeout_us};

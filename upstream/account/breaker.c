@@ -1,6 +1,6 @@
 #include "upstream/account/breaker.h"
 
-#include <string.h>
+#include <assert.h>
 
 #include "base/attrs.h"
 
@@ -21,6 +21,7 @@ static const char *const names[] = {
 
 const char *breaker_state_name(enum breaker_state state)
 {
+    assert((size_t)state < ARRAY_LEN(names));
     return names[state];
 }
 
@@ -38,6 +39,7 @@ void breaker_started(struct breaker *b)
 {
     if (b->state == BREAKER_CLOSED)
         return;
+    assert(!b->probing);
     b->state = BREAKER_HALF_OPEN;
     b->probing = true;
 }

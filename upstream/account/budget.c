@@ -1,5 +1,7 @@
 #include "upstream/account/budget.h"
 
+#include <assert.h>
+
 enum { TOKEN = 10, FULL = 10 * TOKEN, FLOOR_S = 10 };
 
 void budget_init(struct budget *b)
@@ -25,6 +27,7 @@ bool budget_covers(const struct budget *b, size_t retries, mono_us now)
 
 void budget_spend(struct budget *b, mono_us now)
 {
+    assert(budget_ready_at(b) <= now);
     if (b->tenths >= TOKEN)
         b->tenths -= TOKEN;
     b->floor_at = now + FLOOR_S * US_PER_S;

@@ -4,6 +4,7 @@
  * code closes the login guard like a refused password, so that neither phones nor codes can be tried at will.
  * Loop thread; codes and verifications are kept in memory only.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/attrs.h"
@@ -39,6 +40,7 @@ void by_hand_done(struct upstream_account *a)
 static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, const char *message)
 {
     struct by_hand *h = &a->by_hand;
+    assert(h->step != BY_HAND_NONE && h->on_done);
     wall_us until = h->step == BY_HAND_CHECK_CODE ? h->next_check_at : a->remembered->next_login_at;
     wall_us wait = until - env_wall(a->env);
     const struct upstream_login_end result = {
@@ -46,8 +48,7 @@ static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, 
     upstream_login_done on_done = TAKE_PTR(h->on_done);
     h->step = BY_HAND_NONE;
     h->code = 0;
-    if (on_done)
-        on_done(h->ctx, &result);
+    on_done(h->ctx, &result);
 }
 
 void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message)
@@ -59,6 +60,7 @@ void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, c
 void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer)
 {
     struct by_hand *h = &a->by_hand;
+    assert(by_hand_is_login(a));
     if (answer->result == LOGIN_RESULT_CODE) {
         forget_verification(a);
         h->verification = TAKE_PTR(answer->verification);
@@ -77,6 +79,7 @@ static void send_code_step(struct upstream_account *a, enum auth_phase phase, en
                            void (*on_done)(void *ctx, struct exchange_end *end))
 {
     struct request_draft draft;
+    assert(a->auth == AUTH_IDLE && !a->auth_call && a->by_hand.verification);
     const struct auth_words words = {.verification = a->by_hand.verification, .code = a->by_hand.code};
     build_auth(a->generation, a->config, step, &words, &draft);
     a->auth = phase;
@@ -130,13 +133,6 @@ static void on_asked(void *ctx, struct exchange_end *answer)
     lane_kick(a);
 }
 
-static void code_refused(struct upstream_account *a)
-{
-    auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused the code");
-    a->by_hand.next_check_at = a->remembered->next_login_at;
-    by_hand_end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
-}
-
 static void on_checked(void *ctx, struct exchange_end *answer)
 {
     struct upstream_account *a = ctx;
@@ -144,7 +140,9 @@ static void on_checked(void *ctx, struct exchange_end *answer)
     if (class == UPSTREAM_OK)
         auth_note_login(a, answer);
     if (class == UPSTREAM_REFUSED) {
-        code_refused(a);
+        auth_refuse(a, LOGIN_TWO_FACTOR, "Cleura refused the code");
+        a->by_hand.next_check_at = a->remembered->next_login_at;
+        by_hand_end(a, LOGIN_OUTCOME_WRONG_CODE, "Cleura refused the code");
     } else if (answer->login.result == LOGIN_RESULT_TOKEN) {
         forget_verification(a);
         auth_accept_token(a, TAKE_PTR(answer->login.token), "sms_code", true);

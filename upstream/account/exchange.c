@@ -6,6 +6,7 @@
  *                                                      ^      a list: on_rows   |
  *                                                      +------ its next rows ---+
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ static void read_answer(struct worker_job *job)
 
 static void deliver(struct exchange *x)
 {
+    assert(!x->dropped && !x->transfer && !x->in_list);
     x->on.done(x->ctx, &x->end);
     exchange_free(x);
 }
@@ -154,6 +156,8 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
 {
     struct exchange *x = ctx;
     struct upstream_account *a = x->account;
+    loop_assert_owner(a->loop);
+    assert(!x->dropped);
     x->transfer = NULL;
     x->content_type = mem_strdup(answer->content_type);
     x->retry_after = mem_strdup(answer->retry_after);
@@ -216,6 +220,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
     if (draft->body)
         headers[n++] = (struct http_header){"Content-Type", "application/json"};
     if (how->with_token) {
+        assert(a->token);
         headers[n++] = (struct http_header){"X-AUTH-LOGIN", a->config->login};
         headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
     }
@@ -225,6 +230,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
     }
     if (call && call->request_id[0])
         headers[n++] = (struct http_header){"X-Request-Id", call->request_id};
+    assert(n < ARRAY_LEN(headers));
     headers[n] = (struct http_header){NULL, NULL};
     struct http_request request = {
         .method = draft->method,
@@ -245,6 +251,8 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
 
 void exchange_cancel(struct exchange *x)
 {
+    loop_assert_owner(x->account->loop);
+    assert(!x->dropped);
     x->dropped = true;
     if (!x->transfer)
         return; /* it comes back from the worker and is freed then */

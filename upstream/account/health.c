@@ -4,6 +4,7 @@
  * its own, longer pauses take over and no back-off is added to them. Logins and validations pass here like
  * calls: they are requests to the same peer. Loop thread, but for the counters.
  */
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ wall_us health_breaker_until(const struct upstream_account *a)
 
 void health_started(struct upstream_account *a)
 {
+    assert(breaker_admits(&a->breaker, env_mono(a->env)));
     a->next_start = env_mono(a->env) + a->config->min_spacing_us;
     breaker_started(&a->breaker);
 }
@@ -139,17 +141,6 @@ static const char *reason_of(const struct http_answer *answer)
     return answer->error ? answer->error : "it answers with errors of its own (5xx)";
 }
 
-static void note_away(struct upstream_account *a, const struct http_answer *answer)
-{
-    if (!is_failure(answer)) {
-        a->away_since = 0;
-        return;
-    }
-    if (!a->away_since)
-        a->away_since = env_wall(a->env);
-    a->away_reason = reason_of(answer);
-}
-
 char *health_why_away(const struct upstream_account *a)
 {
     char since[TIME_TEXT_BYTES];
@@ -170,11 +161,15 @@ void health_note(struct upstream_account *a, const struct http_answer *answer, e
                 class != UPSTREAM_UNREACHABLE;
     if (answer->outcome == HTTP_ANSWERED)
         a->last_contact_at = env_wall(a->env);
-    note_away(a, answer);
-    if (is_failure(answer))
+    if (is_failure(answer)) {
+        if (!a->away_since)
+            a->away_since = env_wall(a->env);
+        a->away_reason = reason_of(answer);
         breaker_failure(&a->breaker, a->env, now);
-    else
+    } else {
+        a->away_since = 0;
         breaker_success(&a->breaker, now);
+    }
     if (well) {
         a->unwell = 0;
         budget_earn(&a->budget);

@@ -196,20 +196,16 @@ static bool was_cut(const struct upstream_call *call, const struct http_answer *
            duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
 }
 
-/* A transfer that had no fair chance says nothing about Cleura, whichever way it ended. */
-static bool was_cut_short(const struct upstream_call *call, const struct http_answer *answer,
-                          int64_t duration)
-{
-    return call->timeout_us < FAIR_CHANCE_S * US_PER_S && was_cut(call, answer, duration);
-}
-
-static void note(const struct upstream_call *call, const struct exchange_end *end)
+/* What the answer says about Cleura, whatever it says to the call. */
+static void note_health(const struct upstream_call *call, const struct exchange_end *end)
 {
     struct upstream_account *a = call->account;
     const struct http_answer *answer = &end->http;
     int64_t duration = end->answered_at - call->started_at;
     fairness_measure(&a->fairness, duration);
-    if (answer->outcome == HTTP_CANCELLED || was_cut_short(call, answer, duration))
+    /* A transfer that had no fair chance says nothing about Cleura, whichever way it ended. */
+    bool was_cut_short = call->timeout_us < FAIR_CHANCE_S * US_PER_S && was_cut(call, answer, duration);
+    if (answer->outcome == HTTP_CANCELLED || was_cut_short)
         health_abandoned(a);
     else
         health_note(a, answer, end->result.class);
@@ -275,7 +271,7 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
     struct upstream_result *result = &end->result;
     result->status = end->http.status;
     result->retry_after_s = answer_retry_after_s(a, &end->http);
-    note(call, end);
+    note_health(call, end);
     log_call(call, end);
     if (end->http.outcome == HTTP_TIMEOUT && was_cut(call, &end->http, end->answered_at - call->started_at))
         result->class = UPSTREAM_EXPIRED;
@@ -335,6 +331,7 @@ static int64_t transfer_timeout(const struct upstream_account *a, const struct u
 static void start_call(struct upstream_account *a, struct upstream_call *call)
 {
     struct request_draft draft;
+    assert(a->token && a->in_flight < health_max_in_flight(a));
     if (call->queue == &a->retries)
         budget_spend(&a->budget, env_mono(a->env));
     leave_queue(call, true);
@@ -376,17 +373,19 @@ static void report_all_refused(struct upstream_account *a)
     upstream_result_done(&unreachable);
 }
 
-/* The call whose turn it is; NULL when none or when it must wait for the budget. */
+/* The call whose turn it is. There is one that needs not wait for the budget. */
 static struct upstream_call *most_urgent(const struct upstream_account *a)
 {
     struct heap_item *first = heap_peek(&a->queue), *retry = heap_peek(&a->retries);
     if (retry && (!first || retry->key < first->key) && budget_ready_at(&a->budget) <= env_mono(a->env))
         first = retry;
-    return first ? CONTAINER_OF(first, struct upstream_call, queue_item) : NULL;
+    assert(first);
+    return CONTAINER_OF(first, struct upstream_call, queue_item);
 }
 
 void lane_kick(struct upstream_account *a)
 {
+    loop_assert_owner(a->loop);
     while (a->auth == AUTH_IDLE && a->in_flight < health_max_in_flight(a) &&
            (waiting_count(a) || a->by_hand.step)) {
         mono_us at = health_next_start(a);
@@ -428,6 +427,7 @@ static void on_expiry(struct loop_timer *timer)
 {
     struct upstream_call *call = CONTAINER_OF(timer, struct upstream_call, expiry);
     const struct upstream_account *a = call->account;
+    assert(call->state == CALL_WAITING);
     struct upstream_result result = {.class = UPSTREAM_EXPIRED};
     char *away CLEANUP_FREE = a->away_since || a->unwell ? health_why_away(a) : NULL;
     result.message = mem_printf("not sent in time; %s", away ? away : "other calls were ahead");
@@ -486,6 +486,8 @@ void upstream_cancel(struct upstream_call *call)
     bool was_sent = call->state == CALL_SENT;
     if (call->state == CALL_IDLE)
         return;
+    loop_assert_owner(a->loop);
+    assert(was_sent == (call->exchange != NULL));
     leave_queue(call, false);
     list_remove(&call->link);
     if (was_sent)
@@ -539,6 +541,7 @@ void upstream_account_free(struct upstream_account *a)
         heap_done(heaps[i]);
     }
     loop_timer_clear(a->loop, &a->kick);
+    assert(!a->in_flight && list_is_empty(&a->running));
     auth_done(a);
     health_done(a);
     refused_rows_done(a);

@@ -21,15 +21,6 @@ static void note_error(struct upstream_account *a, const char *reason, const cha
     a->file_error = reason;
 }
 
-/* It becomes the value of a header field. */
-static bool is_visible_ascii(const char *text)
-{
-    for (; *text; text++)
-        if (*text < 0x21 || *text > 0x7e)
-            return false;
-    return true;
-}
-
 static char *read_token(struct upstream_account *a)
 {
     char *token = NULL;
@@ -40,10 +31,14 @@ static char *read_token(struct upstream_account *a)
         note_error(a, "token_file is missing or empty", error);
     } else if (status == SECRET_REFUSED) {
         note_error(a, "token_file cannot be used; the log tells why", error);
-    } else if (!is_visible_ascii(token)) {
+    }
+    /* It becomes the value of a header field: visible ASCII. */
+    for (const char *c = token; c && *c; c++) {
+        if (*c >= 0x21 && *c <= 0x7e)
+            continue;
         note_error(a, "token_file holds characters that no token has", NULL);
         mem_free_secret(token);
-        token = NULL;
+        return NULL;
     }
     return token;
 }
