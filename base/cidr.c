@@ -2,6 +2,7 @@
  * allowed. */
 #include "base/cidr.h"
 
+#include <assert.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ bool cidr_contains(const struct cidr *cidr, const struct ip *ip)
     /* ::/0 is all of IPv6; whoever means IPv4 too says so. */
     if (ip_is_ipv4(&cidr->base) != ip_is_ipv4(ip))
         return false;
+    assert(cidr->bits <= IP_BITS);
     size_t whole = cidr->bits / 8;
     if (memcmp(cidr->base.bytes, ip->bytes, whole) != 0)
         return false;

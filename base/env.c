@@ -1,5 +1,6 @@
 #include "base/env.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ uint64_t env_random_below(const struct env *env, uint64_t bound)
 
 int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_percent)
 {
+    assert(spread_percent <= 100);
     int64_t spread = base_us / 100 * (int64_t)spread_percent;
     if (spread <= 0)
         return base_us;

@@ -38,6 +38,7 @@ struct epoch {
 static void slot_release(void *arg)
 {
     struct slot *slot = arg;
+    assert(!atomic_load(&slot->entered)); /* its thread does not end inside a section */
     atomic_store(&slot->in_use, 0);
 }
 
@@ -62,6 +63,7 @@ void epoch_free(struct epoch *e)
     }
     for (struct slot *s = atomic_load(&e->slots), *next; s; s = next) {
         next = s->next;
+        assert(!atomic_load(&s->entered)); /* no reader is inside */
         free(s);
     }
     (void)pthread_key_delete(e->key);
@@ -105,7 +107,9 @@ void epoch_enter(struct epoch *e)
 
 void epoch_leave(struct epoch *e)
 {
-    atomic_store(&slot_mine(e)->entered, 0);
+    struct slot *slot = slot_mine(e);
+    assert(atomic_load(&slot->entered));
+    atomic_store(&slot->entered, 0);
 }
 
 void epoch_retire(struct epoch *e, void *object, void (*release)(void *object))

@@ -53,6 +53,7 @@ void heap_done(struct heap *h)
 
 void heap_set(struct heap *h, struct heap_item *item, int64_t key)
 {
+    assert(!item->slot || (item->slot <= h->count && h->items[item->slot - 1] == item));
     if (!item->slot) {
         if (h->count == h->capacity) {
             h->capacity = h->capacity ? h->capacity * 2 : 16;

@@ -1,8 +1,10 @@
 #include "base/private_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ static int check(int fd, enum private_mode mode)
 
 int private_file_read(int directory, const char *name, enum private_mode mode, void *bytes, size_t size)
 {
+    assert(!strchr(name, '/'));
     int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return -errno;

@@ -1,5 +1,6 @@
 #include "base/seal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -61,6 +62,7 @@ void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_ke
 uint8_t *seal(const struct seal_key *key, const struct env *env, const char *context, const char *secret,
               size_t *ret_len)
 {
+    assert(*context); /* a value sealed for no place could be moved to any */
     size_t len = strlen(secret);
     uint8_t *sealed = mem_calloc(NONCE + len + TAG, 1);
     unsigned long long written;

@@ -1,5 +1,6 @@
 #include "model/cluster.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -52,6 +53,7 @@ struct cluster *cluster_copy(const struct cluster *c)
 
 json_t *cluster_to_json(const struct cluster *c)
 {
+    assert(c->project && c->name && c->labels); /* else it could not be read back */
     json_t *doc = json_object();
     json_set_str(doc, "id", c->id);
     json_set_str(doc, "project", c->project);

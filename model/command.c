@@ -1,5 +1,6 @@
 #include "model/command.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -27,6 +28,7 @@ static const struct {
 
 bool command_writes(enum command_type type)
 {
+    assert(type < COMMAND_TYPE_MAX_);
     return types[type].writes;
 }
 
@@ -38,6 +40,7 @@ const struct command_write *command_write_of(const struct command *cmd)
 struct command *command_new(enum command_type type)
 {
     struct command *cmd = MEM_NEW(struct command);
+    assert(type < COMMAND_TYPE_MAX_);
     cmd->type = type;
     return cmd;
 }
@@ -94,6 +97,7 @@ void command_free(struct command *cmd)
 
 void command_drop(struct command *cmd)
 {
+    assert(cmd->give_back);
     problem_free(cmd->reply.problem);
     cmd->reply.problem = problem_passing(PROBLEM_SHUTTING_DOWN, 5, "shootd is stopping");
     cmd->give_back(cmd);

@@ -1,5 +1,6 @@
 #include "model/decide.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is(const char *word, const char *value)
@@ -102,6 +103,7 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
 struct decision decide(const struct cluster *c, const struct shoot *s, int open, wall_us now)
 {
     struct decision d;
+    assert(open >= -1 && open < OPERATION_TYPE_MAX_);
     if (c->absent_since)
         return (struct decision){.phase = open == OPERATION_DELETE ? PHASE_DELETING : PHASE_UNKNOWN,
                                  .health = HEALTH_UNKNOWN,

@@ -1,5 +1,6 @@
 #include "model/issues.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -116,6 +117,7 @@ static void add(struct issues *in, const struct kind *kind, enum severity severi
                 const struct occurrence *o)
 {
     json_t *doc = json_object();
+    assert(severity < SEVERITY_MAX_);
     json_set_str(doc, "code", kind->code);
     json_set_str(doc, "severity", severity_names[severity]);
     json_set_str(doc, "source", kind->source);

@@ -41,19 +41,14 @@ const char *label_filter_fault(const char *filter)
     return NULL;
 }
 
-static bool holds(const struct requirement *q, const json_t *labels)
-{
-    const json_t *found = json_object_getn(labels, q->key, q->key_len);
-    return found && (!q->value || (json_string_length(found) == q->value_len &&
-                                   !memcmp(json_string_value(found), q->value, q->value_len)));
-}
-
 bool label_filter_holds(const char *filter, const json_t *labels)
 {
     while (filter) {
         struct requirement q;
         take_requirement(&filter, &q);
-        if (!holds(&q, labels))
+        const json_t *found = json_object_getn(labels, q.key, q.key_len);
+        if (!found || (q.value && (json_string_length(found) != q.value_len ||
+                                   memcmp(json_string_value(found), q.value, q.value_len) != 0)))
             return false;
     }
     return true;

@@ -1,5 +1,6 @@
 #include "model/moves.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/attrs.h"
@@ -81,6 +82,7 @@ void operation_move(struct operation *op, enum operation_status to)
 
 void step_move(const struct operation *op, struct operation_step *step, enum step_status to)
 {
+    assert(step >= op->steps && step < op->steps + op->step_count);
     if (!step_may_move(step->status, to))
         move_impossible(step_type_name(step->type), op->id, step_status_name(step->status),
                         step_status_name(to));

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ void account_state_free(struct account_state *a)
 
 json_t *account_state_to_json(const struct account_state *a)
 {
+    assert(a->name); /* else it could not be read back */
     json_t *doc = json_object();
     json_set_str(doc, "name", a->name);
     json_set_bytes(doc, "sealed_token", a->sealed_token, a->sealed_token_len);
@@ -151,6 +153,7 @@ struct project_state *project_state_copy(const struct project_state *p)
 
 json_t *project_state_to_json(const struct project_state *p)
 {
+    assert(p->name);
     json_t *doc = json_object();
     json_set_str(doc, "name", p->name);
     json_set_int(doc, "bootstrapped_at", p->bootstrapped_at);

@@ -3,6 +3,7 @@
  * itself, then its pools: changed, made, removed. Steps name what is wanted, not what to send: that is worked
  * out when a step's turn comes, from what is there by then.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ bool spec_step_is_met(enum step_type type, const char *target, const json_t *wan
         json_t *differences CLEANUP_JSON = json_array();
         return spec_differences(want, observed, differences) == 0;
     }
+    assert(type == STEP_CREATE_POOL || type == STEP_UPDATE_POOL || type == STEP_DELETE_POOL);
     const json_t *pool = spec_find_named(json_arr(observed, "node_pools"), target);
     if (type == STEP_DELETE_POOL)
         return !pool;
@@ -231,6 +233,7 @@ json_t *spec_step_body(enum step_type type, const char *target, const json_t *wa
         return cluster_body(want, observed, context);
     if (type == STEP_DELETE_POOL)
         return NULL;
+    assert(type == STEP_CREATE_POOL || type == STEP_UPDATE_POOL);
     const json_t *there = spec_find_named(json_arr(observed, "node_pools"), target);
     json_t *body = there ? json_deep_copy(there) : json_object();
     const char *member;

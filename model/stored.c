@@ -1,5 +1,6 @@
 #include "model/stored_private.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ uint8_t *json_bytes(const json_t *object, const char *key, size_t *ret_len)
 void json_copy_str(const json_t *object, const char *key, char *target, size_t size)
 {
     const char *text = json_str_or(object, key, "");
+    assert(size > 1);
     size_t len = utf8_cut(text, size - 1); /* half a character could not be stored again */
     memcpy(target, text, len);
     target[len] = '\0';

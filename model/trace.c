@@ -1,5 +1,6 @@
 #include "model/trace.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ void trace_begin(const struct env *env, struct trace *ret)
 void trace_parent(const struct env *env, const struct trace *t, char field[static TRACEPARENT_BYTES])
 {
     char parent[PARENT_DIGITS + 1];
+    assert(t->id[0]);
     random_hex(env, parent, PARENT_DIGITS);
     (void)snprintf(field, TRACEPARENT_BYTES, "00-%s-%s-%02x", t->id, parent, (unsigned)t->flags);
 }

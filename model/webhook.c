@@ -1,5 +1,6 @@
 #include "model/webhook.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -53,6 +54,7 @@ void subscription_rotate(struct subscription *s, struct signing_key *key, wall_u
     const wall_us until = now + grace_us;
     struct signing_key live[SUBSCRIPTION_MAX_KEYS] = {*key};
     unsigned count = 1;
+    assert(key->sealed && !key->expires_at && s->key_count <= SUBSCRIPTION_MAX_KEYS);
     for (unsigned i = 0; i < s->key_count; i++) {
         struct signing_key *old = &s->keys[i];
         if (!old->expires_at || old->expires_at > until)
@@ -92,6 +94,7 @@ void webhook_header_done(struct webhook_header *header)
 static unsigned find_header(const struct subscription *s, const char *name)
 {
     unsigned i = 0;
+    assert(s->header_count <= SUBSCRIPTION_MAX_HEADERS);
     while (i < s->header_count && strcasecmp(s->headers[i].name, name) != 0)
         i++;
     return i;
@@ -161,6 +164,7 @@ struct subscription *subscription_copy(const struct subscription *s)
 json_t *subscription_to_json(const struct subscription *s)
 {
     json_t *keys = json_array(), *headers = json_array();
+    assert(s->url); /* else it could not be read back */
     for (unsigned i = 0; i < s->key_count; i++)
         (void)json_array_append_new(keys, key_to_json(&s->keys[i]));
     for (unsigned i = 0; i < s->header_count; i++) {

@@ -96,7 +96,7 @@ static struct change *change_add(struct change_set *set, enum change_kind kind)
 static void change_add_id(struct change_set *set, enum change_kind kind, const char *id)
 {
     struct change *change = change_add(set, kind);
-    assert(*id && strlen(id) < sizeof(change->id));
+    assert(strlen(id) < sizeof(change->id));
     (void)snprintf(change->id, sizeof(change->id), "%s", id);
 }
 

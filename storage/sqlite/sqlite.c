@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "storage/sqlite/sqlite_private.h"
 
-#include <assert.h>
-
 static void conn_free(struct sqlite_conn *conn)
 {
     lock_release(conn->lock_fd);
@@ -74,7 +72,6 @@ enum store_status sqlite_commit(void *arg, char **ret_error)
 
 static enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error)
 {
-    assert(number > 0);
     struct binder b = statement_start(arg, STATEMENT_MARK);
     bind_int(&b, number);
     return statement_run(&b, ret_error);

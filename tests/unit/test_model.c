@@ -483,7 +483,7 @@ static void step_moves_are_those_of_the_table(void **state)
         assert_false(step_may_move(STEP_SKIPPED, (enum step_status)to));
     }
     struct operation_step step = {.status = STEP_PENDING};
-    struct operation op = {.id = "op_1"};
+    struct operation op = {.id = "op_1", .steps = &step, .step_count = 1};
     step_move(&op, &step, STEP_SENDING);
     assert_int_equal(step.status, STEP_SENDING);
 }
@@ -507,7 +507,7 @@ static void a_move_that_no_table_knows_ends_the_process(void **state)
     if (!child) {
         struct operation_step step = {.type = STEP_CREATE_SHOOT, .status = STEP_FAILED};
         (void)signal(SIGABRT, SIG_DFL);
-        struct operation op = {.id = "op_1"};
+        struct operation op = {.id = "op_1", .steps = &step, .step_count = 1};
         step_move(&op, &step, STEP_DONE);
         _exit(0);
     }
