@@ -1,13 +1,10 @@
 /* From a request to its answer: its route, then recorded traffic, faults, or the real work. */
 #include "simulator/process.h"
 
-#include "simulator/request/fault_answers.h"
-#include "simulator/cloud/json_text.h"
 #include "simulator/cloud/lifecycle.h"
-#include "simulator/request/replay.h"
-#include "simulator/routes.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/request/answers.h"
 
 #include <microhttpd.h>
 #include <stdio.h>

@@ -4,10 +4,17 @@
 
 #include "simulator/request/exchange.h"
 
+#include <stdbool.h>
+
 /* Finds the route and counts the request in. exchange_free ends it. */
 struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
                                const char *path);
 /* From the last byte of the body to a finished answer; sleeps, so call without the lock. */
 void process_finish(struct exchange *x);
+
+/* routes.c: splits the path and finds the route; fills route and params. */
+void routes_match(struct exchange *x);
+/* False after an answer that tells why a path parameter is not acceptable. */
+bool routes_check_params(struct exchange *x);
 
 #endif

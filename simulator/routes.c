@@ -1,9 +1,11 @@
-#include "simulator/routes.h"
+/* The table of all paths of both generations and of /_sim/. */
+#include "simulator/process.h"
 
 #include "simulator/cloud/check.h"
 #include "simulator/handlers/handlers.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,8 @@
 #define V2  "/gardener/v2/{t}"
 #define V2S V2 "/shoots/{r}/{p}/{s}"
 #define ID2 "/openstack/identity/v2"
+
+#define PATH_MAX_SIZE 256
 
 /* The first match wins: literal segments stand before parameters. */
 static const struct route routes[] = {
@@ -218,17 +222,6 @@ static enum param param_of(char letter)
     return PARAM_MAX_;
 }
 
-const char *routes_param_name(char letter)
-{
-    return params_known[param_of(letter)].name;
-}
-
-const struct route *routes_all(size_t *ret_count)
-{
-    *ret_count = sizeof routes / sizeof routes[0];
-    return routes;
-}
-
 /* Compares one path with one pattern; params may be left half filled on failure. */
 static bool match_pattern(const struct exchange *x, const char *pattern, const char **params)
 {
@@ -289,4 +282,68 @@ bool routes_check_params(struct exchange *x)
         }
     }
     return true;
+}
+
+/* ---- /apidoc.json: which operations there are; the schemas are not repeated ---- */
+
+/* "/domains/{d}" becomes "/domains/{domainId}", and the name goes to the list. */
+static void spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *parameters)
+{
+    size_t used = 0;
+
+    for (const char *at = pattern; *at != '\0' && used + 1 < PATH_MAX_SIZE; at++) {
+        if (*at == '{') {
+            const char *name = params_known[param_of(at[1])].name;
+
+            used += (size_t)snprintf(out + used, PATH_MAX_SIZE - used, "{%s}", name);
+            json_array_append_new(parameters, json_pack("{s:s, s:s, s:b, s:{s:s}}", "name", name, "in",
+                                                        "path", "required", 1, "schema", "type", "string"));
+            at += 2;
+        } else {
+            out[used++] = *at;
+        }
+    }
+    out[used] = '\0';
+}
+
+static const char *lower_case(const char *method)
+{
+    static const char *const methods[][2] = {
+        {"GET", "get"}, {"POST", "post"}, {"PUT", "put"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
+
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(methods[i][0], method) == 0)
+            return methods[i][1];
+    return method;
+}
+
+static void add_route(json_t *paths, const struct route *route)
+{
+    char path[PATH_MAX_SIZE];
+    char status[16];
+    json_t *parameters = json_array();
+    json_t *methods;
+
+    spell_path(route->pattern, path, parameters);
+    snprintf(status, sizeof status, "%d", route->success);
+    methods = json_object_get(paths, path);
+    if (methods == NULL) {
+        methods = json_object();
+        json_object_set_new(paths, path, methods);
+    }
+    json_object_set_new(methods, lower_case(route->method),
+                        json_pack("{s:o, s:{s:{s:s}}}", "parameters", parameters, "responses", status,
+                                  "description", "Success"));
+}
+
+void handle_apidoc(struct exchange *x)
+{
+    json_t *paths = json_object();
+
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+        if (routes[i].generation >= 2)
+            add_route(paths, &routes[i]);
+    answer_json(x, 200,
+                json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
+                          "Cleura Cloud Management System API", "version", "1.0.0", "paths", paths));
 }

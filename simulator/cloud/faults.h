@@ -2,7 +2,7 @@
 #ifndef SIMULATOR_CLOUD_FAULTS_H
 #define SIMULATOR_CLOUD_FAULTS_H
 
-#include "simulator/cloud/operations.h"
+#include "simulator/cloud/request_log.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* /_sim/: orders from tests. Never logged, counted or delayed. */
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/request/replay.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/answers.h"
+#include "simulator/request/exchange.h"
 
 #include <stdlib.h>
 

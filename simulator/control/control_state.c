@@ -1,11 +1,10 @@
 /* /_sim/: scripts for the next runs, seeded shoots, the whole state. */
 #include "simulator/cloud/check.h"
-#include "simulator/wire/decode.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/wire/render.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
+#include "simulator/wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* Shoots as a whole: list, create, get, edit, delete; cloud profile, bootstrap, name check. */
 #include "simulator/cloud/catalog.h"
-#include "simulator/wire/decode.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/wire/render.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
+#include "simulator/wire/wire.h"
 
 #include <stdio.h>
 #include <string.h>

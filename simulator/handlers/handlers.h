@@ -2,9 +2,11 @@
 #ifndef SIMULATOR_HANDLERS_HANDLERS_H
 #define SIMULATOR_HANDLERS_HANDLERS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 struct exchange;
+struct sim;
 
 /* login.c */
 void auth_create_token(struct exchange *x);
@@ -52,7 +54,13 @@ void handle_ssh_key(struct exchange *x);
 /* kubeconfig.c */
 void handle_kubeconfig(struct exchange *x);
 void handle_dead_kubeconfig(struct exchange *x);
-/* identity.c */
+/* identity.c: domains and projects of the one account */
+#define DOMAIN_ID_SIZE  33
+#define ACCOUNT_USER_ID 42
+/* The tag of the region that the domain belongs to, or NULL. */
+const char *identity_region_of(const struct sim *sim, const char *domain);
+/* All projects, v2 spelling, as of this domain; a new value. */
+json_t *identity_projects(const struct sim *sim, const char *domain);
 void handle_current_user(struct exchange *x);
 void handle_domains(struct exchange *x);
 void handle_current_projects(struct exchange *x);
@@ -68,7 +76,7 @@ void handle_rc_credentials(struct exchange *x);
 void handle_project_logs(struct exchange *x);
 /* 403, as Cleura says it to a user without the privilege: for all that is not simulated. */
 void handle_no_access(struct exchange *x);
-/* apidoc.c */
+/* routes.c */
 void handle_apidoc(struct exchange *x);
 /* control.c */
 void control_healthz(struct exchange *x);

@@ -1,10 +1,8 @@
 /* Who the caller is, and which domains, regions, projects and quotas there are. */
-#include "simulator/handlers/identity.h"
-
 #include "simulator/cloud/catalog.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
 
 #include <stdio.h>
 #include <string.h>

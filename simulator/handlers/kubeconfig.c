@@ -1,9 +1,9 @@
 #include "simulator/cloud/certificate.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/wire/render.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
+#include "simulator/wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

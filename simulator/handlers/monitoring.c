@@ -1,10 +1,10 @@
 /* Monitoring credentials, node metrics and the SSH key. The numbers are made up but stable. */
 #include "simulator/cloud/catalog.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/wire/render.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
+#include "simulator/wire/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

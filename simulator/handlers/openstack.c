@@ -1,10 +1,9 @@
 /* OpenStack identity: endpoints, users, roles and logs of a domain; and what an account user without further
  * privileges may not do. */
 #include "simulator/cloud/catalog.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/handlers/identity.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>

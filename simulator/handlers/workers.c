@@ -1,10 +1,9 @@
 /* Worker groups: create, update, delete. While a run is under way all others meet 409. */
-#include "simulator/wire/decode.h"
-#include "simulator/request/exchange.h"
-#include "simulator/handlers/handlers.h"
-#include "simulator/wire/render.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
+#include "simulator/handlers/handlers.h"
+#include "simulator/request/exchange.h"
+#include "simulator/wire/wire.h"
 
 static json_t *worker_body(const struct exchange *x)
 {

@@ -2,7 +2,7 @@
 #ifndef SIMULATOR_REQUEST_EXCHANGE_H
 #define SIMULATOR_REQUEST_EXCHANGE_H
 
-#include "simulator/cloud/operations.h"
+#include "simulator/cloud/request_log.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* Faulty variants of JSON answers. */
-#include "simulator/request/fault_answers.h"
-
-#include "simulator/cloud/json_text.h"
+#include "simulator/request/answers.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "simulator/wire/decode.h"
+#include "simulator/wire/wire.h"
 
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/check.h"

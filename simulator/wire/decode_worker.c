@@ -1,5 +1,5 @@
 /* Worker groups of requests. */
-#include "simulator/wire/decode.h"
+#include "simulator/wire/wire.h"
 
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/check.h"

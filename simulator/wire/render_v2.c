@@ -1,4 +1,4 @@
-#include "simulator/wire/render.h"
+#include "simulator/wire/wire.h"
 
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"

@@ -165,7 +165,7 @@ def test_rooms_have_an_order():
     ("upstream/wire/answer.c", "upstream/account/account_private.h"),
     ("storage/writer.c", "storage/sqlite/sqlite_private.h"),
     ("simulator/cloud/sim.c", "simulator/request/exchange.h"),
-    ("simulator/handlers/clusters.c", "simulator/routes.h"),
+    ("simulator/handlers/clusters.c", "simulator/process.h"),
 ])
 def test_a_planted_breach_is_found(path, name):
     assert list(rooms_breached(path, [name])) and not list(rooms_breached(path, ["base/mem.h", path]))

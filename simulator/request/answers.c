@@ -1,7 +1,7 @@
-#include "simulator/request/fault_answers.h"
+/* Answers that no handler made: recorded ones, and what a fault makes of one. Under the lock. */
+#include "simulator/request/answers.h"
 
 #include "simulator/cloud/faults.h"
-#include "simulator/cloud/json_text.h"
 #include "simulator/cloud/sim.h"
 
 #include <stdio.h>
@@ -149,4 +149,132 @@ void faults_apply(const struct fault *fault, struct exchange *x, void (*act)(str
         x->content_type_owned = sim_strdup(fault->content_type);
         x->content_type = x->content_type_owned;
     }
+}
+
+/* ---- recorded traffic ---- */
+
+static const char *replay_check(const json_t *answer)
+{
+    json_int_t status = json_integer_value(json_object_get(answer, "status"));
+    const json_t *headers = json_object_get(answer, "headers");
+
+    if (operation_find(json_string_value(json_object_get(answer, "operation"))) == OPERATION_INVALID)
+        return "unknown operation";
+    if (status < 200 || status > 599)
+        return "status must be 200 to 599";
+    return headers == NULL || json_is_object(headers) ? NULL : "headers must be an object";
+}
+
+const char *replay_load(struct sim *sim, const json_t *answers)
+{
+    size_t i;
+    json_t *answer;
+
+    if (!json_is_array(answers))
+        return "answers must be an array";
+    json_array_foreach (answers, i, answer) {
+        const char *reason = replay_check(answer);
+
+        if (reason != NULL)
+            return reason;
+    }
+    json_array_extend(sim->replay, (json_t *)(uintptr_t)answers);
+    return NULL;
+}
+
+static void replay_give(struct exchange *x, const json_t *recorded)
+{
+    int status = (int)json_integer_value(json_object_get(recorded, "status"));
+    json_t *body = json_object_get(recorded, "body");
+    json_t *headers = json_object_get(recorded, "headers");
+
+    if (body == NULL)
+        answer_empty(x, status);
+    else if (json_is_string(body))
+        answer_text(x, status, "text/plain", sim_strdup(json_string_value(body)));
+    else
+        answer_json(x, status, json_incref(body));
+    x->headers = json_incref(headers);
+}
+
+bool replay_answer(struct exchange *x)
+{
+    size_t i;
+    json_t *recorded;
+
+    json_array_foreach (x->sim->replay, i, recorded) {
+        enum operation wanted = operation_find(json_string_value(json_object_get(recorded, "operation")));
+
+        if (wanted != OPERATION_ANY && wanted != exchange_operation(x))
+            continue;
+        replay_give(x, recorded);
+        json_array_remove(x->sim->replay, i);
+        return true;
+    }
+    return false;
+}
+
+/* ---- as text ---- */
+
+#define DIGITS_MAX 17 /* enough for every double */
+
+void real_text(double value, char out[REAL_TEXT_SIZE])
+{
+    int digits = 0;
+    int exponent;
+
+    do
+        snprintf(out, REAL_TEXT_SIZE, "%.*e", digits, value);
+    while (++digits < DIGITS_MAX && strtod(out, NULL) != value);
+    exponent = (int)strtol(strchr(out, 'e') + 1, NULL, 10);
+    if (exponent >= -4 && exponent < 16)
+        snprintf(out, REAL_TEXT_SIZE, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 1, value);
+}
+
+/* The end of the string that begins at `quote`. */
+static const char *string_end(const char *quote)
+{
+    const char *at = quote + 1;
+
+    while (*at != '"')
+        at += *at == '\\' ? 2 : 1;
+    return at + 1;
+}
+
+/* In place: a number is replaced only by a shorter one. */
+static void shorten_reals(char *text)
+{
+    const char *in = text;
+    char *out = text;
+
+    while (*in != '\0') {
+        char number[REAL_TEXT_SIZE] = "";
+        const char *from = in;
+        size_t size = 1;
+
+        if (*in == '"') {
+            size = (size_t)(string_end(in) - in);
+        } else if (*in == '-' || (*in >= '0' && *in <= '9')) {
+            size = strspn(in, "+-0123456789.eE");
+            if (strcspn(in, ".eE") < size)
+                real_text(strtod(in, NULL), number);
+        }
+        in += size;
+        if (*number != '\0' && strlen(number) < size) {
+            from = number;
+            size = strlen(number);
+        }
+        memmove(out, from, size);
+        out += size;
+    }
+    *out = '\0';
+}
+
+char *json_text(const json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags);
+
+    if (text != NULL)
+        shorten_reals(text);
+    return text;
 }
