@@ -14,7 +14,6 @@
 static void wait_for_stop(const sigset_t *signals)
 {
     int signal_number;
-
     while (sigwait(signals, &signal_number) != 0)
         continue;
 }
@@ -24,15 +23,14 @@ static int run(struct sim *sim, const struct options *options, const sigset_t *s
     char host[INET_ADDRSTRLEN];
     uint16_t port = 0;
     struct MHD_Daemon *daemon = server_start(sim, &options->listen, &port);
-
-    if (daemon == NULL) {
-        fprintf(stderr, "cleura-sim: cannot listen: %s\n", strerror(errno));
+    if (!daemon) {
+        (void)fprintf(stderr, "cleura-sim: cannot listen: %s\n", strerror(errno));
         return EXIT_FAILURE;
     }
-    if (inet_ntop(AF_INET, &options->listen.sin_addr, host, sizeof host) == NULL)
+    if (!inet_ntop(AF_INET, &options->listen.sin_addr, host, sizeof(host)))
         host[0] = '\0';
-    printf("cleura-sim listening on http://%s:%u\n", host, (unsigned)port);
-    fflush(stdout);
+    (void)printf("cleura-sim listening on http://%s:%u\n", host, (unsigned)port);
+    (void)fflush(stdout);
     wait_for_stop(signals);
     sim_stop(sim);
     server_stop(daemon);
@@ -45,18 +43,17 @@ int main(int argc, char **argv)
     struct sim *sim;
     sigset_t signals;
     int r = options_parse(&options, argc, argv);
-
     if (r != 0)
         return r;
     if (options.help) {
         options_print_help();
         return EXIT_SUCCESS;
     }
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by the threads made later */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by the threads made later */
     json_object_seed(0);
     check_init();
     sim = sim_new(&options);

@@ -14,41 +14,38 @@
 struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connection, const char *method,
                                const char *path)
 {
-    struct exchange *x = sim_alloc(sizeof *x);
-
+    struct exchange *x = sim_alloc(sizeof(*x));
     x->sim = sim;
     x->connection = connection;
     x->method = sim_strdup(method);
     x->path = sim_strdup(path);
     x->decoded = sim_strdup(path);
-    x->control = strncmp(path, "/_sim/", 6) == 0;
+    x->control = !strncmp(path, "/_sim/", 6);
     x->begun_us = clock_monotonic_us();
     routes_match(x);
     x->shoot_name = x->params[PARAM_SHOOT];
     if (x->control)
         return x;
-    pthread_mutex_lock(&sim->lock);
+    (void)pthread_mutex_lock(&sim->lock);
     x->in_flight = request_log_begin(&sim->log, exchange_operation(x));
     x->begun_sim_us = clock_now_us(&sim->clock);
     x->counted = true;
-    pthread_mutex_unlock(&sim->lock);
+    (void)pthread_mutex_unlock(&sim->lock);
     return x;
 }
 
 static bool find_project(struct exchange *x)
 {
     const char *tag = x->params[PARAM_REGION];
-
     x->region = sim_region(x->sim, tag, exchange_generation(x) == 1);
-    if (x->region == NULL) {
+    if (!x->region) {
         char message[256];
-
-        snprintf(message, sizeof message, "OpenStack region %s was not found", tag);
+        (void)snprintf(message, sizeof(message), "OpenStack region %s was not found", tag);
         answer_error(x, 404, message);
         return false;
     }
     x->project = sim_project(x->sim, x->params[PARAM_PROJECT]);
-    if (x->project == NULL) {
+    if (!x->project) {
         answer_error(x, 404, "Not Found: Project not found");
         return false;
     }
@@ -58,9 +55,9 @@ static bool find_project(struct exchange *x)
 static bool find_shoot(struct exchange *x)
 {
     x->shoot = shoot_find(x->sim, x->region, x->project, x->params[PARAM_SHOOT]);
-    if (x->shoot == NULL)
+    if (!x->shoot)
         answer_error(x, 404, "Shoot not found");
-    return x->shoot != NULL;
+    return x->shoot;
 }
 
 static bool is_missing_v3(const struct exchange *x)
@@ -71,7 +68,6 @@ static bool is_missing_v3(const struct exchange *x)
 static bool check_route(struct exchange *x)
 {
     unsigned flags = x->route->flags;
-
     if ((flags & ROUTE_AUTH) != 0 &&
         !tokens_is_live(x->sim, exchange_header(x, "X-AUTH-LOGIN"), exchange_header(x, "X-AUTH-TOKEN"))) {
         answer_error(x, x->sim->settings.invalid_token_status, "Invalid token");
@@ -89,7 +85,7 @@ static void act(struct exchange *x)
 {
     if (x->body_too_large) {
         answer_error(x, 413, "Request body too large");
-    } else if (x->route == NULL || is_missing_v3(x)) {
+    } else if (!x->route || is_missing_v3(x)) {
         answer_error(x, 404, "Not Found");
     } else if (check_route(x)) {
         x->no_effect = false;
@@ -103,8 +99,7 @@ static void act(struct exchange *x)
 static void name_from_body(struct exchange *x)
 {
     const json_t *named = x->json;
-
-    if (x->shoot_name != NULL || exchange_operation(x) != OPERATION_CREATE_SHOOT)
+    if (x->shoot_name || exchange_operation(x) != OPERATION_CREATE_SHOOT)
         return;
     if (exchange_generation(x) == 1)
         named = json_object_get(named, "shoot");
@@ -115,14 +110,13 @@ static void name_from_body(struct exchange *x)
 static void write_answer(struct exchange *x)
 {
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
-
-    if (x->answer == NULL)
+    if (!x->answer)
         return;
     if (exchange_generation(x) == 1 || x->sim->settings.escape_slashes)
         flags |= JSON_ESCAPE_SLASH;
     free(x->text);
     x->text = json_text(x->answer, flags);
-    if (x->text == NULL)
+    if (!x->text)
         x->text = sim_strdup("null");
     x->text_size = strlen(x->text);
     json_decref(x->answer);
@@ -132,14 +126,12 @@ static void write_answer(struct exchange *x)
 static void answer_exchange(struct exchange *x)
 {
     struct sim *sim = x->sim;
-
     lifecycle_advance_all(sim);
     if (x->control) {
         act(x);
     } else if (!replay_answer(x)) {
         const struct fault *fault = faults_take(&sim->faults, exchange_operation(x), x->shoot_name);
-
-        if (fault != NULL)
+        if (fault)
             faults_apply(fault, x, act);
         else
             act(x);
@@ -152,20 +144,17 @@ void process_finish(struct exchange *x)
 {
     struct sim *sim = x->sim;
     unsigned latency_ms;
-
     if (x->body_size > 0)
         x->json = json_loadb(x->body, x->body_size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     name_from_body(x);
-    pthread_mutex_lock(&sim->lock);
+    (void)pthread_mutex_lock(&sim->lock);
     latency_ms = x->control ? 0 : sim->settings.latency_ms;
-    pthread_mutex_unlock(&sim->lock);
+    (void)pthread_mutex_unlock(&sim->lock);
     if (latency_ms > 0)
         (void)sim_sleep_ms(sim, latency_ms);
-
-    pthread_mutex_lock(&sim->lock);
+    (void)pthread_mutex_lock(&sim->lock);
     answer_exchange(x);
-    pthread_mutex_unlock(&sim->lock);
-
+    (void)pthread_mutex_unlock(&sim->lock);
     if (x->delay_ms > 0 && x->delivery != DELIVER_SLOW)
         (void)sim_sleep_ms(sim, x->delay_ms);
 }

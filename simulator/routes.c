@@ -1,6 +1,7 @@
 /* The table of all paths of both generations and of /_sim/. */
 #include "simulator/process.h"
 
+#include "base/attrs.h"
 #include "simulator/cloud/check.h"
 #include "simulator/handlers/handlers.h"
 
@@ -176,11 +177,10 @@ static int hex_value(char c)
 static bool decode(char *text)
 {
     char *out = text;
-
-    for (const char *in = text; *in != '\0'; in++) {
+    for (const char *in = text; *in; in++) {
         if (in[0] == '%' && hex_value(in[1]) >= 0 && hex_value(in[2]) >= 0) {
             *out = (char)(hex_value(in[1]) * 16 + hex_value(in[2]));
-            if (*out++ == '\0')
+            if (!*out++)
                 return false;
             in += 2;
         } else {
@@ -194,21 +194,19 @@ static bool decode(char *text)
 static bool split(struct exchange *x)
 {
     char *rest = x->decoded;
-
     x->segment_count = 0;
     if (*rest++ != '/')
         return false;
     for (;;) {
         char *slash = strchr(rest, '/');
-
         if (x->segment_count == EXCHANGE_SEGMENTS_MAX)
             return false;
-        if (slash != NULL)
+        if (slash)
             *slash = '\0';
         if (!decode(rest))
             return false;
         x->segments[x->segment_count++] = rest;
-        if (slash == NULL)
+        if (!slash)
             return true;
         rest = slash + 1;
     }
@@ -226,10 +224,8 @@ static enum param param_of(char letter)
 static bool match_pattern(const struct exchange *x, const char *pattern, const char **params)
 {
     const char *at = pattern + 1;
-
     for (size_t i = 0; i < x->segment_count; i++) {
         size_t length = strcspn(at, "/");
-
         if (length == 3 && at[0] == '{') {
             if (x->segments[i][0] == '\0')
                 return false;
@@ -238,7 +234,7 @@ static bool match_pattern(const struct exchange *x, const char *pattern, const c
             return false;
         }
         at += length;
-        if (*at == '\0')
+        if (!*at)
             return i + 1 == x->segment_count;
         at++;
     }
@@ -249,13 +245,12 @@ void routes_match(struct exchange *x)
 {
     if (!split(x))
         return;
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
         const char *params[PARAM_MAX_ + 1] = {NULL};
-
         if (strcmp(routes[i].method, x->method) != 0 || !match_pattern(x, routes[i].pattern, params))
             continue;
         x->route = &routes[i];
-        memcpy(x->params, params, sizeof x->params);
+        memcpy(x->params, params, sizeof(x->params));
         return;
     }
 }
@@ -269,13 +264,10 @@ bool routes_check_params(struct exchange *x)
     } checks[] = {{PARAM_SHOOT, PATTERN_SHOOT, "shootName"},
                   {PARAM_WORKER, PATTERN_WORKER, "workerName"},
                   {PARAM_NODE, PATTERN_WORKER, "nodeName"}};
-
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         const char *value = x->params[checks[i].param];
-
-        if (value != NULL && !check_pattern(checks[i].pattern, value)) {
+        if (value && !check_pattern(checks[i].pattern, value)) {
             json_t *errors = json_array();
-
             check_fail(errors, checks[i].name, "must match pattern");
             answer_invalid(x, errors);
             return false;
@@ -290,14 +282,13 @@ bool routes_check_params(struct exchange *x)
 static void spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *parameters)
 {
     size_t used = 0;
-
-    for (const char *at = pattern; *at != '\0' && used + 1 < PATH_MAX_SIZE; at++) {
+    for (const char *at = pattern; *at && used + 1 < PATH_MAX_SIZE; at++) {
         if (*at == '{') {
             const char *name = params_known[param_of(at[1])].name;
-
             used += (size_t)snprintf(out + used, PATH_MAX_SIZE - used, "{%s}", name);
-            json_array_append_new(parameters, json_pack("{s:s, s:s, s:b, s:{s:s}}", "name", name, "in",
-                                                        "path", "required", 1, "schema", "type", "string"));
+            (void)json_array_append_new(parameters,
+                                        json_pack("{s:s, s:s, s:b, s:{s:s}}", "name", name, "in", "path",
+                                                  "required", 1, "schema", "type", "string"));
             at += 2;
         } else {
             out[used++] = *at;
@@ -310,9 +301,8 @@ static const char *lower_case(const char *method)
 {
     static const char *const methods[][2] = {
         {"GET", "get"}, {"POST", "post"}, {"PUT", "put"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
-
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i][0], method) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (!strcmp(methods[i][0], method))
             return methods[i][1];
     return method;
 }
@@ -323,24 +313,22 @@ static void add_route(json_t *paths, const struct route *route)
     char status[16];
     json_t *parameters = json_array();
     json_t *methods;
-
     spell_path(route->pattern, path, parameters);
-    snprintf(status, sizeof status, "%d", route->success);
+    (void)snprintf(status, sizeof(status), "%d", route->success);
     methods = json_object_get(paths, path);
-    if (methods == NULL) {
+    if (!methods) {
         methods = json_object();
-        json_object_set_new(paths, path, methods);
+        (void)json_object_set_new(paths, path, methods);
     }
-    json_object_set_new(methods, lower_case(route->method),
-                        json_pack("{s:o, s:{s:{s:s}}}", "parameters", parameters, "responses", status,
-                                  "description", "Success"));
+    (void)json_object_set_new(methods, lower_case(route->method),
+                              json_pack("{s:o, s:{s:{s:s}}}", "parameters", parameters, "responses", status,
+                                        "description", "Success"));
 }
 
 void handle_apidoc(struct exchange *x)
 {
     json_t *paths = json_object();
-
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(routes); i++)
         if (routes[i].generation >= 2)
             add_route(paths, &routes[i]);
     answer_json(x, 200,

@@ -30,7 +30,6 @@ static size_t fill(const struct stream *stream, uint64_t at, char *buffer, size_
 {
     uint64_t left = stream->end - at;
     size_t size = left < room ? (size_t)left : room;
-
     for (size_t i = 0; i < size; i++)
         buffer[i] = at + i < stream->padding ? ' ' : stream->x->text[at + i - stream->padding];
     return size;
@@ -40,13 +39,11 @@ static ssize_t stream_read(void *context, uint64_t at, char *buffer, size_t room
 {
     struct stream *stream = context;
     size_t size;
-
     if (at >= stream->end)
         return stream->end < stream->promised ? MHD_CONTENT_READER_END_WITH_ERROR
                                               : MHD_CONTENT_READER_END_OF_STREAM;
     if (stream->x->delivery == DELIVER_SLOW) {
         uint64_t piece = stream->end / SLOW_PIECES + 1;
-
         if (sim_sleep_ms(stream->x->sim, stream->x->delay_ms > 0 ? stream->x->delay_ms : SLOW_DEFAULT_MS))
             return MHD_CONTENT_READER_END_WITH_ERROR;
         room = room < piece ? room : (size_t)piece;
@@ -64,8 +61,7 @@ static void stream_free(void *context)
 
 static struct MHD_Response *make_stream(struct exchange *x)
 {
-    struct stream *stream = sim_alloc(sizeof *stream);
-
+    struct stream *stream = sim_alloc(sizeof(*stream));
     stream->x = x;
     stream->padding = x->delivery == DELIVER_OVERSIZE ? OVERSIZE_PADDING : 0;
     stream->promised = stream->padding + x->text_size;
@@ -79,8 +75,7 @@ static struct MHD_Response *make_whole(struct exchange *x)
     char *text = x->text;
     size_t size = x->text_size;
     static char nothing[1] = "";
-
-    if (text == NULL)
+    if (!text)
         return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
     x->text = NULL;
     return MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
@@ -89,17 +84,15 @@ static struct MHD_Response *make_whole(struct exchange *x)
 static void add_headers(struct MHD_Response *response, const struct exchange *x)
 {
     bool typed = false;
-
-    for (void *at = json_object_iter(x->headers); at != NULL; at = json_object_iter_next(x->headers, at)) {
+    for (void *at = json_object_iter(x->headers); at; at = json_object_iter_next(x->headers, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);
         char *number = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-
-        (void)MHD_add_response_header(response, name, number != NULL ? number : json_string_value(value));
-        typed = typed || strcasecmp(name, "Content-Type") == 0;
+        (void)MHD_add_response_header(response, name, number ? number : json_string_value(value));
+        typed = typed || !strcasecmp(name, "Content-Type");
         free(number);
     }
-    if (!typed && x->content_type != NULL)
+    if (!typed && x->content_type)
         (void)MHD_add_response_header(response, "Content-Type", x->content_type);
 }
 
@@ -108,8 +101,7 @@ static bool client_left(struct exchange *x)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct pollfd fd = {.events = POLLRDHUP};
-
-    if (info == NULL)
+    if (!info)
         return true;
     fd.fd = info->connect_fd;
     return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -117,11 +109,10 @@ static bool client_left(struct exchange *x)
 
 static enum MHD_Result send_answer(struct exchange *x)
 {
-    bool whole = x->delivery == DELIVER_WHOLE || x->text == NULL || x->text_size == 0;
+    bool whole = x->delivery == DELIVER_WHOLE || !x->text || x->text_size == 0;
     struct MHD_Response *response = whole ? make_whole(x) : make_stream(x);
     enum MHD_Result result;
-
-    if (response == NULL)
+    if (!response)
         return MHD_NO;
     x->client_left = client_left(x);
     add_headers(response, x);
@@ -161,13 +152,12 @@ static void keep_body(struct exchange *x, const char *data, size_t size)
 {
     size_t most = x->control ? EXCHANGE_STATE_MAX : EXCHANGE_BODY_MAX;
     char *grown;
-
     if (x->body_too_large || size > most - x->body_size) {
         x->body_too_large = true;
         return;
     }
     grown = realloc(x->body, x->body_size + size);
-    if (grown == NULL) {
+    if (!grown) {
         x->body_too_large = true;
         return;
     }
@@ -183,9 +173,8 @@ static void acknowledge(struct MHD_Connection *connection)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     int on = 1;
-
-    if (info != NULL)
-        (void)setsockopt(info->connect_fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+    if (info)
+        (void)setsockopt(info->connect_fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 }
 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
@@ -194,16 +183,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 {
     struct sim *sim = context;
     struct exchange *x = *state;
-
     (void)version;
-    if (x == NULL) {
+    if (!x) {
         bool down;
-
         acknowledge(connection);
         *state = x = process_begin(sim, connection, method, url);
-        pthread_mutex_lock(&sim->lock);
+        (void)pthread_mutex_lock(&sim->lock);
         down = sim->down && !x->control;
-        pthread_mutex_unlock(&sim->lock);
+        (void)pthread_mutex_unlock(&sim->lock);
         return down ? drop(x) : MHD_YES;
     }
     if (*upload_data_size > 0) {
@@ -240,11 +227,10 @@ struct MHD_Daemon *server_start(struct sim *sim, const struct sockaddr_in *addre
         flags, ntohs(address->sin_port), NULL, NULL, on_request, sim, MHD_OPTION_SOCK_ADDR, address,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_CONNECTION_LIMIT, 2000U, MHD_OPTION_END);
-
-    if (daemon == NULL)
+    if (!daemon)
         return NULL;
     info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
-    *ret_port = info != NULL ? info->port : 0;
+    *ret_port = info ? info->port : 0;
     return daemon;
 }
 

@@ -52,9 +52,8 @@ struct known_region catalog_region(const char *tag)
 {
     struct known_region made = {tag, 0, tag, 0, tag, tag, tag, false, {"nova"}};
     int number = (int)(random_hash(2, tag) % 900) + 200;
-
     for (size_t i = 0; i < COUNT(known_regions); i++)
-        if (strcmp(known_regions[i].tag, tag) == 0)
+        if (!strcmp(known_regions[i].tag, tag))
             return known_regions[i];
     made.id = number;
     made.area_id = number;
@@ -64,10 +63,8 @@ struct known_region catalog_region(const char *tag)
 static json_t *make_version(const struct offered_version *offered, int64_t now_us)
 {
     json_t *expires = json_null();
-
     if (offered->expires_days != 0) {
         int64_t day = (now_us / US_PER_DAY + offered->expires_days) * US_PER_DAY; /* midnight UTC */
-
         expires = clock_json(day);
     }
     return json_pack("{s:s, s:s, s:o}", "version", offered->version, "classification",
@@ -77,13 +74,11 @@ static json_t *make_version(const struct offered_version *offered, int64_t now_u
 static json_t *make_images(int64_t now_us)
 {
     json_t *versions = json_array();
-
     for (size_t i = 0; i < COUNT(image_versions); i++) {
         json_t *version = make_version(&image_versions[i], now_us);
-
-        json_object_set_new(version, "cri", json_pack("[{s:s}]", "name", "containerd"));
-        json_object_set_new(version, "architectures", json_pack("[s]", "amd64"));
-        json_array_append_new(versions, version);
+        (void)json_object_set_new(version, "cri", json_pack("[{s:s}]", "name", "containerd"));
+        (void)json_object_set_new(version, "architectures", json_pack("[s]", "amd64"));
+        (void)json_array_append_new(versions, version);
     }
     return json_pack("[{s:s, s:s, s:o}]", "name", "gardenlinux", "update_strategy", "major", "versions",
                      versions);
@@ -92,33 +87,29 @@ static json_t *make_images(int64_t now_us)
 static json_t *make_machine_types(void)
 {
     json_t *types = json_array();
-
     for (size_t i = 0; i < COUNT(machine_types); i++)
-        json_array_append_new(types, json_pack("{s:s, s:i, s:i, s:s, s:s, s:b}", "name",
-                                               machine_types[i].name, "cpu", machine_types[i].cpu, "gpu", 0,
-                                               "memory", machine_types[i].memory, "architecture", "amd64",
-                                               "usable", machine_types[i].usable));
+        (void)json_array_append_new(
+            types, json_pack("{s:s, s:i, s:i, s:s, s:s, s:b}", "name", machine_types[i].name, "cpu",
+                             machine_types[i].cpu, "gpu", 0, "memory", machine_types[i].memory,
+                             "architecture", "amd64", "usable", machine_types[i].usable));
     return types;
 }
 
 static json_t *make_zones(const struct known_region *region)
 {
     json_t *zones = json_array();
-
-    for (size_t i = 0; i < COUNT(region->zones) && region->zones[i] != NULL; i++)
-        json_array_append_new(zones, json_pack("{s:s}", "name", region->zones[i]));
+    for (size_t i = 0; i < COUNT(region->zones) && region->zones[i]; i++)
+        (void)json_array_append_new(zones, json_pack("{s:s}", "name", region->zones[i]));
     return zones;
 }
 
 static json_t *make_regions(const struct options *options)
 {
     json_t *regions = json_array();
-
     for (size_t i = 0; i < options->region_count; i++) {
         struct known_region region = catalog_region(options->regions[i]);
-
-        json_array_append_new(regions,
-                              json_pack("{s:s, s:o}", "name", region.tag, "zones", make_zones(&region)));
+        (void)json_array_append_new(
+            regions, json_pack("{s:s, s:o}", "name", region.tag, "zones", make_zones(&region)));
     }
     return regions;
 }
@@ -126,22 +117,21 @@ static json_t *make_regions(const struct options *options)
 static json_t *make_provider_images(const struct options *options)
 {
     json_t *versions = json_array();
-
     for (size_t i = 0; i < COUNT(image_versions); i++) {
         json_t *regions = json_array();
         char image[64];
-
-        snprintf(image, sizeof image, "gardenlinux-%s", image_versions[i].version);
+        (void)snprintf(image, sizeof(image), "gardenlinux-%s", image_versions[i].version);
         for (size_t r = 0; r < options->region_count; r++) {
             struct random_source source;
             char id[UUID_TEXT_SIZE];
-
             random_init(&source, random_hash(random_hash(3, image), options->regions[r]));
             random_uuid(&source, id);
-            json_array_append_new(regions, json_pack("{s:s, s:s}", "name", options->regions[r], "id", id));
+            (void)json_array_append_new(regions,
+                                        json_pack("{s:s, s:s}", "name", options->regions[r], "id", id));
         }
-        json_array_append_new(versions, json_pack("{s:s, s:s, s:o}", "version", image_versions[i].version,
-                                                  "image", image, "regions", regions));
+        (void)json_array_append_new(versions,
+                                    json_pack("{s:s, s:s, s:o}", "version", image_versions[i].version,
+                                              "image", image, "regions", regions));
     }
     return json_pack("[{s:s, s:o}]", "name", "gardenlinux", "versions", versions);
 }
@@ -149,10 +139,9 @@ static json_t *make_provider_images(const struct options *options)
 static json_t *make_keystone_urls(const struct options *options)
 {
     json_t *urls = json_array();
-
     for (size_t i = 0; i < options->region_count; i++)
-        json_array_append_new(urls, json_pack("{s:s, s:s}", "region", options->regions[i], "uri",
-                                              "https://identity.example.invalid:5000/v3"));
+        (void)json_array_append_new(urls, json_pack("{s:s, s:s}", "region", options->regions[i], "uri",
+                                                    "https://identity.example.invalid:5000/v3"));
     return urls;
 }
 
@@ -167,9 +156,8 @@ static json_t *make_provider_config(const struct options *options)
 json_t *catalog_new(const struct options *options, int64_t now_us)
 {
     json_t *versions = json_array();
-
     for (size_t i = 0; i < COUNT(kubernetes_versions); i++)
-        json_array_append_new(versions, make_version(&kubernetes_versions[i], now_us));
+        (void)json_array_append_new(versions, make_version(&kubernetes_versions[i], now_us));
     return json_pack("{s:s, s:s, s:{s:o}, s:o, s:o, s:o, s:[{s:s, s:s, s:b, s:s}], s:o}", "name",
                      "cleuracloud", "type", "openstack", "kubernetes", "versions", versions, "machine_images",
                      make_images(now_us), "machine_types", make_machine_types(), "regions",
@@ -183,12 +171,11 @@ static json_t *version_v1(const json_t *version)
                             json_object_get(version, "classification"));
     static const char *const kept[] = {"cri", "architectures"};
     json_t *expires = json_object_get(version, "expiration_date");
-
     if (json_is_string(expires))
-        json_object_set(old, "expirationDate", expires);
+        (void)json_object_set(old, "expirationDate", expires);
     for (size_t i = 0; i < COUNT(kept); i++)
-        if (json_object_get(version, kept[i]) != NULL)
-            json_object_set(old, kept[i], json_object_get(version, kept[i]));
+        if (json_object_get(version, kept[i]))
+            (void)json_object_set(old, kept[i], json_object_get(version, kept[i]));
     return old;
 }
 
@@ -197,9 +184,8 @@ static json_t *versions_v1(const json_t *versions)
     json_t *list = json_array();
     json_t *version;
     size_t i;
-
     json_array_foreach (versions, i, version)
-        json_array_append_new(list, version_v1(version));
+        (void)json_array_append_new(list, version_v1(version));
     return list;
 }
 
@@ -208,9 +194,9 @@ static json_t *images_v1(const json_t *images)
     json_t *list = json_array();
     json_t *image;
     size_t i;
-
     json_array_foreach (images, i, image)
-        json_array_append_new(list, json_pack("{s:O, s:O, s:o}", "name", json_object_get(image, "name"),
+        (void)json_array_append_new(list,
+                                    json_pack("{s:O, s:O, s:o}", "name", json_object_get(image, "name"),
                                               "updateStrategy", json_object_get(image, "update_strategy"),
                                               "versions", versions_v1(json_object_get(image, "versions"))));
     return list;
@@ -219,8 +205,7 @@ static json_t *images_v1(const json_t *images)
 static json_t *number_as_text(const json_t *number)
 {
     char text[32];
-
-    snprintf(text, sizeof text, "%lld", (long long)json_integer_value(number));
+    (void)snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(number));
     return json_string(text);
 }
 
@@ -229,13 +214,11 @@ static json_t *machine_types_v1(const json_t *types)
     json_t *list = json_array();
     json_t *type;
     size_t i;
-
     json_array_foreach (types, i, type) {
         json_t *old = json_copy(type);
-
-        json_object_set_new(old, "cpu", number_as_text(json_object_get(type, "cpu")));
-        json_object_set_new(old, "gpu", number_as_text(json_object_get(type, "gpu")));
-        json_array_append_new(list, old);
+        (void)json_object_set_new(old, "cpu", number_as_text(json_object_get(type, "cpu")));
+        (void)json_object_set_new(old, "gpu", number_as_text(json_object_get(type, "gpu")));
+        (void)json_array_append_new(list, old);
     }
     return list;
 }
@@ -247,10 +230,9 @@ json_t *catalog_render_v1(const json_t *catalog)
     json_t *zone;
     size_t i;
     size_t z;
-
     json_array_foreach (regions, i, region)
         json_array_foreach (json_object_get(region, "zones"), z, zone)
-            json_object_set_new(zone, "unavailableVolumeTypes", json_null());
+            (void)json_object_set_new(zone, "unavailableVolumeTypes", json_null());
     return json_pack("[{s:O, s:{s:{s:o}, s:o, s:o, s:o}}]", "name", json_object_get(catalog, "name"), "spec",
                      "kubernetes", "versions",
                      versions_v1(json_object_get(json_object_get(catalog, "kubernetes"), "versions")),
@@ -262,9 +244,8 @@ static json_t *find_by(const json_t *list, const char *member, const char *value
 {
     json_t *item;
     size_t i;
-
     json_array_foreach (list, i, item)
-        if (strcmp(json_string_value(json_object_get(item, member)), value) == 0)
+        if (!strcmp(json_string_value(json_object_get(item, member)), value))
             return item;
     return NULL;
 }
@@ -273,8 +254,7 @@ static const char *refuse(const json_t *versions, const char *version, int64_t n
 {
     const json_t *found = find_by(versions, "version", version);
     const json_t *expires = json_object_get(found, "expiration_date");
-
-    if (found == NULL)
+    if (!found)
         return "is not offered by the cloud profile";
     if (json_is_string(expires) && clock_parse(json_string_value(expires)) <= now_us)
         return "has expired";
@@ -289,8 +269,7 @@ const char *catalog_refuse_version(const json_t *catalog, const char *version, i
 const char *catalog_refuse_image(const json_t *catalog, const char *name, const char *version, int64_t now_us)
 {
     const json_t *image = find_by(json_object_get(catalog, "machine_images"), "name", name);
-
-    if (image == NULL)
+    if (!image)
         return "is not an image of the cloud profile";
     return refuse(json_object_get(image, "versions"), version, now_us);
 }
@@ -298,8 +277,7 @@ const char *catalog_refuse_image(const json_t *catalog, const char *name, const 
 const char *catalog_refuse_machine(const json_t *catalog, const char *type)
 {
     const json_t *found = find_by(json_object_get(catalog, "machine_types"), "name", type);
-
-    if (found == NULL)
+    if (!found)
         return "is not offered by the cloud profile";
     return json_is_true(json_object_get(found, "usable")) ? NULL : "is not usable";
 }
@@ -307,16 +285,13 @@ const char *catalog_refuse_machine(const json_t *catalog, const char *type)
 const char *catalog_refuse_zone(const json_t *catalog, const char *region, const char *zone)
 {
     const json_t *found = find_by(json_object_get(catalog, "regions"), "name", region);
-
-    return find_by(json_object_get(found, "zones"), "name", zone) != NULL ? NULL
-                                                                          : "is not a zone of the region";
+    return find_by(json_object_get(found, "zones"), "name", zone) ? NULL : "is not a zone of the region";
 }
 
 const char *catalog_default_image(const json_t *catalog)
 {
     const json_t *image = json_array_get(json_object_get(catalog, "machine_images"), 0);
     const json_t *found = find_by(json_object_get(image, "versions"), "classification", "supported");
-
     return json_string_value(json_object_get(found, "version"));
 }
 
@@ -324,7 +299,6 @@ const char *catalog_default_machine(const json_t *catalog)
 {
     json_t *type;
     size_t i;
-
     json_array_foreach (json_object_get(catalog, "machine_types"), i, type)
         if (json_is_true(json_object_get(type, "usable")))
             return json_string_value(json_object_get(type, "name"));
@@ -335,7 +309,6 @@ json_t *catalog_default_zones(const json_t *catalog, const char *region)
 {
     const json_t *found = find_by(json_object_get(catalog, "regions"), "name", region);
     const json_t *zone = json_array_get(json_object_get(found, "zones"), 0);
-
     return json_pack("[O]", json_object_get(zone, "name"));
 }
 
@@ -346,7 +319,6 @@ int catalog_compare_versions(const char *a, const char *b)
         char *end_b;
         long left = strtol(a, &end_a, 10);
         long right = strtol(b, &end_b, 10);
-
         if (left != right)
             return left < right ? -1 : 1;
         if (*end_a != '.' || *end_b != '.')

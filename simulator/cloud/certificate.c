@@ -23,29 +23,27 @@ static void must(int ok, const char *what)
 {
     if (ok > 0)
         return;
-    fprintf(stderr, "cleura-sim: libcrypto: %s\n", what);
+    (void)fprintf(stderr, "cleura-sim: libcrypto: %s\n", what);
     abort();
 }
 
 static EVP_PKEY *new_key(void)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
-
     must(key != NULL, "key");
     return key;
 }
 
 struct kubeconfig_authority *kubeconfig_authority_new(void)
 {
-    struct kubeconfig_authority *authority = sim_alloc(sizeof *authority);
-
+    struct kubeconfig_authority *authority = sim_alloc(sizeof(*authority));
     authority->key = new_key();
     return authority;
 }
 
 void kubeconfig_authority_free(struct kubeconfig_authority *authority)
 {
-    if (authority == NULL)
+    if (!authority)
         return;
     EVP_PKEY_free(authority->key);
     free(authority);
@@ -61,7 +59,6 @@ static void add_extension(X509 *certificate, int nid, const char *value)
 {
     X509V3_CTX context;
     X509_EXTENSION *extension;
-
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
     extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
@@ -79,7 +76,6 @@ static void set_times(X509 *certificate, int64_t from, int64_t until)
 static X509 *new_certificate(struct kubeconfig_authority *authority, EVP_PKEY *key, const char *issuer)
 {
     X509 *certificate = X509_new();
-
     must(certificate != NULL, "certificate");
     must(X509_set_version(certificate, X509_VERSION_3), "version");
     must(ASN1_INTEGER_set(X509_get_serialNumber(certificate), ++authority->last_serial), "serial");
@@ -92,7 +88,6 @@ static void write_ca(BIO *out, struct kubeconfig_authority *authority, const cha
                      int64_t until)
 {
     X509 *certificate = new_certificate(authority, authority->key, name);
-
     set_name(X509_get_subject_name(certificate), "CN", name);
     set_times(certificate, from, until);
     add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE");
@@ -108,7 +103,6 @@ static char *take_base64(BIO *out)
     char *data = NULL;
     long size = BIO_get_mem_data(out, &data);
     char *text;
-
     must(size > 0, "write");
     text = sim_alloc((size_t)size / 3 * 4 + 8);
     (void)EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)data, (int)size);
@@ -119,7 +113,6 @@ static char *take_base64(BIO *out)
 static BIO *new_memory(void)
 {
     BIO *out = BIO_new(BIO_s_mem());
-
     must(out != NULL, "memory");
     return out;
 }
@@ -128,9 +121,8 @@ char *certificate_ca_base64(struct kubeconfig_authority *authority, const char *
                             int64_t from, int64_t until)
 {
     BIO *out = new_memory();
-
     write_ca(out, authority, name, from, until);
-    if (previous != NULL)
+    if (previous)
         write_ca(out, authority, previous, from, until);
     return take_base64(out);
 }
@@ -142,7 +134,6 @@ struct client_credentials certificate_client(struct kubeconfig_authority *author
     EVP_PKEY *key = new_key();
     X509 *certificate = new_certificate(authority, key, issuer);
     BIO *out = new_memory();
-
     set_name(X509_get_subject_name(certificate), "O", "gardener.cloud:system:admins");
     set_name(X509_get_subject_name(certificate), "CN", user);
     set_times(certificate, from, until);

@@ -32,7 +32,7 @@ void check_init(void)
 {
     for (int i = 0; i < PATTERN_MAX_; i++) {
         if (regcomp(&compiled[i], sources[i], REG_EXTENDED | REG_NOSUB) != 0) {
-            fprintf(stderr, "cleura-sim: bad pattern %d\n", i);
+            (void)fprintf(stderr, "cleura-sim: bad pattern %d\n", i);
             abort();
         }
     }
@@ -51,15 +51,15 @@ bool check_pattern(enum pattern pattern, const char *text)
 
 void check_fail(json_t *errors, const char *key, const char *reason)
 {
-    json_array_append_new(errors, json_pack("{s:s, s:s}", "key", key, "value", reason));
+    (void)json_array_append_new(errors, json_pack("{s:s, s:s}", "key", key, "value", reason));
 }
 
 void check_key(char *out, size_t size, const char *prefix, const char *name)
 {
-    if (*prefix == '\0')
-        snprintf(out, size, "%s", name);
+    if (!*prefix)
+        (void)snprintf(out, size, "%s", name);
     else
-        snprintf(out, size, "%s.%s", prefix, name);
+        (void)snprintf(out, size, "%s.%s", prefix, name);
 }
 
 static const char *check_kind(enum member_kind kind, const json_t *value)
@@ -84,13 +84,12 @@ static const char *check_kind(enum member_kind kind, const json_t *value)
 static const char *check_member(const struct rule *rule, const json_t *value)
 {
     const char *reason;
-
-    if (value == NULL)
+    if (!value)
         return (rule->flags & RULE_REQUIRED) != 0 ? "is required" : NULL;
     if (json_is_null(value) && (rule->flags & RULE_NULLABLE) != 0)
         return NULL;
     reason = check_kind(rule->kind, value);
-    if (reason == NULL && rule->kind == KIND_STRING && rule->pattern != PATTERN_NONE &&
+    if (!reason && rule->kind == KIND_STRING && rule->pattern != PATTERN_NONE &&
         !check_pattern(rule->pattern, json_string_value(value)))
         return "must match pattern";
     return reason;
@@ -100,16 +99,15 @@ void check_members(json_t *errors, const char *prefix, const json_t *object, con
                    size_t count)
 {
     if (!json_is_object(object)) {
-        check_fail(errors, *prefix != '\0' ? prefix : "body", "must be an object");
+        check_fail(errors, *prefix ? prefix : "body", "must be an object");
         return;
     }
     for (size_t i = 0; i < count; i++) {
         const char *reason = check_member(&rules[i], json_object_get(object, rules[i].name));
         char key[200];
-
-        if (reason == NULL)
+        if (!reason)
             continue;
-        check_key(key, sizeof key, prefix, rules[i].name);
+        check_key(key, sizeof(key), prefix, rules[i].name);
         check_fail(errors, key, reason);
     }
 }
@@ -117,7 +115,7 @@ void check_members(json_t *errors, const char *prefix, const json_t *object, con
 static bool is_named(const char *name, const struct rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(rules[i].name, name) == 0)
+        if (!strcmp(rules[i].name, name))
             return true;
     return false;
 }
@@ -125,9 +123,8 @@ static bool is_named(const char *name, const struct rule *rules, size_t count)
 void check_order(json_t *errors, const json_t *order, const struct rule *rules, size_t count)
 {
     json_t *object = (json_t *)(uintptr_t)order; /* the iterator's type is not const */
-
     check_members(errors, "", order, rules, count);
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         if (!is_named(json_object_iter_key(at), rules, count))
             check_fail(errors, json_object_iter_key(at), "is not known");
 }

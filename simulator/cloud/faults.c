@@ -30,8 +30,8 @@ static const char *const kinds[FAULT_KIND_MAX_] = {
 
 static enum fault_kind kind_find(const char *name)
 {
-    for (int i = 0; name != NULL && i < FAULT_KIND_MAX_; i++)
-        if (strcmp(kinds[i], name) == 0)
+    for (int i = 0; name && i < FAULT_KIND_MAX_; i++)
+        if (!strcmp(kinds[i], name))
             return (enum fault_kind)i;
     return FAULT_KIND_INVALID;
 }
@@ -58,8 +58,7 @@ static const struct rule rules[] = {
 static void check_headers(json_t *errors, const json_t *headers)
 {
     json_t *object = (json_t *)(uintptr_t)headers; /* the iterator's type is not const */
-
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         if (!json_is_string(json_object_iter_value(at)))
             check_fail(errors, "headers", "must be strings");
 }
@@ -74,10 +73,9 @@ static void check_range(json_t *errors, const json_t *description, const char *n
 {
     int64_t value = integer_or(json_object_get(description, name), least);
     char reason[80];
-
     if (value >= least && value <= most)
         return;
-    snprintf(reason, sizeof reason, "must be %lld to %lld", (long long)least, (long long)most);
+    (void)snprintf(reason, sizeof(reason), "must be %lld to %lld", (long long)least, (long long)most);
     check_fail(errors, name, reason);
 }
 
@@ -107,9 +105,8 @@ static struct fault *fault_free(struct fault *fault)
 
 struct fault *faults_add(struct faults *faults, const json_t *description, json_t *errors)
 {
-    struct fault *fault = sim_alloc(sizeof *fault);
+    struct fault *fault = sim_alloc(sizeof(*fault));
     struct fault **end = &faults->first;
-
     fault->operation = operation_find(json_string_value(json_object_get(description, "operation")));
     fault->kind = kind_find(json_string_value(json_object_get(description, "kind")));
     fault->count = integer_or(json_object_get(description, "count"), 1);
@@ -125,7 +122,7 @@ struct fault *faults_add(struct faults *faults, const json_t *description, json_
     if (json_array_size(errors) > 0)
         return fault_free(fault);
     fault->id = ++faults->last_id;
-    while (*end != NULL)
+    while (*end)
         end = &(*end)->next;
     *end = fault;
     return fault;
@@ -134,22 +131,20 @@ struct fault *faults_add(struct faults *faults, const json_t *description, json_
 json_t *faults_render(const struct faults *faults)
 {
     json_t *list = json_array();
-
-    for (const struct fault *fault = faults->first; fault != NULL; fault = fault->next)
-        json_array_append_new(list,
-                              json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:s?}", "id",
-                                        (json_int_t)fault->id, "operation", operation_name(fault->operation),
-                                        "kind", kinds[fault->kind], "count", (json_int_t)fault->count, "skip",
-                                        (json_int_t)fault->skip, "hits", (json_int_t)fault->hits, "effect",
-                                        fault->effect, "status", fault->status, "shoot", fault->shoot));
+    for (const struct fault *fault = faults->first; fault; fault = fault->next)
+        (void)json_array_append_new(
+            list, json_pack("{s:I, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:s?}", "id", (json_int_t)fault->id,
+                            "operation", operation_name(fault->operation), "kind", kinds[fault->kind],
+                            "count", (json_int_t)fault->count, "skip", (json_int_t)fault->skip, "hits",
+                            (json_int_t)fault->hits, "effect", fault->effect, "status", fault->status,
+                            "shoot", fault->shoot));
     return list;
 }
 
 bool faults_remove(struct faults *faults, int64_t id)
 {
-    for (struct fault **at = &faults->first; *at != NULL; at = &(*at)->next) {
+    for (struct fault **at = &faults->first; *at; at = &(*at)->next) {
         struct fault *fault = *at;
-
         if (fault->id != id)
             continue;
         *at = fault->next;
@@ -161,7 +156,7 @@ bool faults_remove(struct faults *faults, int64_t id)
 
 void faults_clear(struct faults *faults)
 {
-    while (faults->first != NULL)
+    while (faults->first)
         (void)faults_remove(faults, faults->first->id);
 }
 
@@ -171,12 +166,12 @@ static bool matches(const struct fault *fault, enum operation operation, const c
         return false;
     if (fault->operation != OPERATION_ANY && fault->operation != operation)
         return false;
-    return fault->shoot == NULL || (shoot != NULL && strcmp(fault->shoot, shoot) == 0);
+    return !fault->shoot || (shoot && !strcmp(fault->shoot, shoot));
 }
 
 const struct fault *faults_take(struct faults *faults, enum operation operation, const char *shoot)
 {
-    for (struct fault *fault = faults->first; fault != NULL; fault = fault->next) {
+    for (struct fault *fault = faults->first; fault; fault = fault->next) {
         if (!matches(fault, operation, shoot))
             continue;
         if (fault->skip > 0) {

@@ -117,8 +117,8 @@ const char *run_kind_name(enum run_kind kind)
 
 enum run_kind run_kind_find(const char *name)
 {
-    for (int i = 0; name != NULL && i < RUN_KIND_MAX_; i++)
-        if (strcmp(kinds[i].name, name) == 0)
+    for (int i = 0; name && i < RUN_KIND_MAX_; i++)
+        if (!strcmp(kinds[i].name, name))
             return (enum run_kind)i;
     return RUN_KIND_INVALID;
 }
@@ -131,7 +131,6 @@ double run_kind_seconds(enum run_kind kind)
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us)
 {
     const struct flow_step *step = &kinds[kind].steps[0];
-
     for (size_t i = 1; i < kinds[kind].count; i++)
         if (elapsed_us >= duration_us / 1000 * kinds[kind].steps[i].permille)
             step = &kinds[kind].steps[i];
@@ -141,7 +140,6 @@ const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t 
 const struct flow_step *flow_reaching(enum run_kind kind, int progress)
 {
     const struct flow_step *step = &kinds[kind].steps[0];
-
     for (size_t i = 0; i < kinds[kind].count; i++) {
         step = &kinds[kind].steps[i];
         if (step->progress >= progress)
@@ -154,7 +152,6 @@ const char *run_type_name(enum run_type type)
 {
     static const char *const names[RUN_TYPE_MAX_] = {
         [RUN_TYPE_CREATE] = "Create", [RUN_TYPE_RECONCILE] = "Reconcile", [RUN_TYPE_DELETE] = "Delete"};
-
     return type < RUN_TYPE_MAX_ ? names[type] : "";
 }
 
@@ -165,6 +162,5 @@ const char *run_state_name(enum run_state state)
                                                       [RUN_SUCCEEDED] = "Succeeded",
                                                       [RUN_ERROR] = "Error",
                                                       [RUN_FAILED] = "Failed"};
-
     return state < RUN_STATE_MAX_ ? names[state] : "";
 }

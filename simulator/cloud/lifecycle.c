@@ -26,7 +26,7 @@ void run_done(struct run *run)
 
 void lifecycle_free_script(struct script *script)
 {
-    if (script == NULL)
+    if (!script)
         return;
     json_decref(script->codes);
     free(script->shoot);
@@ -37,17 +37,15 @@ void lifecycle_free_script(struct script *script)
 void lifecycle_take_script(struct sim *sim, struct script *script)
 {
     struct script **end = &sim->scripts;
-
-    while (*end != NULL)
+    while (*end)
         end = &(*end)->next;
     *end = script;
 }
 
 void lifecycle_clear_scripts(struct sim *sim)
 {
-    while (sim->scripts != NULL) {
+    while (sim->scripts) {
         struct script *script = sim->scripts;
-
         sim->scripts = script->next;
         lifecycle_free_script(script);
     }
@@ -55,7 +53,7 @@ void lifecycle_clear_scripts(struct sim *sim)
 
 static bool script_matches(const struct script *script, const struct shoot *shoot, const struct run *run)
 {
-    if (script->shoot != NULL && strcmp(script->shoot, shoot->name) != 0)
+    if (script->shoot && strcmp(script->shoot, shoot->name) != 0)
         return false;
     if (script->kind != RUN_KIND_INVALID)
         return run_does(run, script->kind);
@@ -65,16 +63,15 @@ static bool script_matches(const struct script *script, const struct shoot *shoo
 /* Gives a run that begins the outcome of the first script that fits, and uses that script up by one. */
 static void apply_script(struct sim *sim, const struct shoot *shoot, struct run *run)
 {
-    for (struct script **at = &sim->scripts; *at != NULL; at = &(*at)->next) {
+    for (struct script **at = &sim->scripts; *at; at = &(*at)->next) {
         struct script *script = *at;
-
         if (!script_matches(script, shoot, run))
             continue;
         run->outcome = script->outcome;
         run->at_progress = script->at_progress;
         run->heal_us = clock_from_seconds(script->heal_seconds);
         run->codes = json_incref(script->codes);
-        run->description = script->description != NULL ? sim_strdup(script->description) : NULL;
+        run->description = script->description ? sim_strdup(script->description) : NULL;
         if (script->count > 0 && --script->count == 0) {
             *at = script->next;
             lifecycle_free_script(script);
@@ -94,7 +91,6 @@ static enum run_type type_of(const struct shoot *shoot, enum run_kind kind)
 static enum run_kind leading_kind(const struct sim *sim, unsigned kinds)
 {
     enum run_kind leading = RUN_KIND_INVALID;
-
     for (int kind = 0; kind < RUN_KIND_MAX_; kind++) {
         if ((kinds & bit_of((enum run_kind)kind)) == 0)
             continue;
@@ -119,12 +115,11 @@ static void accept_kinds(struct sim *sim, struct shoot *shoot, unsigned kinds)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     bool deletes = (kinds & bit_of(RUN_DELETE)) != 0;
-
     if (shoot->has_queued && shoot->queued.kind == RUN_DELETE)
         return;
     if (!shoot->has_queued || deletes) {
         run_done(&shoot->queued);
-        memset(&shoot->queued, 0, sizeof shoot->queued);
+        memset(&shoot->queued, 0, sizeof(shoot->queued));
         shoot->queued.state = RUN_PENDING;
         shoot->queued.accepted_us = now_us;
         shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
@@ -148,10 +143,9 @@ void lifecycle_accept_again(struct sim *sim, struct shoot *shoot)
 static void begin_queued(struct sim *sim, struct shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
-
     run_done(run);
     *run = shoot->queued;
-    memset(&shoot->queued, 0, sizeof shoot->queued);
+    memset(&shoot->queued, 0, sizeof(shoot->queued));
     shoot->has_queued = false;
     shoot->has_run = true;
     run->type = type_of(shoot, run->kind);
@@ -197,7 +191,6 @@ static void restart(struct run *run, int64_t at_us)
 static int64_t next_change(const struct run *run)
 {
     const struct flow_step *step;
-
     if (run->state == RUN_ERROR)
         return run->changed_us + run->heal_us;
     if (run->state != RUN_PROCESSING || run->outcome == OUTCOME_HANG)
@@ -211,7 +204,6 @@ static int64_t next_change(const struct run *run)
 static void change(struct sim *sim, struct shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
-
     if (run->state == RUN_ERROR) {
         restart(run, at_us);
     } else if (run->outcome == OUTCOME_SUCCESS) {
@@ -226,7 +218,6 @@ static void change(struct sim *sim, struct shoot *shoot, int64_t at_us)
 static int64_t queued_start(const struct shoot *shoot)
 {
     bool waits = shoot->has_run && shoot->run.state == RUN_PROCESSING && shoot->queued.kind != RUN_DELETE;
-
     if (!shoot->has_queued || waits)
         return INT64_MAX;
     if (shoot->has_run && shoot->run.state != RUN_PROCESSING &&
@@ -238,14 +229,11 @@ static int64_t queued_start(const struct shoot *shoot)
 void lifecycle_advance(struct sim *sim, struct shoot *shoot)
 {
     int64_t now_us = clock_now_us(&sim->clock);
-
     while (!shoot->gone) {
         int64_t change_us = shoot->has_run ? next_change(&shoot->run) : INT64_MAX;
         int64_t start_us = queued_start(shoot);
-
         if (shoot->has_run && shoot->run.kind == RUN_DELETE && shoot->run.state == RUN_SUCCEEDED) {
             int64_t linger_us = clock_from_seconds(sim->settings.delete_linger_seconds);
-
             shoot->gone = shoot->run.changed_us + linger_us <= now_us;
             return;
         }
@@ -265,10 +253,8 @@ void lifecycle_advance(struct sim *sim, struct shoot *shoot)
 void lifecycle_advance_all(struct sim *sim)
 {
     struct shoot *shoot = sim->shoots;
-
-    while (shoot != NULL) {
+    while (shoot) {
         struct shoot *next = shoot->next;
-
         lifecycle_advance(sim, shoot);
         if (shoot->gone)
             shoot_remove(sim, shoot);
@@ -290,7 +276,6 @@ int lifecycle_progress(const struct shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
     int progress;
-
     if (!shoot->has_run)
         return 0;
     if (run->state == RUN_SUCCEEDED)

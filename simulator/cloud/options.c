@@ -44,26 +44,26 @@ static const struct option long_options[] = {
 
 void options_print_help(void)
 {
-    fputs("usage: cleura-sim [--listen ADDRESS:PORT] [options]\n"
-          "  --listen A:P       IPv4 address and port, port 0 picks one (default 127.0.0.1:9090)\n"
-          "  --speed N          simulated seconds per second, fractions allowed (default 1)\n"
-          "  --seed N           make generated names and ids repeatable\n"
-          "  --login L          account name (default demo)\n"
-          "  --password P       its password (default demo)\n"
-          "  --token-ttl N      life of a token in simulated seconds (default 86400)\n"
-          "  --latency MS       real milliseconds added to every answer (default 0)\n"
-          "  --stale N          simulated seconds until an accepted write is picked up (default 5)\n"
-          "  --region TAG       an OpenStack region; may be repeated (default Sto2)\n"
-          "  --project ID       a project, 32 hex digits; may be repeated\n"
-          "                     (default 00112233445566778899aabbccddeeff)\n"
-          "  --two-factor       the account wants a code by SMS (it is 123456)\n"
-          "  --allow-remote     permit listening on an address that is not loopback\n",
-          stdout);
+    (void)fputs("usage: cleura-sim [--listen ADDRESS:PORT] [options]\n"
+                "  --listen A:P       IPv4 address and port, port 0 picks one (default 127.0.0.1:9090)\n"
+                "  --speed N          simulated seconds per second, fractions allowed (default 1)\n"
+                "  --seed N           make generated names and ids repeatable\n"
+                "  --login L          account name (default demo)\n"
+                "  --password P       its password (default demo)\n"
+                "  --token-ttl N      life of a token in simulated seconds (default 86400)\n"
+                "  --latency MS       real milliseconds added to every answer (default 0)\n"
+                "  --stale N          simulated seconds until an accepted write is picked up (default 5)\n"
+                "  --region TAG       an OpenStack region; may be repeated (default Sto2)\n"
+                "  --project ID       a project, 32 hex digits; may be repeated\n"
+                "                     (default 00112233445566778899aabbccddeeff)\n"
+                "  --two-factor       the account wants a code by SMS (it is 123456)\n"
+                "  --allow-remote     permit listening on an address that is not loopback\n",
+                stdout);
 }
 
 static int complain(const char *what, const char *value)
 {
-    fprintf(stderr, "cleura-sim: %s: %s\n", what, value);
+    (void)fprintf(stderr, "cleura-sim: %s: %s\n", what, value);
     return EXIT_BAD_USAGE;
 }
 
@@ -71,10 +71,9 @@ static int parse_number(const char *text, double least, double most, double *ret
 {
     char *end;
     double number;
-
     errno = 0;
     number = strtod(text, &end);
-    if (errno != 0 || end == text || *end != '\0' || !(number >= least) || !(number <= most))
+    if (errno != 0 || end == text || *end || !(number >= least) || !(number <= most))
         return -EINVAL;
     *ret_number = number;
     return 0;
@@ -85,14 +84,13 @@ static int parse_listen(const char *text, struct sockaddr_in *ret_address)
     char host[64];
     const char *colon = strrchr(text, ':');
     double port;
-
-    if (colon == NULL || (size_t)(colon - text) >= sizeof host)
+    if (!colon || (size_t)(colon - text) >= sizeof(host))
         return -EINVAL;
     memcpy(host, text, (size_t)(colon - text));
     host[colon - text] = '\0';
-    memset(ret_address, 0, sizeof *ret_address);
+    memset(ret_address, 0, sizeof(*ret_address));
     ret_address->sin_family = AF_INET;
-    if (strcmp(host, "localhost") == 0)
+    if (!strcmp(host, "localhost"))
         ret_address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     else if (inet_pton(AF_INET, host, &ret_address->sin_addr) != 1)
         return -EINVAL;
@@ -105,15 +103,14 @@ static int parse_listen(const char *text, struct sockaddr_in *ret_address)
 static int parse_seed(const char *text, uint64_t *ret_seed)
 {
     char *end;
-
     errno = 0;
     *ret_seed = strtoull(text, &end, 0);
-    return errno != 0 || end == text || *end != '\0' || *text == '-' ? -EINVAL : 0;
+    return errno != 0 || end == text || *end || *text == '-' ? -EINVAL : 0;
 }
 
 static int append(const char **list, size_t *count, const char *value)
 {
-    if (*count == OPTIONS_TAGS_MAX || *value == '\0')
+    if (*count == OPTIONS_TAGS_MAX || !*value)
         return -EINVAL;
     list[(*count)++] = value;
     return 0;
@@ -128,7 +125,6 @@ static int apply(struct options *options, int which, const char *value)
 {
     double number = 0;
     int r = 0;
-
     switch (which) {
     case OPTION_LISTEN:
         return parse_listen(value, &options->listen);
@@ -169,7 +165,7 @@ static int apply(struct options *options, int which, const char *value)
 
 static void set_defaults(struct options *options)
 {
-    memset(options, 0, sizeof *options);
+    memset(options, 0, sizeof(*options));
     (void)parse_listen("127.0.0.1:9090", &options->listen);
     options->login = "demo";
     options->password = "demo";
@@ -182,14 +178,13 @@ static void set_defaults(struct options *options)
 int options_parse(struct options *options, int argc, char **argv)
 {
     int which;
-
     set_defaults(options);
     opterr = 1;
     while ((which = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (which == '?')
             return EXIT_BAD_USAGE;
         if (apply(options, which, optarg) < 0)
-            return complain("not a usable value", optarg != NULL ? optarg : "");
+            return complain("not a usable value", optarg ? optarg : "");
     }
     if (optind < argc)
         return complain("unexpected argument", argv[optind]);

@@ -21,20 +21,20 @@ const char *operation_name(enum operation operation)
 
 enum operation operation_find(const char *name)
 {
-    if (name == NULL)
+    if (!name)
         return OPERATION_INVALID;
-    if (strcmp(name, "*") == 0)
+    if (!strcmp(name, "*"))
         return OPERATION_ANY;
     for (int i = 0; i < OPERATION_MAX_; i++)
-        if (strcmp(operation_names[i], name) == 0)
+        if (!strcmp(operation_names[i], name))
             return (enum operation)i;
     return OPERATION_INVALID;
 }
 
 void request_log_init(struct request_log *log)
 {
-    memset(log, 0, sizeof *log);
-    log->ring = sim_alloc(REQUEST_LOG_SIZE * sizeof *log->ring);
+    memset(log, 0, sizeof(*log));
+    log->ring = sim_alloc(REQUEST_LOG_SIZE * sizeof(*log->ring));
     log->started_us = clock_monotonic_us();
     log->creates = json_object();
     log->deletes = json_object();
@@ -73,10 +73,10 @@ void request_log_done(struct request_log *log)
 void request_log_clear(struct request_log *log)
 {
     drop_entries(log);
-    json_object_clear(log->creates);
-    json_object_clear(log->deletes);
-    memset(log->by_operation, 0, sizeof log->by_operation);
-    memset(log->effects, 0, sizeof log->effects);
+    (void)json_object_clear(log->creates);
+    (void)json_object_clear(log->deletes);
+    memset(log->by_operation, 0, sizeof(log->by_operation));
+    memset(log->effects, 0, sizeof(log->effects));
     log->requests = 0;
     log->logins = 0;
     log->failed_logins = 0;
@@ -96,7 +96,6 @@ unsigned request_log_begin(struct request_log *log, enum operation operation)
 void request_log_end(struct request_log *log, struct request_entry *entry)
 {
     struct request_entry *place;
-
     log->in_flight--;
     entry->seq = ++log->last_seq;
     if (log->used == REQUEST_LOG_SIZE) {
@@ -112,14 +111,13 @@ void request_log_end(struct request_log *log, struct request_entry *entry)
 void request_log_count_name(json_t *names, const char *name)
 {
     json_int_t count = json_integer_value(json_object_get(names, name));
-
-    json_object_set_new(names, name, json_integer(count + 1));
+    (void)json_object_set_new(names, name, json_integer(count + 1));
 }
 
 static void set_text(json_t *item, const char *key, const char *text)
 {
-    if (text != NULL)
-        json_object_set_new(item, key, json_string(text));
+    if (text)
+        (void)json_object_set_new(item, key, json_string(text));
 }
 
 static json_t *render_entry(const struct request_entry *entry)
@@ -129,9 +127,8 @@ static json_t *render_entry(const struct request_entry *entry)
                              "duration_us", (json_int_t)entry->duration_us, "method", entry->method, "path",
                              entry->path, "operation", operation_name(entry->operation), "status",
                              entry->status, "in_flight", (int)entry->in_flight);
-
     if (entry->client_left)
-        json_object_set_new(item, "client_left", json_true());
+        (void)json_object_set_new(item, "client_left", json_true());
     set_text(item, "shoot", entry->shoot);
     set_text(item, "traceparent", entry->traceparent);
     set_text(item, "tracestate", entry->tracestate);
@@ -142,21 +139,19 @@ static json_t *render_entry(const struct request_entry *entry)
 json_t *request_log_items(const struct request_log *log, int64_t since)
 {
     json_t *items = json_array();
-
     for (size_t i = 0; i < log->used; i++)
         if (entry_at(log, i)->seq > since)
-            json_array_append_new(items, render_entry(entry_at(log, i)));
+            (void)json_array_append_new(items, render_entry(entry_at(log, i)));
     return json_pack("{s:o, s:I}", "items", items, "next", (json_int_t)log->last_seq);
 }
 
 json_t *request_log_counters(const struct request_log *log)
 {
     json_t *operations = json_object();
-
     for (int i = 0; i < OPERATION_MAX_; i++)
-        json_object_set_new(operations, operation_name((enum operation)i),
-                            json_pack("{s:I, s:I}", "requests", (json_int_t)log->by_operation[i], "effects",
-                                      (json_int_t)log->effects[i]));
+        (void)json_object_set_new(operations, operation_name((enum operation)i),
+                                  json_pack("{s:I, s:I}", "requests", (json_int_t)log->by_operation[i],
+                                            "effects", (json_int_t)log->effects[i]));
     return json_pack("{s:i, s:I, s:I, s:I, s:o, s:O, s:O}", "max_in_flight", (int)log->max_in_flight,
                      "requests", (json_int_t)log->requests, "logins", (json_int_t)log->logins,
                      "failed_logins", (json_int_t)log->failed_logins, "by_operation", operations, "creates",

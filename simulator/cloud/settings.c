@@ -1,5 +1,7 @@
 #include "simulator/cloud/settings.h"
 
+#include "base/attrs.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -29,11 +31,11 @@ static const struct member members[] = {
     {"escape_slashes", offsetof(struct settings, escape_slashes), MEMBER_BOOL},
 };
 
-#define MEMBER_COUNT (sizeof members / sizeof members[0])
+#define MEMBER_COUNT (ARRAY_LEN(members))
 
 void settings_init(struct settings *settings, const struct options *options)
 {
-    memset(settings, 0, sizeof *settings);
+    memset(settings, 0, sizeof(*settings));
     settings->stale_seconds = options->stale_seconds;
     settings->care_seconds = 30;
     settings->delete_linger_seconds = 5;
@@ -55,7 +57,6 @@ static const void *member_at(const struct settings *settings, const struct membe
 static json_t *render_member(const struct settings *settings, const struct member *member)
 {
     const void *at = member_at(settings, member);
-
     switch (member->type) {
     case MEMBER_SECONDS:
         return json_real(*(const double *)at);
@@ -73,19 +74,18 @@ json_t *settings_render(const struct settings *settings)
 {
     json_t *object = json_object();
     json_t *durations = json_object();
-
     for (size_t i = 0; i < MEMBER_COUNT; i++)
-        json_object_set_new(object, members[i].name, render_member(settings, &members[i]));
+        (void)json_object_set_new(object, members[i].name, render_member(settings, &members[i]));
     for (int kind = 0; kind < RUN_KIND_MAX_; kind++)
-        json_object_set_new(durations, run_kind_name((enum run_kind)kind),
-                            json_real(settings->durations[kind]));
-    json_object_set_new(object, "durations", durations);
+        (void)json_object_set_new(durations, run_kind_name((enum run_kind)kind),
+                                  json_real(settings->durations[kind]));
+    (void)json_object_set_new(object, "durations", durations);
     return object;
 }
 
 static bool is_allowed_status(const struct member *member, json_int_t status)
 {
-    if (strcmp(member->name, "action_status") == 0)
+    if (!strcmp(member->name, "action_status"))
         return status == 200 || status == 202 || status == 204;
     return status == 401 || status == 403;
 }
@@ -93,7 +93,6 @@ static bool is_allowed_status(const struct member *member, json_int_t status)
 static bool apply_member(struct settings *settings, const struct member *member, const json_t *value)
 {
     void *at = (char *)settings + member->offset;
-
     switch (member->type) {
     case MEMBER_SECONDS:
         if (!json_is_number(value) || json_number_value(value) < 0 || json_number_value(value) > 1e9)
@@ -123,13 +122,11 @@ static const char *apply_durations(struct settings *settings, const json_t *dura
 {
     const char *name;
     json_t *value;
-
     if (!json_is_object(durations))
         return "durations";
-    for (void *at = json_object_iter((json_t *)(uintptr_t)durations); at != NULL;
+    for (void *at = json_object_iter((json_t *)(uintptr_t)durations); at;
          at = json_object_iter_next((json_t *)(uintptr_t)durations, at)) {
         enum run_kind kind;
-
         name = json_object_iter_key(at);
         value = json_object_iter_value(at);
         kind = run_kind_find(name);
@@ -144,7 +141,7 @@ static const char *apply_durations(struct settings *settings, const json_t *dura
 static const struct member *member_find(const char *name)
 {
     for (size_t i = 0; i < MEMBER_COUNT; i++)
-        if (strcmp(members[i].name, name) == 0)
+        if (!strcmp(members[i].name, name))
             return &members[i];
     return NULL;
 }
@@ -153,18 +150,15 @@ const char *settings_apply(struct settings *settings, const json_t *changes)
 {
     struct settings changed = *settings;
     json_t *object = (json_t *)(uintptr_t)changes; /* the iterator's type is not const */
-
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);
         const struct member *member = member_find(name);
-
-        if (strcmp(name, "durations") == 0) {
+        if (!strcmp(name, "durations")) {
             const char *wrong = apply_durations(&changed, value);
-
-            if (wrong != NULL)
+            if (wrong)
                 return wrong;
-        } else if (member == NULL || !apply_member(&changed, member, value)) {
+        } else if (!member || !apply_member(&changed, member, value)) {
             return name;
         }
     }

@@ -23,8 +23,8 @@ const char *ca_stage_name(enum ca_stage stage)
 
 enum ca_stage ca_stage_find(const char *name)
 {
-    for (int i = 0; name != NULL && i < CA_STAGE_MAX_; i++)
-        if (strcmp(ca_stages[i], name) == 0)
+    for (int i = 0; name && i < CA_STAGE_MAX_; i++)
+        if (!strcmp(ca_stages[i], name))
             return (enum ca_stage)i;
     return CA_STAGE_MAX_;
 }
@@ -37,8 +37,7 @@ void shoot_garden_project(const char *project, char out[GARDEN_PROJECT_SIZE])
 struct shoot *shoot_new(struct random_source *random, const char *name, const char *region,
                         const char *project, json_t *spec)
 {
-    struct shoot *shoot = sim_alloc(sizeof *shoot);
-
+    struct shoot *shoot = sim_alloc(sizeof(*shoot));
     shoot->name = sim_strdup(name);
     shoot->region = sim_strdup(region);
     shoot->project = sim_strdup(project);
@@ -52,7 +51,7 @@ struct shoot *shoot_new(struct random_source *random, const char *name, const ch
 
 struct shoot *shoot_free(struct shoot *shoot)
 {
-    if (shoot == NULL)
+    if (!shoot)
         return NULL;
     run_done(&shoot->run);
     run_done(&shoot->queued);
@@ -66,12 +65,12 @@ struct shoot *shoot_free(struct shoot *shoot)
 
 struct shoot *shoot_find(struct sim *sim, const char *region, const char *project, const char *name)
 {
-    for (struct shoot *shoot = sim->shoots; shoot != NULL; shoot = shoot->next) {
+    for (struct shoot *shoot = sim->shoots; shoot; shoot = shoot->next) {
         if (strcmp(shoot->name, name) != 0)
             continue;
-        if (project == NULL)
+        if (!project)
             return shoot;
-        if (strcmp(shoot->region, region) == 0 && strcmp(shoot->project, project) == 0)
+        if (!strcmp(shoot->region, region) && !strcmp(shoot->project, project))
             return shoot;
     }
     return NULL;
@@ -80,15 +79,14 @@ struct shoot *shoot_find(struct sim *sim, const char *region, const char *projec
 void shoot_add(struct sim *sim, struct shoot *shoot)
 {
     struct shoot **end = &sim->shoots;
-
-    while (*end != NULL)
+    while (*end)
         end = &(*end)->next;
     *end = shoot;
 }
 
 void shoot_remove(struct sim *sim, struct shoot *shoot)
 {
-    for (struct shoot **at = &sim->shoots; *at != NULL; at = &(*at)->next) {
+    for (struct shoot **at = &sim->shoots; *at; at = &(*at)->next) {
         if (*at != shoot)
             continue;
         *at = shoot->next;
@@ -99,14 +97,13 @@ void shoot_remove(struct sim *sim, struct shoot *shoot)
 
 void shoot_remove_all(struct sim *sim)
 {
-    while (sim->shoots != NULL)
+    while (sim->shoots)
         shoot_remove(sim, sim->shoots);
 }
 
 json_t *shoot_worker(const struct shoot *shoot, const char *name)
 {
     json_t *workers = json_object_get(shoot->spec, "workers");
-
     return json_array_get(workers, shoot_worker_index(shoot, name));
 }
 
@@ -115,9 +112,8 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name)
     json_t *workers = json_object_get(shoot->spec, "workers");
     json_t *worker;
     size_t i;
-
     json_array_foreach (workers, i, worker) {
-        if (strcmp(json_string_value(json_object_get(worker, "name")), name) == 0)
+        if (!strcmp(json_string_value(json_object_get(worker, "name")), name))
             return i;
     }
     return json_array_size(workers);
@@ -154,7 +150,6 @@ bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us)
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us)
 {
     json_int_t count = json_integer_value(json_object_get(worker, "minimum"));
-
     if (shoot->hibernated || created_to(shoot, now_us) < PROGRESS_NODES || is_torn_down(shoot, now_us, 40))
         return 0;
     return count > NODES_SHOWN_MAX ? NODES_SHOWN_MAX : (size_t)count;
@@ -171,14 +166,13 @@ void shoot_node_name(const struct shoot *shoot, const json_t *worker, size_t ind
     uint64_t hash = random_hash(0, shoot->uid);
     char pool[6];
     char node[6];
-
     /* Nodes that were rolled have new names: the hash covers what rolls them. */
     hash = random_hash(hash, name);
     hash = random_hash(hash, json_string_value(json_object_get(machine, "type")));
     hash = random_hash(hash, json_string_value(version));
     hash = random_hash(hash, json_string_value(json_object_get(shoot->spec, "kubernetes_version")));
-    random_spell(hash, hex, pool, sizeof pool);
-    random_spell(hash + index + 1, other, node, sizeof node);
-    snprintf(out, size, "shoot--%s--%s-%s-z%zu-%s-%s", shoot->garden_project, shoot->name, name,
-             zones > 0 ? index % zones + 1 : 1, pool, node);
+    random_spell(hash, hex, pool, sizeof(pool));
+    random_spell(hash + index + 1, other, node, sizeof(node));
+    (void)snprintf(out, size, "shoot--%s--%s-%s-z%zu-%s-%s", shoot->garden_project, shoot->name, name,
+                   zones > 0 ? index % zones + 1 : 1, pool, node);
 }

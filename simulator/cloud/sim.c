@@ -11,9 +11,8 @@
 void *sim_alloc(size_t size)
 {
     void *memory = calloc(1, size);
-
-    if (memory == NULL) {
-        fputs("cleura-sim: out of memory\n", stderr);
+    if (!memory) {
+        (void)fputs("cleura-sim: out of memory\n", stderr);
         abort();
     }
     return memory;
@@ -22,21 +21,19 @@ void *sim_alloc(size_t size)
 char *sim_strdup(const char *text)
 {
     size_t size = strlen(text) + 1;
-
     return memcpy(sim_alloc(size), text, size);
 }
 
 struct sim *sim_new(const struct options *options)
 {
-    struct sim *sim = sim_alloc(sizeof *sim);
+    struct sim *sim = sim_alloc(sizeof(*sim));
     pthread_condattr_t attributes;
-
     sim->options = options;
-    pthread_mutex_init(&sim->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&sim->stop_signal, &attributes);
-    pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_init(&sim->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&sim->stop_signal, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
     clock_init(&sim->clock, options->speed);
     random_init(&sim->random, options->seed);
     settings_init(&sim->settings, options);
@@ -51,7 +48,7 @@ struct sim *sim_new(const struct options *options)
 
 struct sim *sim_free(struct sim *sim)
 {
-    if (sim == NULL)
+    if (!sim)
         return NULL;
     shoot_remove_all(sim);
     lifecycle_clear_scripts(sim);
@@ -63,8 +60,8 @@ struct sim *sim_free(struct sim *sim)
     json_decref(sim->list_caches);
     json_decref(sim->catalog);
     kubeconfig_authority_free(sim->authority);
-    pthread_cond_destroy(&sim->stop_signal);
-    pthread_mutex_destroy(&sim->lock);
+    (void)pthread_cond_destroy(&sim->stop_signal);
+    (void)pthread_mutex_destroy(&sim->lock);
     free(sim);
     return NULL;
 }
@@ -75,36 +72,34 @@ bool sim_sleep_ms(struct sim *sim, unsigned ms)
     struct timespec until = {.tv_sec = (time_t)(until_us / US_PER_SECOND),
                              .tv_nsec = (long)(until_us % US_PER_SECOND) * 1000};
     bool stopping;
-
-    pthread_mutex_lock(&sim->lock);
+    (void)pthread_mutex_lock(&sim->lock);
     unsigned releases = sim->releases;
     while (!sim->stopping && sim->releases == releases && clock_monotonic_us() < until_us)
         (void)pthread_cond_timedwait(&sim->stop_signal, &sim->lock, &until);
     stopping = sim->stopping;
-    pthread_mutex_unlock(&sim->lock);
+    (void)pthread_mutex_unlock(&sim->lock);
     return stopping;
 }
 
 void sim_release(struct sim *sim)
 {
     sim->releases++;
-    pthread_cond_broadcast(&sim->stop_signal);
+    (void)pthread_cond_broadcast(&sim->stop_signal);
 }
 
 void sim_stop(struct sim *sim)
 {
-    pthread_mutex_lock(&sim->lock);
+    (void)pthread_mutex_lock(&sim->lock);
     sim->stopping = true;
-    pthread_cond_broadcast(&sim->stop_signal);
-    pthread_mutex_unlock(&sim->lock);
+    (void)pthread_cond_broadcast(&sim->stop_signal);
+    (void)pthread_mutex_unlock(&sim->lock);
 }
 
 const char *sim_region(const struct sim *sim, const char *tag, bool any_case)
 {
     for (size_t i = 0; i < sim->options->region_count; i++) {
         const char *known = sim->options->regions[i];
-
-        if (any_case ? strcasecmp(known, tag) == 0 : strcmp(known, tag) == 0)
+        if (any_case ? !strcasecmp(known, tag) : !strcmp(known, tag))
             return known;
     }
     return NULL;
@@ -113,30 +108,28 @@ const char *sim_region(const struct sim *sim, const char *tag, bool any_case)
 const char *sim_project(const struct sim *sim, const char *id)
 {
     for (size_t i = 0; i < sim->options->project_count; i++)
-        if (strcasecmp(sim->options->projects[i], id) == 0)
+        if (!strcasecmp(sim->options->projects[i], id))
             return sim->options->projects[i];
     return NULL;
 }
 
 static void bootstrap_key(const char *region, const char *project, char *out, size_t size)
 {
-    snprintf(out, size, "%s/%s", region, project);
+    (void)snprintf(out, size, "%s/%s", region, project);
 }
 
 bool sim_is_bootstrapped(const struct sim *sim, const char *region, const char *project)
 {
     char key[256];
-
     if (sim->settings.auto_bootstrap || !sim->settings.require_bootstrap)
         return true;
-    bootstrap_key(region, project, key, sizeof key);
-    return json_object_get(sim->bootstrapped, key) != NULL;
+    bootstrap_key(region, project, key, sizeof(key));
+    return json_object_get(sim->bootstrapped, key);
 }
 
 void sim_bootstrap(struct sim *sim, const char *region, const char *project)
 {
     char key[256];
-
-    bootstrap_key(region, project, key, sizeof key);
-    json_object_set_new(sim->bootstrapped, key, json_true());
+    bootstrap_key(region, project, key, sizeof(key));
+    (void)json_object_set_new(sim->bootstrapped, key, json_true());
 }

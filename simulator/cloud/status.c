@@ -1,6 +1,7 @@
 /* What a shoot tells about itself: last operation, conditions, constraints, last errors. */
 #include "simulator/cloud/lifecycle.h"
 
+#include "base/attrs.h"
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 
@@ -35,7 +36,7 @@ static const struct condition conditions[] = {
      "NoTunnelDeployed", "The tunnel to the shoot has not been deployed yet.", "Progressing", 62, 95, 45},
 };
 
-#define CONDITION_COUNT (sizeof conditions / sizeof conditions[0])
+#define CONDITION_COUNT (ARRAY_LEN(conditions))
 
 static json_t *make_condition(const char *type, const char *status, const char *reason, const char *message)
 {
@@ -46,12 +47,11 @@ static json_t *make_condition(const char *type, const char *status, const char *
 static const char *description_of(const struct shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
-
     if (run->state == RUN_SUCCEEDED)
         return run->type == RUN_TYPE_DELETE ? "Shoot cluster has been successfully deleted."
                                             : "Shoot cluster has been successfully reconciled.";
     if (run->state == RUN_FAILED || run->state == RUN_ERROR)
-        return run->description != NULL ? run->description : "task \"Simulated step\" failed";
+        return run->description ? run->description : "task \"Simulated step\" failed";
     if (run->outcome != OUTCOME_SUCCESS && lifecycle_progress(shoot, now_us) >= run->at_progress)
         return flow_reaching(run->kind, run->at_progress)->text;
     return flow_at(run->kind, now_us - run->starts_us, run->duration_us)->text;
@@ -60,7 +60,6 @@ static const char *description_of(const struct shoot *shoot, int64_t now_us)
 static int64_t updated_us(const struct run *run, int64_t now_us)
 {
     const struct flow_step *step;
-
     if (run->state != RUN_PROCESSING)
         return run->changed_us;
     step = flow_at(run->kind, now_us - run->starts_us, run->duration_us);
@@ -72,7 +71,6 @@ static int64_t updated_us(const struct run *run, int64_t now_us)
 json_t *status_last_operation(const struct shoot *shoot, int64_t now_us)
 {
     const struct run *run = &shoot->run;
-
     if (!shoot->has_run)
         return NULL;
     return json_pack("{s:s, s:s, s:i, s:s, s:o}", "type", run_type_name(run->type), "state",
@@ -117,8 +115,7 @@ static bool rolls_nodes(const struct run *run)
 
 static json_t *during_reconcile(const struct condition *condition, const struct run *run, int progress)
 {
-    bool nodes = strcmp(condition->type, "EveryNodeReady") == 0;
-
+    bool nodes = !strcmp(condition->type, "EveryNodeReady");
     if (nodes && rolls_nodes(run) && progress >= 78)
         return make_condition(condition->type, "Progressing", "NodesRollOutScalingUp",
                               "The nodes of a worker pool are being replaced.");
@@ -134,7 +131,6 @@ static json_t *render_condition(const struct shoot *shoot, const struct conditio
 {
     const struct run *run = &shoot->run;
     int progress = lifecycle_progress(shoot, now_us);
-
     if (run->type == RUN_TYPE_DELETE)
         return shoot->hibernated ? hibernated_condition(condition->type, "ConditionNotChecked")
                                  : during_delete(condition, progress);
@@ -157,7 +153,6 @@ static json_t *render_constraint(const struct shoot *shoot, const char *type, co
 {
     bool checked = shoot->ever_succeeded || lifecycle_progress(shoot, now_us) >= 62;
     bool fresh = shoot->run.state == RUN_SUCCEEDED && now_us < shoot->care_until_us;
-
     if (shoot->hibernated)
         return hibernated_condition(type, "ConstraintNotChecked");
     return make_condition(type, checked && !fresh ? "True" : "Progressing", "NoProblematicWebhooks", message);
@@ -167,10 +162,9 @@ static json_t *render_errors(const struct shoot *shoot)
 {
     const struct run *run = &shoot->run;
     json_t *codes;
-
     if (run->state != RUN_FAILED && run->state != RUN_ERROR)
         return json_array();
-    codes = run->codes != NULL ? json_incref(run->codes) : json_array();
+    codes = run->codes ? json_incref(run->codes) : json_array();
     return json_pack("[{s:s, s:s, s:o, s:o}]", "task_id", "Waiting until worker pools have been reconciled",
                      "description", run->description != NULL ? run->description : "Simulated failure",
                      "codes", codes, "last_update_time", clock_json(run->changed_us));
@@ -180,25 +174,25 @@ json_t *status_object(const struct shoot *shoot, int64_t now_us, bool hibernatio
 {
     json_t *list = json_array();
     json_t *constraints = json_array();
-
     if (!shoot->has_run) {
         json_decref(list);
         json_decref(constraints);
         return NULL;
     }
     for (size_t i = 0; i < CONDITION_COUNT; i++)
-        json_array_append_new(list, render_condition(shoot, &conditions[i], now_us));
+        (void)json_array_append_new(list, render_condition(shoot, &conditions[i], now_us));
     if (hibernation_blocked && !shoot->hibernated)
-        json_array_append_new(constraints,
-                              make_condition("HibernationPossible", "False", "ProblematicWebhooks",
-                                             "ValidatingWebhookConfiguration demo is problematic"));
+        (void)json_array_append_new(constraints,
+                                    make_condition("HibernationPossible", "False", "ProblematicWebhooks",
+                                                   "ValidatingWebhookConfiguration demo is problematic"));
     else
-        json_array_append_new(constraints, render_constraint(shoot, "HibernationPossible",
-                                                             "No problematic webhooks found.", now_us));
-    json_array_append_new(constraints, render_constraint(shoot, "MaintenancePreconditionsSatisfied",
-                                                         "All preconditions for maintenance operations are "
-                                                         "satisfied.",
-                                                         now_us));
+        (void)json_array_append_new(constraints, render_constraint(shoot, "HibernationPossible",
+                                                                   "No problematic webhooks found.", now_us));
+    (void)json_array_append_new(constraints,
+                                render_constraint(shoot, "MaintenancePreconditionsSatisfied",
+                                                  "All preconditions for maintenance operations are "
+                                                  "satisfied.",
+                                                  now_us));
     return json_pack("{s:o, s:o, s:o, s:b}", "conditions", list, "constraints", constraints, "last_errors",
                      render_errors(shoot), "is_hibernated", shoot_shows_hibernated(shoot, now_us));
 }

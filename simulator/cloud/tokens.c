@@ -22,7 +22,6 @@ static void remove_token(struct auth *auth, size_t index)
 static void drop_expired(struct sim *sim)
 {
     int64_t now_us = clock_now_us(&sim->clock);
-
     for (size_t i = sim->auth.token_count; i-- > 0;)
         if (sim->auth.tokens[i].expires_us <= now_us)
             remove_token(&sim->auth, i);
@@ -31,17 +30,17 @@ static void drop_expired(struct sim *sim)
 static struct token *find_token(struct sim *sim, const char *text)
 {
     for (size_t i = 0; i < sim->auth.token_count; i++)
-        if (strcmp(sim->auth.tokens[i].text, text) == 0)
+        if (!strcmp(sim->auth.tokens[i].text, text))
             return &sim->auth.tokens[i];
     return NULL;
 }
 
 bool tokens_is_live(struct sim *sim, const char *login, const char *token)
 {
-    if (login == NULL || token == NULL || strcmp(login, sim->options->login) != 0)
+    if (!login || !token || strcmp(login, sim->options->login) != 0)
         return false;
     drop_expired(sim);
-    return find_token(sim, token) != NULL;
+    return find_token(sim, token);
 }
 
 void tokens_expire_all(struct sim *sim)
@@ -59,22 +58,20 @@ const char *tokens_new(struct sim *sim)
 {
     struct auth *auth = &sim->auth;
     struct token *token;
-
     drop_expired(sim);
     if (auth->token_count == TOKENS_MAX)
         remove_token(auth, 0);
     if (auth->token_count == auth->token_capacity) {
         size_t capacity = auth->token_capacity == 0 ? 16 : auth->token_capacity * 2;
-        struct token *grown = sim_alloc(capacity * sizeof *grown);
-
+        struct token *grown = sim_alloc(capacity * sizeof(*grown));
         if (auth->token_count > 0)
-            memcpy(grown, auth->tokens, auth->token_count * sizeof *grown);
+            memcpy(grown, auth->tokens, auth->token_count * sizeof(*grown));
         free(auth->tokens);
         auth->tokens = grown;
         auth->token_capacity = capacity;
     }
     token = &auth->tokens[auth->token_count++];
-    random_text(&sim->random, letters, token->text, sizeof token->text);
+    random_text(&sim->random, letters, token->text, sizeof(token->text));
     token->expires_us = clock_now_us(&sim->clock) + clock_from_seconds(sim->options->token_ttl_seconds);
     sim->log.logins++;
     return token->text;
@@ -82,13 +79,12 @@ const char *tokens_new(struct sim *sim)
 
 void tokens_revoke(struct sim *sim, const char *text)
 {
-    const struct token *token = text != NULL ? find_token(sim, text) : NULL;
-
-    if (token != NULL)
+    const struct token *token = text ? find_token(sim, text) : NULL;
+    if (token)
         remove_token(&sim->auth, (size_t)(token - sim->auth.tokens));
 }
 
 void tokens_new_verification(struct sim *sim)
 {
-    random_text(&sim->random, letters, sim->auth.verification, sizeof sim->auth.verification);
+    random_text(&sim->random, letters, sim->auth.verification, sizeof(sim->auth.verification));
 }

@@ -24,8 +24,7 @@ void control_counters(struct exchange *x)
 void control_requests(struct exchange *x)
 {
     const char *since = exchange_query(x, "since");
-
-    answer_json(x, 200, request_log_items(&x->sim->log, since != NULL ? strtoll(since, NULL, 10) : 0));
+    answer_json(x, 200, request_log_items(&x->sim->log, since ? strtoll(since, NULL, 10) : 0));
 }
 
 void control_requests_clear(struct exchange *x)
@@ -45,24 +44,22 @@ void control_clock_set(struct exchange *x)
 {
     const json_t *advance = json_object_get(x->json, "advance_seconds");
     const json_t *speed = json_object_get(x->json, "speed");
-
-    if (advance == NULL && speed == NULL) {
+    if (!advance && !speed) {
         refuse(x, "advance_seconds or speed is needed");
         return;
     }
-    if (advance != NULL &&
+    if (advance &&
         (!json_is_number(advance) || json_number_value(advance) < 0 || json_number_value(advance) > 1e9)) {
         refuse(x, "advance_seconds must be a number from 0 to 1e9");
         return;
     }
-    if (speed != NULL &&
-        (!json_is_number(speed) || json_number_value(speed) < 0 || json_number_value(speed) > 1e9)) {
+    if (speed && (!json_is_number(speed) || json_number_value(speed) < 0 || json_number_value(speed) > 1e9)) {
         refuse(x, "speed must be a number from 0 to 1e9");
         return;
     }
-    if (speed != NULL)
+    if (speed)
         clock_set_speed(&x->sim->clock, json_number_value(speed));
-    if (advance != NULL)
+    if (advance)
         clock_advance(&x->sim->clock, clock_from_seconds(json_number_value(advance)));
     lifecycle_advance_all(x->sim);
     control_clock(x);
@@ -77,8 +74,7 @@ void control_faults_add(struct exchange *x)
 {
     json_t *errors = json_array();
     const struct fault *fault = faults_add(&x->sim->faults, x->json, errors);
-
-    if (fault == NULL)
+    if (!fault)
         answer_invalid(x, json_incref(errors));
     else
         answer_json(x, 201, json_pack("{s:I}", "id", (json_int_t)fault->id));
@@ -119,8 +115,7 @@ void control_settings(struct exchange *x)
 void control_settings_set(struct exchange *x)
 {
     const char *wrong = json_is_object(x->json) ? settings_apply(&x->sim->settings, x->json) : "body";
-
-    if (wrong != NULL)
+    if (wrong)
         answer_invalid(x, json_pack("[{s:s, s:s}]", "key", wrong, "value", "is unknown or not usable"));
     else
         control_settings(x);
@@ -129,7 +124,6 @@ void control_settings_set(struct exchange *x)
 void control_down(struct exchange *x)
 {
     const json_t *down = json_object_get(x->json, "down");
-
     if (!json_is_boolean(down)) {
         refuse(x, "down must be true or false");
         return;
@@ -141,8 +135,7 @@ void control_down(struct exchange *x)
 void control_replay(struct exchange *x)
 {
     const char *reason = replay_load(x->sim, json_object_get(x->json, "answers"));
-
-    if (reason != NULL)
+    if (reason)
         refuse(x, reason);
     else
         answer_json(x, 201, json_pack("{s:I}", "waiting", (json_int_t)json_array_size(x->sim->replay)));
@@ -150,6 +143,6 @@ void control_replay(struct exchange *x)
 
 void control_replay_clear(struct exchange *x)
 {
-    json_array_clear(x->sim->replay);
+    (void)json_array_clear(x->sim->replay);
     answer_empty(x, 204);
 }

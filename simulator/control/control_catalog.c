@@ -22,10 +22,9 @@ static const struct rule type_rules[] = {
 static void check_count(json_t *errors, const char *prefix, const json_t *type, const char *name)
 {
     char key[64];
-
     if (json_integer_value(json_object_get(type, name)) >= 0)
         return;
-    check_key(key, sizeof key, prefix, name);
+    check_key(key, sizeof(key), prefix, name);
     check_fail(errors, key, "must not be negative");
 }
 
@@ -35,27 +34,24 @@ static void put_type(json_t *types, const json_t *given)
     json_t *type = json_pack("{s:s, s:b}", "architecture", "amd64", "usable", 1);
     json_t *other;
     size_t i;
-
-    json_object_update(type, (json_t *)(uintptr_t)given);
+    (void)json_object_update(type, (json_t *)(uintptr_t)given);
     json_array_foreach (types, i, other) {
         if (json_equal(json_object_get(other, "name"), json_object_get(given, "name"))) {
-            json_array_set_new(types, i, type);
+            (void)json_array_set_new(types, i, type);
             return;
         }
     }
-    json_array_append_new(types, type);
+    (void)json_array_append_new(types, type);
 }
 
 static void put_types(json_t *catalog, const json_t *list, json_t *errors)
 {
     json_t *type;
     size_t i;
-
     json_array_foreach (list, i, type) {
         size_t before = json_array_size(errors);
         char key[64];
-
-        snprintf(key, sizeof key, "machine_types[%zu]", i);
+        (void)snprintf(key, sizeof(key), "machine_types[%zu]", i);
         check_members(errors, key, type, RULES(type_rules));
         check_count(errors, key, type, "cpu");
         check_count(errors, key, type, "gpu");
@@ -70,10 +66,9 @@ static json_t *make_zones(const json_t *names)
     json_t *zones = json_array();
     json_t *name;
     size_t i;
-
     json_array_foreach (names, i, name)
         if (json_is_string(name) && json_string_length(name) > 0)
-            json_array_append_new(zones, json_pack("{s:O}", "name", name));
+            (void)json_array_append_new(zones, json_pack("{s:O}", "name", name));
     if (json_array_size(zones) > 0 && json_array_size(zones) == json_array_size(names))
         return zones;
     json_decref(zones);
@@ -84,9 +79,8 @@ static json_t *find_region(const json_t *catalog, const char *tag)
 {
     json_t *region;
     size_t i;
-
     json_array_foreach (json_object_get(catalog, "regions"), i, region)
-        if (strcmp(json_string_value(json_object_get(region, "name")), tag) == 0)
+        if (!strcmp(json_string_value(json_object_get(region, "name")), tag))
             return region;
     return NULL;
 }
@@ -94,19 +88,17 @@ static json_t *find_region(const json_t *catalog, const char *tag)
 static void put_zones(json_t *catalog, const json_t *zones, json_t *errors)
 {
     json_t *object = (json_t *)(uintptr_t)zones; /* the iterator's type is not const */
-
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         json_t *region = find_region(catalog, json_object_iter_key(at));
         json_t *list = make_zones(json_object_iter_value(at));
         char key[160];
-
-        check_key(key, sizeof key, "zones", json_object_iter_key(at));
-        if (region == NULL)
+        check_key(key, sizeof(key), "zones", json_object_iter_key(at));
+        if (!region)
             check_fail(errors, key, "is not a region of the simulator");
-        else if (list == NULL)
+        else if (!list)
             check_fail(errors, key, "must be an array of one name or more");
         else
-            json_object_set(region, "zones", list);
+            (void)json_object_set(region, "zones", list);
         json_decref(list);
     }
 }
@@ -120,7 +112,6 @@ void control_catalog_change(struct exchange *x)
 {
     json_t *changed = json_deep_copy(x->sim->catalog);
     json_t *errors = json_array();
-
     check_order(errors, x->json, RULES(change_rules));
     put_types(changed, json_object_get(x->json, "machine_types"), errors);
     put_zones(changed, json_object_get(x->json, "zones"), errors);

@@ -22,9 +22,9 @@ static bool script_operation(struct script *script, const char *name)
 {
     script->kind = RUN_KIND_INVALID;
     script->type = RUN_TYPE_MAX_;
-    if (strcmp(name, "*") == 0)
+    if (!strcmp(name, "*"))
         return true;
-    if (strcmp(name, "reconcile") == 0) {
+    if (!strcmp(name, "reconcile")) {
         script->type = RUN_TYPE_RECONCILE;
         return true;
     }
@@ -38,9 +38,8 @@ static bool script_outcome(struct script *script, const char *name)
                                                     [OUTCOME_FAILED] = "failed",
                                                     [OUTCOME_ERROR_HEALS] = "error_heals",
                                                     [OUTCOME_HANG] = "hang"};
-
     for (int i = 0; i < OUTCOME_MAX_; i++) {
-        if (strcmp(names[i], name) == 0) {
+        if (!strcmp(names[i], name)) {
             script->outcome = (enum run_outcome)i;
             return true;
         }
@@ -65,7 +64,6 @@ static const struct rule seed_rules[] = {
 static bool is_good_order(struct exchange *x, const struct rule *rules, size_t count)
 {
     json_t *errors = json_array();
-
     check_order(errors, x->json, rules, count);
     if (json_array_size(errors) > 0) {
         answer_invalid(x, errors);
@@ -84,17 +82,16 @@ void control_lifecycle(struct exchange *x)
     const json_t *count = json_object_get(x->json, "count");
     const json_t *codes = json_object_get(x->json, "codes");
     const json_t *description = json_object_get(x->json, "description");
-
     if (!is_good_order(x, RULES(script_rules)))
         return;
-    script = sim_alloc(sizeof *script);
+    script = sim_alloc(sizeof(*script));
     if (!script_operation(script, text_or(json_object_get(x->json, "operation"), "*")) ||
         !script_outcome(script, text_or(json_object_get(x->json, "outcome"), ""))) {
         lifecycle_free_script(script);
         answer_error(x, 400, "unknown operation or outcome");
         return;
     }
-    script->shoot = strcmp(shoot, "*") == 0 ? NULL : sim_strdup(shoot);
+    script->shoot = !strcmp(shoot, "*") ? NULL : sim_strdup(shoot);
     script->at_progress = json_is_integer(progress) ? (int)(json_integer_value(progress) % 100) : 50;
     script->heal_seconds = json_is_number(heal) ? json_number_value(heal) : 60;
     script->count = json_is_integer(count) ? json_integer_value(count) : 1;
@@ -124,7 +121,6 @@ static void make_ready(struct sim *sim, struct shoot *shoot, enum run_kind kind)
 {
     int64_t duration_us = clock_from_seconds(sim->settings.durations[kind]);
     int64_t ended_us = clock_now_us(&sim->clock) - clock_from_seconds(sim->settings.care_seconds + 3600);
-
     shoot->created_us = ended_us - duration_us;
     shoot->has_run = true;
     shoot->ever_succeeded = true;
@@ -149,17 +145,17 @@ static void make_failed(struct shoot *shoot)
 
 static bool set_condition(struct sim *sim, struct shoot *shoot, const char *state)
 {
-    if (strcmp(state, "creating") == 0) {
+    if (!strcmp(state, "creating")) {
         lifecycle_accept(sim, shoot, RUN_CREATE);
         return true;
     }
-    make_ready(sim, shoot, strcmp(state, "hibernated") == 0 ? RUN_HIBERNATE : RUN_CREATE);
-    if (strcmp(state, "failed") == 0)
+    make_ready(sim, shoot, !strcmp(state, "hibernated") ? RUN_HIBERNATE : RUN_CREATE);
+    if (!strcmp(state, "failed"))
         make_failed(shoot);
-    else if (strcmp(state, "deleting") == 0)
+    else if (!strcmp(state, "deleting"))
         lifecycle_accept(sim, shoot, RUN_DELETE);
     else
-        return strcmp(state, "ready") == 0 || strcmp(state, "hibernated") == 0;
+        return !strcmp(state, "ready") || !strcmp(state, "hibernated");
     return true;
 }
 
@@ -169,8 +165,7 @@ static struct shoot *make_shoot(struct sim *sim, const json_t *body, const char 
 {
     json_t *spec = decode_create(sim, region, body, errors);
     struct shoot *shoot;
-
-    if (spec == NULL)
+    if (!spec)
         return NULL;
     shoot = shoot_new(&sim->random, json_string_value(json_object_get(body, "name")), region, project, spec);
     shoot->created_us = clock_now_us(&sim->clock);
@@ -183,10 +178,9 @@ static void seed_one(struct sim *sim, const char *name, const char *region, cons
     json_t *body = seed_body(name);
     json_t *errors = json_array();
     struct shoot *shoot = NULL;
-
-    if (shoot_find(sim, NULL, NULL, name) == NULL)
+    if (!shoot_find(sim, NULL, NULL, name))
         shoot = make_shoot(sim, body, region, project, errors);
-    if (shoot != NULL) {
+    if (shoot) {
         (void)set_condition(sim, shoot, state);
         shoot_add(sim, shoot);
     }
@@ -205,11 +199,9 @@ void control_shoots_seed(struct exchange *x)
     const char *project =
         sim_project(x->sim, text_or(json_object_get(x->json, "project"), options->projects[0]));
     json_int_t wanted = json_is_integer(count) ? json_integer_value(count) : 1;
-
     if (!is_good_order(x, RULES(seed_rules)))
         return;
-    if (region == NULL || project == NULL || wanted < 0 || wanted > SEED_MAX ||
-        strlen(prefix) > SEED_PREFIX_MAX ||
+    if (!region || !project || wanted < 0 || wanted > SEED_MAX || strlen(prefix) > SEED_PREFIX_MAX ||
         (strcmp(state, "ready") != 0 && strcmp(state, "hibernated") != 0)) {
         answer_error(x, 400, "unknown region, project or state, or too long a prefix, or too many");
         return;
@@ -217,8 +209,7 @@ void control_shoots_seed(struct exchange *x)
     sim_bootstrap(x->sim, region, project);
     for (json_int_t i = 0; i < wanted; i++) {
         char name[64];
-
-        snprintf(name, sizeof name, "%s-%04d", prefix, (int)i);
+        (void)snprintf(name, sizeof(name), "%s-%04d", prefix, (int)i);
         seed_one(x->sim, name, region, project, state);
     }
     answer_json(x, 201, json_pack("{s:I}", "count", wanted));
@@ -227,8 +218,7 @@ void control_shoots_seed(struct exchange *x)
 void control_shoot_vanish(struct exchange *x)
 {
     struct shoot *shoot = shoot_find(x->sim, NULL, NULL, x->params[PARAM_SHOOT]);
-
-    if (shoot == NULL) {
+    if (!shoot) {
         answer_error(x, 404, "No such shoot");
         return;
     }
@@ -257,10 +247,9 @@ void control_state(struct exchange *x)
 {
     json_t *shoots = json_array();
     json_t *bootstrapped = json_array();
-
-    for (const struct shoot *shoot = x->sim->shoots; shoot != NULL; shoot = shoot->next)
-        json_array_append_new(shoots, state_of(x->sim, shoot));
-    for (void *at = json_object_iter(x->sim->bootstrapped); at != NULL;
+    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot->next)
+        (void)json_array_append_new(shoots, state_of(x->sim, shoot));
+    for (void *at = json_object_iter(x->sim->bootstrapped); at;
          at = json_object_iter_next(x->sim->bootstrapped, at))
         json_array_append_new(bootstrapped, json_string(json_object_iter_key(at)));
     answer_json(x, 200,
@@ -274,14 +263,13 @@ static bool has_shape(const json_t *model, const json_t *given)
     json_t *object = (json_t *)(uintptr_t)model; /* the iterator's type is not const */
     json_t *item;
     size_t i;
-
     if (json_is_null(model))
         return true;
     if (json_is_boolean(model))
         return json_is_boolean(given);
-    if (json_typeof(model) != (given != NULL ? json_typeof(given) : JSON_NULL))
+    if (json_typeof(model) != (given ? json_typeof(given) : JSON_NULL))
         return false;
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         if (!has_shape(json_object_iter_value(at), json_object_get(given, json_object_iter_key(at))))
             return false;
     if (json_is_array(model) && json_array_size(model) > 0) {
@@ -299,12 +287,12 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
     json_t *body = seed_body(name);
     json_t *model = decode_create(sim, region, body, errors);
     json_t *spec = json_deep_copy(model);
-
     json_decref(body);
-    if (spec != NULL && json_is_object(given))
-        json_object_update(spec, (json_t *)(uintptr_t)given);
-    if (spec != NULL && !has_shape(model, spec)) {
-        json_array_append_new(errors, json_pack("{s:s, s:s}", "key", "spec", "value", "has the wrong shape"));
+    if (spec && json_is_object(given))
+        (void)json_object_update(spec, (json_t *)(uintptr_t)given);
+    if (spec && !has_shape(model, spec)) {
+        (void)json_array_append_new(errors,
+                                    json_pack("{s:s, s:s}", "key", "spec", "value", "has the wrong shape"));
         json_decref(spec);
         spec = NULL;
     }
@@ -316,8 +304,7 @@ static json_t *state_spec(struct sim *sim, const char *name, const char *region,
 static void carry_on(struct sim *sim, struct shoot *shoot)
 {
     const struct shoot *before = shoot_find(sim, shoot->region, shoot->project, shoot->name);
-
-    if (before == NULL || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
+    if (!before || strcmp(before->uid, shoot->uid) != 0 || !before->has_run || !shoot->has_run)
         return;
     if (!json_equal(before->spec, shoot->spec))
         shoot->run.changed_us = clock_now_us(&sim->clock);
@@ -336,17 +323,16 @@ static struct shoot *load_shoot(struct sim *sim, const json_t *item, json_t *err
     enum ca_stage stage = ca_stage_find(text_or(json_object_get(item, "ca_stage"), "NotInitiated"));
     struct shoot *shoot;
     json_t *spec;
-
-    if (region == NULL || project == NULL || stage == CA_STAGE_MAX_)
+    if (!region || !project || stage == CA_STAGE_MAX_)
         return NULL;
     spec = state_spec(sim, name, region, json_object_get(item, "spec"), errors);
-    if (spec == NULL)
+    if (!spec)
         return NULL;
     shoot = shoot_new(&sim->random, name, region, project, spec);
     shoot->created_us = clock_now_us(&sim->clock);
     shoot->ca_stage = stage;
-    if (*uid != '\0')
-        snprintf(shoot->uid, sizeof shoot->uid, "%s", uid);
+    if (*uid)
+        (void)snprintf(shoot->uid, sizeof(shoot->uid), "%s", uid);
     if (!set_condition(sim, shoot, text_or(json_object_get(item, "state"), "ready")))
         return shoot_free(shoot);
     carry_on(sim, shoot);
@@ -357,13 +343,12 @@ static void load_bootstrapped(struct sim *sim, const json_t *list)
 {
     json_t *key;
     size_t i;
-
     if (!json_is_array(list))
         return;
-    json_object_clear(sim->bootstrapped);
+    (void)json_object_clear(sim->bootstrapped);
     json_array_foreach (list, i, key)
         if (json_is_string(key))
-            json_object_set_new(sim->bootstrapped, json_string_value(key), json_true());
+            (void)json_object_set_new(sim->bootstrapped, json_string_value(key), json_true());
 }
 
 void control_state_set(struct exchange *x)
@@ -374,17 +359,15 @@ void control_state_set(struct exchange *x)
     struct shoot **end = &loaded;
     json_t *item;
     size_t i;
-
     json_array_foreach (list, i, item) {
         *end = load_shoot(x->sim, item, errors);
-        if (*end == NULL)
+        if (!*end)
             break;
         end = &(*end)->next;
     }
     if (!json_is_array(list) || i < json_array_size(list)) {
-        while (loaded != NULL) {
+        while (loaded) {
             struct shoot *next = loaded->next;
-
             shoot_free(loaded);
             loaded = next;
         }

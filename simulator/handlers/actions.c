@@ -18,7 +18,6 @@ bool refuse_when_busy(struct exchange *x)
 {
     bool busy =
         x->sim->settings.refuse_before_pickup ? lifecycle_is_busy(x->shoot) : lifecycle_is_running(x->shoot);
-
     if (x->shoot->deleting)
         answer_error(x, 409, "The shoot is being deleted");
     else if (busy)
@@ -109,7 +108,7 @@ void handle_enable_ha(struct exchange *x)
     } else if (x->shoot->hibernated) {
         answer_error(x, 409, "The shoot is hibernated");
     } else {
-        json_object_set_new(x->shoot->spec, "high_availability", json_true());
+        (void)json_object_set_new(x->shoot->spec, "high_availability", json_true());
         start(x, RUN_HA);
     }
 }
@@ -119,7 +118,6 @@ void handle_rotate_ca(struct exchange *x)
     enum ca_stage now = x->shoot->ca_stage;
     enum ca_stage wanted = ca_stage_find(json_string_value(json_object_get(x->json, "stage")));
     bool fits;
-
     if (wanted != CA_PREPARE && wanted != CA_COMPLETE) {
         answer_invalid(x, json_pack("[{s:s, s:s}]", "key", "stage", "value", "must be Prepare or Complete"));
         return;
@@ -143,8 +141,7 @@ void handle_ca_stage(struct exchange *x)
 static const char *target_version(struct exchange *x)
 {
     const char *target = exchange_query(x, "target_version");
-
-    if (target != NULL && check_pattern(PATTERN_VERSION, target))
+    if (target && check_pattern(PATTERN_VERSION, target))
         return target;
     answer_invalid(x, json_pack("[{s:s, s:s}]", "key", "target_version", "value",
                                 target == NULL ? "is required" : "must match pattern"));
@@ -155,8 +152,7 @@ static const char *why_not_ready(const struct exchange *x, const char *target)
 {
     const char *present = json_string_value(json_object_get(x->shoot->spec, "kubernetes_version"));
     const char *reason = catalog_refuse_version(x->sim->catalog, target, clock_now_us(&x->sim->clock));
-
-    if (reason == NULL && present != NULL && catalog_compare_versions(target, present) <= 0)
+    if (!reason && present && catalog_compare_versions(target, present) <= 0)
         return "is not newer than the present version";
     return reason;
 }
@@ -166,12 +162,11 @@ void handle_upgrade_check(struct exchange *x)
     const char *target = target_version(x);
     const char *reason;
     char detail[160];
-
-    if (target == NULL)
+    if (!target)
         return;
     reason = why_not_ready(x, target);
-    if (reason != NULL) {
-        snprintf(detail, sizeof detail, "Version %.40s %s", target, reason);
+    if (reason) {
+        (void)snprintf(detail, sizeof(detail), "Version %.40s %s", target, reason);
         answer_json(
             x, 200,
             json_pack("{s:s, s:[s], s:n}", "outcome", "not_ready", "details", detail, "upgrade_notes"));
@@ -184,7 +179,7 @@ void handle_upgrade_check(struct exchange *x)
 
 static void succeed(struct exchange *x)
 {
-    if (target_version(x) != NULL)
+    if (target_version(x))
         answer_json(x, 200, json_pack("{s:s, s:[], s:n}", "outcome", "Success", "details", "upgrade_notes"));
 }
 

@@ -27,11 +27,10 @@ void handle_bootstrap(struct exchange *x)
     const char *region = sim_region(x->sim, tag, exchange_generation(x) == 1);
     const char *project = sim_project(x->sim, x->params[PARAM_PROJECT]);
     char message[256];
-
-    if (region == NULL) {
-        snprintf(message, sizeof message, "OpenStack region %s was not found", tag);
+    if (!region) {
+        (void)snprintf(message, sizeof(message), "OpenStack region %s was not found", tag);
         answer_error(x, 404, message);
-    } else if (project == NULL) {
+    } else if (!project) {
         answer_error(x, 500, "Internal Server Error");
     } else {
         sim_bootstrap(x->sim, region, project);
@@ -42,10 +41,9 @@ void handle_bootstrap(struct exchange *x)
 static json_t *render_list(const struct exchange *x)
 {
     json_t *list = json_array();
-
-    for (const struct shoot *shoot = x->sim->shoots; shoot != NULL; shoot = shoot->next)
-        if (strcmp(shoot->region, x->region) == 0 && strcmp(shoot->project, x->project) == 0)
-            json_array_append_new(list, render(x, shoot));
+    for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot->next)
+        if (!strcmp(shoot->region, x->region) && !strcmp(shoot->project, x->project))
+            (void)json_array_append_new(list, render(x, shoot));
     return list;
 }
 
@@ -60,21 +58,20 @@ static json_t *list_of_a_node(const struct exchange *x)
     char key[256];
     json_t *cache;
     bool cached;
-
-    snprintf(key, sizeof key, "%d/%s/%s", exchange_generation(x), x->region, x->project);
+    (void)snprintf(key, sizeof(key), "%d/%s/%s", exchange_generation(x), x->region, x->project);
     cache = json_object_get(caches, key);
-    if (cache == NULL) {
+    if (!cache) {
         cache = json_pack("{s:I, s:b, s:o}", "at", (json_int_t)now_us, "turn", 0, "list", render_list(x));
-        json_object_set_new(caches, key, cache);
+        (void)json_object_set_new(caches, key, cache);
     }
     cached = json_is_true(json_object_get(cache, "turn"));
-    json_object_set_new(cache, "turn", json_boolean(!cached));
+    (void)json_object_set_new(cache, "turn", json_boolean(!cached));
     if (!cached)
         return render_list(x);
     if (now_us - json_integer_value(json_object_get(cache, "at")) >=
         clock_from_seconds(x->sim->settings.list_cache_seconds)) {
-        json_object_set_new(cache, "at", json_integer((json_int_t)now_us));
-        json_object_set_new(cache, "list", render_list(x));
+        (void)json_object_set_new(cache, "at", json_integer((json_int_t)now_us));
+        (void)json_object_set_new(cache, "list", render_list(x));
     }
     return json_deep_copy(json_object_get(cache, "list")); /* an answer is used without the lock */
 }
@@ -87,7 +84,6 @@ void handle_list_shoots(struct exchange *x)
 static void create(struct exchange *x, const char *name, json_t *spec)
 {
     struct shoot *shoot = shoot_new(&x->sim->random, name, x->region, x->project, spec);
-
     shoot->created_us = clock_now_us(&x->sim->clock);
     shoot_add(x->sim, shoot);
     lifecycle_accept(x->sim, shoot, RUN_CREATE);
@@ -111,14 +107,13 @@ void handle_create_shoot(struct exchange *x)
     json_t *errors = json_array();
     json_t *spec = decode_create(x->sim, x->region, body, errors);
     const char *name = json_string_value(json_object_get(body, "name"));
-
-    if (spec == NULL || name == NULL) {
+    if (!spec || !name) {
         answer_invalid(x, json_incref(errors));
         json_decref(spec);
     } else if (!sim_is_bootstrapped(x->sim, x->region, x->project)) {
         answer_error(x, 400, "Project is not bootstrapped for Gardener in this region");
         json_decref(spec);
-    } else if (shoot_find(x->sim, NULL, NULL, name) != NULL) {
+    } else if (shoot_find(x->sim, NULL, NULL, name)) {
         answer_error(x, 409, "A shoot with this name exists already");
         json_decref(spec);
     } else {
@@ -138,11 +133,10 @@ static const char *conflict_of(const struct shoot *shoot, const json_t *body)
 {
     const json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");
     const char *type = json_string_value(json_object_get(shoot->spec, "networking_type"));
-
     if (json_is_true(json_object_get(body, "enable_ha_control_plane")) &&
         json_is_true(json_object_get(shoot->spec, "high_availability")))
         return "High availability of the control plane is enabled already";
-    if (json_is_object(cilium) && type != NULL && strcmp(type, "cilium") != 0)
+    if (json_is_object(cilium) && type && strcmp(type, "cilium") != 0)
         return "cilium_provider_config needs networking of type cilium";
     return NULL;
 }
@@ -151,12 +145,11 @@ static const char *conflict_of(const struct shoot *shoot, const json_t *body)
 static json_t *edit_body(const struct exchange *x)
 {
     json_t *body;
-
     if (exchange_generation(x) != 1)
         return json_incref(x->json);
     body = decode_v1_patch(json_object_get(x->json, "shoot"));
     if (json_is_true(json_object_get(x->shoot->spec, "high_availability")))
-        json_object_del(body, "enable_ha_control_plane");
+        (void)json_object_del(body, "enable_ha_control_plane");
     return body;
 }
 
@@ -166,15 +159,13 @@ static void edit(struct exchange *x, const json_t *body)
     json_t *errors = json_array();
     enum run_kind kind = RUN_PATCH;
     json_t *spec = decode_patch(x->sim, x->shoot, body, errors, &kind);
-
-    if (spec == NULL) {
+    if (!spec) {
         answer_invalid(x, json_incref(errors));
-    } else if (conflict != NULL) {
+    } else if (conflict) {
         answer_error(x, 409, conflict);
         json_decref(spec);
     } else {
         bool same = json_equal(spec, x->shoot->spec);
-
         json_decref(x->shoot->spec);
         x->shoot->spec = spec;
         x->no_effect = same;
@@ -188,7 +179,6 @@ static void edit(struct exchange *x, const json_t *body)
 void handle_edit_shoot(struct exchange *x)
 {
     json_t *body;
-
     if (refuse_when_busy(x))
         return;
     body = edit_body(x);
@@ -201,7 +191,6 @@ void handle_delete_shoot(struct exchange *x)
     if (x->shoot->deleting) {
         bool over = x->shoot->has_run && x->shoot->run.kind == RUN_DELETE &&
                     (x->shoot->run.state == RUN_FAILED || x->shoot->run.state == RUN_ERROR);
-
         x->no_effect = true;
         if (over)
             lifecycle_accept(x->sim, x->shoot, RUN_DELETE);

@@ -12,8 +12,8 @@
 /* One domain per region, with a stable id. */
 static void domain_id(const char *region, char out[DOMAIN_ID_SIZE])
 {
-    if (strcmp(region, "Sto2") == 0)
-        snprintf(out, DOMAIN_ID_SIZE, "%s", "ffeeddccbbaa99887766554433221100");
+    if (!strcmp(region, "Sto2"))
+        (void)snprintf(out, DOMAIN_ID_SIZE, "%s", "ffeeddccbbaa99887766554433221100");
     else
         random_spell(random_hash(4, region), "0123456789abcdef", out, DOMAIN_ID_SIZE);
 }
@@ -30,8 +30,7 @@ void handle_current_user(struct exchange *x)
 static json_t *id_v1(const struct known_region *region, int id)
 {
     char text[16];
-
-    snprintf(text, sizeof text, "%d", id);
+    (void)snprintf(text, sizeof(text), "%d", id);
     return region->compliant ? json_integer(id) : json_string(text);
 }
 
@@ -55,14 +54,12 @@ static json_t *domain_v2(const struct known_region *region, const char *id)
 void handle_domains(struct exchange *x)
 {
     json_t *list = json_array();
-
     for (size_t i = 0; i < x->sim->options->region_count; i++) {
         struct known_region region = catalog_region(x->sim->options->regions[i]);
         char id[DOMAIN_ID_SIZE];
-
         domain_id(region.tag, id);
-        json_array_append_new(list,
-                              exchange_generation(x) == 1 ? domain_v1(&region, id) : domain_v2(&region, id));
+        (void)json_array_append_new(list, exchange_generation(x) == 1 ? domain_v1(&region, id)
+                                                                      : domain_v2(&region, id));
     }
     answer_json(x, 200, list);
 }
@@ -70,18 +67,16 @@ void handle_domains(struct exchange *x)
 static json_t *make_projects(const struct sim *sim, const char *domain, bool old)
 {
     json_t *list = json_array();
-
     for (size_t i = 0; i < sim->options->project_count; i++) {
         char name[64];
         json_t *project;
-
-        snprintf(name, sizeof name, i == 0 ? "example-project" : "example-project-%zu", i + 1);
+        (void)snprintf(name, sizeof(name), i == 0 ? "example-project" : "example-project-%zu", i + 1);
         project = json_pack("{s:s, s:s, s:s, s:b}", "id", sim->options->projects[i], "name", name,
                             "domain_id", domain, "enabled", 1);
-        json_object_set_new(project, "description", old ? json_string("") : json_null());
+        (void)json_object_set_new(project, "description", old ? json_string("") : json_null());
         if (old)
-            json_object_set_new(project, "default", json_boolean(i == 0));
-        json_array_append_new(list, project);
+            (void)json_object_set_new(project, "default", json_boolean(i == 0));
+        (void)json_array_append_new(list, project);
     }
     return list;
 }
@@ -89,18 +84,16 @@ static json_t *make_projects(const struct sim *sim, const char *domain, bool old
 void handle_current_projects(struct exchange *x)
 {
     json_t *list = json_array();
-
     for (size_t i = 0; i < x->sim->options->region_count; i++) {
         struct known_region region = catalog_region(x->sim->options->regions[i]);
         char id[DOMAIN_ID_SIZE];
-
         domain_id(region.tag, id);
-        json_array_append_new(list,
-                              json_pack("{s:{s:i, s:s, s:s, s:s, s:b, s:b, s:b, s:n, s:n}, s:o}", "region",
-                                        "id", region.id, "name", region.name, "tag", region.tag,
-                                        "network_provider", "ovn", "object_storage_enabled", 1,
-                                        "backup_enabled", 1, "dns_enabled", 1, "nameservers_ipv4",
-                                        "nameservers_ipv6", "projects", make_projects(x->sim, id, false)));
+        (void)json_array_append_new(list, json_pack("{s:{s:i, s:s, s:s, s:s, s:b, s:b, s:b, s:n, s:n}, s:o}",
+                                                    "region", "id", region.id, "name", region.name, "tag",
+                                                    region.tag, "network_provider", "ovn",
+                                                    "object_storage_enabled", 1, "backup_enabled", 1,
+                                                    "dns_enabled", 1, "nameservers_ipv4", "nameservers_ipv6",
+                                                    "projects", make_projects(x->sim, id, false)));
     }
     answer_json(x, 200, list);
 }
@@ -114,9 +107,8 @@ const char *identity_region_of(const struct sim *sim, const char *domain)
 {
     for (size_t i = 0; i < sim->options->region_count; i++) {
         char known[DOMAIN_ID_SIZE];
-
         domain_id(sim->options->regions[i], known);
-        if (strcmp(known, domain) == 0)
+        if (!strcmp(known, domain))
             return sim->options->regions[i];
     }
     return NULL;
@@ -124,7 +116,7 @@ const char *identity_region_of(const struct sim *sim, const char *domain)
 
 void handle_v1_projects(struct exchange *x)
 {
-    if (identity_region_of(x->sim, x->params[PARAM_DOMAIN]) == NULL)
+    if (!identity_region_of(x->sim, x->params[PARAM_DOMAIN]))
         answer_error(x, 404, "Not Found: Domain not found");
     else
         answer_json(x, 200, make_projects(x->sim, x->params[PARAM_DOMAIN], true));
@@ -134,12 +126,11 @@ void handle_quota(struct exchange *x)
 {
     const char *region = sim_region(x->sim, x->params[PARAM_REGION], false);
     char domain[DOMAIN_ID_SIZE] = "";
-
-    if (region != NULL)
+    if (region)
         domain_id(region, domain);
-    if (sim_project(x->sim, x->params[PARAM_PROJECT]) == NULL) {
+    if (!sim_project(x->sim, x->params[PARAM_PROJECT])) {
         answer_error(x, 404, "Not Found: Project not found");
-    } else if (region == NULL || strcmp(domain, x->params[PARAM_DOMAIN]) != 0) {
+    } else if (!region || strcmp(domain, x->params[PARAM_DOMAIN]) != 0) {
         answer_error(x, 404, "Not Found: Region does not belong to the domain");
     } else {
         answer_json(x, 200,

@@ -25,7 +25,6 @@ static void write_line(struct writer *writer, const char *before, const char *va
 {
     size_t room = KUBECONFIG_SIZE_MAX - writer->used;
     int size = snprintf(writer->text + writer->used, room, "%s%s%s\n", before, value, after);
-
     if (size < 0 || (size_t)size >= room)
         abort();
     writer->used += (size_t)size;
@@ -33,7 +32,7 @@ static void write_line(struct writer *writer, const char *before, const char *va
 
 static void ca_name(const struct shoot *shoot, int generation, char *out, size_t size)
 {
-    snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
+    (void)snprintf(out, size, "sim-ca-%s-%s-%d", shoot->garden_project, shoot->name, generation);
 }
 
 /* The start of the simulator lies in the past of both clocks, however far the simulated one was moved: what
@@ -50,9 +49,8 @@ static char *ca_bundle(struct sim *sim, const struct shoot *shoot)
     bool both = stage == CA_PREPARING || stage == CA_PREPARED || stage == CA_COMPLETE;
     char name[128];
     char previous[128];
-
-    ca_name(shoot, shoot->ca_generation, name, sizeof name);
-    ca_name(shoot, shoot->ca_generation - 1, previous, sizeof previous);
+    ca_name(shoot, shoot->ca_generation, name, sizeof(name));
+    ca_name(shoot, shoot->ca_generation - 1, previous, sizeof(previous));
     return certificate_ca_base64(sim->authority, name, both ? previous : NULL, valid_from(sim),
                                  shoot->created_us / US_PER_SECOND + CA_LIFE_SECONDS);
 }
@@ -63,8 +61,7 @@ static void write_clusters(struct writer *writer, const struct shoot *shoot, con
     write_line(writer, "clusters:", "", "");
     for (size_t i = 0; i < 3; i++) {
         char url[256];
-
-        render_api_url(shoot, addresses[i], url, sizeof url);
+        render_api_url(shoot, addresses[i], url, sizeof(url));
         write_line(writer, "- cluster:", "", "");
         if (i < 2)
             write_line(writer, "    certificate-authority-data: ", ca, "");
@@ -92,10 +89,9 @@ static char *make_kubeconfig(struct sim *sim, const struct shoot *shoot, int64_t
     char user[160];
     struct client_credentials client;
     char *ca = ca_bundle(sim, shoot);
-
-    snprintf(prefix, sizeof prefix, "garden-%s--%s-", shoot->garden_project, shoot->name);
-    snprintf(user, sizeof user, "gardener.cloud:admin:%.60s", "cleura-sim");
-    ca_name(shoot, shoot->ca_generation, issuer, sizeof issuer);
+    (void)snprintf(prefix, sizeof(prefix), "garden-%s--%s-", shoot->garden_project, shoot->name);
+    (void)snprintf(user, sizeof(user), "gardener.cloud:admin:%.60s", "cleura-sim");
+    ca_name(shoot, shoot->ca_generation, issuer, sizeof(issuer));
     client = certificate_client(sim->authority, issuer, user, valid_from(sim), now_s + seconds);
     write_line(&writer, "apiVersion: v1", "", "");
     write_line(&writer, "kind: Config", "", "");
@@ -125,16 +121,15 @@ static bool check_seconds(struct exchange *x, const json_t *seconds)
 {
     const char *key = exchange_generation(x) == 1 ? "expirationSeconds" : "expiration_seconds";
     const char *reason = NULL;
-
     if (!json_is_integer(seconds))
         reason = "must be an integer";
     else if (json_integer_value(seconds) < MINIMUM_SECONDS)
         reason = "must be at least 600 seconds";
     else if (json_integer_value(seconds) > UINT32_MAX)
         reason = "must not be greater than 4294967295";
-    if (reason != NULL)
+    if (reason)
         answer_invalid(x, json_pack("[{s:s, s:s}]", "key", key, "value", reason));
-    return reason == NULL;
+    return !reason;
 }
 
 void handle_kubeconfig(struct exchange *x)
@@ -144,7 +139,6 @@ void handle_kubeconfig(struct exchange *x)
     int64_t cap = (int64_t)x->sim->settings.kubeconfig_cap_seconds;
     int64_t seconds;
     char *text;
-
     if (!check_seconds(x, asked))
         return;
     if (!shoot_has_api_server(x->shoot, now_us)) {

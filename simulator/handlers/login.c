@@ -26,10 +26,10 @@ static bool has_strings(struct exchange *x, const json_t *members, const char *f
 {
     const char *names[] = {first, second};
     json_t *errors = json_array();
-
     for (size_t i = 0; i < 2; i++)
         if (!json_is_string(json_object_get(members, names[i])))
-            json_array_append_new(errors, json_pack("{s:s, s:s}", "key", names[i], "value", "is required"));
+            (void)json_array_append_new(errors,
+                                        json_pack("{s:s, s:s}", "key", names[i], "value", "is required"));
     if (json_array_size(errors) == 0) {
         json_decref(errors);
         return true;
@@ -40,17 +40,16 @@ static bool has_strings(struct exchange *x, const json_t *members, const char *f
 
 static bool is_password(const struct sim *sim, const json_t *members)
 {
-    return strcmp(json_string_value(json_object_get(members, "login")), sim->options->login) == 0 &&
-           strcmp(json_string_value(json_object_get(members, "password")), sim->options->password) == 0;
+    return !strcmp(json_string_value(json_object_get(members, "login")), sim->options->login) &&
+           !strcmp(json_string_value(json_object_get(members, "password")), sim->options->password);
 }
 
 static void start_two_factor(struct exchange *x, const char *method)
 {
     struct auth *auth = &x->sim->auth;
     int status = exchange_generation(x) == 1 ? 200 : 201;
-
     x->no_effect = true;
-    if (method == NULL && exchange_generation(x) != 1) {
+    if (!method && exchange_generation(x) != 1) {
         answer_json(
             x, status,
             json_pack("{s:s, s:[s, s]}", "result", "twofactor_options", "options", "sms", "webauthn"));
@@ -69,7 +68,6 @@ void auth_create_token(struct exchange *x)
     const json_t *members = members_of(x, "auth");
     const json_t *method = json_object_get(members, old ? "twofa_method" : "two_factor_method");
     const char *name = json_string_value(method);
-
     if (!has_strings(x, members, "login", "password")) {
         x->sim->log.failed_logins++;
         return;
@@ -78,7 +76,7 @@ void auth_create_token(struct exchange *x)
         fail_login(x, "Wrong login or password");
         return;
     }
-    if (name != NULL && strcmp(name, "sms") != 0 && strcmp(name, "webauthn") != 0) {
+    if (name && strcmp(name, "sms") != 0 && strcmp(name, "webauthn") != 0) {
         fail_login(x, "Unknown two factor method");
         return;
     }
@@ -92,9 +90,9 @@ void auth_create_token(struct exchange *x)
 
 static bool is_waiting(const struct sim *sim, const json_t *members)
 {
-    return sim->auth.verification[0] != '\0' &&
-           strcmp(json_string_value(json_object_get(members, "login")), sim->options->login) == 0 &&
-           strcmp(json_string_value(json_object_get(members, "verification")), sim->auth.verification) == 0;
+    return sim->auth.verification[0] &&
+           !strcmp(json_string_value(json_object_get(members, "login")), sim->options->login) &&
+           !strcmp(json_string_value(json_object_get(members, "verification")), sim->auth.verification);
 }
 
 /* True when the member is one of the values, or absent and not required; else answers 400. */
@@ -103,11 +101,10 @@ static bool is_one_of(struct exchange *x, const json_t *members, const char *nam
 {
     const json_t *given = json_object_get(members, name);
     const char *text = json_string_value(given);
-
-    if (!required && (given == NULL || json_is_null(given)))
+    if (!required && (!given || json_is_null(given)))
         return true;
-    for (; text != NULL && *values != NULL; values++)
-        if (strcmp(text, *values) == 0)
+    for (; text && *values; values++)
+        if (!strcmp(text, *values))
             return true;
     answer_invalid(x, json_pack("[{s:s, s:s}]", "key", name, "value",
                                 given == NULL ? "is required" : "is not one of the known values"));
@@ -119,7 +116,6 @@ void auth_create_by_hash(struct exchange *x)
 {
     static const char *const types[] = {"adminlogin", "authlogin", "registrationlogin", "resellerlogin",
                                         NULL};
-
     if (has_strings(x, x->json, "login", "hash") && is_one_of(x, x->json, "type", true, types))
         fail_login(x, "Wrong login or hash");
     else
@@ -130,7 +126,6 @@ void auth_request_code(struct exchange *x)
 {
     static const char *const languages[] = {"ar", "en", "pl", "se", NULL};
     const json_t *members = members_of(x, "request2fa");
-
     if (!has_strings(x, members, "login", "verification") ||
         !is_one_of(x, members, "language_code", false, languages))
         return;
@@ -146,7 +141,6 @@ void auth_verify_code(struct exchange *x)
 {
     const json_t *members = members_of(x, "verify2fa");
     const json_t *code = json_object_get(members, "code");
-
     if (!has_strings(x, members, "login", "verification"))
         return;
     if (!json_is_integer(code)) {

@@ -19,10 +19,9 @@ static json_t *credentials(const struct shoot *shoot, const char *kind)
 {
     char url[256];
     char password[25];
-
-    render_api_url(shoot, kind, url, sizeof url);
+    render_api_url(shoot, kind, url, sizeof(url));
     random_spell(random_hash(random_hash(5, shoot->uid), kind), "abcdefghijkmnopqrstuvwxyz23456789", password,
-                 sizeof password);
+                 sizeof(password));
     return json_pack("{s:s, s:s, s:s}", "url", url, "username", "admin", "password", password);
 }
 
@@ -40,21 +39,19 @@ void handle_monitoring(struct exchange *x)
 void handle_ssh_key(struct exchange *x)
 {
     char key[512];
-
-    snprintf(key, sizeof key,
-             "-----BEGIN OPENSSH PRIVATE KEY-----\n"
-             "U0lNVUxBVEVELVNTSC1LRVktTk9ULVJFQUw=\n"
-             "%s\n"
-             "-----END OPENSSH PRIVATE KEY-----\n",
-             x->shoot->uid);
+    (void)snprintf(key, sizeof(key),
+                   "-----BEGIN OPENSSH PRIVATE KEY-----\n"
+                   "U0lNVUxBVEVELVNTSC1LRVktTk9ULVJFQUw=\n"
+                   "%s\n"
+                   "-----END OPENSSH PRIVATE KEY-----\n",
+                   x->shoot->uid);
     answer_text(x, 200, "text/plain", sim_strdup(key));
 }
 
 static const json_t *find_worker(struct exchange *x)
 {
     const json_t *worker = shoot_worker(x->shoot, x->params[PARAM_WORKER]);
-
-    if (worker == NULL)
+    if (!worker)
         answer_error(x, 404, "Worker group not found");
     return worker;
 }
@@ -64,17 +61,15 @@ void handle_node_names(struct exchange *x)
     const json_t *worker = find_worker(x);
     json_t *names = json_array();
     size_t count;
-
-    if (worker == NULL) {
+    if (!worker) {
         json_decref(names);
         return;
     }
     count = shoot_node_count(x->shoot, worker, clock_now_us(&x->sim->clock));
     for (size_t i = 0; i < count; i++) {
         char name[NODE_NAME_SIZE];
-
-        shoot_node_name(x->shoot, worker, i, name, sizeof name);
-        json_array_append_new(names, json_string(name));
+        shoot_node_name(x->shoot, worker, i, name, sizeof(name));
+        (void)json_array_append_new(names, json_string(name));
     }
     answer_json(x, 200, json_pack("{s:o}", "node_names", names));
 }
@@ -84,10 +79,8 @@ static double machine_number(const struct sim *sim, const json_t *worker, const 
     const json_t *wanted = json_object_get(json_object_get(worker, "machine"), "type");
     json_t *type;
     size_t i;
-
     json_array_foreach (json_object_get(sim->catalog, "machine_types"), i, type) {
         const json_t *value = json_object_get(type, member);
-
         if (!json_equal(json_object_get(type, "name"), wanted))
             continue;
         return json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
@@ -107,7 +100,6 @@ static json_t *overview(const struct sim *sim, const json_t *worker, const char 
     double bytes = (machine_number(sim, worker, "memory") - 1.2) * GIB;
     double used_cores = 0.08 + cores * 0.3 * share_of(node, 6);
     double used_bytes = bytes * (0.2 + 0.4 * share_of(node, 7));
-
     return json_pack("{s:O, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "worker_group",
                      json_object_get(worker, "name"), "node_name", node, "cpu_usage", used_cores,
                      "allocatable_cpu", cores, "idle_cpu", cores - used_cores, "memory_usage", used_bytes,
@@ -119,16 +111,14 @@ void handle_nodes_overview(struct exchange *x)
     const json_t *worker = find_worker(x);
     json_t *list;
     size_t count;
-
-    if (worker == NULL)
+    if (!worker)
         return;
     list = json_array();
     count = shoot_node_count(x->shoot, worker, clock_now_us(&x->sim->clock));
     for (size_t i = 0; i < count; i++) {
         char name[NODE_NAME_SIZE];
-
-        shoot_node_name(x->shoot, worker, i, name, sizeof name);
-        json_array_append_new(list, overview(x->sim, worker, name));
+        shoot_node_name(x->shoot, worker, i, name, sizeof(name));
+        (void)json_array_append_new(list, overview(x->sim, worker, name));
     }
     answer_json(x, 200, list);
 }
@@ -137,12 +127,10 @@ void handle_nodes_overview(struct exchange *x)
 static json_t *series(int64_t now_us, double value)
 {
     json_t *samples = json_array();
-
     for (int i = SAMPLES - 1; i >= 0; i--) {
         char text[32];
-
-        snprintf(text, sizeof text, "%.6g", value * (1 - 0.01 * i));
-        json_array_append_new(
+        (void)snprintf(text, sizeof(text), "%.6g", value * (1 - 0.01 * i));
+        (void)json_array_append_new(
             samples, json_pack("{s:o, s:s}", "time", clock_json(now_us - i * SAMPLE_STEP_US), "value", text));
     }
     return samples;
@@ -153,8 +141,7 @@ void handle_worker_details(struct exchange *x)
     const json_t *worker = find_worker(x);
     int64_t now_us = clock_now_us(&x->sim->clock);
     double nodes;
-
-    if (worker == NULL)
+    if (!worker)
         return;
     nodes = (double)shoot_node_count(x->shoot, worker, now_us);
     answer_json(
@@ -170,15 +157,12 @@ static const json_t *find_node(const struct exchange *x)
     int64_t now_us = clock_now_us(&x->sim->clock);
     json_t *worker;
     size_t w;
-
     json_array_foreach (json_object_get(x->shoot->spec, "workers"), w, worker) {
         size_t count = shoot_node_count(x->shoot, worker, now_us);
-
         for (size_t i = 0; i < count; i++) {
             char name[NODE_NAME_SIZE];
-
-            shoot_node_name(x->shoot, worker, i, name, sizeof name);
-            if (strcmp(name, x->params[PARAM_NODE]) == 0)
+            shoot_node_name(x->shoot, worker, i, name, sizeof(name));
+            if (!strcmp(name, x->params[PARAM_NODE]))
                 return worker;
         }
     }
@@ -191,8 +175,7 @@ void handle_node_details(struct exchange *x)
     int64_t now = clock_now_us(&x->sim->clock);
     double cores;
     double gib;
-
-    if (worker == NULL) {
+    if (!worker) {
         answer_error(x, 404, "Node not found");
         return;
     }

@@ -1,5 +1,6 @@
 /* OpenStack identity: endpoints, users, roles and logs of a domain; and what an account user without further
  * privileges may not do. */
+#include "base/attrs.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"
@@ -15,14 +16,13 @@
 
 static const char *const roles[] = {"member", "swiftoperator", "load-balancer_member"};
 
-#define ROLE_COUNT (sizeof roles / sizeof roles[0])
+#define ROLE_COUNT (ARRAY_LEN(roles))
 
 /* 32 hex digits, the same for the same name. */
 static json_t *stable_id(uint64_t salt, const char *name)
 {
     char id[DOMAIN_ID_SIZE];
-
-    random_spell(random_hash(salt, name), "0123456789abcdef", id, sizeof id);
+    random_spell(random_hash(salt, name), "0123456789abcdef", id, sizeof(id));
     return json_string(id);
 }
 
@@ -34,15 +34,14 @@ static json_t *user_id(const struct exchange *x)
 static bool is_the_user(const struct exchange *x)
 {
     json_t *id = user_id(x);
-    bool same = strcmp(json_string_value(id), x->params[PARAM_USER]) == 0;
-
+    bool same = !strcmp(json_string_value(id), x->params[PARAM_USER]);
     json_decref(id);
     return same;
 }
 
 static bool find_domain(struct exchange *x)
 {
-    if (identity_region_of(x->sim, x->params[PARAM_DOMAIN]) != NULL)
+    if (identity_region_of(x->sim, x->params[PARAM_DOMAIN]))
         return true;
     answer_error(x, 404, "Not Found: Domain not found");
     return false;
@@ -51,9 +50,9 @@ static bool find_domain(struct exchange *x)
 static json_t *make_roles(void)
 {
     json_t *list = json_array();
-
     for (size_t i = 0; i < ROLE_COUNT; i++)
-        json_array_append_new(list, json_pack("{s:o, s:s}", "id", stable_id(9, roles[i]), "name", roles[i]));
+        (void)json_array_append_new(list,
+                                    json_pack("{s:o, s:s}", "id", stable_id(9, roles[i]), "name", roles[i]));
     return list;
 }
 
@@ -79,8 +78,7 @@ void handle_domain_users(struct exchange *x)
 void handle_project_users(struct exchange *x)
 {
     if (find_domain(x))
-        answer_json(x, 200,
-                    sim_project(x->sim, x->params[PARAM_PROJECT]) != NULL ? make_users(x) : json_array());
+        answer_json(x, 200, sim_project(x->sim, x->params[PARAM_PROJECT]) ? make_users(x) : json_array());
 }
 
 void handle_user_projects(struct exchange *x)
@@ -89,17 +87,16 @@ void handle_user_projects(struct exchange *x)
     json_t *project;
     json_t *list;
     size_t i;
-
     if (!find_domain(x))
         return;
     list = json_array();
     projects = identity_projects(x->sim, x->params[PARAM_DOMAIN]);
     json_array_foreach (projects, i, project)
         if (is_the_user(x))
-            json_array_append_new(list,
-                                  json_pack("{s:O, s:O, s:O, s:o}", "id", json_object_get(project, "id"),
-                                            "name", json_object_get(project, "name"), "domain_id",
-                                            json_object_get(project, "domain_id"), "roles", make_roles()));
+            (void)json_array_append_new(
+                list, json_pack("{s:O, s:O, s:O, s:o}", "id", json_object_get(project, "id"), "name",
+                                json_object_get(project, "name"), "domain_id",
+                                json_object_get(project, "domain_id"), "roles", make_roles()));
     json_decref(projects);
     answer_json(x, 200, list);
 }
@@ -114,15 +111,14 @@ void handle_domain_endpoints(struct exchange *x)
                     {"neutron", "https://network.example.invalid:9696"}};
     const char *region = identity_region_of(x->sim, x->params[PARAM_DOMAIN]);
     json_t *list;
-
     if (!find_domain(x))
         return;
     list = json_array();
-    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++)
-        json_array_append_new(list, json_pack("{s:s, s:[{s:o, s:s, s:s, s:s, s:s}]}", "name",
-                                              services[i].name, "endpoints", "id",
-                                              stable_id(10, services[i].name), "interface", "public",
-                                              "region", region, "region_id", region, "url", services[i].url));
+    for (size_t i = 0; i < ARRAY_LEN(services); i++)
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:[{s:o, s:s, s:s, s:s, s:s}]}", "name", services[i].name, "endpoints",
+                            "id", stable_id(10, services[i].name), "interface", "public", "region", region,
+                            "region_id", region, "url", services[i].url));
     answer_json(x, 200, list);
 }
 
@@ -130,17 +126,16 @@ void handle_rc_credentials(struct exchange *x)
 {
     const char *region = sim_region(x->sim, x->params[PARAM_REGION], false);
     char text[512];
-
     if (!find_domain(x))
         return;
-    if (region == NULL || sim_project(x->sim, x->params[PARAM_PROJECT]) == NULL || !is_the_user(x)) {
+    if (!region || !sim_project(x->sim, x->params[PARAM_PROJECT]) || !is_the_user(x)) {
         answer_error(x, 404, "Not Found");
         return;
     }
-    snprintf(text, sizeof text,
-             "export OS_AUTH_URL=https://identity.example.invalid:5000/v3\n"
-             "export OS_PROJECT_ID=%s\nexport OS_REGION_NAME=%s\nexport OS_USERNAME=%.100s\n",
-             x->params[PARAM_PROJECT], region, x->sim->options->login);
+    (void)snprintf(text, sizeof(text),
+                   "export OS_AUTH_URL=https://identity.example.invalid:5000/v3\n"
+                   "export OS_PROJECT_ID=%s\nexport OS_REGION_NAME=%s\nexport OS_USERNAME=%.100s\n",
+                   x->params[PARAM_PROJECT], region, x->sim->options->login);
     answer_json(x, 200, json_pack("{s:s}", "rc_data", text));
 }
 
@@ -149,12 +144,11 @@ static bool read_number(struct exchange *x, const char *name, long otherwise, lo
 {
     const char *text = exchange_query(x, name);
     char *end;
-
     *ret_number = otherwise;
-    if (text == NULL)
+    if (!text)
         return true;
     *ret_number = strtol(text, &end, 10);
-    if (end != text && *end == '\0' && *ret_number >= 0 && *ret_number <= most)
+    if (end != text && !*end && *ret_number >= 0 && *ret_number <= most)
         return true;
     answer_invalid(x,
                    json_pack("[{s:s, s:s}]", "key", name, "value", "must be an integer within its bounds"));
@@ -171,7 +165,6 @@ void handle_project_logs(struct exchange *x)
     long limit;
     long offset;
     size_t i;
-
     if (!read_number(x, "limit", LOG_LIMIT_DEFAULT, LOG_LIMIT_MAX, &limit) ||
         !read_number(x, "offset", 0, LOG_OFFSET_MAX, &offset)) {
         json_decref(list);
@@ -182,7 +175,7 @@ void handle_project_logs(struct exchange *x)
         if (strcmp(json_string_value(json_object_get(project, "name")), x->params[PARAM_NAME]) != 0 ||
             limit == 0 || offset > 0)
             continue;
-        json_array_append_new(
+        (void)json_array_append_new(
             list, json_pack("{s:s, s:o, s:s, s:s, s:s, s:O, s:i, s:s, s:i, s:n, s:n}", "action",
                             "project.create", "date", clock_json(x->sim->clock.started_sim_us), "ip",
                             "192.0.2.10", "login", x->sim->options->login, "meta", "", "project_id",

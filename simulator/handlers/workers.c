@@ -21,13 +21,12 @@ static void answer_shoot(struct exchange *x)
 static void add_worker(struct exchange *x, json_t *worker)
 {
     const char *name = json_string_value(json_object_get(worker, "name"));
-
-    if (shoot_worker(x->shoot, name) != NULL) {
+    if (shoot_worker(x->shoot, name)) {
         answer_error(x, 409, "A worker group with this name exists already");
         json_decref(worker);
         return;
     }
-    json_array_append_new(json_object_get(x->shoot->spec, "workers"), worker);
+    (void)json_array_append_new(json_object_get(x->shoot->spec, "workers"), worker);
     lifecycle_accept(x->sim, x->shoot, RUN_WORKER_CREATE);
     answer_shoot(x);
 }
@@ -37,8 +36,7 @@ void handle_create_worker(struct exchange *x)
     json_t *errors = json_array();
     json_t *body = worker_body(x);
     json_t *worker = decode_worker(x->sim, x->region, body, "", errors);
-
-    if (worker == NULL)
+    if (!worker)
         answer_invalid(x, json_incref(errors));
     else if (refuse_when_busy(x))
         json_decref(worker);
@@ -51,7 +49,6 @@ void handle_create_worker(struct exchange *x)
 static bool find_worker(struct exchange *x, size_t *ret_index)
 {
     json_t *workers = json_object_get(x->shoot->spec, "workers");
-
     *ret_index = shoot_worker_index(x->shoot, x->params[PARAM_WORKER]);
     if (*ret_index < json_array_size(workers))
         return true;
@@ -66,12 +63,11 @@ static void change_worker(struct exchange *x, size_t index, const json_t *body)
     enum run_kind kind = RUN_SCALE;
     json_t *worker =
         decode_worker_change(x->sim, x->shoot, json_array_get(workers, index), body, errors, &kind);
-
-    if (worker == NULL) {
+    if (!worker) {
         answer_invalid(x, json_incref(errors));
     } else {
         x->no_effect = json_equal(worker, json_array_get(workers, index));
-        json_array_set_new(workers, index, worker);
+        (void)json_array_set_new(workers, index, worker);
         if (!x->no_effect)
             lifecycle_accept(x->sim, x->shoot, kind);
         answer_shoot(x);
@@ -83,7 +79,6 @@ void handle_update_worker(struct exchange *x)
 {
     size_t index;
     json_t *body;
-
     if (!find_worker(x, &index) || refuse_when_busy(x))
         return;
     body = worker_body(x);
@@ -95,14 +90,13 @@ void handle_delete_worker(struct exchange *x)
 {
     json_t *workers = json_object_get(x->shoot->spec, "workers");
     size_t index;
-
     if (!find_worker(x, &index) || refuse_when_busy(x))
         return;
     if (json_array_size(workers) == 1) {
         answer_error(x, 400, "The last worker group cannot be deleted");
         return;
     }
-    json_array_remove(workers, index);
+    (void)json_array_remove(workers, index);
     lifecycle_accept(x->sim, x->shoot, RUN_WORKER_DELETE);
     if (exchange_generation(x) == 1)
         answer_shoot(x);

@@ -1,6 +1,7 @@
 /* Answers that no handler made: recorded ones, and what a fault makes of one. Under the lock. */
 #include "simulator/request/answers.h"
 
+#include "base/attrs.h"
 #include "simulator/cloud/faults.h"
 #include "simulator/cloud/sim.h"
 
@@ -10,7 +11,7 @@
 
 static void answer_status(const struct fault *fault, struct exchange *x, int status, const char *message)
 {
-    if (fault->body != NULL)
+    if (fault->body)
         answer_text(x, status, "application/json", sim_strdup(fault->body));
     else
         answer_error(x, status, message);
@@ -19,8 +20,7 @@ static void answer_status(const struct fault *fault, struct exchange *x, int sta
 static void mangle(struct exchange *x, json_t *(*change)(const json_t *))
 {
     json_t *changed;
-
-    if (x->answer == NULL)
+    if (!x->answer)
         return;
     changed = change(x->answer);
     json_decref(x->answer);
@@ -29,22 +29,19 @@ static void mangle(struct exchange *x, json_t *(*change)(const json_t *))
 
 static void answer_garbage(const struct fault *fault, struct exchange *x)
 {
-    int success = x->route != NULL ? x->route->success : 200;
-    const char *body =
-        fault->body != NULL ? fault->body : "<html><body>}{ not what you asked for ]]</body></html>";
-
+    int success = x->route ? x->route->success : 200;
+    const char *body = fault->body ? fault->body : "<html><body>}{ not what you asked for ]]</body></html>";
     answer_text(x, success == 204 ? 200 : success, "text/html", sim_strdup(body));
 }
 
 /* The first letter of the first text becomes the beginning of a sequence that does not go on. */
 static void answer_invalid_utf8(struct exchange *x)
 {
-    char *text = x->answer != NULL ? json_text(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    char *value = text != NULL ? strstr(text, "\":\"") : NULL;
-
-    if (value != NULL)
+    char *text = x->answer ? json_text(x->answer, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *value = text ? strstr(text, "\":\"") : NULL;
+    if (value)
         value[3] = '\xc3';
-    if (text != NULL)
+    if (text)
         answer_text(x, x->status, "application/json", text);
 }
 
@@ -61,8 +58,7 @@ static const char *status_message(int status)
                  {502, "Bad Gateway"},
                  {503, "Service Unavailable"},
                  {504, "Gateway Timeout"}};
-
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (known[i].status == status)
             return known[i].message;
     return "Simulated fault";
@@ -76,7 +72,6 @@ static bool replaces_answer(enum fault_kind kind)
         [FAULT_DROP] = true,        [FAULT_STATUS] = true,       [FAULT_GARBAGE] = true,
         [FAULT_HANG] = true,        [FAULT_FORBIDDEN_IP] = true, [FAULT_NO_PRIVILEGE] = true,
         [FAULT_UNAUTHORIZED] = true};
-
     return replaces[kind];
 }
 
@@ -142,9 +137,9 @@ void faults_apply(const struct fault *fault, struct exchange *x, void (*act)(str
         act(x);
     apply_kind(fault, x);
     x->delay_ms = fault->delay_ms;
-    if (fault->headers != NULL && x->headers == NULL)
+    if (fault->headers && !x->headers)
         x->headers = json_incref(fault->headers);
-    if (fault->content_type != NULL) {
+    if (fault->content_type) {
         free(x->content_type_owned);
         x->content_type_owned = sim_strdup(fault->content_type);
         x->content_type = x->content_type_owned;
@@ -157,28 +152,25 @@ static const char *replay_check(const json_t *answer)
 {
     json_int_t status = json_integer_value(json_object_get(answer, "status"));
     const json_t *headers = json_object_get(answer, "headers");
-
     if (operation_find(json_string_value(json_object_get(answer, "operation"))) == OPERATION_INVALID)
         return "unknown operation";
     if (status < 200 || status > 599)
         return "status must be 200 to 599";
-    return headers == NULL || json_is_object(headers) ? NULL : "headers must be an object";
+    return !headers || json_is_object(headers) ? NULL : "headers must be an object";
 }
 
 const char *replay_load(struct sim *sim, const json_t *answers)
 {
     size_t i;
     json_t *answer;
-
     if (!json_is_array(answers))
         return "answers must be an array";
     json_array_foreach (answers, i, answer) {
         const char *reason = replay_check(answer);
-
-        if (reason != NULL)
+        if (reason)
             return reason;
     }
-    json_array_extend(sim->replay, (json_t *)(uintptr_t)answers);
+    (void)json_array_extend(sim->replay, (json_t *)(uintptr_t)answers);
     return NULL;
 }
 
@@ -187,8 +179,7 @@ static void replay_give(struct exchange *x, const json_t *recorded)
     int status = (int)json_integer_value(json_object_get(recorded, "status"));
     json_t *body = json_object_get(recorded, "body");
     json_t *headers = json_object_get(recorded, "headers");
-
-    if (body == NULL)
+    if (!body)
         answer_empty(x, status);
     else if (json_is_string(body))
         answer_text(x, status, "text/plain", sim_strdup(json_string_value(body)));
@@ -201,14 +192,12 @@ bool replay_answer(struct exchange *x)
 {
     size_t i;
     json_t *recorded;
-
     json_array_foreach (x->sim->replay, i, recorded) {
         enum operation wanted = operation_find(json_string_value(json_object_get(recorded, "operation")));
-
         if (wanted != OPERATION_ANY && wanted != exchange_operation(x))
             continue;
         replay_give(x, recorded);
-        json_array_remove(x->sim->replay, i);
+        (void)json_array_remove(x->sim->replay, i);
         return true;
     }
     return false;
@@ -222,20 +211,18 @@ void real_text(double value, char out[REAL_TEXT_SIZE])
 {
     int digits = 0;
     int exponent;
-
     do
         snprintf(out, REAL_TEXT_SIZE, "%.*e", digits, value);
     while (++digits < DIGITS_MAX && strtod(out, NULL) != value);
     exponent = (int)strtol(strchr(out, 'e') + 1, NULL, 10);
     if (exponent >= -4 && exponent < 16)
-        snprintf(out, REAL_TEXT_SIZE, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 1, value);
+        (void)snprintf(out, REAL_TEXT_SIZE, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 1, value);
 }
 
 /* The end of the string that begins at `quote`. */
 static const char *string_end(const char *quote)
 {
     const char *at = quote + 1;
-
     while (*at != '"')
         at += *at == '\\' ? 2 : 1;
     return at + 1;
@@ -246,12 +233,10 @@ static void shorten_reals(char *text)
 {
     const char *in = text;
     char *out = text;
-
-    while (*in != '\0') {
+    while (*in) {
         char number[REAL_TEXT_SIZE] = "";
         const char *from = in;
         size_t size = 1;
-
         if (*in == '"') {
             size = (size_t)(string_end(in) - in);
         } else if (*in == '-' || (*in >= '0' && *in <= '9')) {
@@ -260,7 +245,7 @@ static void shorten_reals(char *text)
                 real_text(strtod(in, NULL), number);
         }
         in += size;
-        if (*number != '\0' && strlen(number) < size) {
+        if (*number && strlen(number) < size) {
             from = number;
             size = strlen(number);
         }
@@ -273,8 +258,7 @@ static void shorten_reals(char *text)
 char *json_text(const json_t *value, size_t flags)
 {
     char *text = json_dumps(value, flags);
-
-    if (text != NULL)
+    if (text)
         shorten_reals(text);
     return text;
 }

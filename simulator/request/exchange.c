@@ -9,14 +9,14 @@
 
 struct exchange *exchange_free(struct exchange *x)
 {
-    if (x == NULL)
+    if (!x)
         return NULL;
     exchange_finish(x, 0);
     /* Its documents have parts in common with the state, which other threads work on. */
-    pthread_mutex_lock(&x->sim->lock);
+    (void)pthread_mutex_lock(&x->sim->lock);
     answer_reset(x);
     json_decref(x->json);
-    pthread_mutex_unlock(&x->sim->lock);
+    (void)pthread_mutex_unlock(&x->sim->lock);
     free(x->content_type_owned);
     free(x->body);
     free(x->decoded);
@@ -28,12 +28,12 @@ struct exchange *exchange_free(struct exchange *x)
 
 enum operation exchange_operation(const struct exchange *x)
 {
-    return x->route != NULL ? x->route->operation : OPERATION_OTHER;
+    return x->route ? x->route->operation : OPERATION_OTHER;
 }
 
 int exchange_generation(const struct exchange *x)
 {
-    return x->route != NULL ? x->route->generation : 2;
+    return x->route ? x->route->generation : 2;
 }
 
 const char *exchange_header(const struct exchange *x, const char *name)
@@ -49,14 +49,12 @@ const char *exchange_query(const struct exchange *x, const char *name)
 static char *copy_header(const struct exchange *x, const char *name)
 {
     const char *value = exchange_header(x, name);
-
-    return value != NULL ? sim_strdup(value) : NULL;
+    return value ? sim_strdup(value) : NULL;
 }
 
 void exchange_finish(struct exchange *x, int status)
 {
     struct request_entry entry = {0};
-
     if (!x->counted)
         return;
     x->counted = false;
@@ -67,15 +65,15 @@ void exchange_finish(struct exchange *x, int status)
     entry.status = status;
     entry.in_flight = x->in_flight;
     entry.client_left = x->client_left;
-    snprintf(entry.method, sizeof entry.method, "%s", x->method);
+    (void)snprintf(entry.method, sizeof(entry.method), "%s", x->method);
     entry.path = sim_strdup(x->path);
-    entry.shoot = x->shoot_name != NULL ? sim_strdup(x->shoot_name) : NULL;
+    entry.shoot = x->shoot_name ? sim_strdup(x->shoot_name) : NULL;
     entry.traceparent = copy_header(x, "traceparent");
     entry.tracestate = copy_header(x, "tracestate");
     entry.request_id = copy_header(x, "X-Request-Id");
-    pthread_mutex_lock(&x->sim->lock);
+    (void)pthread_mutex_lock(&x->sim->lock);
     request_log_end(&x->sim->log, &entry);
-    pthread_mutex_unlock(&x->sim->lock);
+    (void)pthread_mutex_unlock(&x->sim->lock);
 }
 
 void answer_reset(struct exchange *x)

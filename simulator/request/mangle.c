@@ -15,20 +15,20 @@ static json_t *walk(const char *key, const char *parent, const json_t *value, ch
     json_t *object = (json_t *)(uintptr_t)value;
     json_t *item;
     size_t i;
-
-    if (changed != NULL)
+    if (changed)
         return changed;
     if (json_is_object(value)) {
         changed = json_object();
-        for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
-            json_object_set_new(changed, json_object_iter_key(at),
-                                walk(json_object_iter_key(at), key, json_object_iter_value(at), change));
+        for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+            (void)json_object_set_new(
+                changed, json_object_iter_key(at),
+                walk(json_object_iter_key(at), key, json_object_iter_value(at), change));
         return changed;
     }
     if (json_is_array(value)) {
         changed = json_array();
         json_array_foreach (value, i, item)
-            json_array_append_new(changed, walk("", key, item, change));
+            (void)json_array_append_new(changed, walk("", key, item, change));
         return changed;
     }
     return json_incref(object);
@@ -40,11 +40,10 @@ static json_t *wrong_type(const char *key, const char *parent, const json_t *val
     json_t *object;
     json_t *item;
     size_t i;
-
     (void)key;
     (void)parent;
     if (json_is_integer(value)) {
-        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+        (void)snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(value));
         return json_string(text);
     }
     if (json_is_real(value)) {
@@ -55,8 +54,8 @@ static json_t *wrong_type(const char *key, const char *parent, const json_t *val
         return NULL;
     object = json_object();
     json_array_foreach (value, i, item) {
-        snprintf(text, sizeof text, "%zu", i);
-        json_object_set_new(object, text, walk("", "", item, wrong_type));
+        (void)snprintf(text, sizeof(text), "%zu", i);
+        (void)json_object_set_new(object, text, walk("", "", item, wrong_type));
     }
     return object;
 }
@@ -68,8 +67,8 @@ json_t *mangle_wrong_types(const json_t *value)
 
 static bool is_in(const char *text, const char *const *list)
 {
-    for (; *list != NULL; list++)
-        if (strcmp(text, *list) == 0)
+    for (; *list; list++)
+        if (!strcmp(text, *list))
             return true;
     return false;
 }
@@ -79,17 +78,16 @@ static json_t *unknown_enum(const char *key, const char *parent, const json_t *v
     static const char *const states[] = {"state", "stage", "outcome", "result", "classification", NULL};
     static const char *const typed[] = {"last_operation", "lastOperation", "failure_tolerance",
                                         "failureTolerance", NULL};
-
     if (!json_is_string(value))
         return NULL;
     if (is_in(key, states))
         return json_string("Reconsidering");
-    if (strcmp(key, "type") == 0 && is_in(parent, typed))
+    if (!strcmp(key, "type") && is_in(parent, typed))
         return json_string("Transmogrify");
     /* Members of conditions and constraints: their objects have no key of their own. */
-    if (strcmp(parent, "") == 0 && strcmp(key, "type") == 0)
+    if (!strcmp(parent, "") && !strcmp(key, "type"))
         return json_string("MoonPhaseAcceptable");
-    if (strcmp(parent, "") == 0 && strcmp(key, "status") == 0)
+    if (!strcmp(parent, "") && !strcmp(key, "status"))
         return json_string("Perhaps");
     return NULL;
 }
@@ -102,14 +100,13 @@ json_t *mangle_unknown_enum(const json_t *value)
 static json_t *reversed(const char *key, const char *parent, const json_t *value)
 {
     json_t *list;
-
     (void)key;
     (void)parent;
     if (!json_is_array(value))
         return NULL;
     list = json_array();
     for (size_t i = json_array_size(value); i-- > 0;)
-        json_array_append_new(list, walk("", "", json_array_get(value, i), reversed));
+        (void)json_array_append_new(list, walk("", "", json_array_get(value, i), reversed));
     return list;
 }
 
@@ -153,19 +150,19 @@ static const char *const optional_members[] = {"allowed_cidrs",
 
 static bool is_optional(const char *key, const json_t *parent)
 {
-    if (strcmp(key, "architecture") == 0) /* of the machine of a worker group, not of a machine type */
-        return json_object_get(parent, "cpu") == NULL;
+    if (!strcmp(key, "architecture")) /* of the machine of a worker group, not of a machine type */
+        return !json_object_get(parent, "cpu");
     if (is_in(key, optional_members))
         return true;
-    if (json_object_get(parent, "area") != NULL) /* of a domain */
-        return strcmp(key, "name") == 0 || strcmp(key, "enabled") == 0;
-    if (strcmp(key, "status") == 0) /* of a shoot, not of a condition or domain */
+    if (json_object_get(parent, "area")) /* of a domain */
+        return !strcmp(key, "name") || !strcmp(key, "enabled");
+    if (!strcmp(key, "status")) /* of a shoot, not of a condition or domain */
         return json_is_object(json_object_get(parent, "status")) ||
                json_is_null(json_object_get(parent, "status"));
-    if (strcmp(key, "description") == 0 || strcmp(key, "roles") == 0) /* of a project or user */
-        return json_object_get(parent, "domain_id") != NULL;
-    if (strcmp(key, "id") == 0 || strcmp(key, "router") == 0) /* of networks, not of a quota */
-        return json_object_get(parent, "workers") != NULL;
+    if (!strcmp(key, "description") || !strcmp(key, "roles")) /* of a project or user */
+        return json_object_get(parent, "domain_id");
+    if (!strcmp(key, "id") || !strcmp(key, "router")) /* of networks, not of a quota */
+        return json_object_get(parent, "workers");
     return false;
 }
 
@@ -173,16 +170,15 @@ static json_t *without_optional(const char *key, const char *parent, const json_
 {
     json_t *object = (json_t *)(uintptr_t)value;
     json_t *kept;
-
     (void)parent;
     if (!json_is_object(value))
         return NULL;
     kept = json_object();
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
-
         if (!is_optional(name, object))
-            json_object_set_new(kept, name, walk(name, key, json_object_iter_value(at), without_optional));
+            (void)json_object_set_new(kept, name,
+                                      walk(name, key, json_object_iter_value(at), without_optional));
     }
     return kept;
 }

@@ -1,5 +1,6 @@
 #include "simulator/wire/wire.h"
 
+#include "base/attrs.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/check.h"
 #include "simulator/cloud/shoot.h"
@@ -88,8 +89,8 @@ static const struct rule cilium_rules[] = {
 
 static bool is_one_of(const char *text, const char *const *values)
 {
-    for (; *values != NULL; values++)
-        if (strcmp(text, *values) == 0)
+    for (; *values; values++)
+        if (!strcmp(text, *values))
             return true;
     return false;
 }
@@ -102,18 +103,16 @@ static void check_enum(json_t *errors, const char *key, const json_t *value, con
 
 static bool is_given(const json_t *value)
 {
-    return value != NULL && !json_is_null(value);
+    return value && !json_is_null(value);
 }
 
 static void check_cidrs(json_t *errors, const json_t *cidrs)
 {
     json_t *cidr;
     size_t i;
-
     json_array_foreach (cidrs, i, cidr) {
         char key[64];
-
-        snprintf(key, sizeof key, "allowed_cidrs[%zu]", i);
+        (void)snprintf(key, sizeof(key), "allowed_cidrs[%zu]", i);
         if (!json_is_string(cidr) || !check_pattern(PATTERN_CIDR, json_string_value(cidr)))
             check_fail(errors, key, "must be an IPv4 network");
     }
@@ -123,11 +122,9 @@ static void check_schedules(json_t *errors, const json_t *schedules, bool patch)
 {
     json_t *schedule;
     size_t i;
-
     json_array_foreach (schedules, i, schedule) {
         char key[64];
-
-        snprintf(key, sizeof key, "hibernation_schedules[%zu]", i);
+        (void)snprintf(key, sizeof(key), "hibernation_schedules[%zu]", i);
         if (patch)
             check_members(errors, key, schedule, RULES(schedule_patch_rules));
         else
@@ -139,7 +136,6 @@ static void check_maintenance(json_t *errors, const json_t *maintenance)
 {
     const json_t *update = json_object_get(maintenance, "auto_update");
     const json_t *window = json_object_get(maintenance, "time_window");
-
     check_members(errors, "maintenance", maintenance, RULES(maintenance_rules));
     if (json_is_object(update))
         check_members(errors, "maintenance.auto_update", update, RULES(auto_update_rules));
@@ -153,7 +149,6 @@ static void check_networking(json_t *errors, const json_t *networking)
     static const char *const tunnels[] = {"vxlan", "geneve", "disabled", NULL};
     static const char *const modes[] = {"wireguard", NULL};
     const json_t *cilium = json_object_get(networking, "cilium_provider_config");
-
     check_members(errors, "networking", networking, RULES(networking_rules));
     check_enum(errors, "networking.type", json_object_get(networking, "type"), types);
     if (!json_is_object(cilium))
@@ -178,12 +173,11 @@ static void check_shared(json_t *errors, const json_t *body, bool patch)
 static void check_name(json_t *errors, const json_t *body)
 {
     const char *name = json_string_value(json_object_get(body, "name"));
-
-    if (name == NULL || !check_pattern(PATTERN_SHOOT, name))
+    if (!name || !check_pattern(PATTERN_SHOOT, name))
         return; /* told already */
     if (strlen(name) > SHOOT_NAME_LONGEST)
         check_fail(errors, "name", "must have 1 to 15 characters");
-    else if (!check_pattern(PATTERN_DNS_LABEL, name) || strstr(name, "--") != NULL)
+    else if (!check_pattern(PATTERN_DNS_LABEL, name) || strstr(name, "--"))
         check_fail(errors, "name", "must be a lower case DNS label without two hyphens in a row");
 }
 
@@ -192,12 +186,11 @@ static void check_infrastructure(json_t *errors, const json_t *provider)
     const json_t *infrastructure = json_object_get(provider, "infrastructure_config");
     const char *pool = json_string_value(json_object_get(infrastructure, "floating_pool_name"));
     const char *balancer = json_string_value(json_object_get(provider, "load_balancer_provider"));
-
     check_members(errors, "shoot_provider.infrastructure_config", infrastructure,
                   RULES(infrastructure_rules));
-    if (pool != NULL && strcmp(pool, "ext-net") != 0)
+    if (pool && strcmp(pool, "ext-net") != 0)
         check_fail(errors, "shoot_provider.infrastructure_config.floating_pool_name", "is not offered");
-    if (balancer != NULL && strcmp(balancer, "amphora") != 0)
+    if (balancer && strcmp(balancer, "amphora") != 0)
         check_fail(errors, "shoot_provider.load_balancer_provider", "is not offered");
 }
 
@@ -206,12 +199,11 @@ static json_t *convert_schedules(const json_t *schedules)
     json_t *list = json_array();
     json_t *schedule;
     size_t i;
-
     json_array_foreach (schedules, i, schedule) {
         json_t *start = json_object_get(schedule, "start");
         json_t *end = json_object_get(schedule, "end");
-
-        json_array_append_new(list, json_pack("{s:O?, s:O?, s:n}", "start", is_given(start) ? start : NULL,
+        (void)json_array_append_new(list,
+                                    json_pack("{s:O?, s:O?, s:n}", "start", is_given(start) ? start : NULL,
                                               "end", is_given(end) ? end : NULL, "location"));
     }
     return list;
@@ -222,15 +214,13 @@ static json_t *merge_maintenance(const json_t *present, const json_t *change)
 {
     json_t *merged = json_deep_copy(present);
     static const char *const parts[] = {"auto_update", "time_window"};
-
     for (size_t i = 0; i < 2; i++) {
         json_t *part = json_object_get(change, parts[i]);
         json_t *value;
         const char *key;
-
         json_object_foreach (part, key, value)
             if (is_given(value))
-                json_object_set(json_object_get(merged, parts[i]), key, value);
+                (void)json_object_set(json_object_get(merged, parts[i]), key, value);
     }
     return merged;
 }
@@ -241,9 +231,8 @@ static json_t *default_maintenance(struct sim *sim)
     unsigned hour = (unsigned)(random_next(&sim->random) % 23);
     char begin[16];
     char end[16];
-
-    snprintf(begin, sizeof begin, "%02u0000+0000", hour);
-    snprintf(end, sizeof end, "%02u0000+0000", hour + 1);
+    (void)snprintf(begin, sizeof(begin), "%02u0000+0000", hour);
+    (void)snprintf(end, sizeof(end), "%02u0000+0000", hour + 1);
     return json_pack("{s:{s:b, s:b}, s:{s:s, s:s}}", "auto_update", "kubernetes_version", 1,
                      "machine_image_version", 1, "time_window", "begin", begin, "end", end);
 }
@@ -256,12 +245,10 @@ static json_t *merge_cilium(const json_t *present, const json_t *change)
                                      "encryption_enabled", 0, "encryption_mode",
                                      "encryption_node_to_node_enabled", "encryption_strict_mode_enabled",
                                      "hubble_enabled", 0, "policy_audit_mode", 0, "tunnel", "vxlan");
-
-    for (size_t i = 0; i < sizeof cilium_rules / sizeof cilium_rules[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cilium_rules); i++) {
         json_t *value = json_object_get(change, cilium_rules[i].name);
-
         if (is_given(value))
-            json_object_set(merged, cilium_rules[i].name, value);
+            (void)json_object_set(merged, cilium_rules[i].name, value);
     }
     return merged;
 }
@@ -271,7 +258,6 @@ static json_t *decode_workers(struct sim *sim, const char *region, const json_t 
     json_t *workers = json_array();
     json_t *body;
     size_t i;
-
     if (json_is_array(list) && json_array_size(list) == 0)
         check_fail(errors, "shoot_provider.workers", "must have at least one worker group");
     json_array_foreach (list, i, body) {
@@ -279,15 +265,14 @@ static json_t *decode_workers(struct sim *sim, const char *region, const json_t 
         json_t *worker;
         json_t *other;
         size_t o;
-
-        snprintf(prefix, sizeof prefix, "shoot_provider.workers[%zu]", i);
+        (void)snprintf(prefix, sizeof(prefix), "shoot_provider.workers[%zu]", i);
         worker = decode_worker(sim, region, body, prefix, errors);
-        if (worker == NULL)
+        if (!worker)
             continue;
         json_array_foreach (workers, o, other)
             if (json_equal(json_object_get(other, "name"), json_object_get(worker, "name")))
                 check_fail(errors, prefix, "has the name of another worker group");
-        json_array_append_new(workers, worker);
+        (void)json_array_append_new(workers, worker);
     }
     return workers;
 }
@@ -311,8 +296,7 @@ static json_t *build_spec(struct sim *sim, const json_t *body, json_t *workers)
     json_t *cidrs = json_object_get(body, "allowed_cidrs");
     json_t *maintenance = default_maintenance(sim);
     json_t *merged = merge_maintenance(maintenance, json_object_get(body, "maintenance"));
-    bool cilium = strcmp(json_string_value(type), "cilium") == 0;
-
+    bool cilium = !strcmp(json_string_value(type), "cilium");
     json_decref(maintenance);
     return json_pack("{s:O, s:O, s:O, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
                      "kubernetes_version", json_object_get(body, "kubernetes_version"), "floating_pool_name",
@@ -333,11 +317,10 @@ static json_t *build_spec(struct sim *sim, const json_t *body, json_t *workers)
 static void check_version(struct sim *sim, json_t *errors, const char *key, const char *version)
 {
     const char *reason;
-
-    if (version == NULL || !check_pattern(PATTERN_VERSION, version))
+    if (!version || !check_pattern(PATTERN_VERSION, version))
         return;
     reason = catalog_refuse_version(sim->catalog, version, clock_now_us(&sim->clock));
-    if (reason != NULL)
+    if (reason)
         check_fail(errors, key, reason);
 }
 
@@ -345,7 +328,6 @@ json_t *decode_create(struct sim *sim, const char *region, const json_t *body, j
 {
     const json_t *provider = json_object_get(body, "shoot_provider");
     json_t *workers;
-
     check_members(errors, "", body, RULES(create_rules));
     if (!json_is_object(body) || !json_is_object(provider))
         return NULL;
@@ -366,14 +348,12 @@ json_t *decode_create(struct sim *sim, const char *region, const json_t *body, j
 static int minor_of(const char *version)
 {
     const char *dot = strchr(version, '.');
-
-    return dot != NULL ? (int)strtol(dot + 1, NULL, 10) : 0;
+    return dot ? (int)strtol(dot + 1, NULL, 10) : 0;
 }
 
 static void check_upgrade(struct sim *sim, json_t *errors, const char *from, const char *to)
 {
     int order = catalog_compare_versions(to, from);
-
     if (order == 0)
         return; /* a version may stay, even an expired one */
     check_version(sim, errors, "kubernetes", to);
@@ -389,16 +369,15 @@ static void apply_patch(json_t *spec, const json_t *body)
     json_t *schedules = json_object_get(body, "hibernation_schedules");
     json_t *maintenance = json_object_get(body, "maintenance");
     json_t *cilium = json_object_get(json_object_get(body, "networking"), "cilium_provider_config");
-
     if (json_is_array(cidrs))
-        json_object_set(spec, "allowed_cidrs", cidrs);
+        (void)json_object_set(spec, "allowed_cidrs", cidrs);
     if (json_is_array(schedules))
-        json_object_set_new(spec, "schedules", convert_schedules(schedules));
+        (void)json_object_set_new(spec, "schedules", convert_schedules(schedules));
     if (json_is_object(maintenance))
-        json_object_set_new(spec, "maintenance",
-                            merge_maintenance(json_object_get(spec, "maintenance"), maintenance));
+        (void)json_object_set_new(spec, "maintenance",
+                                  merge_maintenance(json_object_get(spec, "maintenance"), maintenance));
     if (json_is_object(cilium))
-        json_object_set_new(spec, "cilium", merge_cilium(json_object_get(spec, "cilium"), cilium));
+        (void)json_object_set_new(spec, "cilium", merge_cilium(json_object_get(spec, "cilium"), cilium));
 }
 
 json_t *decode_patch(struct sim *sim, const struct shoot *shoot, const json_t *body, json_t *errors,
@@ -407,7 +386,6 @@ json_t *decode_patch(struct sim *sim, const struct shoot *shoot, const json_t *b
     const char *present = json_string_value(json_object_get(shoot->spec, "kubernetes_version"));
     json_t *version = json_object_get(body, "kubernetes");
     json_t *spec;
-
     check_members(errors, "", body, RULES(patch_rules));
     if (json_is_object(body))
         check_shared(errors, body, true);
@@ -418,11 +396,11 @@ json_t *decode_patch(struct sim *sim, const struct shoot *shoot, const json_t *b
     spec = json_deep_copy(shoot->spec);
     *ret_kind = RUN_PATCH;
     if (json_is_true(json_object_get(body, "enable_ha_control_plane"))) {
-        json_object_set_new(spec, "high_availability", json_true());
+        (void)json_object_set_new(spec, "high_availability", json_true());
         *ret_kind = RUN_HA;
     }
     if (json_is_string(version) && strcmp(json_string_value(version), present) != 0) {
-        json_object_set(spec, "kubernetes_version", version);
+        (void)json_object_set(spec, "kubernetes_version", version);
         *ret_kind = RUN_UPGRADE;
     }
     apply_patch(spec, body);

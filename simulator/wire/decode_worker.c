@@ -1,6 +1,7 @@
 /* Worker groups of requests. */
 #include "simulator/wire/wire.h"
 
+#include "base/attrs.h"
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/check.h"
 #include "simulator/cloud/shoot.h"
@@ -60,11 +61,9 @@ static void check_each(json_t *errors, const char *prefix, const char *name, con
 {
     json_t *item;
     size_t i;
-
     json_array_foreach (list, i, item) {
         char key[160];
-
-        snprintf(key, sizeof key, "%s%s%s[%zu]", prefix, *prefix != '\0' ? "." : "", name, i);
+        (void)snprintf(key, sizeof(key), "%s%s%s[%zu]", prefix, *prefix ? "." : "", name, i);
         check_members(errors, key, item, rules, count);
     }
 }
@@ -74,14 +73,12 @@ static void check_taints(json_t *errors, const char *prefix, const json_t *taint
     static const char *const effects[] = {"NoSchedule", "NoExecute", "PreferNoSchedule"};
     json_t *taint;
     size_t i;
-
     check_each(errors, prefix, "taints", taints, RULES(taint_rules));
     json_array_foreach (taints, i, taint) {
         const char *effect = json_string_value(json_object_get(taint, "effect"));
-        bool known = effect == NULL;
-
+        bool known = !effect;
         for (size_t e = 0; !known && e < 3; e++)
-            known = strcmp(effect, effects[e]) == 0;
+            known = !strcmp(effect, effects[e]);
         if (!known)
             check_fail(errors, "taints.effect", "is not one of the known values");
     }
@@ -90,10 +87,9 @@ static void check_taints(json_t *errors, const char *prefix, const json_t *taint
 static void fail_member(json_t *errors, const char *prefix, const char *name, const char *reason)
 {
     char key[160];
-
-    if (reason == NULL)
+    if (!reason)
         return;
-    check_key(key, sizeof key, prefix, name);
+    check_key(key, sizeof(key), prefix, name);
     check_fail(errors, key, reason);
 }
 
@@ -107,27 +103,26 @@ static json_t *merge_worker(const json_t *base, const json_t *body)
     json_t *size = json_object_get(body, "volume_size");
     json_t *taint;
     size_t t;
-
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
         json_t *value = json_object_get(body, plain[i]);
-
-        if (value != NULL && !json_is_null(value))
-            json_object_set(worker, plain[i], value);
+        if (value && !json_is_null(value))
+            (void)json_object_set(worker, plain[i], value);
     }
     if (json_is_string(json_object_get(asked, "type")))
-        json_object_set(machine, "type", json_object_get(asked, "type"));
+        (void)json_object_set(machine, "type", json_object_get(asked, "type"));
     if (json_is_string(json_object_get(asked, "image_name")))
-        json_object_set(json_object_get(machine, "image"), "name", json_object_get(asked, "image_name"));
+        (void)json_object_set(json_object_get(machine, "image"), "name",
+                              json_object_get(asked, "image_name"));
     if (json_is_string(json_object_get(asked, "image_version")))
-        json_object_set(json_object_get(machine, "image"), "version",
-                        json_object_get(asked, "image_version"));
+        (void)json_object_set(json_object_get(machine, "image"), "version",
+                              json_object_get(asked, "image_version"));
     if (json_is_string(size))
-        json_object_set(json_object_get(worker, "volume"), "size", size);
+        (void)json_object_set(json_object_get(worker, "volume"), "size", size);
     if (json_is_array(json_object_get(body, "taints")))
-        json_object_set_new(worker, "taints", json_deep_copy(json_object_get(body, "taints")));
+        (void)json_object_set_new(worker, "taints", json_deep_copy(json_object_get(body, "taints")));
     json_array_foreach (json_object_get(worker, "taints"), t, taint)
         if (!json_is_string(json_object_get(taint, "value")))
-            json_object_set_new(taint, "value", json_string(""));
+            (void)json_object_set_new(taint, "value", json_string(""));
     return worker;
 }
 
@@ -135,7 +130,6 @@ static void check_sizes(json_t *errors, const char *prefix, const json_t *worker
 {
     json_int_t minimum = json_integer_value(json_object_get(worker, "minimum"));
     json_int_t maximum = json_integer_value(json_object_get(worker, "maximum"));
-
     if (minimum < 0)
         fail_member(errors, prefix, "minimum", "must not be negative");
     if (maximum < minimum)
@@ -154,7 +148,6 @@ static void check_offers(struct sim *sim, json_t *errors, const char *prefix, co
     const json_t *image = json_object_get(machine, "image");
     json_t *zone;
     size_t i;
-
     fail_member(errors, prefix, "machine.type",
                 catalog_refuse_machine(sim->catalog, json_string_value(json_object_get(machine, "type"))));
     if (!json_equal(image, json_object_get(json_object_get(before, "machine"), "image")))
@@ -173,8 +166,7 @@ static void check_offers(struct sim *sim, json_t *errors, const char *prefix, co
 static void check_parts(json_t *errors, const char *prefix, const json_t *body)
 {
     char key[160];
-
-    check_key(key, sizeof key, prefix, "machine");
+    check_key(key, sizeof(key), prefix, "machine");
     if (json_is_object(json_object_get(body, "machine")))
         check_members(errors, key, json_object_get(body, "machine"), RULES(machine_rules));
     check_each(errors, prefix, "labels", json_object_get(body, "labels"), RULES(pair_rules));
@@ -184,7 +176,7 @@ static void check_parts(json_t *errors, const char *prefix, const json_t *body)
 
 static void check_worker_name(json_t *errors, const char *prefix, const char *name)
 {
-    if (name == NULL)
+    if (!name)
         return;
     if (strlen(name) > WORKER_NAME_LONGEST)
         fail_member(errors, prefix, "name", "must have at most 15 characters");
@@ -199,10 +191,9 @@ static json_t *blank_worker(struct sim *sim, const char *region, const json_t *b
     json_t *minimum = json_object_get(body, "minimum");
     json_int_t low = json_is_integer(minimum) ? json_integer_value(minimum) : 3;
     char made[7];
-
     if (!json_is_integer(minimum) && json_is_integer(maximum) && json_integer_value(maximum) < low)
         low = json_integer_value(maximum);
-    random_text(&sim->random, "0123456789abcdef", made, sizeof made);
+    random_text(&sim->random, "0123456789abcdef", made, sizeof(made));
     return json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:I, s:I, s:i, s:i, s:{s:s}, s:o, s:[], s:[], s:[]}",
                      "name", given != NULL ? given : made, "machine", "type",
                      catalog_default_machine(sim->catalog), "architecture", "amd64", "image", "name",
@@ -218,7 +209,6 @@ json_t *decode_worker(struct sim *sim, const char *region, const json_t *body, c
     size_t before = json_array_size(errors);
     json_t *blank;
     json_t *worker;
-
     check_members(errors, prefix, body, RULES(worker_rules));
     check_parts(errors, prefix, body);
     check_worker_name(errors, prefix, json_string_value(json_object_get(body, "name")));
@@ -240,7 +230,6 @@ static enum run_kind kind_of_change(const json_t *before, const json_t *after)
 {
     bool same = json_equal(json_object_get(before, "machine"), json_object_get(after, "machine")) &&
                 json_equal(json_object_get(before, "volume"), json_object_get(after, "volume"));
-
     return same ? RUN_SCALE : RUN_ROLL;
 }
 
@@ -249,7 +238,6 @@ static void check_zones_kept(json_t *errors, const json_t *before, const json_t 
     const json_t *old = json_object_get(before, "zones");
     json_t *zone;
     size_t i;
-
     json_array_foreach (old, i, zone) {
         if (!json_equal(zone, json_array_get(json_object_get(after, "zones"), i))) {
             check_fail(errors, "zones", "may be appended only");
@@ -263,7 +251,6 @@ json_t *decode_worker_change(struct sim *sim, const struct shoot *shoot, const j
 {
     const json_t *name = json_object_get(body, "name");
     json_t *changed;
-
     check_members(errors, "", body, RULES(change_rules));
     check_parts(errors, "", body);
     if (json_is_string(name) && !json_equal(name, json_object_get(worker, "name")))

@@ -11,17 +11,15 @@ static json_t *as_map(const json_t *pairs, bool whole)
     json_t *map = json_object();
     json_t *pair;
     size_t i;
-
     json_array_foreach (pairs, i, pair)
-        json_object_set(map, json_string_value(json_object_get(pair, "key")),
-                        whole ? pair : json_object_get(pair, "value"));
+        (void)json_object_set(map, json_string_value(json_object_get(pair, "key")),
+                              whole ? pair : json_object_get(pair, "value"));
     return map;
 }
 
 static json_t *render_worker(const json_t *worker, bool created)
 {
     const json_t *machine = json_object_get(worker, "machine");
-
     return json_pack(
         "{s:O, s:O, s:O, s:O, s:{s:O, s:O}, s:O, s:o, s:o, s:O, s:O}", "name",
         json_object_get(worker, "name"), "minimum", json_object_get(worker, "minimum"), "maximum",
@@ -40,17 +38,16 @@ static json_t *render_provider(const struct shoot *shoot, bool created, int64_t 
     json_t *router = json_object_get(shoot->spec, "router_id");
     json_t *worker;
     size_t i;
-
     if (json_is_string(network))
-        json_object_set(networks, "id", network);
+        (void)json_object_set(networks, "id", network);
     else if (shoot_has_infrastructure(shoot, now_us))
-        json_object_set_new(networks, "id", json_string(shoot->network_id));
+        (void)json_object_set_new(networks, "id", json_string(shoot->network_id));
     if (json_is_string(router))
-        json_object_set_new(networks, "router", json_pack("{s:O}", "id", router));
+        (void)json_object_set_new(networks, "router", json_pack("{s:O}", "id", router));
     else if (shoot_has_infrastructure(shoot, now_us))
-        json_object_set_new(networks, "router", json_pack("{s:s}", "id", shoot->router_id));
+        (void)json_object_set_new(networks, "router", json_pack("{s:s}", "id", shoot->router_id));
     json_array_foreach (json_object_get(shoot->spec, "workers"), i, worker)
-        json_array_append_new(workers, render_worker(worker, created));
+        (void)json_array_append_new(workers, render_worker(worker, created));
     return json_pack("{s:{s:O, s:o}, s:o}", "infrastructureConfig", "floatingPoolName",
                      json_object_get(shoot->spec, "floating_pool_name"), "networks", networks, "workers",
                      workers);
@@ -59,7 +56,6 @@ static json_t *render_provider(const struct shoot *shoot, bool created, int64_t 
 static json_t *render_maintenance(const json_t *maintenance)
 {
     const json_t *update = json_object_get(maintenance, "auto_update");
-
     return json_pack("{s:{s:O, s:O}, s:O}", "autoUpdate", "kubernetesVersion",
                      json_object_get(update, "kubernetes_version"), "machineImageVersion",
                      json_object_get(update, "machine_image_version"), "timeWindow",
@@ -70,7 +66,6 @@ static json_t *render_maintenance(const json_t *maintenance)
 static bool wants_hibernation(const struct shoot *shoot)
 {
     const struct run *run = shoot->has_queued ? &shoot->queued : &shoot->run;
-
     return run_does(run, RUN_HIBERNATE) || (shoot->hibernated && !run_does(run, RUN_WAKE));
 }
 
@@ -82,9 +77,8 @@ static json_t *render_spec(const struct shoot *shoot, bool created, int64_t now_
                   json_object_get(shoot->spec, "kubernetes_version"), "hibernation", "enabled",
                   wants_hibernation(shoot), "schedules", json_object_get(shoot->spec, "schedules"),
                   "maintenance", render_maintenance(json_object_get(shoot->spec, "maintenance")));
-
     if (json_is_true(json_object_get(shoot->spec, "high_availability")))
-        json_object_set_new(
+        (void)json_object_set_new(
             spec, "controlPlane",
             json_pack("{s:{s:{s:s}}}", "highAvailability", "failureTolerance", "type", "node"));
     return spec;
@@ -94,11 +88,10 @@ static json_t *render_last_operation(const struct shoot *shoot, int64_t now_us)
 {
     json_t *operation = status_last_operation(shoot, now_us);
     json_t *time = json_object_get(operation, "last_update_time");
-
-    if (operation == NULL)
+    if (!operation)
         return json_null();
-    json_object_set(operation, "lastUpdateTime", time);
-    json_object_del(operation, "last_update_time");
+    (void)json_object_set(operation, "lastUpdateTime", time);
+    (void)json_object_del(operation, "last_update_time");
     return operation;
 }
 
@@ -106,12 +99,11 @@ static json_t *render_last_errors(json_t *errors)
 {
     json_t *error;
     size_t i;
-
     json_array_foreach (errors, i, error) {
-        json_object_set(error, "taskID", json_object_get(error, "task_id"));
-        json_object_set(error, "lastUpdateTime", json_object_get(error, "last_update_time"));
-        json_object_del(error, "task_id");
-        json_object_del(error, "last_update_time");
+        (void)json_object_set(error, "taskID", json_object_get(error, "task_id"));
+        (void)json_object_set(error, "lastUpdateTime", json_object_get(error, "last_update_time"));
+        (void)json_object_del(error, "task_id");
+        (void)json_object_del(error, "last_update_time");
     }
     return json_incref(errors);
 }
@@ -120,14 +112,12 @@ static json_t *render_addresses(const struct shoot *shoot, int64_t now_us)
 {
     static const char *const names[] = {"external", "internal", "wildcard-tls-seed-bound"};
     json_t *list = json_array();
-
     if (!shoot_has_api_server(shoot, now_us))
         return list;
     for (size_t i = 0; i < 3; i++) {
         char url[256];
-
-        render_api_url(shoot, names[i], url, sizeof url);
-        json_array_append_new(list, json_pack("{s:s, s:s}", "name", names[i], "url", url));
+        render_api_url(shoot, names[i], url, sizeof(url));
+        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "name", names[i], "url", url));
     }
     return list;
 }
@@ -136,8 +126,7 @@ static json_t *render_status(const struct sim *sim, const struct shoot *shoot, i
 {
     json_t *state = status_object(shoot, now_us, sim->settings.hibernation_blocked);
     json_t *status;
-
-    if (state == NULL)
+    if (!state)
         return json_object();
     status =
         json_pack("{s:O, s:O, s:o, s:b, s:o, s:o}", "conditions", json_object_get(state, "conditions"),
@@ -152,7 +141,6 @@ static json_t *render_status(const struct sim *sim, const struct shoot *shoot, i
 json_t *render_v1(const struct sim *sim, const struct shoot *shoot)
 {
     int64_t now_us = clock_now_us(&sim->clock);
-
     return json_pack("{s:{s:s, s:s}, s:o, s:o}", "metadata", "name", shoot->name, "uid", shoot->uid, "spec",
                      render_spec(shoot, false, now_us), "status", render_status(sim, shoot, now_us));
 }
@@ -160,8 +148,7 @@ json_t *render_v1(const struct sim *sim, const struct shoot *shoot)
 json_t *render_v1_created(const struct sim *sim, const struct shoot *shoot)
 {
     json_t *flat = render_spec(shoot, true, clock_now_us(&sim->clock));
-
-    json_object_set_new(flat, "name", json_string(shoot->name));
-    json_object_set_new(flat, "uid", json_string(shoot->uid));
+    (void)json_object_set_new(flat, "name", json_string(shoot->name));
+    (void)json_object_set_new(flat, "uid", json_string(shoot->uid));
     return json_pack("{s:o}", "shoot", flat);
 }

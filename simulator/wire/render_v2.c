@@ -9,8 +9,7 @@
 static json_t *text_format(const char *before, const char *text)
 {
     char joined[160];
-
-    snprintf(joined, sizeof joined, "%s%s", before, text);
+    (void)snprintf(joined, sizeof(joined), "%s%s", before, text);
     return json_string(joined);
 }
 
@@ -25,7 +24,6 @@ static json_t *render_networks(const struct shoot *shoot, int64_t now_us)
 {
     bool ready = shoot_has_infrastructure(shoot, now_us);
     json_t *router = id_or_null(json_object_get(shoot->spec, "router_id"), shoot->router_id, ready);
-
     if (!json_is_null(router))
         router = json_pack("{s:o}", "id", router);
     return json_pack("{s:o, s:o, s:O}", "id",
@@ -54,8 +52,7 @@ json_t *render_v2(const struct sim *sim, const struct shoot *shoot)
     int64_t now_us = clock_now_us(&sim->clock);
     char technical_id[160];
     json_t *object;
-
-    snprintf(technical_id, sizeof technical_id, "shoot--%s--%s", shoot->garden_project, shoot->name);
+    (void)snprintf(technical_id, sizeof(technical_id), "shoot--%s--%s", shoot->garden_project, shoot->name);
     object = json_pack(
         "{s:s, s:o, s:s, s:s, s:s, s:{s:O, s:b}, s:{s:O, s:O, s:O}, s:O, s:o}", "name", shoot->name,
         "namespace", text_format("garden-", shoot->garden_project), "cloud_profile_name", "cleuracloud",
@@ -65,37 +62,38 @@ json_t *render_v2(const struct sim *sim, const struct shoot *shoot)
         json_object_get(shoot->spec, "workers_cidr"), "cilium_provider_config",
         json_object_get(shoot->spec, "cilium"), "maintenance", json_object_get(shoot->spec, "maintenance"),
         "shoot_provider", render_provider(shoot, now_us));
-    json_object_set(object, "allowed_cidrs", json_object_get(shoot->spec, "allowed_cidrs"));
-    json_object_set_new(object, "control_plane", render_control_plane(shoot));
-    json_object_set_new(object, "credentials_binding_name", text_format("binding-", shoot->garden_project));
-    json_object_set_new(object, "hibernation",
-                        json_pack("{s:O}", "schedules", json_object_get(shoot->spec, "schedules")));
-    json_object_set_new(object, "uid", json_string(shoot->uid));
-    json_object_set_new(object, "technical_id", shoot->has_run ? json_string(technical_id) : json_null());
-    json_object_set_new(object, "last_operation",
-                        shoot->has_run ? status_last_operation(shoot, now_us) : json_null());
-    json_object_set_new(object, "status",
-                        shoot->has_run ? status_object(shoot, now_us, sim->settings.hibernation_blocked)
-                                       : json_null());
+    (void)json_object_set(object, "allowed_cidrs", json_object_get(shoot->spec, "allowed_cidrs"));
+    (void)json_object_set_new(object, "control_plane", render_control_plane(shoot));
+    (void)json_object_set_new(object, "credentials_binding_name",
+                              text_format("binding-", shoot->garden_project));
+    (void)json_object_set_new(object, "hibernation",
+                              json_pack("{s:O}", "schedules", json_object_get(shoot->spec, "schedules")));
+    (void)json_object_set_new(object, "uid", json_string(shoot->uid));
+    (void)json_object_set_new(object, "technical_id",
+                              shoot->has_run ? json_string(technical_id) : json_null());
+    (void)json_object_set_new(object, "last_operation",
+                              shoot->has_run ? status_last_operation(shoot, now_us) : json_null());
+    (void)json_object_set_new(object, "status",
+                              shoot->has_run ? status_object(shoot, now_us, sim->settings.hibernation_blocked)
+                                             : json_null());
     return object;
 }
 
 void render_api_url(const struct shoot *shoot, const char *kind, char *out, size_t size)
 {
-    if (strcmp(kind, "external") == 0) {
-        snprintf(out, size, "https://api.%s.%s.k8s.cleura.cloud", shoot->name, shoot->garden_project);
-    } else if (strcmp(kind, "internal") == 0) {
-        snprintf(out, size, "https://api.%s.%s.internal.k8s.cleura.cloud", shoot->name,
-                 shoot->garden_project);
+    if (!strcmp(kind, "external")) {
+        (void)snprintf(out, size, "https://api.%s.%s.k8s.cleura.cloud", shoot->name, shoot->garden_project);
+    } else if (!strcmp(kind, "internal")) {
+        (void)snprintf(out, size, "https://api.%s.%s.internal.k8s.cleura.cloud", shoot->name,
+                       shoot->garden_project);
     } else {
         char seed[64];
-
-        snprintf(seed, sizeof seed, "%s", shoot->region);
-        for (char *at = seed; *at != '\0'; at++)
+        (void)snprintf(seed, sizeof(seed), "%s", shoot->region);
+        for (char *at = seed; *at; at++)
             if (*at >= 'A' && *at <= 'Z')
                 *at = (char)(*at - 'A' + 'a');
-        snprintf(out, size, "https://%s-%s--%s.ingress.%s-1.garden.k8s.cleura.cloud",
-                 strcmp(kind, "wildcard-tls-seed-bound") == 0 ? "api" : kind, shoot->garden_project,
-                 shoot->name, seed);
+        (void)snprintf(out, size, "https://%s-%s--%s.ingress.%s-1.garden.k8s.cleura.cloud",
+                       !strcmp(kind, "wildcard-tls-seed-bound") ? "api" : kind, shoot->garden_project,
+                       shoot->name, seed);
     }
 }
