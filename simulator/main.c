@@ -11,14 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void wait_for_stop(const sigset_t *signals)
-{
-    int signal_number;
-    while (sigwait(signals, &signal_number) != 0)
-        continue;
-}
-
-static int run(struct sim *sim, const struct options *options, const sigset_t *signals)
+static int sim_serve(struct sim *sim, const struct options *options, const sigset_t *signals)
 {
     char host[INET_ADDRSTRLEN];
     uint16_t port = 0;
@@ -31,7 +24,9 @@ static int run(struct sim *sim, const struct options *options, const sigset_t *s
         host[0] = '\0';
     (void)printf("cleura-sim listening on http://%s:%u\n", host, (unsigned)port);
     (void)fflush(stdout);
-    wait_for_stop(signals);
+    int signal_number;
+    while (sigwait(signals, &signal_number) != 0)
+        continue;
     sim_stop(sim);
     server_stop(daemon);
     return EXIT_SUCCESS;
@@ -57,7 +52,7 @@ int main(int argc, char **argv)
     json_object_seed(0);
     check_init();
     sim = sim_new(&options);
-    r = run(sim, &options, &signals);
+    r = sim_serve(sim, &options, &signals);
     sim_free(sim);
     check_done();
     return r;

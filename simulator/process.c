@@ -6,6 +6,7 @@
 #include "simulator/cloud/sim.h"
 #include "simulator/request/answers.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct exchange *process_begin(struct sim *sim, struct MHD_Connection *connectio
     return x;
 }
 
-static bool find_project(struct exchange *x)
+static bool exchange_find_project(struct exchange *x)
 {
     const char *tag = x->params[PARAM_REGION];
     x->region = sim_region(x->sim, tag, exchange_generation(x) == 1);
@@ -52,20 +53,7 @@ static bool find_project(struct exchange *x)
     return true;
 }
 
-static bool find_shoot(struct exchange *x)
-{
-    x->shoot = shoot_find(x->sim, x->region, x->project, x->params[PARAM_SHOOT]);
-    if (!x->shoot)
-        answer_error(x, 404, "Shoot not found");
-    return x->shoot;
-}
-
-static bool is_missing_v3(const struct exchange *x)
-{
-    return x->route->operation == OPERATION_KUBECONFIG_V3 && !x->sim->settings.v3_kubeconfig;
-}
-
-static bool check_route(struct exchange *x)
+static bool exchange_check(struct exchange *x)
 {
     unsigned flags = x->route->flags;
     if ((flags & ROUTE_AUTH) != 0 &&
@@ -75,19 +63,27 @@ static bool check_route(struct exchange *x)
     }
     if (!routes_check_params(x))
         return false;
-    if ((flags & ROUTE_REGION) != 0 && !find_project(x))
+    if ((flags & ROUTE_REGION) != 0 && !exchange_find_project(x))
         return false;
-    return (flags & ROUTE_SHOOT) == 0 || find_shoot(x);
+    if ((flags & ROUTE_SHOOT) == 0)
+        return true;
+    assert(x->region && x->project); /* each route to a shoot names them, too */
+    x->shoot = shoot_find(x->sim, x->region, x->project, x->params[PARAM_SHOOT]);
+    if (!x->shoot)
+        answer_error(x, 404, "Shoot not found");
+    return x->shoot;
 }
 
 /* The real work, without faults. */
-static void act(struct exchange *x)
+static void exchange_work(struct exchange *x)
 {
+    bool is_missing =
+        !x->route || (x->route->operation == OPERATION_KUBECONFIG_V3 && !x->sim->settings.v3_kubeconfig);
     if (x->body_too_large) {
         answer_error(x, 413, "Request body too large");
-    } else if (!x->route || is_missing_v3(x)) {
+    } else if (is_missing) {
         answer_error(x, 404, "Not Found");
-    } else if (check_route(x)) {
+    } else if (exchange_check(x)) {
         x->no_effect = false;
         x->route->handle(x);
         if (x->status / 100 == 2 && !x->no_effect && !x->control)
@@ -96,7 +92,7 @@ static void act(struct exchange *x)
 }
 
 /* The shoot a body names, for faults and the log; v1 wraps it. */
-static void name_from_body(struct exchange *x)
+static void exchange_name_from_body(struct exchange *x)
 {
     const json_t *named = x->json;
     if (x->shoot_name || exchange_operation(x) != OPERATION_CREATE_SHOOT)
@@ -107,7 +103,7 @@ static void name_from_body(struct exchange *x)
 }
 
 /* Turns the JSON answer into bytes; done under the lock because answers share values with the state. */
-static void write_answer(struct exchange *x)
+static void answer_write(struct exchange *x)
 {
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
     if (!x->answer)
@@ -123,37 +119,37 @@ static void write_answer(struct exchange *x)
     x->answer = NULL;
 }
 
-static void answer_exchange(struct exchange *x)
+static void exchange_answer(struct exchange *x)
 {
     struct sim *sim = x->sim;
     lifecycle_advance_all(sim);
     if (x->control) {
-        act(x);
+        exchange_work(x);
     } else if (!replay_answer(x)) {
         const struct fault *fault = faults_take(&sim->faults, exchange_operation(x), x->shoot_name);
         if (fault)
-            faults_apply(fault, x, act);
+            faults_apply(fault, x, exchange_work);
         else
-            act(x);
+            exchange_work(x);
     }
-    write_answer(x);
+    answer_write(x);
     x->shoot = NULL; /* not ours once the lock is gone */
 }
 
 void process_finish(struct exchange *x)
 {
     struct sim *sim = x->sim;
-    unsigned latency_ms;
+    assert(x->control || x->counted);
     if (x->body_size > 0)
         x->json = json_loadb(x->body, x->body_size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
-    name_from_body(x);
+    exchange_name_from_body(x);
     (void)pthread_mutex_lock(&sim->lock);
-    latency_ms = x->control ? 0 : sim->settings.latency_ms;
+    unsigned latency_ms = x->control ? 0 : sim->settings.latency_ms;
     (void)pthread_mutex_unlock(&sim->lock);
     if (latency_ms > 0)
         (void)sim_sleep_ms(sim, latency_ms);
     (void)pthread_mutex_lock(&sim->lock);
-    answer_exchange(x);
+    exchange_answer(x);
     (void)pthread_mutex_unlock(&sim->lock);
     if (x->delay_ms > 0 && x->delivery != DELIVER_SLOW)
         (void)sim_sleep_ms(sim, x->delay_ms);

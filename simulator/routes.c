@@ -5,6 +5,7 @@
 #include "simulator/cloud/check.h"
 #include "simulator/handlers/handlers.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,7 +175,7 @@ static int hex_value(char c)
 }
 
 /* Decodes one segment in place. An escaped NUL makes the path unknown. */
-static bool decode(char *text)
+static bool segment_decode(char *text)
 {
     char *out = text;
     for (const char *in = text; *in; in++) {
@@ -191,9 +192,10 @@ static bool decode(char *text)
     return true;
 }
 
-static bool split(struct exchange *x)
+static bool path_split(struct exchange *x)
 {
     char *rest = x->decoded;
+    assert(!x->route);
     x->segment_count = 0;
     if (*rest++ != '/')
         return false;
@@ -203,7 +205,7 @@ static bool split(struct exchange *x)
             return false;
         if (slash)
             *slash = '\0';
-        if (!decode(rest))
+        if (!segment_decode(rest))
             return false;
         x->segments[x->segment_count++] = rest;
         if (!slash)
@@ -221,7 +223,7 @@ static enum param param_of(char letter)
 }
 
 /* Compares one path with one pattern; params may be left half filled on failure. */
-static bool match_pattern(const struct exchange *x, const char *pattern, const char **params)
+static bool path_matches(const struct exchange *x, const char *pattern, const char **params)
 {
     const char *at = pattern + 1;
     for (size_t i = 0; i < x->segment_count; i++) {
@@ -229,6 +231,7 @@ static bool match_pattern(const struct exchange *x, const char *pattern, const c
         if (length == 3 && at[0] == '{') {
             if (x->segments[i][0] == '\0')
                 return false;
+            assert(param_of(at[1]) < PARAM_MAX_); /* the table has no other letters */
             params[param_of(at[1])] = x->segments[i];
         } else if (strlen(x->segments[i]) != length || memcmp(x->segments[i], at, length) != 0) {
             return false;
@@ -243,11 +246,11 @@ static bool match_pattern(const struct exchange *x, const char *pattern, const c
 
 void routes_match(struct exchange *x)
 {
-    if (!split(x))
+    if (!path_split(x))
         return;
     for (size_t i = 0; i < ARRAY_LEN(routes); i++) {
         const char *params[PARAM_MAX_ + 1] = {NULL};
-        if (strcmp(routes[i].method, x->method) != 0 || !match_pattern(x, routes[i].pattern, params))
+        if (strcmp(routes[i].method, x->method) != 0 || !path_matches(x, routes[i].pattern, params))
             continue;
         x->route = &routes[i];
         memcpy(x->params, params, sizeof(x->params));
@@ -279,7 +282,7 @@ bool routes_check_params(struct exchange *x)
 /* ---- /apidoc.json: which operations there are; the schemas are not repeated ---- */
 
 /* "/domains/{d}" becomes "/domains/{domainId}", and the name goes to the list. */
-static void spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *parameters)
+static void apidoc_spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *parameters)
 {
     size_t used = 0;
     for (const char *at = pattern; *at && used + 1 < PATH_MAX_SIZE; at++) {
@@ -297,7 +300,7 @@ static void spell_path(const char *pattern, char out[PATH_MAX_SIZE], json_t *par
     out[used] = '\0';
 }
 
-static const char *lower_case(const char *method)
+static const char *apidoc_method(const char *method)
 {
     static const char *const methods[][2] = {
         {"GET", "get"}, {"POST", "post"}, {"PUT", "put"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
@@ -307,20 +310,20 @@ static const char *lower_case(const char *method)
     return method;
 }
 
-static void add_route(json_t *paths, const struct route *route)
+static void apidoc_add_route(json_t *paths, const struct route *route)
 {
     char path[PATH_MAX_SIZE];
     char status[16];
     json_t *parameters = json_array();
     json_t *methods;
-    spell_path(route->pattern, path, parameters);
+    apidoc_spell_path(route->pattern, path, parameters);
     (void)snprintf(status, sizeof(status), "%d", route->success);
     methods = json_object_get(paths, path);
     if (!methods) {
         methods = json_object();
         (void)json_object_set_new(paths, path, methods);
     }
-    (void)json_object_set_new(methods, lower_case(route->method),
+    (void)json_object_set_new(methods, apidoc_method(route->method),
                               json_pack("{s:o, s:{s:{s:s}}}", "parameters", parameters, "responses", status,
                                         "description", "Success"));
 }
@@ -330,7 +333,7 @@ void handle_apidoc(struct exchange *x)
     json_t *paths = json_object();
     for (size_t i = 0; i < ARRAY_LEN(routes); i++)
         if (routes[i].generation >= 2)
-            add_route(paths, &routes[i]);
+            apidoc_add_route(paths, &routes[i]);
     answer_json(x, 200,
                 json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
                           "Cleura Cloud Management System API", "version", "1.0.0", "paths", paths));

@@ -3,6 +3,7 @@
 #include "simulator/process.h"
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/tcp.h>
@@ -26,8 +27,9 @@ struct stream {
     uint64_t promised;
 };
 
-static size_t fill(const struct stream *stream, uint64_t at, char *buffer, size_t room)
+static size_t stream_fill(const struct stream *stream, uint64_t at, char *buffer, size_t room)
 {
+    assert(at <= stream->end);
     uint64_t left = stream->end - at;
     size_t size = left < room ? (size_t)left : room;
     for (size_t i = 0; i < size; i++)
@@ -48,7 +50,7 @@ static ssize_t stream_read(void *context, uint64_t at, char *buffer, size_t room
             return MHD_CONTENT_READER_END_WITH_ERROR;
         room = room < piece ? room : (size_t)piece;
     }
-    size = fill(stream, at, buffer, room);
+    size = stream_fill(stream, at, buffer, room);
     if (at + size == stream->end)
         exchange_finish(stream->x, stream->x->status);
     return (ssize_t)size;
@@ -125,14 +127,7 @@ static enum MHD_Result send_answer(struct exchange *x)
     return result;
 }
 
-static void hang(struct exchange *x)
-{
-    for (int passed = 0; passed < HANG_MS && !client_left(x); passed += HANG_STEP_MS)
-        if (sim_sleep_ms(x->sim, HANG_STEP_MS))
-            return;
-}
-
-static enum MHD_Result drop(struct exchange *x)
+static enum MHD_Result drop_connection(struct exchange *x)
 {
     exchange_finish(x, 0);
     return MHD_NO;
@@ -141,22 +136,23 @@ static enum MHD_Result drop(struct exchange *x)
 static enum MHD_Result finish_request(struct exchange *x)
 {
     process_finish(x);
-    if (x->delivery == DELIVER_HANG)
-        hang(x);
+    for (int passed = 0; x->delivery == DELIVER_HANG && passed < HANG_MS; passed += HANG_STEP_MS)
+        if (client_left(x) || sim_sleep_ms(x->sim, HANG_STEP_MS))
+            break;
     if (x->delivery == DELIVER_HANG || x->delivery == DELIVER_DROP)
-        return drop(x);
+        return drop_connection(x);
     return send_answer(x);
 }
 
 static void keep_body(struct exchange *x, const char *data, size_t size)
 {
     size_t most = x->control ? EXCHANGE_STATE_MAX : EXCHANGE_BODY_MAX;
-    char *grown;
+    assert(x->body_size <= most);
     if (x->body_too_large || size > most - x->body_size) {
         x->body_too_large = true;
         return;
     }
-    grown = realloc(x->body, x->body_size + size);
+    char *grown = realloc(x->body, x->body_size + size);
     if (!grown) {
         x->body_too_large = true;
         return;
@@ -185,13 +181,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct exchange *x = *state;
     (void)version;
     if (!x) {
-        bool down;
         acknowledge(connection);
         *state = x = process_begin(sim, connection, method, url);
         (void)pthread_mutex_lock(&sim->lock);
-        down = sim->down && !x->control;
+        bool down = sim->down && !x->control;
         (void)pthread_mutex_unlock(&sim->lock);
-        return down ? drop(x) : MHD_YES;
+        return down ? drop_connection(x) : MHD_YES;
     }
     if (*upload_data_size > 0) {
         keep_body(x, upload_data, *upload_data_size);

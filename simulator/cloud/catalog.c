@@ -95,7 +95,7 @@ static json_t *make_machine_types(void)
     return types;
 }
 
-static json_t *make_zones(const struct known_region *region)
+static json_t *catalog_make_zones(const struct known_region *region)
 {
     json_t *zones = json_array();
     for (size_t i = 0; i < COUNT(region->zones) && region->zones[i]; i++)
@@ -109,7 +109,7 @@ static json_t *make_regions(const struct options *options)
     for (size_t i = 0; i < options->region_count; i++) {
         struct known_region region = catalog_region(options->regions[i]);
         (void)json_array_append_new(
-            regions, json_pack("{s:s, s:o}", "name", region.tag, "zones", make_zones(&region)));
+            regions, json_pack("{s:s, s:o}", "name", region.tag, "zones", catalog_make_zones(&region)));
     }
     return regions;
 }
@@ -250,7 +250,7 @@ static json_t *find_by(const json_t *list, const char *member, const char *value
     return NULL;
 }
 
-static const char *refuse(const json_t *versions, const char *version, int64_t now_us)
+static const char *catalog_refuse(const json_t *versions, const char *version, int64_t now_us)
 {
     const json_t *found = find_by(versions, "version", version);
     const json_t *expires = json_object_get(found, "expiration_date");
@@ -263,7 +263,8 @@ static const char *refuse(const json_t *versions, const char *version, int64_t n
 
 const char *catalog_refuse_version(const json_t *catalog, const char *version, int64_t now_us)
 {
-    return refuse(json_object_get(json_object_get(catalog, "kubernetes"), "versions"), version, now_us);
+    return catalog_refuse(json_object_get(json_object_get(catalog, "kubernetes"), "versions"), version,
+                          now_us);
 }
 
 const char *catalog_refuse_image(const json_t *catalog, const char *name, const char *version, int64_t now_us)
@@ -271,7 +272,7 @@ const char *catalog_refuse_image(const json_t *catalog, const char *name, const 
     const json_t *image = find_by(json_object_get(catalog, "machine_images"), "name", name);
     if (!image)
         return "is not an image of the cloud profile";
-    return refuse(json_object_get(image, "versions"), version, now_us);
+    return catalog_refuse(json_object_get(image, "versions"), version, now_us);
 }
 
 const char *catalog_refuse_machine(const json_t *catalog, const char *type)

@@ -19,7 +19,7 @@ struct kubeconfig_authority {
 };
 
 /* libcrypto fails here only for lack of memory or of a curve; neither can be mended. */
-static void must(int ok, const char *what)
+static void libcrypto_must(int ok, const char *what)
 {
     if (ok > 0)
         return;
@@ -30,7 +30,7 @@ static void must(int ok, const char *what)
 static EVP_PKEY *new_key(void)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
-    must(key != NULL, "key");
+    libcrypto_must(key != NULL, "key");
     return key;
 }
 
@@ -51,8 +51,9 @@ void kubeconfig_authority_free(struct kubeconfig_authority *authority)
 
 static void set_name(X509_NAME *name, const char *field, const char *value)
 {
-    must(X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, (const unsigned char *)value, -1, -1, 0),
-         "name");
+    libcrypto_must(
+        X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, (const unsigned char *)value, -1, -1, 0),
+        "name");
 }
 
 static void add_extension(X509 *certificate, int nid, const char *value)
@@ -62,24 +63,24 @@ static void add_extension(X509 *certificate, int nid, const char *value)
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
     extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
-    must(extension != NULL, "extension");
-    must(X509_add_ext(certificate, extension, -1), "extension");
+    libcrypto_must(extension != NULL, "extension");
+    libcrypto_must(X509_add_ext(certificate, extension, -1), "extension");
     X509_EXTENSION_free(extension);
 }
 
 static void set_times(X509 *certificate, int64_t from, int64_t until)
 {
-    must(ASN1_TIME_set(X509_getm_notBefore(certificate), (time_t)from) != NULL, "time");
-    must(ASN1_TIME_set(X509_getm_notAfter(certificate), (time_t)until) != NULL, "time");
+    libcrypto_must(ASN1_TIME_set(X509_getm_notBefore(certificate), (time_t)from) != NULL, "time");
+    libcrypto_must(ASN1_TIME_set(X509_getm_notAfter(certificate), (time_t)until) != NULL, "time");
 }
 
 static X509 *new_certificate(struct kubeconfig_authority *authority, EVP_PKEY *key, const char *issuer)
 {
     X509 *certificate = X509_new();
-    must(certificate != NULL, "certificate");
-    must(X509_set_version(certificate, X509_VERSION_3), "version");
-    must(ASN1_INTEGER_set(X509_get_serialNumber(certificate), ++authority->last_serial), "serial");
-    must(X509_set_pubkey(certificate, key), "key");
+    libcrypto_must(certificate != NULL, "certificate");
+    libcrypto_must(X509_set_version(certificate, X509_VERSION_3), "version");
+    libcrypto_must(ASN1_INTEGER_set(X509_get_serialNumber(certificate), ++authority->last_serial), "serial");
+    libcrypto_must(X509_set_pubkey(certificate, key), "key");
     set_name(X509_get_issuer_name(certificate), "CN", issuer);
     return certificate;
 }
@@ -92,8 +93,8 @@ static void write_ca(BIO *out, struct kubeconfig_authority *authority, const cha
     set_times(certificate, from, until);
     add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE");
     add_extension(certificate, NID_key_usage, "critical,digitalSignature,keyCertSign");
-    must(X509_sign(certificate, authority->key, EVP_sha256()), "sign");
-    must(PEM_write_bio_X509(out, certificate), "write");
+    libcrypto_must(X509_sign(certificate, authority->key, EVP_sha256()), "sign");
+    libcrypto_must(PEM_write_bio_X509(out, certificate), "write");
     X509_free(certificate);
 }
 
@@ -103,7 +104,7 @@ static char *take_base64(BIO *out)
     char *data = NULL;
     long size = BIO_get_mem_data(out, &data);
     char *text;
-    must(size > 0, "write");
+    libcrypto_must(size > 0, "write");
     text = sim_alloc((size_t)size / 3 * 4 + 8);
     (void)EVP_EncodeBlock((unsigned char *)text, (const unsigned char *)data, (int)size);
     BIO_free(out);
@@ -113,7 +114,7 @@ static char *take_base64(BIO *out)
 static BIO *new_memory(void)
 {
     BIO *out = BIO_new(BIO_s_mem());
-    must(out != NULL, "memory");
+    libcrypto_must(out != NULL, "memory");
     return out;
 }
 
@@ -139,11 +140,11 @@ struct client_credentials certificate_client(struct kubeconfig_authority *author
     set_times(certificate, from, until);
     add_extension(certificate, NID_key_usage, "critical,digitalSignature");
     add_extension(certificate, NID_ext_key_usage, "clientAuth");
-    must(X509_sign(certificate, authority->key, EVP_sha256()), "sign");
-    must(PEM_write_bio_X509(out, certificate), "write");
+    libcrypto_must(X509_sign(certificate, authority->key, EVP_sha256()), "sign");
+    libcrypto_must(PEM_write_bio_X509(out, certificate), "write");
     client.certificate = take_base64(out);
     out = new_memory();
-    must(PEM_write_bio_PrivateKey(out, key, NULL, NULL, 0, NULL, NULL), "write");
+    libcrypto_must(PEM_write_bio_PrivateKey(out, key, NULL, NULL, 0, NULL, NULL), "write");
     client.key = take_base64(out);
     X509_free(certificate);
     EVP_PKEY_free(key);

@@ -3,6 +3,7 @@
 #include "simulator/cloud/check.h"
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static const struct rule rules[] = {
     {"content_type", KIND_STRING, PATTERN_NONE, 0},
 };
 
-static void check_headers(json_t *errors, const json_t *headers)
+static void fault_check_headers(json_t *errors, const json_t *headers)
 {
     json_t *object = (json_t *)(uintptr_t)headers; /* the iterator's type is not const */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
@@ -79,7 +80,7 @@ static void check_range(json_t *errors, const json_t *description, const char *n
     check_fail(errors, name, reason);
 }
 
-static void check(json_t *errors, const struct fault *fault, const json_t *description)
+static void fault_check(json_t *errors, const struct fault *fault, const json_t *description)
 {
     check_order(errors, description, RULES(rules));
     if (fault->operation == OPERATION_INVALID)
@@ -90,7 +91,7 @@ static void check(json_t *errors, const struct fault *fault, const json_t *descr
     check_range(errors, description, "skip", 0, INT32_MAX);
     check_range(errors, description, "status", 200, 599);
     check_range(errors, description, "delay_ms", 0, DELAY_MS_MAX);
-    check_headers(errors, json_object_get(description, "headers"));
+    fault_check_headers(errors, json_object_get(description, "headers"));
 }
 
 static struct fault *fault_free(struct fault *fault)
@@ -118,7 +119,7 @@ struct fault *faults_add(struct faults *faults, const json_t *description, json_
     fault->body = copy_string(json_object_get(description, "body"));
     fault->content_type = copy_string(json_object_get(description, "content_type"));
     fault->headers = json_incref(json_object_get(description, "headers"));
-    check(errors, fault, description);
+    fault_check(errors, fault, description);
     if (json_array_size(errors) > 0)
         return fault_free(fault);
     fault->id = ++faults->last_id;
@@ -160,7 +161,7 @@ void faults_clear(struct faults *faults)
         (void)faults_remove(faults, faults->first->id);
 }
 
-static bool matches(const struct fault *fault, enum operation operation, const char *shoot)
+static bool fault_matches(const struct fault *fault, enum operation operation, const char *shoot)
 {
     if (fault->count > 0 && fault->hits >= fault->count)
         return false;
@@ -172,13 +173,14 @@ static bool matches(const struct fault *fault, enum operation operation, const c
 const struct fault *faults_take(struct faults *faults, enum operation operation, const char *shoot)
 {
     for (struct fault *fault = faults->first; fault; fault = fault->next) {
-        if (!matches(fault, operation, shoot))
+        if (!fault_matches(fault, operation, shoot))
             continue;
         if (fault->skip > 0) {
             fault->skip--;
             continue;
         }
         fault->hits++;
+        assert(!fault->count || fault->hits <= fault->count);
         return fault;
     }
     return NULL;

@@ -1,6 +1,7 @@
 /* The tables of what each kind of run is called, how long it takes and what it shows on the way. */
 #include "simulator/cloud/lifecycle.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -112,6 +113,7 @@ static const struct {
 
 const char *run_kind_name(enum run_kind kind)
 {
+    assert((unsigned)kind < RUN_KIND_MAX_);
     return kinds[kind].name;
 }
 
@@ -130,6 +132,7 @@ double run_kind_seconds(enum run_kind kind)
 
 const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t duration_us)
 {
+    assert((unsigned)kind < RUN_KIND_MAX_ && kinds[kind].count > 0);
     const struct flow_step *step = &kinds[kind].steps[0];
     for (size_t i = 1; i < kinds[kind].count; i++)
         if (elapsed_us >= duration_us / 1000 * kinds[kind].steps[i].permille)
@@ -139,6 +142,7 @@ const struct flow_step *flow_at(enum run_kind kind, int64_t elapsed_us, int64_t 
 
 const struct flow_step *flow_reaching(enum run_kind kind, int progress)
 {
+    assert((unsigned)kind < RUN_KIND_MAX_ && kinds[kind].count > 0);
     const struct flow_step *step = &kinds[kind].steps[0];
     for (size_t i = 0; i < kinds[kind].count; i++) {
         step = &kinds[kind].steps[i];

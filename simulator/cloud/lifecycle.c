@@ -3,11 +3,13 @@
 #include "simulator/cloud/shoot.h"
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 static unsigned bit_of(enum run_kind kind)
 {
+    assert((unsigned)kind < RUN_KIND_MAX_);
     return 1U << (unsigned)kind;
 }
 
@@ -61,7 +63,7 @@ static bool script_matches(const struct script *script, const struct shoot *shoo
 }
 
 /* Gives a run that begins the outcome of the first script that fits, and uses that script up by one. */
-static void apply_script(struct sim *sim, const struct shoot *shoot, struct run *run)
+static void script_apply(struct sim *sim, const struct shoot *shoot, struct run *run)
 {
     for (struct script **at = &sim->scripts; *at; at = &(*at)->next) {
         struct script *script = *at;
@@ -80,15 +82,8 @@ static void apply_script(struct sim *sim, const struct shoot *shoot, struct run 
     }
 }
 
-static enum run_type type_of(const struct shoot *shoot, enum run_kind kind)
-{
-    if (kind == RUN_DELETE)
-        return RUN_TYPE_DELETE;
-    return shoot->ever_succeeded ? RUN_TYPE_RECONCILE : RUN_TYPE_CREATE;
-}
-
 /* What a run of several kinds shows: the create if it is one, else the one that takes longest. */
-static enum run_kind leading_kind(const struct sim *sim, unsigned kinds)
+static enum run_kind kinds_leading(const struct sim *sim, unsigned kinds)
 {
     enum run_kind leading = RUN_KIND_INVALID;
     for (int kind = 0; kind < RUN_KIND_MAX_; kind++) {
@@ -99,19 +94,11 @@ static enum run_kind leading_kind(const struct sim *sim, unsigned kinds)
         if (leading == RUN_KIND_INVALID || sim->settings.durations[kind] > sim->settings.durations[leading])
             leading = (enum run_kind)kind;
     }
+    assert(leading != RUN_KIND_INVALID); /* a run is for something */
     return leading;
 }
 
-static void join(const struct sim *sim, struct run *waiting, unsigned kinds)
-{
-    /* The last word on hibernation counts. */
-    if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
-        waiting->kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
-    waiting->kinds |= kinds;
-    waiting->kind = leading_kind(sim, waiting->kinds);
-}
-
-static void accept_kinds(struct sim *sim, struct shoot *shoot, unsigned kinds)
+static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     bool deletes = (kinds & bit_of(RUN_DELETE)) != 0;
@@ -125,35 +112,43 @@ static void accept_kinds(struct sim *sim, struct shoot *shoot, unsigned kinds)
         shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
         shoot->has_queued = true;
     }
-    join(sim, &shoot->queued, kinds);
+    /* What waits already does both; the last word on hibernation counts. */
+    if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
+        shoot->queued.kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
+    shoot->queued.kinds |= kinds;
+    shoot->queued.kind = kinds_leading(sim, shoot->queued.kinds);
     if (deletes)
         shoot->deleting = true;
 }
 
 void lifecycle_accept(struct sim *sim, struct shoot *shoot, enum run_kind kind)
 {
-    accept_kinds(sim, shoot, bit_of(kind));
+    queued_accept(sim, shoot, bit_of(kind));
 }
 
 void lifecycle_accept_again(struct sim *sim, struct shoot *shoot)
 {
-    accept_kinds(sim, shoot, shoot->run.kinds);
+    queued_accept(sim, shoot, shoot->run.kinds);
 }
 
-static void begin_queued(struct sim *sim, struct shoot *shoot, int64_t at_us)
+static void queued_begin(struct sim *sim, struct shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
+    assert(shoot->has_queued && !shoot->gone);
     run_done(run);
     *run = shoot->queued;
     memset(&shoot->queued, 0, sizeof(shoot->queued));
     shoot->has_queued = false;
     shoot->has_run = true;
-    run->type = type_of(shoot, run->kind);
+    if (run->kind == RUN_DELETE)
+        run->type = RUN_TYPE_DELETE;
+    else
+        run->type = shoot->ever_succeeded ? RUN_TYPE_RECONCILE : RUN_TYPE_CREATE;
     run->state = RUN_PROCESSING;
     run->starts_us = at_us;
     run->changed_us = at_us;
     run->duration_us = clock_from_seconds(sim->settings.durations[run->kind]);
-    apply_script(sim, shoot, run);
+    script_apply(sim, shoot, run);
     if (run_does(run, RUN_CA_PREPARE)) {
         shoot->ca_stage = CA_PREPARING;
         shoot->ca_generation++;
@@ -162,8 +157,9 @@ static void begin_queued(struct sim *sim, struct shoot *shoot, int64_t at_us)
     }
 }
 
-static void succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
+static void run_succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
 {
+    assert(shoot->has_run && shoot->run.state == RUN_PROCESSING);
     shoot->run.state = RUN_SUCCEEDED;
     shoot->run.changed_us = at_us;
     if (shoot->run.kind != RUN_DELETE)
@@ -179,16 +175,8 @@ static void succeed(struct sim *sim, struct shoot *shoot, int64_t at_us)
         shoot->ca_stage = CA_COMPLETED;
 }
 
-static void restart(struct run *run, int64_t at_us)
-{
-    run->state = RUN_PROCESSING;
-    run->outcome = OUTCOME_SUCCESS;
-    run->starts_us = at_us;
-    run->changed_us = at_us;
-}
-
 /* When the run in force leaves its state by itself; INT64_MAX if it does not. */
-static int64_t next_change(const struct run *run)
+static int64_t run_next_change(const struct run *run)
 {
     const struct flow_step *step;
     if (run->state == RUN_ERROR)
@@ -201,13 +189,17 @@ static int64_t next_change(const struct run *run)
     return run->starts_us + run->duration_us / 1000 * step->permille;
 }
 
-static void change(struct sim *sim, struct shoot *shoot, int64_t at_us)
+static void run_change(struct sim *sim, struct shoot *shoot, int64_t at_us)
 {
     struct run *run = &shoot->run;
+    assert(run->state == RUN_ERROR || run->state == RUN_PROCESSING); /* the others last */
     if (run->state == RUN_ERROR) {
-        restart(run, at_us);
+        run->state = RUN_PROCESSING;
+        run->outcome = OUTCOME_SUCCESS;
+        run->starts_us = at_us;
+        run->changed_us = at_us;
     } else if (run->outcome == OUTCOME_SUCCESS) {
-        succeed(sim, shoot, at_us);
+        run_succeed(sim, shoot, at_us);
     } else {
         run->state = run->outcome == OUTCOME_FAILED ? RUN_FAILED : RUN_ERROR;
         run->changed_us = at_us;
@@ -230,7 +222,7 @@ void lifecycle_advance(struct sim *sim, struct shoot *shoot)
 {
     int64_t now_us = clock_now_us(&sim->clock);
     while (!shoot->gone) {
-        int64_t change_us = shoot->has_run ? next_change(&shoot->run) : INT64_MAX;
+        int64_t change_us = shoot->has_run ? run_next_change(&shoot->run) : INT64_MAX;
         int64_t start_us = queued_start(shoot);
         if (shoot->has_run && shoot->run.kind == RUN_DELETE && shoot->run.state == RUN_SUCCEEDED) {
             int64_t linger_us = clock_from_seconds(sim->settings.delete_linger_seconds);
@@ -238,12 +230,12 @@ void lifecycle_advance(struct sim *sim, struct shoot *shoot)
             return;
         }
         if (change_us <= start_us && change_us <= now_us) {
-            change(sim, shoot, change_us);
+            run_change(sim, shoot, change_us);
         } else if (start_us <= now_us) {
             if (!shoot->has_run && shoot->queued.kind == RUN_DELETE)
                 shoot->gone = true; /* nothing had been started yet, so there is nothing to tear down */
             else
-                begin_queued(sim, shoot, start_us);
+                queued_begin(sim, shoot, start_us);
         } else {
             return;
         }

@@ -61,7 +61,7 @@ void options_print_help(void)
                 stdout);
 }
 
-static int complain(const char *what, const char *value)
+static int options_complain(const char *what, const char *value)
 {
     (void)fprintf(stderr, "cleura-sim: %s: %s\n", what, value);
     return EXIT_BAD_USAGE;
@@ -100,15 +100,7 @@ static int parse_listen(const char *text, struct sockaddr_in *ret_address)
     return 0;
 }
 
-static int parse_seed(const char *text, uint64_t *ret_seed)
-{
-    char *end;
-    errno = 0;
-    *ret_seed = strtoull(text, &end, 0);
-    return errno != 0 || end == text || *end || *text == '-' ? -EINVAL : 0;
-}
-
-static int append(const char **list, size_t *count, const char *value)
+static int options_append(const char **list, size_t *count, const char *value)
 {
     if (*count == OPTIONS_TAGS_MAX || !*value)
         return -EINVAL;
@@ -121,9 +113,10 @@ static bool is_project_id(const char *text)
     return strlen(text) == 32 && strspn(text, "0123456789abcdefABCDEF") == 32;
 }
 
-static int apply(struct options *options, int which, const char *value)
+static int options_apply(struct options *options, int which, const char *value)
 {
     double number = 0;
+    char *end;
     int r = 0;
     switch (which) {
     case OPTION_LISTEN:
@@ -131,7 +124,9 @@ static int apply(struct options *options, int which, const char *value)
     case OPTION_SPEED:
         return parse_number(value, 0, 1e9, &options->speed);
     case OPTION_SEED:
-        return parse_seed(value, &options->seed);
+        errno = 0;
+        options->seed = strtoull(value, &end, 0);
+        return errno != 0 || end == value || *end || *value == '-' ? -EINVAL : 0;
     case OPTION_LOGIN:
         options->login = value;
         return 0;
@@ -147,9 +142,10 @@ static int apply(struct options *options, int which, const char *value)
     case OPTION_STALE:
         return parse_number(value, 0, 1e9, &options->stale_seconds);
     case OPTION_REGION:
-        return append(options->regions, &options->region_count, value);
+        return options_append(options->regions, &options->region_count, value);
     case OPTION_PROJECT:
-        return is_project_id(value) ? append(options->projects, &options->project_count, value) : -EINVAL;
+        return is_project_id(value) ? options_append(options->projects, &options->project_count, value)
+                                    : -EINVAL;
     case OPTION_TWO_FACTOR:
         options->two_factor = true;
         return 0;
@@ -183,16 +179,16 @@ int options_parse(struct options *options, int argc, char **argv)
     while ((which = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (which == '?')
             return EXIT_BAD_USAGE;
-        if (apply(options, which, optarg) < 0)
-            return complain("not a usable value", optarg ? optarg : "");
+        if (options_apply(options, which, optarg) < 0)
+            return options_complain("not a usable value", optarg ? optarg : "");
     }
     if (optind < argc)
-        return complain("unexpected argument", argv[optind]);
+        return options_complain("unexpected argument", argv[optind]);
     if (!options->allow_remote && (ntohl(options->listen.sin_addr.s_addr) >> 24) != 127)
-        return complain("not a loopback address (see --allow-remote)", "--listen");
+        return options_complain("not a loopback address (see --allow-remote)", "--listen");
     if (options->region_count == 0)
-        (void)append(options->regions, &options->region_count, "Sto2");
+        (void)options_append(options->regions, &options->region_count, "Sto2");
     if (options->project_count == 0)
-        (void)append(options->projects, &options->project_count, "00112233445566778899aabbccddeeff");
+        (void)options_append(options->projects, &options->project_count, "00112233445566778899aabbccddeeff");
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "simulator/cloud/clock.h"
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ static void drop_texts(struct request_entry *entry)
 
 static void drop_entries(struct request_log *log)
 {
+    assert(log->used <= REQUEST_LOG_SIZE);
     for (size_t i = 0; i < log->used; i++)
         drop_texts(entry_at(log, i));
     log->first = 0;
@@ -85,6 +87,7 @@ void request_log_clear(struct request_log *log)
 
 unsigned request_log_begin(struct request_log *log, enum operation operation)
 {
+    assert((unsigned)operation < OPERATION_MAX_);
     log->requests++;
     log->by_operation[operation]++;
     log->in_flight++;
@@ -96,6 +99,7 @@ unsigned request_log_begin(struct request_log *log, enum operation operation)
 void request_log_end(struct request_log *log, struct request_entry *entry)
 {
     struct request_entry *place;
+    assert(log->in_flight);
     log->in_flight--;
     entry->seq = ++log->last_seq;
     if (log->used == REQUEST_LOG_SIZE) {
@@ -104,6 +108,7 @@ void request_log_end(struct request_log *log, struct request_entry *entry)
         log->first = (log->first + 1) % REQUEST_LOG_SIZE;
         log->used--;
     }
+    assert(log->used < REQUEST_LOG_SIZE);
     place = entry_at(log, log->used++);
     *place = *entry;
 }

@@ -2,6 +2,7 @@
 
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static const char *const ca_stages[CA_STAGE_MAX_] = {
 
 const char *ca_stage_name(enum ca_stage stage)
 {
+    assert(stage < CA_STAGE_MAX_);
     return ca_stages[stage];
 }
 
@@ -79,6 +81,7 @@ struct shoot *shoot_find(struct sim *sim, const char *region, const char *projec
 void shoot_add(struct sim *sim, struct shoot *shoot)
 {
     struct shoot **end = &sim->shoots;
+    assert(!shoot->next);
     while (*end)
         end = &(*end)->next;
     *end = shoot;
@@ -93,6 +96,7 @@ void shoot_remove(struct sim *sim, struct shoot *shoot)
         shoot_free(shoot);
         return;
     }
+    assert(!"a shoot of this cloud");
 }
 
 void shoot_remove_all(struct sim *sim)

@@ -2,6 +2,7 @@
 
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/certificate.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ char *sim_strdup(const char *text)
 struct sim *sim_new(const struct options *options)
 {
     struct sim *sim = sim_alloc(sizeof(*sim));
+    assert(options->region_count <= OPTIONS_TAGS_MAX && options->project_count <= OPTIONS_TAGS_MAX);
     pthread_condattr_t attributes;
     sim->options = options;
     (void)pthread_mutex_init(&sim->lock, NULL);
@@ -50,6 +52,7 @@ struct sim *sim_free(struct sim *sim)
 {
     if (!sim)
         return NULL;
+    assert(!sim->log.in_flight); /* no request is under way any more */
     shoot_remove_all(sim);
     lifecycle_clear_scripts(sim);
     faults_clear(&sim->faults);

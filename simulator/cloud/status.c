@@ -78,22 +78,18 @@ json_t *status_last_operation(const struct shoot *shoot, int64_t now_us)
                      description_of(shoot, now_us), "last_update_time", clock_json(updated_us(run, now_us)));
 }
 
-static json_t *good(const struct condition *condition)
+static json_t *condition_good(const struct condition *condition)
 {
     return make_condition(condition->type, "True", condition->good_reason, condition->good_message);
-}
-
-static json_t *bad(const struct condition *condition, const char *status)
-{
-    return make_condition(condition->type, status, condition->bad_reason, condition->bad_message);
 }
 
 static json_t *during_create(const struct condition *condition, int progress)
 {
     if (progress >= condition->holds)
-        return good(condition);
+        return condition_good(condition);
     if (progress >= condition->begins)
-        return bad(condition, condition->early_status);
+        return make_condition(condition->type, condition->early_status, condition->bad_reason,
+                              condition->bad_message);
     return make_condition(
         condition->type, "Unknown", "ConditionInitialized",
         "The condition has been initialized but its semantic check has not been performed yet.");
@@ -102,24 +98,19 @@ static json_t *during_create(const struct condition *condition, int progress)
 static json_t *during_delete(const struct condition *condition, int progress)
 {
     if (progress < condition->gone)
-        return good(condition);
+        return condition_good(condition);
     return make_condition(condition->type, "Progressing", condition->bad_reason,
                           "Shoot control plane has already been or is about to be deleted.");
 }
 
-static bool rolls_nodes(const struct run *run)
-{
-    return run_does(run, RUN_ROLL) || run_does(run, RUN_UPGRADE) || run_does(run, RUN_CA_PREPARE) ||
-           run_does(run, RUN_WORKER_CREATE);
-}
-
 static json_t *during_reconcile(const struct condition *condition, const struct run *run, int progress)
 {
-    bool nodes = !strcmp(condition->type, "EveryNodeReady");
-    if (nodes && rolls_nodes(run) && progress >= 78)
+    bool rolls = run_does(run, RUN_ROLL) || run_does(run, RUN_UPGRADE) || run_does(run, RUN_CA_PREPARE) ||
+                 run_does(run, RUN_WORKER_CREATE);
+    if (!strcmp(condition->type, "EveryNodeReady") && rolls && progress >= 78)
         return make_condition(condition->type, "Progressing", "NodesRollOutScalingUp",
                               "The nodes of a worker pool are being replaced.");
-    return good(condition);
+    return condition_good(condition);
 }
 
 static json_t *hibernated_condition(const char *type, const char *reason)
@@ -145,7 +136,7 @@ static json_t *render_condition(const struct shoot *shoot, const struct conditio
                               condition->good_message);
     if (run->state == RUN_PROCESSING)
         return during_reconcile(condition, run, progress);
-    return good(condition);
+    return condition_good(condition);
 }
 
 static json_t *render_constraint(const struct shoot *shoot, const char *type, const char *message,

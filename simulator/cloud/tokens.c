@@ -2,6 +2,7 @@
 
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ void tokens_done(struct auth *auth)
 
 static void remove_token(struct auth *auth, size_t index)
 {
+    assert(index < auth->token_count);
     auth->tokens[index] = auth->tokens[--auth->token_count];
 }
 
@@ -70,6 +72,7 @@ const char *tokens_new(struct sim *sim)
         auth->tokens = grown;
         auth->token_capacity = capacity;
     }
+    assert(auth->token_count < auth->token_capacity);
     token = &auth->tokens[auth->token_count++];
     random_text(&sim->random, letters, token->text, sizeof(token->text));
     token->expires_us = clock_now_us(&sim->clock) + clock_from_seconds(sim->options->token_ttl_seconds);

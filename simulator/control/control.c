@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static void refuse(struct exchange *x, const char *reason)
+static void control_refuse(struct exchange *x, const char *reason)
 {
     answer_error(x, 400, reason);
 }
@@ -45,16 +45,16 @@ void control_clock_set(struct exchange *x)
     const json_t *advance = json_object_get(x->json, "advance_seconds");
     const json_t *speed = json_object_get(x->json, "speed");
     if (!advance && !speed) {
-        refuse(x, "advance_seconds or speed is needed");
+        control_refuse(x, "advance_seconds or speed is needed");
         return;
     }
     if (advance &&
         (!json_is_number(advance) || json_number_value(advance) < 0 || json_number_value(advance) > 1e9)) {
-        refuse(x, "advance_seconds must be a number from 0 to 1e9");
+        control_refuse(x, "advance_seconds must be a number from 0 to 1e9");
         return;
     }
     if (speed && (!json_is_number(speed) || json_number_value(speed) < 0 || json_number_value(speed) > 1e9)) {
-        refuse(x, "speed must be a number from 0 to 1e9");
+        control_refuse(x, "speed must be a number from 0 to 1e9");
         return;
     }
     if (speed)
@@ -125,7 +125,7 @@ void control_down(struct exchange *x)
 {
     const json_t *down = json_object_get(x->json, "down");
     if (!json_is_boolean(down)) {
-        refuse(x, "down must be true or false");
+        control_refuse(x, "down must be true or false");
         return;
     }
     x->sim->down = json_is_true(down);
@@ -136,7 +136,7 @@ void control_replay(struct exchange *x)
 {
     const char *reason = replay_load(x->sim, json_object_get(x->json, "answers"));
     if (reason)
-        refuse(x, reason);
+        control_refuse(x, reason);
     else
         answer_json(x, 201, json_pack("{s:I}", "waiting", (json_int_t)json_array_size(x->sim->replay)));
 }

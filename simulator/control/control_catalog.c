@@ -61,7 +61,7 @@ static void put_types(json_t *catalog, const json_t *list, json_t *errors)
 }
 
 /* NULL unless they are one or more names. */
-static json_t *make_zones(const json_t *names)
+static json_t *control_make_zones(const json_t *names)
 {
     json_t *zones = json_array();
     json_t *name;
@@ -90,7 +90,7 @@ static void put_zones(json_t *catalog, const json_t *zones, json_t *errors)
     json_t *object = (json_t *)(uintptr_t)zones; /* the iterator's type is not const */
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
         json_t *region = find_region(catalog, json_object_iter_key(at));
-        json_t *list = make_zones(json_object_iter_value(at));
+        json_t *list = control_make_zones(json_object_iter_value(at));
         char key[160];
         check_key(key, sizeof(key), "zones", json_object_iter_key(at));
         if (!region)

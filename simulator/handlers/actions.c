@@ -27,7 +27,7 @@ bool refuse_when_busy(struct exchange *x)
     return true;
 }
 
-static void start(struct exchange *x, enum run_kind kind)
+static void action_start(struct exchange *x, enum run_kind kind)
 {
     lifecycle_accept(x->sim, x->shoot, kind);
     answer_action(x);
@@ -57,7 +57,7 @@ void handle_hibernate(struct exchange *x)
     else if (x->sim->settings.hibernation_blocked)
         answer_error(x, 400, "Hibernation is not possible");
     else
-        start(x, RUN_HIBERNATE);
+        action_start(x, RUN_HIBERNATE);
 }
 
 void handle_wake(struct exchange *x)
@@ -65,7 +65,7 @@ void handle_wake(struct exchange *x)
     if (refuse_when_busy(x))
         return;
     if (is_to_be_hibernated(x->shoot))
-        start(x, RUN_WAKE);
+        action_start(x, RUN_WAKE);
     else
         do_nothing(x);
 }
@@ -76,7 +76,7 @@ static void run_soon(struct exchange *x, enum run_kind kind)
     if (x->shoot->deleting || x->shoot->has_queued)
         do_nothing(x);
     else
-        start(x, kind);
+        action_start(x, kind);
 }
 
 void handle_reconcile(struct exchange *x)
@@ -109,7 +109,7 @@ void handle_enable_ha(struct exchange *x)
         answer_error(x, 409, "The shoot is hibernated");
     } else {
         (void)json_object_set_new(x->shoot->spec, "high_availability", json_true());
-        start(x, RUN_HA);
+        action_start(x, RUN_HA);
     }
 }
 
@@ -130,7 +130,7 @@ void handle_rotate_ca(struct exchange *x)
         return;
     }
     x->shoot->ca_stage = wanted;
-    start(x, wanted == CA_PREPARE ? RUN_CA_PREPARE : RUN_CA_COMPLETE);
+    action_start(x, wanted == CA_PREPARE ? RUN_CA_PREPARE : RUN_CA_COMPLETE);
 }
 
 void handle_ca_stage(struct exchange *x)
@@ -177,7 +177,7 @@ void handle_upgrade_check(struct exchange *x)
     }
 }
 
-static void succeed(struct exchange *x)
+static void action_succeed(struct exchange *x)
 {
     if (target_version(x))
         answer_json(x, 200, json_pack("{s:s, s:[], s:n}", "outcome", "Success", "details", "upgrade_notes"));
@@ -185,10 +185,10 @@ static void succeed(struct exchange *x)
 
 void handle_upgrade_prepare(struct exchange *x)
 {
-    succeed(x);
+    action_succeed(x);
 }
 
 void handle_upgrade_revert(struct exchange *x)
 {
-    succeed(x);
+    action_succeed(x);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *render(const struct exchange *x, const struct shoot *shoot)
+static json_t *render_shoot(const struct exchange *x, const struct shoot *shoot)
 {
     return exchange_generation(x) == 1 ? render_v1(x->sim, shoot) : render_v2(x->sim, shoot);
 }
@@ -43,7 +43,7 @@ static json_t *render_list(const struct exchange *x)
     json_t *list = json_array();
     for (const struct shoot *shoot = x->sim->shoots; shoot; shoot = shoot->next)
         if (!strcmp(shoot->region, x->region) && !strcmp(shoot->project, x->project))
-            (void)json_array_append_new(list, render(x, shoot));
+            (void)json_array_append_new(list, render_shoot(x, shoot));
     return list;
 }
 
@@ -125,7 +125,7 @@ void handle_create_shoot(struct exchange *x)
 
 void handle_get_shoot(struct exchange *x)
 {
-    answer_json(x, 200, render(x, x->shoot));
+    answer_json(x, 200, render_shoot(x, x->shoot));
 }
 
 /* Changes that are refused with 409 whatever else the body says. */
@@ -171,7 +171,7 @@ static void edit(struct exchange *x, const json_t *body)
         x->no_effect = same;
         if (!same)
             lifecycle_accept(x->sim, x->shoot, kind);
-        answer_json(x, 202, render(x, x->shoot));
+        answer_json(x, 202, render_shoot(x, x->shoot));
     }
     json_decref(errors);
 }

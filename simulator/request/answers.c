@@ -5,6 +5,7 @@
 #include "simulator/cloud/faults.h"
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static void answer_status(const struct fault *fault, struct exchange *x, int sta
         answer_error(x, status, message);
 }
 
-static void mangle(struct exchange *x, json_t *(*change)(const json_t *))
+static void answer_mangle(struct exchange *x, json_t *(*change)(const json_t *))
 {
     json_t *changed;
     if (!x->answer)
@@ -72,6 +73,7 @@ static bool replaces_answer(enum fault_kind kind)
         [FAULT_DROP] = true,        [FAULT_STATUS] = true,       [FAULT_GARBAGE] = true,
         [FAULT_HANG] = true,        [FAULT_FORBIDDEN_IP] = true, [FAULT_NO_PRIVILEGE] = true,
         [FAULT_UNAUTHORIZED] = true};
+    assert((unsigned)kind < FAULT_KIND_MAX_);
     return replaces[kind];
 }
 
@@ -111,16 +113,16 @@ static void apply_kind(const struct fault *fault, struct exchange *x)
     case FAULT_DELAY:
         return;
     case FAULT_WRONG_TYPES:
-        mangle(x, mangle_wrong_types);
+        answer_mangle(x, mangle_wrong_types);
         return;
     case FAULT_UNKNOWN_ENUM:
-        mangle(x, mangle_unknown_enum);
+        answer_mangle(x, mangle_unknown_enum);
         return;
     case FAULT_REORDER:
-        mangle(x, mangle_reorder);
+        answer_mangle(x, mangle_reorder);
         return;
     case FAULT_OMIT_OPTIONAL:
-        mangle(x, mangle_omit_optional);
+        answer_mangle(x, mangle_omit_optional);
         return;
     case FAULT_INVALID_UTF8:
         answer_invalid_utf8(x);

@@ -2,6 +2,7 @@
 
 #include "simulator/cloud/sim.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ void exchange_finish(struct exchange *x, int status)
     struct request_entry entry = {0};
     if (!x->counted)
         return;
+    assert(!x->control);
     x->counted = false;
     entry.at_us = x->begun_us - x->sim->log.started_us;
     entry.sim_us = x->begun_sim_us;

@@ -9,7 +9,7 @@
  * NULL to go on into it. */
 typedef json_t *change_fn(const char *key, const char *parent, const json_t *value);
 
-static json_t *walk(const char *key, const char *parent, const json_t *value, change_fn *change)
+static json_t *mangle_walk(const char *key, const char *parent, const json_t *value, change_fn *change)
 {
     json_t *changed = change(key, parent, value);
     json_t *object = (json_t *)(uintptr_t)value;
@@ -22,13 +22,13 @@ static json_t *walk(const char *key, const char *parent, const json_t *value, ch
         for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
             (void)json_object_set_new(
                 changed, json_object_iter_key(at),
-                walk(json_object_iter_key(at), key, json_object_iter_value(at), change));
+                mangle_walk(json_object_iter_key(at), key, json_object_iter_value(at), change));
         return changed;
     }
     if (json_is_array(value)) {
         changed = json_array();
         json_array_foreach (value, i, item)
-            (void)json_array_append_new(changed, walk("", key, item, change));
+            (void)json_array_append_new(changed, mangle_walk("", key, item, change));
         return changed;
     }
     return json_incref(object);
@@ -55,14 +55,14 @@ static json_t *wrong_type(const char *key, const char *parent, const json_t *val
     object = json_object();
     json_array_foreach (value, i, item) {
         (void)snprintf(text, sizeof(text), "%zu", i);
-        (void)json_object_set_new(object, text, walk("", "", item, wrong_type));
+        (void)json_object_set_new(object, text, mangle_walk("", "", item, wrong_type));
     }
     return object;
 }
 
 json_t *mangle_wrong_types(const json_t *value)
 {
-    return walk("", "", value, wrong_type);
+    return mangle_walk("", "", value, wrong_type);
 }
 
 static bool is_in(const char *text, const char *const *list)
@@ -94,7 +94,7 @@ static json_t *unknown_enum(const char *key, const char *parent, const json_t *v
 
 json_t *mangle_unknown_enum(const json_t *value)
 {
-    return walk("", "-", value, unknown_enum);
+    return mangle_walk("", "-", value, unknown_enum);
 }
 
 static json_t *reversed(const char *key, const char *parent, const json_t *value)
@@ -106,13 +106,13 @@ static json_t *reversed(const char *key, const char *parent, const json_t *value
         return NULL;
     list = json_array();
     for (size_t i = json_array_size(value); i-- > 0;)
-        (void)json_array_append_new(list, walk("", "", json_array_get(value, i), reversed));
+        (void)json_array_append_new(list, mangle_walk("", "", json_array_get(value, i), reversed));
     return list;
 }
 
 json_t *mangle_reorder(const json_t *value)
 {
-    return walk("", "", value, reversed);
+    return mangle_walk("", "", value, reversed);
 }
 
 /* Every member that the contract does not require, under both spellings. */
@@ -178,12 +178,12 @@ static json_t *without_optional(const char *key, const char *parent, const json_
         const char *name = json_object_iter_key(at);
         if (!is_optional(name, object))
             (void)json_object_set_new(kept, name,
-                                      walk(name, key, json_object_iter_value(at), without_optional));
+                                      mangle_walk(name, key, json_object_iter_value(at), without_optional));
     }
     return kept;
 }
 
 json_t *mangle_omit_optional(const json_t *value)
 {
-    return walk("", "", value, without_optional);
+    return mangle_walk("", "", value, without_optional);
 }

@@ -30,7 +30,7 @@ static json_t *render_worker(const json_t *worker, bool created)
         json_object_get(worker, "taints"), "zones", json_object_get(worker, "zones"));
 }
 
-static json_t *render_provider(const struct shoot *shoot, bool created, int64_t now_us)
+static json_t *render_provider_v1(const struct shoot *shoot, bool created, int64_t now_us)
 {
     json_t *networks = json_pack("{s:O}", "workers", json_object_get(shoot->spec, "workers_cidr"));
     json_t *workers = json_array();
@@ -73,8 +73,8 @@ static json_t *render_spec(const struct shoot *shoot, bool created, int64_t now_
 {
     json_t *spec =
         json_pack("{s:s, s:s, s:o, s:{s:O}, s:{s:b, s:O}, s:o}", "purpose", "evaluation", "region",
-                  shoot->region, "provider", render_provider(shoot, created, now_us), "kubernetes", "version",
-                  json_object_get(shoot->spec, "kubernetes_version"), "hibernation", "enabled",
+                  shoot->region, "provider", render_provider_v1(shoot, created, now_us), "kubernetes",
+                  "version", json_object_get(shoot->spec, "kubernetes_version"), "hibernation", "enabled",
                   wants_hibernation(shoot), "schedules", json_object_get(shoot->spec, "schedules"),
                   "maintenance", render_maintenance(json_object_get(shoot->spec, "maintenance")));
     if (json_is_true(json_object_get(shoot->spec, "high_availability")))

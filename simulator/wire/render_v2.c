@@ -31,7 +31,7 @@ static json_t *render_networks(const struct shoot *shoot, int64_t now_us)
                      "router", router, "workers", json_object_get(shoot->spec, "workers_cidr"));
 }
 
-static json_t *render_provider(const struct shoot *shoot, int64_t now_us)
+static json_t *render_provider_v2(const struct shoot *shoot, int64_t now_us)
 {
     return json_pack("{s:s, s:{s:O}, s:{s:O, s:o}, s:O}", "type", "openstack", "control_plane_config",
                      "load_balancer_provider", json_object_get(shoot->spec, "load_balancer_provider"),
@@ -61,7 +61,7 @@ json_t *render_v2(const struct sim *sim, const struct shoot *shoot)
         "type", json_object_get(shoot->spec, "networking_type"), "nodes",
         json_object_get(shoot->spec, "workers_cidr"), "cilium_provider_config",
         json_object_get(shoot->spec, "cilium"), "maintenance", json_object_get(shoot->spec, "maintenance"),
-        "shoot_provider", render_provider(shoot, now_us));
+        "shoot_provider", render_provider_v2(shoot, now_us));
     (void)json_object_set(object, "allowed_cidrs", json_object_get(shoot->spec, "allowed_cidrs"));
     (void)json_object_set_new(object, "control_plane", render_control_plane(shoot));
     (void)json_object_set_new(object, "credentials_binding_name",
