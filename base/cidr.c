@@ -13,7 +13,7 @@ enum { IP_BITS = 128, IPV4_BITS = 32, MAPPED_BITS = IP_BITS - IPV4_BITS };
 static const uint8_t mapped_prefix[MAPPED_BITS / 8] = {[10] = 0xff, [11] = 0xff};
 static const uint8_t nat64_prefix[MAPPED_BITS / 8] = {0x00, 0x64, 0xff, 0x9b};
 
-static void set_ipv4(struct ip *ip, const void *four_bytes)
+static void ip_set_ipv4(struct ip *ip, const void *four_bytes)
 {
     memcpy(ip->bytes, mapped_prefix, sizeof(mapped_prefix));
     memcpy(ip->bytes + sizeof(mapped_prefix), four_bytes, IPV4_BITS / 8);
@@ -29,7 +29,7 @@ bool ip_parse(const char *text, struct ip *ret_ip)
     struct in_addr four;
     struct in6_addr six;
     if (inet_pton(AF_INET, text, &four) == 1)
-        set_ipv4(ret_ip, &four);
+        ip_set_ipv4(ret_ip, &four);
     else if (inet_pton(AF_INET6, text, &six) == 1)
         memcpy(ret_ip->bytes, &six, sizeof(ret_ip->bytes));
     else
@@ -42,7 +42,7 @@ bool ip_from_sockaddr(const struct sockaddr *address, struct ip *ret_ip)
     if (address->sa_family == AF_INET) {
         struct sockaddr_in four;
         memcpy(&four, address, sizeof(four));
-        set_ipv4(ret_ip, &four.sin_addr);
+        ip_set_ipv4(ret_ip, &four.sin_addr);
         return true;
     }
     if (address->sa_family == AF_INET6) {
@@ -65,12 +65,12 @@ bool ip_embedded(const struct ip *ip, struct ip *ret_ip)
 {
     if (memcmp(ip->bytes, nat64_prefix, sizeof(nat64_prefix)) != 0)
         return false;
-    set_ipv4(ret_ip, ip->bytes + sizeof(nat64_prefix));
+    ip_set_ipv4(ret_ip, ip->bytes + sizeof(nat64_prefix));
     return true;
 }
 
 /* The number behind the slash: digits only, no sign, at most `max`. */
-static bool parse_bits(const char *text, unsigned max, unsigned *ret_bits)
+static bool cidr_parse_bits(const char *text, unsigned max, unsigned *ret_bits)
 {
     size_t len = strlen(text);
     if (!len || len > 3 || strspn(text, "0123456789") != len)
@@ -97,7 +97,7 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
     /* Told by its spelling: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
     bool four = !strchr(address, ':');
     unsigned bits = four ? IPV4_BITS : IP_BITS;
-    if (slash && !parse_bits(slash + 1, bits, &bits))
+    if (slash && !cidr_parse_bits(slash + 1, bits, &bits))
         return false;
     cidr.bits = four ? MAPPED_BITS + bits : bits;
     *ret_cidr = cidr;

@@ -5,42 +5,42 @@
 
 #include "base/mem.h"
 
-static bool before(const struct heap_item *a, const struct heap_item *b)
+static bool heap_is_before(const struct heap_item *a, const struct heap_item *b)
 {
     return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-static void place(struct heap *h, size_t slot, struct heap_item *item)
+static void heap_place(struct heap *h, size_t slot, struct heap_item *item)
 {
     h->items[slot - 1] = item;
     item->slot = slot;
 }
 
-static void sift_up(struct heap *h, struct heap_item *item)
+static void heap_sift_up(struct heap *h, struct heap_item *item)
 {
     size_t slot = item->slot;
-    while (slot > 1 && before(item, h->items[slot / 2 - 1])) {
-        place(h, slot, h->items[slot / 2 - 1]);
+    while (slot > 1 && heap_is_before(item, h->items[slot / 2 - 1])) {
+        heap_place(h, slot, h->items[slot / 2 - 1]);
         slot /= 2;
     }
-    place(h, slot, item);
+    heap_place(h, slot, item);
 }
 
-static void sift_down(struct heap *h, struct heap_item *item)
+static void heap_sift_down(struct heap *h, struct heap_item *item)
 {
     size_t slot = item->slot;
     for (;;) {
         size_t child = slot * 2;
         if (child > h->count)
             break;
-        if (child < h->count && before(h->items[child], h->items[child - 1]))
+        if (child < h->count && heap_is_before(h->items[child], h->items[child - 1]))
             child++;
-        if (!before(h->items[child - 1], item))
+        if (!heap_is_before(h->items[child - 1], item))
             break;
-        place(h, slot, h->items[child - 1]);
+        heap_place(h, slot, h->items[child - 1]);
         slot = child;
     }
-    place(h, slot, item);
+    heap_place(h, slot, item);
 }
 
 void heap_done(struct heap *h)
@@ -60,12 +60,12 @@ void heap_set(struct heap *h, struct heap_item *item, int64_t key)
             h->items = mem_realloc_array(h->items, h->capacity, sizeof(*h->items));
         }
         h->count++;
-        place(h, h->count, item);
+        heap_place(h, h->count, item);
     }
     item->key = key;
     item->order = h->next_order++;
-    sift_up(h, item);
-    sift_down(h, item);
+    heap_sift_up(h, item);
+    heap_sift_down(h, item);
 }
 
 void heap_remove(struct heap *h, struct heap_item *item)
@@ -79,9 +79,9 @@ void heap_remove(struct heap *h, struct heap_item *item)
     item->slot = 0;
     if (last == item)
         return;
-    place(h, slot, last);
-    sift_up(h, last);
-    sift_down(h, last);
+    heap_place(h, slot, last);
+    heap_sift_up(h, last);
+    heap_sift_down(h, last);
 }
 
 struct heap_item *heap_peek(const struct heap *h)

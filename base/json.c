@@ -13,7 +13,7 @@
  * False where the nesting passes its limit, and at a NUL, which jansson passes over behind numbers and words;
  * with text and place in `fault`.
  */
-static bool is_bounded(const char *bytes, size_t len, struct json_fault *fault)
+static bool json_is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 {
     unsigned depth = 0;
     bool in_string = false;
@@ -52,24 +52,22 @@ static bool is_bounded(const char *bytes, size_t len, struct json_fault *fault)
 }
 
 /* jansson ends its texts with "near '...'", which would echo the caller's bytes (and secrets in them). */
-static void describe(const json_error_t *error, struct json_fault *fault)
-{
-    const char *near = strstr(error->text, " near ");
-    size_t len = near ? (size_t)(near - error->text) : strlen(error->text);
-    (void)snprintf(fault->text, sizeof(fault->text), "%.*s", (int)len, error->text);
-    fault->line = error->line;
-    fault->column = error->column;
-}
 
-static json_t *parse(const char *bytes, size_t len, size_t flags, struct json_fault *ret_fault)
+static json_t *json_parse(const char *bytes, size_t len, size_t flags, struct json_fault *ret_fault)
 {
     struct json_fault fault;
     json_t *doc = NULL;
-    if (is_bounded(bytes, len, &fault)) {
+    if (json_is_bounded(bytes, len, &fault)) {
         json_error_t error;
         doc = json_loadb(bytes, len, flags, &error);
-        if (!doc)
-            describe(&error, &fault);
+        if (!doc) {
+            /* What stands behind " near " is of the text itself. */
+            const char *near = strstr(error.text, " near ");
+            size_t shown = near ? (size_t)(near - error.text) : strlen(error.text);
+            (void)snprintf(fault.text, sizeof(fault.text), "%.*s", (int)shown, error.text);
+            fault.line = error.line;
+            fault.column = error.column;
+        }
     }
     if (!doc && ret_fault)
         *ret_fault = fault;
@@ -106,14 +104,14 @@ static void settle_integers(json_t *value)
 
 json_t *json_parse_strict(const char *bytes, size_t len, struct json_fault *ret_fault)
 {
-    json_t *doc = parse(bytes, len, JSON_REJECT_DUPLICATES, ret_fault);
+    json_t *doc = json_parse(bytes, len, JSON_REJECT_DUPLICATES, ret_fault);
     settle_integers(doc);
     return doc;
 }
 
 json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret_fault)
 {
-    return parse(bytes, len, JSON_DECODE_ANY, ret_fault);
+    return json_parse(bytes, len, JSON_DECODE_ANY, ret_fault);
 }
 
 json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,

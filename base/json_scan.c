@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static const char *skip_word(const char *at, const char *end)
 }
 
 /* A value begins; a container is entered. */
-static enum json_scan_end begin_value(struct scan *s)
+static enum json_scan_end scan_begin_value(struct scan *s)
 {
     if (++s->values > s->limits->values)
         return JSON_SCAN_TOO_MANY_VALUES;
@@ -110,16 +111,10 @@ static enum json_scan_end begin_value(struct scan *s)
     return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
 }
 
-static enum json_scan_end take_name(struct scan *s)
-{
-    s->at = *s->at == '"' ? skip_string(s->at, s->end) : NULL;
-    s->expect = COLON;
-    return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
-}
-
 /* One token. */
-static enum json_scan_end step(struct scan *s)
+static enum json_scan_end scan_step(struct scan *s)
 {
+    assert(s->at < s->end && s->depth <= JSON_MAX_DEPTH);
     char c = *s->at;
     bool ends = s->depth && c == (s->is_object[s->depth - 1] ? '}' : ']');
     if (ends && (s->expect == COMMA_OR_END || s->expect == VALUE_OR_END || s->expect == NAME_OR_END)) {
@@ -131,10 +126,12 @@ static enum json_scan_end step(struct scan *s)
     switch (s->expect) {
     case VALUE:
     case VALUE_OR_END:
-        return begin_value(s);
+        return scan_begin_value(s);
     case NAME:
     case NAME_OR_END:
-        return take_name(s);
+        s->at = c == '"' ? skip_string(s->at, s->end) : NULL;
+        s->expect = COLON;
+        return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
     case COLON:
         s->expect = VALUE;
         break;
@@ -154,7 +151,7 @@ static enum json_scan_end scan_value(struct scan *s)
     enum json_scan_end end = JSON_SCAN_OK;
     do {
         s->at = skip_blanks(s->at, s->end);
-        end = s->at < s->end ? step(s) : JSON_SCAN_MALFORMED;
+        end = s->at < s->end ? scan_step(s) : JSON_SCAN_MALFORMED;
     } while (end == JSON_SCAN_OK && (s->depth || s->expect != COMMA_OR_END));
     return end;
 }

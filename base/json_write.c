@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,6 @@
  * the loop thread renders every change of one. Here a run of characters that need no escape is one copy: a
  * tenth of that.
  */
-
-static bool needs_escape(unsigned char c)
-{
-    return c < 0x20 || c == '"' || c == '\\';
-}
 
 static void write_escape(struct buffer *out, unsigned char c)
 {
@@ -32,29 +28,16 @@ static void write_string(struct buffer *out, const char *text, size_t len)
 {
     size_t start = 0;
     (void)buffer_add(out, "\"", 1);
-    for (size_t i = 0; i < len; i++)
-        if (needs_escape((unsigned char)text[i])) {
-            (void)buffer_add(out, text + start, i - start);
-            write_escape(out, (unsigned char)text[i]);
-            start = i + 1;
-        }
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        (void)buffer_add(out, text + start, i - start);
+        write_escape(out, c);
+        start = i + 1;
+    }
     (void)buffer_add(out, text + start, len - start);
     (void)buffer_add(out, "\"", 1);
-}
-
-static void write_integer(struct buffer *out, json_int_t value)
-{
-    char text[24];
-    int len = snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, value);
-    (void)buffer_add(out, text, (size_t)len);
-}
-
-/* Reals are jansson's: %.17g, with ".0" or an exponent. */
-static void write_real(struct buffer *out, const json_t *value)
-{
-    char text[40];
-    size_t len = json_dumpb(value, text, sizeof(text), JSON_ENCODE_ANY);
-    (void)buffer_add(out, text, len);
 }
 
 struct writer {
@@ -118,6 +101,8 @@ static void write_object(struct writer *w, const json_t *value)
 
 static void write_value(struct writer *w, const json_t *value)
 {
+    char number[40];
+    size_t len;
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         write_object(w, value);
@@ -129,10 +114,14 @@ static void write_value(struct writer *w, const json_t *value)
         write_string(&w->out, json_string_value(value), json_string_length(value));
         break;
     case JSON_INTEGER:
-        write_integer(&w->out, json_integer_value(value));
+        len = (size_t)snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        (void)buffer_add(&w->out, number, len);
         break;
     case JSON_REAL:
-        write_real(&w->out, value);
+        /* As jansson does: %.17g, with ".0" or an exponent. */
+        len = json_dumpb(value, number, sizeof(number), JSON_ENCODE_ANY);
+        assert(len <= sizeof(number));
+        (void)buffer_add(&w->out, number, len);
         break;
     case JSON_TRUE:
         (void)buffer_add_str(&w->out, "true");
@@ -152,6 +141,7 @@ static char *write_text(const json_t *value, bool sorted)
     buffer_init(&w.out, SIZE_MAX / 2); /* what we made ourselves, from parts that have bounds */
     write_value(&w, value);
     size_t len;
+    assert(!w.out.overflow);
     char *text = buffer_take(&w.out, &len);
     return mem_realloc_array(text, len + 1, 1); /* it may be kept for long */
 }

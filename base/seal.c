@@ -17,20 +17,20 @@ enum {
 };
 
 /* 0, or a negative errno. Refuses a file that others may read (SD-13). */
-static int read_key(int directory, const char *name, enum private_mode mode, struct seal_key *key)
+static int seal_key_read(int directory, const char *name, enum private_mode mode, struct seal_key *key)
 {
     int n = private_file_read(directory, name, mode, key->bytes, sizeof(key->bytes));
     return n < 0 ? n : n == (int)sizeof(key->bytes) ? 0 : -EINVAL;
 }
 
 /* What systemd hands over; -ENOENT when there is none. */
-static int read_credential(struct seal_key *key)
+static int seal_key_read_credential(struct seal_key *key)
 {
     const char *credentials = getenv("CREDENTIALS_DIRECTORY");
     int directory = credentials ? open(credentials, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (directory < 0)
         return -ENOENT;
-    int r = read_key(directory, "shootd-seal-key", PRIVATE_TO_GROUP, key);
+    int r = seal_key_read(directory, "shootd-seal-key", PRIVATE_TO_GROUP, key);
     (void)close(directory);
     return r;
 }
@@ -38,10 +38,10 @@ static int read_credential(struct seal_key *key)
 int seal_key_load(int state_dir, const struct env *env, struct seal_key *ret_key, char **ret_error)
 {
     const char *name = "credential shootd-seal-key";
-    int r = read_credential(ret_key);
+    int r = seal_key_read_credential(ret_key);
     if (r == -ENOENT) {
         name = "seal.key";
-        r = read_key(state_dir, name, PRIVATE_TO_OWNER, ret_key);
+        r = seal_key_read(state_dir, name, PRIVATE_TO_OWNER, ret_key);
     }
     if (r == -ENOENT) {
         env->random(env, ret_key->bytes, sizeof(ret_key->bytes));

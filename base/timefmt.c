@@ -9,7 +9,7 @@ static const char *const day_names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri"
 static const char *const month_names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-static void split(wall_us at, struct tm *tm, long *fraction_us)
+static void time_split(wall_us at, struct tm *tm, long *fraction_us)
 {
     time_t seconds = (time_t)(at / US_PER_S);
     long us = (long)(at % US_PER_S);
@@ -25,7 +25,7 @@ const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_T
 {
     struct tm tm;
     long us;
-    split(at, &tm, &us);
+    time_split(at, &tm, &us);
     size_t n = strftime(text, TIME_TEXT_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
     if (with_fraction && us)
         (void)snprintf(text + n, TIME_TEXT_BYTES - n, ".%06ldZ", us);
@@ -82,7 +82,7 @@ const char *time_http(wall_us at, char text[static TIME_TEXT_BYTES])
 {
     struct tm tm;
     long us;
-    split(at, &tm, &us);
+    time_split(at, &tm, &us);
     (void)snprintf(text, TIME_TEXT_BYTES, "%s, %02d %s %04d %02d:%02d:%02d GMT", day_names[tm.tm_wday],
                    tm.tm_mday, month_names[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec);
     return text;

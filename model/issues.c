@@ -107,14 +107,14 @@ struct occurrence {
     const char *target;      /* versions: what to go to, or NULL */
 };
 
-static void set_time(json_t *doc, const char *key, wall_us at)
+static void issue_set_time(json_t *doc, const char *key, wall_us at)
 {
     char text[TIME_TEXT_BYTES];
     json_set_str(doc, key, at ? time_rfc3339(at, false, text) : NULL);
 }
 
-static void add(struct issues *in, const struct kind *kind, enum severity severity,
-                const struct occurrence *o)
+static void issue_add(struct issues *in, const struct kind *kind, enum severity severity,
+                      const struct occurrence *o)
 {
     json_t *doc = json_object();
     assert(severity < SEVERITY_MAX_);
@@ -125,8 +125,8 @@ static void add(struct issues *in, const struct kind *kind, enum severity severi
     json_set_str(doc, "title", kind->title);
     json_set_str(doc, "description", o->description);
     json_set_str(doc, "action", o->action ? o->action : kind->action);
-    set_time(doc, "since", o->since);
-    set_time(doc, "expires_at", o->expires_at);
+    issue_set_time(doc, "since", o->since);
+    issue_set_time(doc, "expires_at", o->expires_at);
     json_set_str(doc, "target_version", o->target);
     (void)json_array_append_new(in->found[severity], doc);
 }
@@ -161,11 +161,11 @@ static void look_at_phase(struct issues *in)
     const struct cluster *c = in->cluster;
     const struct occurrence o = {.description = c->message, .since = c->shoot ? c->shoot->operation_at : 0};
     if (c->phase == PHASE_FAILED && !c->shoot && !c->upstream_exists)
-        add(in, &create_refused, CRITICAL, &o);
+        issue_add(in, &create_refused, CRITICAL, &o);
     else if (c->phase == PHASE_FAILED)
-        add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, CRITICAL, &o);
+        issue_add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, CRITICAL, &o);
     else if (c->phase == PHASE_RETRYING)
-        add(in, &cluster_retrying, WARNING, &o);
+        issue_add(in, &cluster_retrying, WARNING, &o);
 }
 
 static void look_at_error(struct issues *in, const json_t *last_error)
@@ -178,11 +178,11 @@ static void look_at_error(struct issues *in, const json_t *last_error)
         since = in->cluster->shoot->operation_at;
     model_append_errors(entries, last_error);
     json_array_foreach (entries, i, entry)
-        add(in, &upstream_error, in->cluster->phase == PHASE_FAILED ? CRITICAL : WARNING,
-            &(struct occurrence){.subject = json_str(entry, "code"),
-                                 .description = json_str(entry, "description"),
-                                 .action = json_str(entry, "action"),
-                                 .since = since});
+        issue_add(in, &upstream_error, in->cluster->phase == PHASE_FAILED ? CRITICAL : WARNING,
+                  &(struct occurrence){.subject = json_str(entry, "code"),
+                                       .description = json_str(entry, "description"),
+                                       .action = json_str(entry, "action"),
+                                       .since = since});
 }
 
 static void look_at_errors(struct issues *in)
@@ -199,9 +199,9 @@ static void look_at_deletion(struct issues *in)
     const struct operation *op = in->op;
     bool ours = op && op->type == OPERATION_DELETE && !operation_status_is_final(op->status);
     if (in->cluster->phase == PHASE_DELETING && ours && in->now - op->created_at > DELETION_STUCK_US)
-        add(in, &deletion_stuck, WARNING,
-            &(struct occurrence){
-                .subject = op->id, .description = in->cluster->message, .since = op->created_at});
+        issue_add(in, &deletion_stuck, WARNING,
+                  &(struct occurrence){
+                      .subject = op->id, .description = in->cluster->message, .since = op->created_at});
 }
 
 static void look_at_operation(struct issues *in)
@@ -211,11 +211,11 @@ static void look_at_operation(struct issues *in)
         return;
     char *description CLEANUP_FREE = mem_printf("%s: %s", operation_type_name(op->type),
                                                 json_str_or(op->error, "detail", "no reason is known"));
-    add(in, &operation_failed, WARNING,
-        &(struct occurrence){.subject = op->id,
-                             .description = description,
-                             .action = json_str_or(op->error, "advice", "Repeat it."),
-                             .since = op->finished_at});
+    issue_add(in, &operation_failed, WARNING,
+              &(struct occurrence){.subject = op->id,
+                                   .description = description,
+                                   .action = json_str_or(op->error, "advice", "Repeat it."),
+                                   .since = op->finished_at});
 }
 
 /* ---- conditions and constraints (GA-4) ---- */
@@ -315,16 +315,16 @@ static const struct kind *kind_of(const struct check *checks, const json_t *foun
     return &checks->kind;
 }
 
-static void add_check(struct issues *in, const struct check *checks, const json_t *found, bool unknown)
+static void issue_add_check(struct issues *in, const struct check *checks, const json_t *found, bool unknown)
 {
     const struct kind *kind = kind_of(checks, found);
     const char *message = json_str(found, "message");
     const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
     enum severity severity = unknown && kind->severity == CRITICAL ? WARNING : kind->severity;
-    add(in, kind, severity,
-        &(struct occurrence){.subject = json_str(found, "type"),
-                             .description = message ? message : json_str(found, "reason"),
-                             .action = code ? model_error_meaning(code)->action : NULL});
+    issue_add(in, kind, severity,
+              &(struct occurrence){.subject = json_str(found, "type"),
+                                   .description = message ? message : json_str(found, "reason"),
+                                   .action = code ? model_error_meaning(code)->action : NULL});
 }
 
 /* Where conditions say something: a cluster that comes, goes or sleeps has none that count. */
@@ -349,14 +349,14 @@ static void look_at_conditions(struct issues *in)
             const char *status = json_str_or(found, "status", "");
             bool unknown = !strcmp(status, "Unknown");
             if (unknown || !strcmp(status, "False")) /* Progressing is normal for a while after each run */
-                add_check(in, conditions, found, unknown);
+                issue_add_check(in, conditions, found, unknown);
         }
     }
     if (in->cluster->phase == PHASE_DELETING)
         return;
     json_array_foreach (s->constraints, i, found)
         if (!strcmp(json_str_or(found, "status", ""), "False"))
-            add_check(in, constraints, found, false);
+            issue_add_check(in, constraints, found, false);
 }
 
 /* ---- drift and age ---- */
@@ -383,17 +383,17 @@ static void look_at_drift(struct issues *in)
         char *wanted CLEANUP_FREE = text_of_member(difference, "wanted");
         char *found CLEANUP_FREE = text_of_member(difference, "found");
         char *description CLEANUP_FREE = mem_printf("wanted %s, found %s", wanted, found);
-        add(in, &drift, WARNING,
-            &(struct occurrence){.subject = json_str(difference, "path"), .description = description});
+        issue_add(in, &drift, WARNING,
+                  &(struct occurrence){.subject = json_str(difference, "path"), .description = description});
     }
 }
 
 static void look_at_age(struct issues *in)
 {
     if (in->cluster->stale)
-        add(in, &observation_stale, WARNING,
-            &(struct occurrence){.description = "Everything is shown as it was when it was last seen.",
-                                 .since = in->cluster->observed_at});
+        issue_add(in, &observation_stale, WARNING,
+                  &(struct occurrence){.description = "Everything is shown as it was when it was last seen.",
+                                       .since = in->cluster->observed_at});
 }
 
 /* ---- versions ---- */
@@ -408,7 +408,7 @@ static const struct kind version_not_offered = {"version_not_offered", INFO, "ve
                                                 "A version in use is no longer offered", NULL};
 
 /* The newest supported one to go to: of the same minor before the next one; NULL: none. */
-static const char *target_of(const struct version_in_use *v, wall_us now)
+static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 {
     char line[VERSION_LINE_BYTES];
     const char *target;
@@ -463,19 +463,19 @@ static void look_at_version(void *ctx, const struct version_in_use *v)
     const struct kind *kind = version_kind(v, in->now, &severity);
     if (!kind)
         return;
-    const char *target = target_of(v, in->now);
+    const char *target = issue_target_of(v, in->now);
     char *subject CLEANUP_FREE = mem_printf("%s %s", v->component, v->version);
     char *action CLEANUP_FREE = version_action(in, v, target);
     bool is_over = v->expires_at && v->expires_at <= in->now;
-    add(in, kind, severity,
-        &(struct occurrence){.subject = subject,
-                             .description =
-                                 is_over ? "Cleura may upgrade it by force at any time."
-                                         : "Cleura upgrades by force what is still used after its end.",
-                             .action = action,
-                             .since = is_over ? v->expires_at : 0,
-                             .expires_at = v->expires_at,
-                             .target = target});
+    issue_add(in, kind, severity,
+              &(struct occurrence){.subject = subject,
+                                   .description =
+                                       is_over ? "Cleura may upgrade it by force at any time."
+                                               : "Cleura upgrades by force what is still used after its end.",
+                                   .action = action,
+                                   .since = is_over ? v->expires_at : 0,
+                                   .expires_at = v->expires_at,
+                                   .target = target});
 }
 
 json_t *issues_of(const struct cluster *c, const struct operation *op, const json_t *catalog, wall_us now)

@@ -109,7 +109,7 @@ static const char *const audit_outcomes[] = {
     [AUDIT_ERROR] = "error",
 };
 
-static int find(const char *const *names, size_t count, const char *name)
+static int name_find(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; name && i < count; i++)
         if (names[i] && !strcmp(names[i], name))
@@ -125,7 +125,7 @@ static int find(const char *const *names, size_t count, const char *name)
     }                                                             \
     int prefix##_from_name(const char *name)                      \
     {                                                             \
-        return find(table, ARRAY_LEN(table), name);               \
+        return name_find(table, ARRAY_LEN(table), name);          \
     }
 
 DEFINE_NAMES(enum phase, phase, phases)

@@ -69,7 +69,7 @@ static bool has_fault(const struct walk *w)
     return *w->faults != NULL;
 }
 
-static void too_many(const struct walk *w, const char *pointer, const char *of)
+static void limit_too_many(const struct walk *w, const char *pointer, const char *of)
 {
     problem_add_fault(w->faults, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, pointer, "too_many", NULL,
                       "must have at most %lld %s", (long long)w->limit->max, of);
@@ -81,10 +81,10 @@ static void check_here(const struct walk *w, const char *pointer, const json_t *
     size_t max = (size_t)w->limit->max;
     if (w->limit->kind == LIMIT_ITEMS && json_array_size(value) > max &&
         json_array_size(value) > json_array_size(known))
-        too_many(w, pointer, "items");
+        limit_too_many(w, pointer, "items");
     if (w->limit->kind == LIMIT_MEMBERS && json_object_size(value) > max &&
         json_object_size(value) > json_object_size(known))
-        too_many(w, pointer, "members");
+        limit_too_many(w, pointer, "members");
 }
 
 static void go(const struct walk *w, const char *path, const char *pointer, const json_t *value,

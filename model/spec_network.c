@@ -8,13 +8,13 @@
 
 enum { IPV4_BITS = 32 };
 
-static uint32_t net_mask(unsigned bits)
+static uint32_t ipv4_net_mask(unsigned bits)
 {
     return bits ? UINT32_MAX << (IPV4_BITS - bits) : 0;
 }
 
 /* No sign, blank or leading zero: Cleura's pattern takes none of them. */
-static bool parse_bits(const char *text, unsigned *ret_bits)
+static bool ipv4_parse_bits(const char *text, unsigned *ret_bits)
 {
     size_t len = strlen(text);
     if (len < 1 || len > 2 || strspn(text, "0123456789") != len || (len == 2 && text[0] == '0'))
@@ -34,17 +34,17 @@ bool ipv4_net_parse(const char *text, struct ipv4_net *ret_net, bool *ret_canoni
         return false;
     memcpy(address, text, len);
     address[len] = '\0';
-    if (inet_pton(AF_INET, address, &in) != 1 || !parse_bits(slash + 1, &bits))
+    if (inet_pton(AF_INET, address, &in) != 1 || !ipv4_parse_bits(slash + 1, &bits))
         return false;
     uint32_t given = ntohl(in.s_addr);
-    *ret_net = (struct ipv4_net){.base = given & net_mask(bits), .bits = bits};
+    *ret_net = (struct ipv4_net){.base = given & ipv4_net_mask(bits), .bits = bits};
     *ret_canonical = ret_net->base == given;
     return true;
 }
 
 bool ipv4_net_overlaps(const struct ipv4_net *left, const struct ipv4_net *right)
 {
-    uint32_t common = net_mask(left->bits < right->bits ? left->bits : right->bits);
+    uint32_t common = ipv4_net_mask(left->bits < right->bits ? left->bits : right->bits);
     return !((left->base ^ right->base) & common);
 }
 

@@ -17,7 +17,8 @@ static const char *const cluster_members[] = {"kubernetes_version",    "allowed_
                                               "high_availability",     "networking"};
 
 /* `rolls` says why nodes are replaced one by one, NULL when they are not. */
-static void add_step(json_t *plan, enum step_type type, const char *target, json_t *want, const char *rolls)
+static void plan_add_step(json_t *plan, enum step_type type, const char *target, json_t *want,
+                          const char *rolls)
 {
     json_t *step = json_object();
     json_set_str(step, "type", step_type_name(type));
@@ -44,7 +45,7 @@ static const char *pool_rolls(const json_t *want, const json_t *observed)
     return reason;
 }
 
-static bool is_met(const char *member, const json_t *wanted, const json_t *observed)
+static bool member_is_met(const char *member, const json_t *wanted, const json_t *observed)
 {
     json_t *differences CLEANUP_JSON = json_array();
     json_t *one CLEANUP_JSON = json_object();
@@ -68,25 +69,25 @@ static void plan_cluster(json_t *plan, const json_t *spec, const json_t *observe
         json_t *wanted = json_object_get(spec, cluster_members[i]);
         json_t *part CLEANUP_JSON =
             wanted && !json_is_null(wanted) ? changeable(cluster_members[i], wanted) : NULL;
-        if (part && !is_met(cluster_members[i], part, observed))
+        if (part && !member_is_met(cluster_members[i], part, observed))
             (void)json_object_set(want, cluster_members[i], part);
     }
     if (json_object_size(want))
-        add_step(plan, STEP_PATCH_CLUSTER, "", json_deep_copy(want), cluster_rolls(want, observed));
+        plan_add_step(plan, STEP_PATCH_CLUSTER, "", json_deep_copy(want), cluster_rolls(want, observed));
 }
 
-static const char *name_of(const json_t *wanted_pools, const json_t *pool, const json_t *there)
+static const char *pool_name_of(const json_t *wanted_pools, const json_t *pool, const json_t *there)
 {
     const char *name = json_str(pool, "name");
     return name ? name : json_str(spec_pool_there(wanted_pools, pool, there), "name");
 }
 
-static bool is_wanted(const json_t *pools, const json_t *there, const char *name)
+static bool pool_is_wanted(const json_t *pools, const json_t *there, const char *name)
 {
     size_t i;
     json_t *pool;
     json_array_foreach (pools, i, pool) {
-        const char *wanted = name_of(pools, pool, there);
+        const char *wanted = pool_name_of(pools, pool, there);
         if (wanted && !strcmp(wanted, name))
             return true;
     }
@@ -99,22 +100,22 @@ static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
     size_t i;
     json_t *pool;
     json_array_foreach (pools, i, pool) {
-        const char *name = name_of(pools, pool, there);
+        const char *name = pool_name_of(pools, pool, there);
         const json_t *found = name ? spec_find_named(there, name) : NULL;
         if (found && !spec_pool_is_met(pool, found))
-            add_step(plan, STEP_UPDATE_POOL, name, json_deep_copy(pool), pool_rolls(pool, found));
+            plan_add_step(plan, STEP_UPDATE_POOL, name, json_deep_copy(pool), pool_rolls(pool, found));
     }
     json_array_foreach (pools, i, pool) {
-        const char *name = name_of(pools, pool, there);
+        const char *name = pool_name_of(pools, pool, there);
         if (name && spec_find_named(there, name))
             continue;
         json_t *resolved = spec_resolve_pool(pool, context);
-        add_step(plan, STEP_CREATE_POOL, json_str(resolved, "name"), resolved, NULL);
+        plan_add_step(plan, STEP_CREATE_POOL, json_str(resolved, "name"), resolved, NULL);
     }
     json_array_foreach (there, i, pool) {
         const char *name = json_str(pool, "name");
-        if (name && !is_wanted(pools, there, name))
-            add_step(plan, STEP_DELETE_POOL, name, NULL, NULL);
+        if (name && !pool_is_wanted(pools, there, name))
+            plan_add_step(plan, STEP_DELETE_POOL, name, NULL, NULL);
     }
 }
 
@@ -178,7 +179,7 @@ static json_t *cluster_body(const json_t *want, const json_t *observed, const st
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)want, member, value) {
         const json_t *there = json_object_get(observed, member);
-        if (is_met(member, value, observed))
+        if (member_is_met(member, value, observed))
             continue;
         if (!strcmp(member, "kubernetes_version")) {
             const char *version = spec_resolve_version(json_string_value(value), context);

@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 
-static const json_t *named(const json_t *items, const char *name)
+static const json_t *quota_named(const json_t *items, const char *name)
 {
     size_t i;
     json_t *item;
@@ -40,7 +40,8 @@ static int64_t cpus_of(const json_t *type)
 
 static void add_pool(struct spec_quota_sum *t, const json_t *pool, const struct spec_context *context)
 {
-    const json_t *type = named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
+    const json_t *type =
+        quota_named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
     int64_t cpus = cpus_of(type), memory = memory_mib(json_str(type, "memory"));
     int64_t nodes = json_int(pool, "maximum", 0) + json_int(pool, "max_surge", 1);
     t->nodes += nodes;
@@ -84,7 +85,7 @@ json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struc
     if (!wanted)
         (void)json_array_extend(pools, (json_t *)(uintptr_t)there);
     json_array_foreach (wanted, i, pool) {
-        const json_t *old = named(there, json_str(pool, "name"));
+        const json_t *old = quota_named(there, json_str(pool, "name"));
         json_t *after = old ? json_deep_copy(old) : spec_resolve_pool(pool, context);
         if (old)
             (void)json_object_update(after, pool);

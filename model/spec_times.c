@@ -36,7 +36,7 @@ static char *cron_shortcut_fault(const char *text)
 }
 
 /* A number of at most four digits at *text, which moves behind it; -1 when there is none. */
-static int take_number(const char **text)
+static int cron_take_number(const char **text)
 {
     size_t len = strspn(*text, "0123456789");
     if (len < 1 || len > 4)
@@ -54,16 +54,16 @@ static char *cron_item_fault(const struct cron_field *field, const char *item)
     if (*rest == '*') {
         rest++;
     } else {
-        low = high = take_number(&rest);
+        low = high = cron_take_number(&rest);
         if (low >= 0 && *rest == '-') {
             rest++;
-            high = take_number(&rest);
+            high = cron_take_number(&rest);
         }
     }
     int step = 1;
     if (low >= 0 && high >= 0 && *rest == '/') {
         rest++;
-        step = take_number(&rest);
+        step = cron_take_number(&rest);
     }
     if (low < 0 || high < 0 || step < 0 || *rest)
         return mem_printf("%s '%s' is not a number, a range such as 1-5, or either with a step", field->name,

@@ -58,7 +58,7 @@ static void queue_move(struct set_queue *to, struct set_queue *from)
 
 /* ---- reports ---- */
 
-static void report(struct writer *w, struct change_set *set, enum store_status status)
+static void writer_report(struct writer *w, struct change_set *set, enum store_status status)
 {
     /* A number from a transaction that was rolled back belongs to another event by now. */
     for (size_t i = 0; status != STORE_OK && i < set->count; i++)
@@ -76,10 +76,10 @@ static void report(struct writer *w, struct change_set *set, enum store_status s
     (void)pthread_mutex_unlock(&w->lock.mutex);
 }
 
-static void report_head(struct writer *w, enum store_status status)
+static void writer_report_head(struct writer *w, enum store_status status)
 {
     assert(w->backlog.head);
-    report(w, queue_pop(&w->backlog), status);
+    writer_report(w, queue_pop(&w->backlog), status);
 }
 
 static void drop_droppable(struct writer *w)
@@ -91,7 +91,7 @@ static void drop_droppable(struct writer *w)
     for (size_t n = 0; (set = queue_pop(&all)); n++)
         queue_append(set->droppable && n >= w->unsure ? &dropped : &w->backlog, set);
     while ((set = queue_pop(&dropped)))
-        report(w, set, STORE_BROKEN);
+        writer_report(w, set, STORE_BROKEN);
 }
 
 /* ---- states ---- */
@@ -136,7 +136,7 @@ static void enter_lost(struct writer *w, const char *holder)
 /* ---- the lease ---- */
 
 /* While broken with an empty backlog this is also the probe that finds out when the store is back. */
-static void keep_lease(struct writer *w)
+static void writer_keep_lease(struct writer *w)
 {
     mono_us now = env_mono(w->env);
     bool probe = w->broken && !w->backlog.head && now >= w->retry_at;
@@ -184,7 +184,7 @@ static enum store_status apply_sets(struct writer *w, size_t count, char **ret_e
     return STORE_OK;
 }
 
-static enum store_status transact(struct writer *w, size_t count, char **ret_error)
+static enum store_status writer_transact(struct writer *w, size_t count, char **ret_error)
 {
     assert(count && !w->unsure && !w->lost); /* what became of the one before is known */
     mono_us began = env_mono(w->env);
@@ -207,7 +207,7 @@ static enum store_status transact(struct writer *w, size_t count, char **ret_err
 
 /* Asks what became of the commit that failed with `failed`. STORE_BROKEN with `unsure` left: not known yet.
  */
-static enum store_status outcome(struct writer *w, enum store_status failed)
+static enum store_status writer_outcome(struct writer *w, enum store_status failed)
 {
     int64_t last = 0;
     assert(w->unsure);
@@ -225,9 +225,9 @@ static enum store_status store_sets(struct writer *w, size_t count, char **ret_e
     for (int i = 0; i < TRIES_PER_CALL; i++) {
         free(*ret_error);
         *ret_error = NULL;
-        enum store_status status = transact(w, count, ret_error);
+        enum store_status status = writer_transact(w, count, ret_error);
         if (w->unsure)
-            status = outcome(w, status);
+            status = writer_outcome(w, status);
         if (status != STORE_RETRY)
             return status;
     }
@@ -235,12 +235,12 @@ static enum store_status store_sets(struct writer *w, size_t count, char **ret_e
 }
 
 /* Reports the sets of an earlier commit as what they are. False: that is still not known. */
-static bool settle(struct writer *w)
+static bool writer_settle(struct writer *w)
 {
     size_t count = w->unsure;
     if (!count)
         return true;
-    enum store_status status = outcome(w, STORE_BROKEN);
+    enum store_status status = writer_outcome(w, STORE_BROKEN);
     if (w->unsure)
         return false;
     if (status != STORE_OK) {
@@ -249,7 +249,7 @@ static bool settle(struct writer *w)
     }
     leave_broken(w);
     for (; count; count--)
-        report_head(w, STORE_OK);
+        writer_report_head(w, STORE_OK);
     return true;
 }
 
@@ -275,14 +275,14 @@ static bool write_one(struct writer *w)
     leave_broken(w);
     if (status != STORE_OK)
         log_debug("change set refused", "status", store_status_name(status), "error", error);
-    report_head(w, status);
+    writer_report_head(w, status);
     return true;
 }
 
 /* The next batch. False when the store is broken. */
 static bool write_batch(struct writer *w)
 {
-    if (!settle(w)) {
+    if (!writer_settle(w)) {
         enter_broken(w, "what became of a commit cannot be read");
         return false;
     }
@@ -299,7 +299,7 @@ static bool write_batch(struct writer *w)
     }
     for (; count; count--) {
         if (status == STORE_OK)
-            report_head(w, STORE_OK);
+            writer_report_head(w, STORE_OK);
         else if (!write_one(w)) /* one bad set must not hurt the others */
             return false;
     }
@@ -320,7 +320,7 @@ static int64_t idle_us(const struct writer *w)
 }
 
 /* Moves what arrived to the backlog; false when the writer is to stop. */
-static bool collect(struct writer *w)
+static bool writer_collect(struct writer *w)
 {
     (void)pthread_mutex_lock(&w->lock.mutex);
     int64_t idle;
@@ -332,7 +332,7 @@ static bool collect(struct writer *w)
     return !stopping;
 }
 
-static bool has_work(struct writer *w)
+static bool writer_has_work(struct writer *w)
 {
     (void)pthread_mutex_lock(&w->lock.mutex);
     queue_move(&w->backlog, &w->incoming);
@@ -340,13 +340,13 @@ static bool has_work(struct writer *w)
     return w->backlog.head;
 }
 
-static void drain(struct writer *w)
+static void writer_drain(struct writer *w)
 {
-    for (int failures = 0; !w->lost && failures < TRIES_AT_CLOSE && has_work(w);)
+    for (int failures = 0; !w->lost && failures < TRIES_AT_CLOSE && writer_has_work(w);)
         failures += write_batch(w) ? 0 : 1;
     uint64_t given_up = 0;
-    while (has_work(w)) {
-        report_head(w, STORE_BROKEN);
+    while (writer_has_work(w)) {
+        writer_report_head(w, STORE_BROKEN);
         given_up++;
     }
     if (given_up)
@@ -356,14 +356,14 @@ static void drain(struct writer *w)
 static void *writer_main(void *arg)
 {
     struct writer *w = arg;
-    while (collect(w)) {
+    while (writer_collect(w)) {
         if (w->broken)
             drop_droppable(w);
-        keep_lease(w);
+        writer_keep_lease(w);
         if (w->backlog.head && !w->lost && (!w->broken || env_mono(w->env) >= w->retry_at))
             (void)write_batch(w);
     }
-    drain(w);
+    writer_drain(w);
     return NULL;
 }
 
@@ -416,14 +416,14 @@ void writer_stop(struct writer *w)
     if (w->started)
         (void)pthread_join(w->thread, NULL);
     else
-        drain(w);
+        writer_drain(w);
     if (!w->lost)
         (void)w->backend->lease_release(w->conn, LEASE_NAME, w->holder);
 }
 
 void writer_done(struct writer *w)
 {
-    drain(w); /* what the reader's callbacks may have submitted */
+    writer_drain(w); /* what the reader's callbacks may have submitted */
     assert(!w->backlog.head && !w->incoming.head && !w->metrics.queue_depth);
     w->backend->close(w->conn);
     signal_done(&w->lock);

@@ -16,7 +16,8 @@ struct flow {
     char key[];
 };
 
-static struct flow *find_or_add(struct fairness *f, const char *region, const char *project_id, int priority)
+static struct flow *fairness_find_or_add(struct fairness *f, const char *region, const char *project_id,
+                                         int priority)
 {
     char *key CLEANUP_FREE =
         mem_printf("%d|%s|%s", priority, region ? region : "", project_id ? project_id : "");
@@ -34,7 +35,7 @@ static struct flow *find_or_add(struct fairness *f, const char *region, const ch
 mono_us fairness_join(struct fairness *f, struct fair_ticket *ticket, const char *region,
                       const char *project_id, int priority, int64_t cost_us, mono_us now)
 {
-    struct flow *flow = find_or_add(f, region, project_id, priority);
+    struct flow *flow = fairness_find_or_add(f, region, project_id, priority);
     mono_us start = flow->virtual_time > now ? flow->virtual_time : now;
     flow->virtual_time = start + cost_us;
     flow->queued++;

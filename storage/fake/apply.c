@@ -23,7 +23,7 @@ static enum store_status put(struct fake_tables *t, enum fake_table table, struc
     return fake_put(&t->table[table], row) ? STORE_OK : STORE_CONFLICT;
 }
 
-static enum store_status put_cluster(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_cluster(struct fake_tables *t, struct change *change)
 {
     const struct cluster *c = change->cluster;
     const struct fake_row *old = fake_find(&t->table[FAKE_CLUSTERS], c->id);
@@ -35,13 +35,13 @@ static enum store_status put_cluster(struct fake_tables *t, struct change *chang
     return put(t, FAKE_CLUSTERS, row);
 }
 
-static enum store_status delete_cluster(struct fake_tables *t, struct change *change)
+static enum store_status fake_delete_cluster(struct fake_tables *t, struct change *change)
 {
     fake_remove(&t->table[FAKE_CLUSTERS], change->id);
     return STORE_OK;
 }
 
-static enum store_status put_operation(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_operation(struct fake_tables *t, struct change *change)
 {
     const struct operation *op = change->operation;
     struct fake_row *row = row_new(op->id, operation_to_json(op));
@@ -54,9 +54,9 @@ static bool finished_before(const struct fake_row *row, const void *before)
     return row->number > 0 && row->number < *(const wall_us *)before;
 }
 
-static enum store_status purge(struct fake_rows *rows,
-                               bool (*drop)(const struct fake_row *row, const void *arg), const void *arg,
-                               struct change *change)
+static enum store_status fake_purge(struct fake_rows *rows,
+                                    bool (*drop)(const struct fake_row *row, const void *arg),
+                                    const void *arg, struct change *change)
 {
     size_t limit = (size_t)change->purge.limit;
     change->left_over = fake_filter(rows, drop, arg, limit) >= limit;
@@ -65,10 +65,10 @@ static enum store_status purge(struct fake_rows *rows,
 
 static enum store_status purge_operations(struct fake_tables *t, struct change *change)
 {
-    return purge(&t->table[FAKE_OPERATIONS], finished_before, &change->purge.before, change);
+    return fake_purge(&t->table[FAKE_OPERATIONS], finished_before, &change->purge.before, change);
 }
 
-static enum store_status append_event(struct fake_tables *t, struct change *change)
+static enum store_status fake_append_event(struct fake_tables *t, struct change *change)
 {
     struct event *e = change->event;
     char key[24];
@@ -116,13 +116,13 @@ static bool event_is_purged(const struct fake_row *row, const void *last)
     return row->event->sequence <= *(const int64_t *)last;
 }
 
-static enum store_status purge_events(struct fake_tables *t, struct change *change)
+static enum store_status fake_purge_events(struct fake_tables *t, struct change *change)
 {
     int64_t last = last_purged(t, change);
-    return purge(&t->table[FAKE_EVENTS], event_is_purged, &last, change);
+    return fake_purge(&t->table[FAKE_EVENTS], event_is_purged, &last, change);
 }
 
-static enum store_status put_subscription(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_subscription(struct fake_tables *t, struct change *change)
 {
     const struct subscription *s = change->subscription;
     return put(t, FAKE_SUBSCRIPTIONS, row_new(s->id, subscription_to_json(s)));
@@ -133,14 +133,14 @@ static bool belongs_to(const struct fake_row *row, const void *subscription_id)
     return !strcmp(row->delivery->subscription_id, subscription_id);
 }
 
-static enum store_status delete_subscription(struct fake_tables *t, struct change *change)
+static enum store_status fake_delete_subscription(struct fake_tables *t, struct change *change)
 {
     fake_remove(&t->table[FAKE_SUBSCRIPTIONS], change->id);
     (void)fake_filter(&t->table[FAKE_DELIVERIES], belongs_to, change->id, SIZE_MAX);
     return STORE_OK;
 }
 
-static enum store_status put_delivery(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_delivery(struct fake_tables *t, struct change *change)
 {
     const struct delivery *d = change->delivery;
     if (!fake_find(&t->table[FAKE_SUBSCRIPTIONS], d->subscription_id))
@@ -157,10 +157,10 @@ static bool delivery_is_stale(const struct fake_row *row, const void *before)
 
 static enum store_status purge_deliveries(struct fake_tables *t, struct change *change)
 {
-    return purge(&t->table[FAKE_DELIVERIES], delivery_is_stale, &change->purge.before, change);
+    return fake_purge(&t->table[FAKE_DELIVERIES], delivery_is_stale, &change->purge.before, change);
 }
 
-static enum store_status put_token(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_token(struct fake_tables *t, struct change *change)
 {
     static const char digits[] = "0123456789abcdef";
     const struct api_token *token = change->token;
@@ -173,17 +173,17 @@ static enum store_status put_token(struct fake_tables *t, struct change *change)
     return put(t, FAKE_TOKENS, row);
 }
 
-static enum store_status put_account(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_account(struct fake_tables *t, struct change *change)
 {
     return put(t, FAKE_ACCOUNTS, row_new(change->account->name, account_state_to_json(change->account)));
 }
 
-static enum store_status put_project(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_project(struct fake_tables *t, struct change *change)
 {
     return put(t, FAKE_PROJECTS, row_new(change->project->name, project_state_to_json(change->project)));
 }
 
-static enum store_status put_replay(struct fake_tables *t, struct change *change)
+static enum store_status fake_put_replay(struct fake_tables *t, struct change *change)
 {
     struct fake_row *row = row_new(change->replay->key, replay_to_json(change->replay));
     row->number = change->replay->created_at;
@@ -197,10 +197,10 @@ static bool made_before(const struct fake_row *row, const void *before)
 
 static enum store_status purge_replays(struct fake_tables *t, struct change *change)
 {
-    return purge(&t->table[FAKE_REPLAYS], made_before, &change->purge.before, change);
+    return fake_purge(&t->table[FAKE_REPLAYS], made_before, &change->purge.before, change);
 }
 
-static enum store_status append_audit(struct fake_tables *t, struct change *change)
+static enum store_status fake_append_audit(struct fake_tables *t, struct change *change)
 {
     const struct audit_entry *e = change->audit;
     char key[24];
@@ -220,28 +220,28 @@ static enum store_status append_audit(struct fake_tables *t, struct change *chan
 
 static enum store_status purge_audit(struct fake_tables *t, struct change *change)
 {
-    return purge(&t->table[FAKE_AUDIT], made_before, &change->purge.before, change);
+    return fake_purge(&t->table[FAKE_AUDIT], made_before, &change->purge.before, change);
 }
 
 typedef enum store_status (*applier)(struct fake_tables *t, struct change *change);
 
 static const applier appliers[CHANGE_KIND_MAX_] = {
-    [CHANGE_CLUSTER_PUT] = put_cluster,
-    [CHANGE_CLUSTER_DELETE] = delete_cluster,
-    [CHANGE_OPERATION_PUT] = put_operation,
+    [CHANGE_CLUSTER_PUT] = fake_put_cluster,
+    [CHANGE_CLUSTER_DELETE] = fake_delete_cluster,
+    [CHANGE_OPERATION_PUT] = fake_put_operation,
     [CHANGE_OPERATION_PURGE] = purge_operations,
-    [CHANGE_EVENT_APPEND] = append_event,
-    [CHANGE_EVENT_PURGE] = purge_events,
-    [CHANGE_SUBSCRIPTION_PUT] = put_subscription,
-    [CHANGE_SUBSCRIPTION_DELETE] = delete_subscription,
-    [CHANGE_DELIVERY_PUT] = put_delivery,
+    [CHANGE_EVENT_APPEND] = fake_append_event,
+    [CHANGE_EVENT_PURGE] = fake_purge_events,
+    [CHANGE_SUBSCRIPTION_PUT] = fake_put_subscription,
+    [CHANGE_SUBSCRIPTION_DELETE] = fake_delete_subscription,
+    [CHANGE_DELIVERY_PUT] = fake_put_delivery,
     [CHANGE_DELIVERY_PURGE] = purge_deliveries,
-    [CHANGE_TOKEN_PUT] = put_token,
-    [CHANGE_ACCOUNT_PUT] = put_account,
-    [CHANGE_PROJECT_PUT] = put_project,
-    [CHANGE_REPLAY_PUT] = put_replay,
+    [CHANGE_TOKEN_PUT] = fake_put_token,
+    [CHANGE_ACCOUNT_PUT] = fake_put_account,
+    [CHANGE_PROJECT_PUT] = fake_put_project,
+    [CHANGE_REPLAY_PUT] = fake_put_replay,
     [CHANGE_REPLAY_PURGE] = purge_replays,
-    [CHANGE_AUDIT_APPEND] = append_audit,
+    [CHANGE_AUDIT_APPEND] = fake_append_audit,
     [CHANGE_AUDIT_PURGE] = purge_audit,
 };
 

@@ -9,14 +9,14 @@
 /* Structs come out through their codecs, as from a real store. */
 #define READ_DOCS(t, which, visitor, member, from_json)                         \
     for (size_t i = 0; (visitor)->member && i < (t)->table[which].count; i++) { \
-        json_t *CLEANUP_JSON doc = row_doc((t)->table[which].rows[i]);          \
+        json_t *CLEANUP_JSON doc = fake_row_doc((t)->table[which].rows[i]);     \
         __typeof__(from_json(NULL)) value = from_json(doc);                     \
         if (!value)                                                             \
             return STORE_BROKEN;                                                \
         (visitor)->member((visitor)->ctx, value);                               \
     }
 
-static json_t *row_doc(const struct fake_row *row)
+static json_t *fake_row_doc(const struct fake_row *row)
 {
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
@@ -39,7 +39,7 @@ enum store_status fake_read_all(const struct fake_tables *t, const struct store_
     READ_DOCS(t, FAKE_CLUSTERS, v, cluster, cluster_from_json)
     READ_DOCS(t, FAKE_OPERATIONS, v, operation, operation_from_json)
     for (size_t i = 0; v->subscription && i < t->table[FAKE_SUBSCRIPTIONS].count; i++) {
-        json_t *CLEANUP_JSON doc = row_doc(t->table[FAKE_SUBSCRIPTIONS].rows[i]);
+        json_t *CLEANUP_JSON doc = fake_row_doc(t->table[FAKE_SUBSCRIPTIONS].rows[i]);
         struct subscription *s = subscription_from_json(doc);
         if (!s)
             return STORE_BROKEN;
@@ -147,11 +147,11 @@ struct replay *fake_read_replay(const struct fake_tables *t, const char *key)
     const struct fake_row *row = fake_find(&t->table[FAKE_REPLAYS], key);
     if (!row)
         return NULL;
-    json_t *CLEANUP_JSON doc = row_doc(row);
+    json_t *CLEANUP_JSON doc = fake_row_doc(row);
     return replay_from_json(doc);
 }
 
-static bool lists(char *const *list, const char *text)
+static bool fake_lists(char *const *list, const char *text)
 {
     if (!list)
         return true;
@@ -164,10 +164,10 @@ static bool lists(char *const *list, const char *text)
 static bool wants_entry(const struct audit_query *q, const struct audit_entry *e)
 {
     return (!q->before || e->sequence < q->before) &&
-           (lists(q->projects, e->project) ||
-            (q->own && !e->project && lists((char *[]){q->own, NULL}, e->token_id))) &&
-           lists(q->clusters, e->cluster) && lists(q->actions, e->action) && lists(q->tokens, e->token_id) &&
-           (!q->outcomes || q->outcomes & 1U << e->outcome);
+           (fake_lists(q->projects, e->project) ||
+            (q->own && !e->project && fake_lists((char *[]){q->own, NULL}, e->token_id))) &&
+           fake_lists(q->clusters, e->cluster) && fake_lists(q->actions, e->action) &&
+           fake_lists(q->tokens, e->token_id) && (!q->outcomes || q->outcomes & 1U << e->outcome);
 }
 
 void fake_read_audit(const struct fake_tables *t, const struct audit_query *query,

@@ -44,7 +44,7 @@ void fake_tables_done(struct fake_tables *t)
 }
 
 /* Where the key is or belongs. */
-static size_t place(const struct fake_rows *rows, const char *key)
+static size_t fake_place(const struct fake_rows *rows, const char *key)
 {
     size_t low = 0;
     size_t high = rows->count;
@@ -65,7 +65,7 @@ static bool is_at(const struct fake_rows *rows, size_t at, const char *key)
 
 struct fake_row *fake_find(const struct fake_rows *rows, const char *key)
 {
-    size_t at = place(rows, key);
+    size_t at = fake_place(rows, key);
     return is_at(rows, at, key) ? rows->rows[at] : NULL;
 }
 
@@ -85,7 +85,7 @@ bool fake_put(struct fake_rows *rows, struct fake_row *row)
         row_unref(row);
         return false;
     }
-    size_t at = place(rows, row->key);
+    size_t at = fake_place(rows, row->key);
     if (is_at(rows, at, row->key)) {
         row_unref(rows->rows[at]);
         rows->rows[at] = row;

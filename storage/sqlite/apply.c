@@ -14,7 +14,7 @@ static char *doc_text(json_t *value)
     return text;
 }
 
-static enum store_status put_cluster(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_cluster(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     const struct cluster *c = change->cluster;
     char *CLEANUP_FREE doc = doc_text(cluster_to_json(c));
@@ -33,7 +33,8 @@ static enum store_status put_cluster(struct sqlite_conn *conn, struct change *ch
     return STORE_CONFLICT;
 }
 
-static enum store_status put_operation(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_operation(struct sqlite_conn *conn, struct change *change,
+                                              char **ret_error)
 {
     const struct operation *op = change->operation;
     char *CLEANUP_FREE doc = doc_text(operation_to_json(op));
@@ -58,7 +59,8 @@ static enum store_status next_sequence(struct sqlite_conn *conn, int64_t *ret_se
     return statement_run(&b, ret_error);
 }
 
-static enum store_status append_event(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_append_event(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
 {
     struct event *e = change->event;
     int64_t sequence = 0;
@@ -79,7 +81,8 @@ static enum store_status append_event(struct sqlite_conn *conn, struct change *c
     return status;
 }
 
-static enum store_status put_delivery(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_delivery(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
 {
     const struct delivery *d = change->delivery;
     struct binder b = statement_start(conn, STATEMENT_DELIVERY_PUT);
@@ -99,7 +102,7 @@ static enum store_status put_delivery(struct sqlite_conn *conn, struct change *c
     return statement_run(&b, ret_error);
 }
 
-static enum store_status put_token(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_token(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     const struct api_token *t = change->token;
     char *CLEANUP_FREE doc = doc_text(api_token_to_json(t));
@@ -121,25 +124,26 @@ static enum store_status put_doc(struct sqlite_conn *conn, enum statement which,
     return statement_run(&b, ret_error);
 }
 
-static enum store_status put_subscription(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_subscription(struct sqlite_conn *conn, struct change *change,
+                                                 char **ret_error)
 {
     const struct subscription *s = change->subscription;
     return put_doc(conn, STATEMENT_SUBSCRIPTION_PUT, s->id, subscription_to_json(s), ret_error);
 }
 
-static enum store_status put_account(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_account(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     const struct account_state *a = change->account;
     return put_doc(conn, STATEMENT_ACCOUNT_PUT, a->name, account_state_to_json(a), ret_error);
 }
 
-static enum store_status put_project(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_project(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     const struct project_state *p = change->project;
     return put_doc(conn, STATEMENT_PROJECT_PUT, p->name, project_state_to_json(p), ret_error);
 }
 
-static enum store_status put_replay(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_put_replay(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     char *CLEANUP_FREE doc = doc_text(replay_to_json(change->replay));
     struct binder b = statement_start(conn, STATEMENT_REPLAY_PUT);
@@ -149,7 +153,8 @@ static enum store_status put_replay(struct sqlite_conn *conn, struct change *cha
     return statement_run(&b, ret_error);
 }
 
-static enum store_status append_audit(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_append_audit(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
 {
     const struct audit_entry *e = change->audit;
     struct binder b = statement_start(conn, STATEMENT_AUDIT_APPEND);
@@ -171,13 +176,14 @@ static enum store_status run_with_id(struct sqlite_conn *conn, enum statement wh
     return statement_run(&b, ret_error);
 }
 
-static enum store_status delete_cluster(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_delete_cluster(struct sqlite_conn *conn, struct change *change,
+                                               char **ret_error)
 {
     return run_with_id(conn, STATEMENT_CLUSTER_DELETE, change->id, ret_error);
 }
 
-static enum store_status delete_subscription(struct sqlite_conn *conn, struct change *change,
-                                             char **ret_error)
+static enum store_status sqlite_delete_subscription(struct sqlite_conn *conn, struct change *change,
+                                                    char **ret_error)
 {
     return run_with_id(conn, STATEMENT_SUBSCRIPTION_DELETE, change->id, ret_error);
 }
@@ -196,7 +202,7 @@ static enum store_status run_purge(struct binder *b, struct change *change, char
     return status;
 }
 
-static enum store_status purge(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_purge(struct sqlite_conn *conn, struct change *change, char **ret_error)
 {
     struct binder b = statement_start(conn, purges[change->kind]);
     bind_int(&b, change->purge.before);
@@ -204,7 +210,8 @@ static enum store_status purge(struct sqlite_conn *conn, struct change *change, 
     return run_purge(&b, change, ret_error);
 }
 
-static enum store_status purge_events(struct sqlite_conn *conn, struct change *change, char **ret_error)
+static enum store_status sqlite_purge_events(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
 {
     struct binder b = statement_start(conn, STATEMENT_EVENT_PURGE);
     bind_int(&b, change->purge.before);
@@ -216,23 +223,23 @@ static enum store_status purge_events(struct sqlite_conn *conn, struct change *c
 typedef enum store_status (*applier)(struct sqlite_conn *conn, struct change *change, char **ret_error);
 
 static const applier appliers[CHANGE_KIND_MAX_] = {
-    [CHANGE_CLUSTER_PUT] = put_cluster,
-    [CHANGE_CLUSTER_DELETE] = delete_cluster,
-    [CHANGE_OPERATION_PUT] = put_operation,
-    [CHANGE_OPERATION_PURGE] = purge,
-    [CHANGE_EVENT_APPEND] = append_event,
-    [CHANGE_EVENT_PURGE] = purge_events,
-    [CHANGE_SUBSCRIPTION_PUT] = put_subscription,
-    [CHANGE_SUBSCRIPTION_DELETE] = delete_subscription,
-    [CHANGE_DELIVERY_PUT] = put_delivery,
-    [CHANGE_DELIVERY_PURGE] = purge,
-    [CHANGE_TOKEN_PUT] = put_token,
-    [CHANGE_ACCOUNT_PUT] = put_account,
-    [CHANGE_PROJECT_PUT] = put_project,
-    [CHANGE_REPLAY_PUT] = put_replay,
-    [CHANGE_REPLAY_PURGE] = purge,
-    [CHANGE_AUDIT_APPEND] = append_audit,
-    [CHANGE_AUDIT_PURGE] = purge,
+    [CHANGE_CLUSTER_PUT] = sqlite_put_cluster,
+    [CHANGE_CLUSTER_DELETE] = sqlite_delete_cluster,
+    [CHANGE_OPERATION_PUT] = sqlite_put_operation,
+    [CHANGE_OPERATION_PURGE] = sqlite_purge,
+    [CHANGE_EVENT_APPEND] = sqlite_append_event,
+    [CHANGE_EVENT_PURGE] = sqlite_purge_events,
+    [CHANGE_SUBSCRIPTION_PUT] = sqlite_put_subscription,
+    [CHANGE_SUBSCRIPTION_DELETE] = sqlite_delete_subscription,
+    [CHANGE_DELIVERY_PUT] = sqlite_put_delivery,
+    [CHANGE_DELIVERY_PURGE] = sqlite_purge,
+    [CHANGE_TOKEN_PUT] = sqlite_put_token,
+    [CHANGE_ACCOUNT_PUT] = sqlite_put_account,
+    [CHANGE_PROJECT_PUT] = sqlite_put_project,
+    [CHANGE_REPLAY_PUT] = sqlite_put_replay,
+    [CHANGE_REPLAY_PURGE] = sqlite_purge,
+    [CHANGE_AUDIT_APPEND] = sqlite_append_audit,
+    [CHANGE_AUDIT_PURGE] = sqlite_purge,
 };
 
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error)

@@ -121,7 +121,8 @@ static enum store_status read_event_page(struct sqlite_conn *conn, const struct 
     return status == STORE_NONE ? STORE_OK : status;
 }
 
-static enum store_status read_number(struct sqlite_conn *conn, enum statement which, int64_t *ret_number)
+static enum store_status event_read_number(struct sqlite_conn *conn, enum statement which,
+                                           int64_t *ret_number)
 {
     struct binder b = statement_start(conn, which);
     enum store_status status = statement_step(&b, NULL);
@@ -134,8 +135,8 @@ static enum store_status read_number(struct sqlite_conn *conn, enum statement wh
 
 enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest)
 {
-    enum store_status status = read_number(conn, STATEMENT_EVENT_OLDEST, ret_oldest);
-    return status == STORE_OK ? read_number(conn, STATEMENT_EVENT_NEWEST, ret_newest) : status;
+    enum store_status status = event_read_number(conn, STATEMENT_EVENT_OLDEST, ret_oldest);
+    return status == STORE_OK ? event_read_number(conn, STATEMENT_EVENT_NEWEST, ret_newest) : status;
 }
 
 enum store_status sqlite_events(void *arg, const struct event_query *query, struct event_page *ret_page)

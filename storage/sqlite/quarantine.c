@@ -50,7 +50,8 @@ void quarantine_note(struct quarantine *q, enum row_kind kind, sqlite3_value *ke
 }
 
 /* Values are bound in order; NULLs at the end bind nothing. */
-static int run(sqlite3 *db, const char *sql, const char *first, const char *second, const sqlite3_value *key)
+static int quarantine_run(sqlite3 *db, const char *sql, const char *first, const char *second,
+                          const sqlite3_value *key)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -71,9 +72,10 @@ enum store_status quarantine_move(struct sqlite_conn *conn, const struct quarant
 {
     for (size_t i = 0; i < q->count; i++) {
         const struct bad_row *row = &q->rows[i];
-        int rc = run(conn->db, statements[row->kind].move, row_kind_name(row->kind), row->reason, row->key);
+        int rc = quarantine_run(conn->db, statements[row->kind].move, row_kind_name(row->kind), row->reason,
+                                row->key);
         if (rc == SQLITE_OK)
-            rc = run(conn->db, statements[row->kind].remove, NULL, NULL, row->key);
+            rc = quarantine_run(conn->db, statements[row->kind].remove, NULL, NULL, row->key);
         if (rc != SQLITE_OK)
             return sqlite_fail(conn, rc, "quarantine", NULL);
         log_error("the stored {kind} {id} cannot be read and is put aside (shootd check-store shows it)",

@@ -37,7 +37,7 @@ uint64_t upstream_logins_total(bool ok)
     return atomic_load(&logins[ok]);
 }
 
-static char *seal_context(const struct upstream_account *a)
+static char *token_seal_context(const struct upstream_account *a)
 {
     return mem_printf("cleura-token|%s|%s|%s", a->config->name, a->config->url, a->config->login);
 }
@@ -97,7 +97,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
     a->remembered->name = mem_strdup(a->config->name);
     if (!remembered)
         return;
-    char *context CLEANUP_FREE = seal_context(a);
+    char *context CLEANUP_FREE = token_seal_context(a);
     char *mark CLEANUP_FREE = credentials_mark(a);
     a->token = seal_open(a->key, context, remembered->sealed_token, remembered->sealed_token_len);
     if (a->token) {
@@ -152,7 +152,7 @@ static void token_confirmed(struct upstream_account *a)
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked)
 {
     assert(token && token != a->token);
-    char *context CLEANUP_FREE = seal_context(a);
+    char *context CLEANUP_FREE = token_seal_context(a);
     drop_token(a);
     a->token = token;
     a->token_checked = checked;

@@ -39,7 +39,7 @@ struct exchange {
 
 /* There may be secrets in it. To wipe tens of megabytes and give them back takes as long as to read some:
  * beside the loop, when it was read there. */
-static void drop_body(struct exchange *x)
+static void exchange_drop_body(struct exchange *x)
 {
     if (x->body)
         explicit_bzero(x->body, x->body_len);
@@ -52,7 +52,7 @@ static void exchange_free(struct exchange *x)
 {
     free(x->about.region);
     free(x->about.item);
-    drop_body(x);
+    exchange_drop_body(x);
     free(x->content_type);
     free(x->retry_after);
     free(x->date);
@@ -66,7 +66,7 @@ static void exchange_free(struct exchange *x)
 /* ---- on the worker ---- */
 
 /* False when there is more in it than there may be, or it is no gzip. */
-static bool unpack(struct exchange *x)
+static bool exchange_unpack(struct exchange *x)
 {
     if (!x->coding || strcasecmp(x->coding, "gzip") != 0)
         return true;
@@ -78,7 +78,7 @@ static bool unpack(struct exchange *x)
         x->end.why = end == GUNZIP_TOO_LARGE ? json_scan_text(JSON_SCAN_TOO_MANY_BYTES) : "is no gzip";
         return false;
     }
-    drop_body(x);
+    exchange_drop_body(x);
     x->body = buffer_take(&plain, &x->body_len);
     x->end.http.body = x->body;
     x->end.http.body_len = x->body_len;
@@ -103,7 +103,7 @@ static void read_answer(struct worker_job *job)
     struct exchange *x = CONTAINER_OF(job, struct exchange, job);
     struct exchange_end *end = &x->end;
     if (!x->in_list) {
-        bool plain = unpack(x);
+        bool plain = exchange_unpack(x);
         end->result.class =
             classify_answer(x->is_write, &end->http, &end->result.message, &end->token_rejected);
         if (end->result.class == UPSTREAM_OK && plain)
@@ -112,12 +112,12 @@ static void read_answer(struct worker_job *job)
     if (x->in_list)
         x->in_list = list_next(x->generation, x->about.now, &x->rows, &x->part);
     if (!x->in_list)
-        drop_body(x);
+        exchange_drop_body(x);
 }
 
 /* ---- on the loop ---- */
 
-static void deliver(struct exchange *x)
+static void exchange_deliver(struct exchange *x)
 {
     assert(!x->dropped && !x->transfer && !x->in_list);
     x->on.done(x->ctx, &x->end);
@@ -140,14 +140,14 @@ static void on_answer_read(struct worker_job *job)
         return;
     }
     if (!x->in_list) {
-        deliver(x);
+        exchange_deliver(x);
         return;
     }
     job->goes_on = true;
     (void)x->account->worker->submit(x->account->worker, job);
 }
 
-static void drop(struct worker_job *job)
+static void exchange_drop(struct worker_job *job)
 {
     exchange_free(CONTAINER_OF(job, struct exchange, job));
 }
@@ -174,8 +174,8 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     x->end.http.coding = x->coding;
     x->end.http.body = x->body;
     x->end.http.owned_body = NULL;
-    x->job =
-        (struct worker_job){.work = read_answer, .done = on_answer_read, .drop = drop, .bytes = x->body_len};
+    x->job = (struct worker_job){
+        .work = read_answer, .done = on_answer_read, .drop = exchange_drop, .bytes = x->body_len};
     if (x->body_len && a->worker->submit(a->worker, &x->job))
         return;
     if (x->body_len) { /* too many answers wait to be read */
@@ -188,7 +188,7 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     } else {
         read_answer(&x->job);
     }
-    deliver(x);
+    exchange_deliver(x);
 }
 
 static struct exchange *exchange_new(struct upstream_account *a, const struct upstream_call *call,

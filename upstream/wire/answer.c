@@ -2,6 +2,7 @@
  * Reading what Cleura sent, within what an answer to the question can hold. Runs on the worker: foreign bytes
  * never take the loop's time, and a tree is built only of text that was looked at first. Pure.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ static const struct json_limits small = {ANSWER_SMALL_BYTES, 1000, 1000},
 
 size_t answer_max_bytes(enum upstream_op op)
 {
+    assert(op < UPSTREAM_OP_MAX_ && limits[op].bytes);
     return limits[op].bytes;
 }
 
@@ -134,7 +136,7 @@ enum read_end list_begin(struct json_items *rows, const char *body, size_t len, 
     return end;
 }
 
-static const char *name_of(const struct generation *generation, const json_t *doc)
+static const char *row_name_of(const struct generation *generation, const json_t *doc)
 {
     return json_str(generation == &generation_v1 ? json_obj(doc, "metadata") : doc, "name");
 }
@@ -151,7 +153,7 @@ static void take_row(const struct generation *generation, wall_us now, const cha
         return;
     }
     struct refused_row *row = &part->refused[part->refused_count++];
-    const char *name = name_of(generation, doc);
+    const char *name = row_name_of(generation, doc);
     memcpy(row->name, name ? name : "", name ? utf8_cut(name, sizeof(row->name) - 1) : 0);
     row->is_cut = name && strlen(name) >= sizeof(row->name);
     row->why = doc ? d.fault : json_scan_text(end);

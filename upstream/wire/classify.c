@@ -2,6 +2,7 @@
  * What an ended transfer means, decided in one place (UP-13, CL-2, CL-3). The question for a
  * write is always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,26 +65,20 @@ static const char *const class_names[] = {
 
 const char *upstream_op_name(enum upstream_op op)
 {
+    assert(op < UPSTREAM_OP_MAX_ && ops[op].name);
     return ops[op].name;
 }
 
 const char *upstream_class_name(enum upstream_class class)
 {
+    assert(class < UPSTREAM_CLASS_MAX_ && class_names[class]);
     return class_names[class];
 }
 
 bool upstream_op_is_write(enum upstream_op op)
 {
+    assert(op < UPSTREAM_OP_MAX_);
     return ops[op].is_write;
-}
-
-static void append_property_faults(struct buffer *text, const json_t *errors)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach (errors, i, entry)
-        (void)buffer_printf(text, "%s %s: %s", i ? ";" : " -", json_str_or(entry, "key", "?"),
-                            json_str_or(entry, "value", "?"));
 }
 
 char *error_message(const char *body, size_t len)
@@ -97,7 +92,11 @@ char *error_message(const char *body, size_t len)
     struct buffer text CLEANUP_BUFFER;
     buffer_init(&text, MESSAGE_MAX);
     (void)buffer_add(&text, message, utf8_cut(message, OWN_WORDS_MAX));
-    append_property_faults(&text, json_arr(error, "errors"));
+    size_t i;
+    json_t *fault;
+    json_array_foreach (json_arr(error, "errors"), i, fault)
+        (void)buffer_printf(&text, "%s %s: %s", i ? ";" : " -", json_str_or(fault, "key", "?"),
+                            json_str_or(fault, "value", "?"));
     size_t written = 0;
     char *result = buffer_take(&text, &written);
     (void)printable_write(result, written + 1, result, written);

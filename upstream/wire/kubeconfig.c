@@ -62,12 +62,6 @@ wall_us kubeconfig_expiry(const char *kubeconfig)
     return expiry_of(parts);
 }
 
-/* No kubeconfig lives that long: a time beyond is not believed. */
-static wall_us believable(wall_us at, wall_us now)
-{
-    return at > 0 && at - now <= LONGEST_LIFE_S * US_PER_S ? at : 0;
-}
-
 static char *json_kubeconfig(wall_us now, const char *body, size_t len, wall_us *ret_expires_at)
 {
     struct decoding d = {.now = now};
@@ -95,6 +89,8 @@ bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstrea
     if (parts && parts->server && strlen(parts->server) <= SERVER_MAX &&
         !strncmp(parts->server, "https://", 8))
         result->server = mem_strdup(parts->server);
-    result->expires_at = believable(result->expires_at, now);
+    /* No kubeconfig lives that long: a time beyond is not believed. */
+    if (result->expires_at < 0 || result->expires_at - now > LONGEST_LIFE_S * US_PER_S)
+        result->expires_at = 0;
     return true;
 }

@@ -2,6 +2,7 @@
  * What both generations share: paths that differ in a word, lists that differ in their items, and the
  * kubeconfig calls, of which Cleura has three (CL-15). Pure.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ void build_request(const struct generation *generation, const struct config_acco
         return;
     }
     const struct endpoint *endpoint = &generation->endpoints[call->op];
+    assert(endpoint->method); /* who calls knows what the generation supports */
     *draft = (struct request_draft){.method = endpoint->method,
                                     .path = expand_path(endpoint->path, account, call)};
     if (endpoint->encode) {

@@ -163,12 +163,6 @@ json_t *decode_last_errors(struct decoding *d, const json_t *array, const struct
 }
 
 /* What is not a percentage tells nothing. */
-static int decode_progress(const json_t *operation)
-{
-    int64_t progress = json_int(operation, "progress", 0);
-    return progress >= 0 && progress <= PROGRESS_MAX ? (int)progress : 0;
-}
-
 void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *operation,
                            const struct shoot_words *words)
 {
@@ -177,7 +171,8 @@ void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *op
     s->has_operation = true;
     s->operation_type = mem_strdup(decode_word(d, operation, "type"));
     s->operation_state = mem_strdup(decode_word(d, operation, "state"));
-    s->progress = decode_progress(operation);
+    int64_t progress = json_int(operation, "progress", 0);
+    s->progress = progress >= 0 && progress <= PROGRESS_MAX ? (int)progress : 0;
     s->description = prose_copy(json_str_or(operation, "description", ""));
     s->operation_at = decode_time(d, json_str(operation, words->operation_at));
     if (!s->operation_state)

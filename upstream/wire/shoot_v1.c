@@ -14,7 +14,7 @@ static const struct shoot_words words = {.max_surge = "maxSurge",
                                          .condition_since = "lastTransitionTime",
                                          .condition_updated = "lastUpdateTime"};
 
-static json_t *decode_networking(struct decoding *d, const json_t *spec)
+static json_t *decode_networking_v1(struct decoding *d, const json_t *spec)
 {
     const json_t *infrastructure = json_obj(json_obj(spec, "provider"), "infrastructureConfig");
     const json_t *networks = json_obj(infrastructure, "networks");
@@ -28,7 +28,7 @@ static json_t *decode_networking(struct decoding *d, const json_t *spec)
     return ours;
 }
 
-static json_t *decode_maintenance(struct decoding *d, const json_t *maintenance)
+static json_t *decode_maintenance_v1(struct decoding *d, const json_t *maintenance)
 {
     const json_t *update = json_obj(maintenance, "autoUpdate");
     const json_t *window = json_obj(maintenance, "timeWindow");
@@ -40,7 +40,7 @@ static json_t *decode_maintenance(struct decoding *d, const json_t *maintenance)
     return ours;
 }
 
-static json_t *decode_observed(struct decoding *d, const json_t *metadata, const json_t *spec)
+static json_t *decode_observed_v1(struct decoding *d, const json_t *metadata, const json_t *spec)
 {
     const json_t *provider = decode_member(d, spec, "provider", JSON_OBJECT);
     const char *version = decode_word(d, json_obj(spec, "kubernetes"), "version");
@@ -50,12 +50,12 @@ static json_t *decode_observed(struct decoding *d, const json_t *metadata, const
     json_set_str(ours, "kubernetes_version", version);
     json_set_take(ours, "node_pools",
                   decode_pools(d, decode_member(d, provider, "workers", JSON_ARRAY), &words));
-    json_set_take(ours, "networking", decode_networking(d, spec));
+    json_set_take(ours, "networking", decode_networking_v1(d, spec));
     json_set_bool(ours, "high_availability",
                   json_obj(json_obj(spec, "controlPlane"), "highAvailability") != NULL);
     json_set_take(ours, "hibernation_schedules",
                   decode_schedules(d, json_arr(json_obj(spec, "hibernation"), "schedules")));
-    json_set_take(ours, "maintenance", decode_maintenance(d, json_obj(spec, "maintenance")));
+    json_set_take(ours, "maintenance", decode_maintenance_v1(d, json_obj(spec, "maintenance")));
     json_set_take(ours, "allowed_cidrs", json_array());
     json_set_str(ours, "purpose", decode_word(d, spec, "purpose"));
     json_set_str(ours, "uid", decode_word(d, metadata, "uid"));
@@ -80,7 +80,7 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     if (!s)
         return NULL;
     const json_t *status = decode_member(d, doc, "status", JSON_OBJECT);
-    shoot_set_observed(s, decode_observed(d, metadata, json_obj(doc, "spec")));
+    shoot_set_observed(s, decode_observed_v1(d, metadata, json_obj(doc, "spec")));
     decode_last_operation(d, s, decode_member(d, status, "lastOperation", JSON_OBJECT), &words);
     s->hibernated = json_bool(status, "hibernated", false);
     s->conditions = decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words);
@@ -90,7 +90,7 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     return decode_finish(d, s);
 }
 
-static json_t *encode_worker(const json_t *pool)
+static json_t *encode_worker_v1(const json_t *pool)
 {
     const json_t *image = json_obj(pool, "image");
     json_t *their_image = json_object();
@@ -149,7 +149,7 @@ static json_t *wrap(const char *name, json_t *value)
 
 json_t *encode_pool_v1(const struct upstream_call *call)
 {
-    return wrap("worker", encode_worker(call->body));
+    return wrap("worker", encode_worker_v1(call->body));
 }
 
 /* Only what changes; the provider is left out, as 7.2 allows. */
@@ -178,7 +178,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
     size_t i;
     json_t *pool;
     json_array_foreach (json_arr(spec, "node_pools"), i, pool)
-        (void)json_array_append_new(workers, encode_worker(pool));
+        (void)json_array_append_new(workers, encode_worker_v1(pool));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructureConfig", encode_infrastructure(json_obj(spec, "networking")));
     json_set_take(provider, "workers", workers);

@@ -33,7 +33,7 @@ static json_t *decode_cilium(struct decoding *d, const json_t *theirs)
     return ours;
 }
 
-static json_t *decode_networking(struct decoding *d, const json_t *doc)
+static json_t *decode_networking_v2(struct decoding *d, const json_t *doc)
 {
     const json_t *networking = json_obj(doc, "networking");
     const json_t *provider = json_obj(doc, "shoot_provider");
@@ -53,7 +53,7 @@ static json_t *decode_networking(struct decoding *d, const json_t *doc)
     return ours;
 }
 
-static json_t *decode_maintenance(struct decoding *d, const json_t *maintenance)
+static json_t *decode_maintenance_v2(struct decoding *d, const json_t *maintenance)
 {
     const json_t *window = json_obj(maintenance, "time_window");
     const json_t *update = json_obj(maintenance, "auto_update");
@@ -65,7 +65,7 @@ static json_t *decode_maintenance(struct decoding *d, const json_t *maintenance)
     return ours;
 }
 
-static json_t *decode_observed(struct decoding *d, const json_t *doc)
+static json_t *decode_observed_v2(struct decoding *d, const json_t *doc)
 {
     const json_t *provider = decode_member(d, doc, "shoot_provider", JSON_OBJECT);
     const char *version = decode_word(d, json_obj(doc, "kubernetes"), "version");
@@ -75,11 +75,11 @@ static json_t *decode_observed(struct decoding *d, const json_t *doc)
     json_set_str(ours, "kubernetes_version", version);
     json_set_take(ours, "node_pools",
                   decode_pools(d, decode_member(d, provider, "workers", JSON_ARRAY), &words));
-    json_set_take(ours, "networking", decode_networking(d, doc));
+    json_set_take(ours, "networking", decode_networking_v2(d, doc));
     json_set_bool(ours, "high_availability", json_obj(doc, "control_plane") != NULL);
     json_set_take(ours, "hibernation_schedules",
                   decode_schedules(d, json_arr(json_obj(doc, "hibernation"), "schedules")));
-    json_set_take(ours, "maintenance", decode_maintenance(d, json_obj(doc, "maintenance")));
+    json_set_take(ours, "maintenance", decode_maintenance_v2(d, json_obj(doc, "maintenance")));
     json_set_take(ours, "allowed_cidrs",
                   decode_sorted(decode_words(d, decode_member(d, doc, "allowed_cidrs", JSON_ARRAY))));
     json_set_str(ours, "purpose", decode_word(d, doc, "purpose"));
@@ -94,7 +94,7 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     if (!s)
         return NULL;
     const json_t *status = decode_member(d, doc, "status", JSON_OBJECT);
-    shoot_set_observed(s, decode_observed(d, doc));
+    shoot_set_observed(s, decode_observed_v2(d, doc));
     decode_last_operation(d, s, decode_member(d, doc, "last_operation", JSON_OBJECT), &words);
     s->hibernated = json_bool(status, "is_hibernated", false);
     s->conditions = decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words);
@@ -103,7 +103,7 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     return decode_finish(d, s);
 }
 
-static json_t *encode_worker(const json_t *pool)
+static json_t *encode_worker_v2(const json_t *pool)
 {
     json_t *worker = json_object();
     json_t *machine = json_object();
@@ -139,7 +139,7 @@ static json_t *encode_provider(const json_t *spec)
     size_t i;
     json_t *pool;
     json_array_foreach (json_arr(spec, "node_pools"), i, pool)
-        (void)json_array_append_new(workers, encode_worker(pool));
+        (void)json_array_append_new(workers, encode_worker_v2(pool));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructure_config", infrastructure);
     json_set_str(provider, "load_balancer_provider", json_str(networking, "load_balancer_provider"));
@@ -152,7 +152,7 @@ static const struct maintenance_words maintenance_words = {"auto_update", "kuber
 
 json_t *encode_pool_v2(const struct upstream_call *call)
 {
-    return encode_worker(call->body);
+    return encode_worker_v2(call->body);
 }
 
 json_t *encode_patch_v2(const struct upstream_call *call)

@@ -5,12 +5,12 @@
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-static bool decode_profiles(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_profiles_v1(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     return (result->catalog = decode_catalog(doc, about->region, true)) != NULL;
 }
 
-static bool decode_one(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_one_v1(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     struct decoding d = {.now = about->now};
     result->shoot = decode_shoot_v1(&d, doc);
@@ -33,15 +33,15 @@ const struct generation generation_v1 = {
     .name = "v1",
     .endpoints =
         {
-            [UPSTREAM_CATALOG] = {"GET", V1 "/cloudprofile", NULL, decode_profiles},
+            [UPSTREAM_CATALOG] = {"GET", V1 "/cloudprofile", NULL, decode_profiles_v1},
             [UPSTREAM_BOOTSTRAP] = {"POST", V1 "/secret/{region}/{project}/bootstrap", NULL, NULL},
             [UPSTREAM_LIST] = {"GET", V1 "/shoot/{region}/{project}", NULL, NULL},
-            [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one},
+            [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one_v1},
             [UPSTREAM_CREATE] = {"POST", V1 "/shoot/{region}/{project}", encode_create_v1, decode_created},
             [UPSTREAM_DELETE] = {"DELETE", SHOOT, NULL, NULL},
-            [UPSTREAM_PATCH] = {"PUT", SHOOT, encode_patch_v1, decode_one},
-            [UPSTREAM_POOL_CREATE] = {"POST", SHOOT "/worker", encode_pool_v1, decode_one},
-            [UPSTREAM_POOL_UPDATE] = {"PUT", SHOOT "/worker/{item}", encode_pool_v1, decode_one},
+            [UPSTREAM_PATCH] = {"PUT", SHOOT, encode_patch_v1, decode_one_v1},
+            [UPSTREAM_POOL_CREATE] = {"POST", SHOOT "/worker", encode_pool_v1, decode_one_v1},
+            [UPSTREAM_POOL_UPDATE] = {"PUT", SHOOT "/worker/{item}", encode_pool_v1, decode_one_v1},
             [UPSTREAM_POOL_DELETE] = {"DELETE", SHOOT "/worker/{item}", NULL, NULL},
             [UPSTREAM_HIBERNATE] = {"POST", SHOOT "/hibernate", NULL, NULL},
             [UPSTREAM_WAKE] = {"POST", SHOOT "/wakeup", NULL, NULL},

@@ -6,12 +6,12 @@
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-static bool decode_profiles(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_profiles_v2(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     return (result->catalog = decode_catalog(doc, about->region, false)) != NULL;
 }
 
-static bool decode_one(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_one_v2(const struct answer_about *about, json_t *doc, struct upstream_result *result)
 {
     struct decoding d = {.now = about->now};
     result->shoot = decode_shoot_v2(&d, doc);
@@ -36,15 +36,15 @@ const struct generation generation_v2 =
         .name = "v2",
         .endpoints =
             {
-                [UPSTREAM_CATALOG] = {"GET", V2 "/cloud-profiles", NULL, decode_profiles},
+                [UPSTREAM_CATALOG] = {"GET", V2 "/cloud-profiles", NULL, decode_profiles_v2},
                 [UPSTREAM_BOOTSTRAP] = {"POST", V2 "/{region}/{project}/bootstrap", NULL, NULL},
                 [UPSTREAM_LIST] = {"GET", SHOOTS, NULL, NULL},
-                [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one},
-                [UPSTREAM_CREATE] = {"POST", SHOOTS, encode_create_v2, decode_one},
+                [UPSTREAM_GET] = {"GET", SHOOT, NULL, decode_one_v2},
+                [UPSTREAM_CREATE] = {"POST", SHOOTS, encode_create_v2, decode_one_v2},
                 [UPSTREAM_DELETE] = {"DELETE", SHOOT, NULL, NULL},
-                [UPSTREAM_PATCH] = {"PATCH", SHOOT, encode_patch_v2, decode_one},
-                [UPSTREAM_POOL_CREATE] = {"POST", SHOOT "/workers", encode_pool_v2, decode_one},
-                [UPSTREAM_POOL_UPDATE] = {"PUT", SHOOT "/workers/{item}", encode_pool_v2, decode_one},
+                [UPSTREAM_PATCH] = {"PATCH", SHOOT, encode_patch_v2, decode_one_v2},
+                [UPSTREAM_POOL_CREATE] = {"POST", SHOOT "/workers", encode_pool_v2, decode_one_v2},
+                [UPSTREAM_POOL_UPDATE] = {"PUT", SHOOT "/workers/{item}", encode_pool_v2, decode_one_v2},
                 [UPSTREAM_POOL_DELETE] = {"DELETE", SHOOT "/workers/{item}", NULL, NULL},
                 [UPSTREAM_HIBERNATE] = {"PATCH", SHOOT "/hibernate", NULL, NULL},
                 [UPSTREAM_WAKE] = {"PATCH", SHOOT "/wakeup", NULL, NULL},
