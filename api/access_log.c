@@ -6,7 +6,7 @@
 
 #include "api/request.h"
 #include "api/routes.h"
-#include "base/cond.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
 

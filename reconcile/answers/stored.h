@@ -3,9 +3,8 @@
 #define RECONCILE_ANSWERS_STORED_H
 
 #include "loop/loop.h"
-#include "model/audit.h"
+#include "model/kept.h"
 #include "model/command.h"
-#include "model/replay.h"
 #include "storage/storage.h"
 
 /* A question, and what was found: one of the four, by what was asked; none when status tells a failure. */
