@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/routes.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -168,6 +169,8 @@ struct http *http_input_server(void)
     if (http)
         return http;
     struct api *api = MEM_NEW(struct api);
+    api->access_log.mode = ACCESS_LOG_OFF;
+    routes_prepare();
     api->options = (struct api_options){
         .config = &config, .view = view_new(), .env = &env, .post = drop_command, .version = "0"};
     api->limits = api_limits_default();
