@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/env.h"
 #include "base/json.h"
+#include "base/trace.h"
 #include "http/answer.h"
 #include "http/connection/connection.h"
 #include "http/message/content.h"
@@ -24,7 +25,6 @@
 #include "http/message/path.h"
 #include "http/rate_limit.h"
 #include "model/problem.h"
-#include "model/trace.h"
 
 enum method {
     METHOD_GET,

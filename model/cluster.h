@@ -17,8 +17,8 @@
 #include "base/attrs.h"
 #include "base/env.h"
 #include "base/json.h"
+#include "base/trace.h"
 #include "model/names.h"
-#include "model/trace.h"
 
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {

@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 #include "base/env.h"
+#include "base/trace.h"
 #include "model/cluster.h"
 #include "model/kept.h"
 #include "model/problem.h"
-#include "model/trace.h"
 
 /* Sub-resources that only Cleura knows. */
 enum lookup_kind {

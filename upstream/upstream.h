@@ -15,13 +15,13 @@
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/seal.h"
+#include "base/trace.h"
 #include "config/config.h"
 #include "loop/loop.h"
 #include "loop/transport.h"
 #include "loop/worker.h"
 #include "model/cluster.h"
 #include "model/problem.h"
-#include "model/trace.h"
 #include "upstream/fairness.h"
 
 enum upstream_op {

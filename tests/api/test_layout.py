@@ -25,8 +25,8 @@ MAY_INCLUDE = {
     "simulator": {"base"},
     "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "http", "api"},
 }
-# The HTTP engine knows problems and traces, which are no more about clusters than it is, and nothing else of the model.
-OF_THE_MODEL = {"http": {"model/problem.h", "model/trace.h"}}
+# The HTTP engine knows problems and nothing else of the model. Their registry is one list, of its own codes and of ours.
+OF_THE_MODEL = {"http": {"model/problem.h"}}
 FOLDERS = set(MAY_INCLUDE)
 # A room is a folder with its files, without its subfolders. It may include, of its own folder, itself and what its row names.
 ROOMS = {

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "base/attrs.h"
+#include "base/trace.h"
 #include "config/authority.h"
 #include "model/cluster.h"
-#include "model/trace.h"
 
 #define ID     "4bf92f3577b34da6a3ce929d0e0e4736"
 #define PARENT "00f067aa0ba902b7"

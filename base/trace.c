@@ -1,4 +1,4 @@
-#include "model/trace.h"
+#include "base/trace.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * command, stay with the operation that it makes, and go out with every call for it. We record no spans.
  * Pure.
  */
-#ifndef MODEL_TRACE_H
-#define MODEL_TRACE_H
+#ifndef BASE_TRACE_H
+#define BASE_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
