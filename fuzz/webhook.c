@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "webhook/target_policy.h"
 #include "webhook/webhook.h"
 
 static void check_url(const char *url)

@@ -4,6 +4,7 @@
  */
 #include "webhook/engine_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,16 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/timefmt.h"
 #include "model/moves.h"
-#include "webhook/metrics.h"
-#include "webhook/schedule.h"
 
 enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
     SERVICE_UNAVAILABLE = 503,
+    SECRET_SHORTEST = 8,         /* a shorter value is no secret, and would blot out words */
     NOT_MADE_DELAY_S = 5,        /* before an attempt that could not be made is begun again */
     GIVE_UP_AFTER_S = 5 * 86400, /* without any success, once a delivery has failed for good (WH-15) */
 };
@@ -29,6 +30,33 @@ enum {
 static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = ""};
 
 /* ---- verdict ---- */
+
+static void mask_value(char *text, size_t len, const char *value)
+{
+    size_t value_len = strlen(value);
+    if (value_len < SECRET_SHORTEST)
+        return;
+    char *end = text + len;
+    for (char *at = memmem(text, len, value, value_len); at;
+         at = memmem(at, (size_t)(end - at), value, value_len)) {
+        memset(at, '*', value_len);
+        at += value_len;
+    }
+}
+
+void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
+                   const struct subscription *s, const struct seal_key *key)
+{
+    /* Secrets are looked for in all of it: one may begin before the cut and end behind it. */
+    char *copy CLEANUP_FREE = mem_strndup(body, body_len);
+    for (unsigned i = 0; body_len && i < s->header_count; i++) {
+        char *value CLEANUP_SECRET = webhook_header_open(key, s->id, &s->headers[i]);
+        if (value)
+            mask_value(copy, body_len, value);
+    }
+    (void)printable_write(to, DELIVERY_SNIPPET_BYTES, copy, body_len);
+    log_mask_secrets(to);
+}
 
 static void write_result(const struct pending_delivery *pending, struct delivery *row,
                          enum attempt_result result, const struct http_answer *answer, wall_us now)
@@ -81,15 +109,6 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int st
         p->paused_until = until;
 }
 
-static void log_result(const struct endpoint *p, const struct delivery *row, enum attempt_result result)
-{
-    log_info(row->status == DELIVERY_DELIVERED ? "webhook delivered"
-             : row->status == DELIVERY_FAILED  ? "webhook given up"
-                                               : "webhook attempt failed",
-             "webhook", p->id, "event", row->event_id, "outcome", attempt_result_name(result), "status",
-             row->response_status ? LOG_INT(row->response_status) : NULL, "attempt", LOG_INT(row->attempt));
-}
-
 /* Why the whole endpoint is to be switched off, or NULL. */
 static const char *reason_to_disable(const struct endpoint *p, const struct delivery *row,
                                      enum attempt_result result)
@@ -109,11 +128,14 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     struct endpoint *p = pending->endpoint;
     struct webhook_engine *e = p->engine;
     struct delivery *row = &pending->row;
+    assert(!pending->call && !pending->fetch);
     wall_us now = env_wall(e->env);
     int64_t retry_after_s =
         answer->retry_after ? time_parse_retry_after(answer->retry_after, now, SCHEDULE_MAX_DELAY_S) : -1;
     write_result(pending, row, result, answer, now);
     delivery_move(row, verdict(row, result));
+
+    /* When the next attempt is, and what this one says of the receiver. */
     int64_t delay_us = 0;
     if (row->status == DELIVERY_PENDING) {
         delay_us = schedule_delay_us(e->env, row->attempt, retry_after_s);
@@ -121,11 +143,17 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
     }
     if (!is_test(row))
         note_receiver(p, result, answer->status, retry_after_s, now);
+
     webhook_count_attempt(result);
     if (result == ATTEMPT_DELIVERED)
         webhook_observe_delay(now - row->created_at);
-    log_result(p, row, result);
+    log_info(row->status == DELIVERY_DELIVERED ? "webhook delivered"
+             : row->status == DELIVERY_FAILED  ? "webhook given up"
+                                               : "webhook attempt failed",
+             "webhook", p->id, "event", row->event_id, "outcome", attempt_result_name(result), "status",
+             row->response_status ? LOG_INT(row->response_status) : NULL, "attempt", LOG_INT(row->attempt));
     record_delivery(e, row);
+
     const char *reason = reason_to_disable(p, row, result);
     pending_finish(pending, row->status != DELIVERY_PENDING, env_mono(e->env) + delay_us);
     if (reason)
@@ -190,20 +218,15 @@ static bool header_section_make(struct header_section *h, const struct pending_d
     return true;
 }
 
-/* The configuration of today decides, not that of the day on which the subscription was made. */
-static bool url_is_allowed(const struct endpoint *p)
-{
-    struct problem *faults CLEANUP_PROBLEM = NULL;
-    webhook_check_url(p->engine->o.config, p->subscription->url, &faults);
-    return !faults;
-}
-
 static void sign_and_send(struct pending_delivery *pending)
 {
     struct endpoint *p = pending->endpoint;
     struct transport *transport = p->engine->o.transport;
     struct header_section headers CLEANUP(header_section_done) = {0};
-    if (!url_is_allowed(p)) {
+    /* The configuration of today decides, not that of the day on which the webhook was made. */
+    struct problem *faults CLEANUP_PROBLEM = NULL;
+    webhook_check_url(p->engine->o.config, p->subscription->url, &faults);
+    if (faults) {
         attempt_settle(pending, ATTEMPT_ADDRESS_REFUSED, &no_answer);
         return;
     }
@@ -302,6 +325,8 @@ static void fetch_start(struct pending_delivery *pending)
 
 void attempt_start(struct pending_delivery *pending)
 {
+    loop_assert_owner(pending->endpoint->engine->o.loop);
+    assert(!list_is_detached(&pending->under_way) && !pending->call && !pending->fetch);
     if (pending->body)
         sign_and_send(pending);
     else

@@ -16,12 +16,49 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "webhook/metrics.h"
-#include "webhook/schedule.h"
-#include "webhook/target_policy.h"
+#include "model/moves.h"
 
 /* Beyond this many waiting deliveries of one endpoint, bodies stay in the store until they are needed. */
 enum { ENDPOINT_BODIES_KEPT = 256 };
+
+/*
+ * ---- results on their way to the store: built here; the writer thread gives them back to on_stored, which
+ * touches nothing of the engine. A result that cannot be stored is found pending after a restart and sent
+ * again
+ * ----
+ */
+
+static void on_stored(struct change_set *set, enum store_status status)
+{
+    /* A conflict is a webhook that was deleted meanwhile: its deliveries went with it. */
+    if (status != STORE_OK && status != STORE_CONFLICT)
+        log_warning("webhook result not stored", "status", store_status_name(status));
+    change_set_free(set);
+}
+
+struct change_set *record_new(void)
+{
+    struct change_set *set = change_set_new();
+    set->droppable = false;
+    set->on_done = on_stored;
+    return set;
+}
+
+void record_delivery(struct webhook_engine *e, const struct delivery *row)
+{
+    struct change_set *set = record_new();
+    change_put_delivery(set, mem_dup(row, sizeof(*row)));
+    storage_submit(e->o.storage, set);
+}
+
+void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error)
+{
+    delivery_move(row, DELIVERY_FAILED);
+    row->next_attempt_at = 0;
+    row->updated_at = env_wall(e->env);
+    (void)snprintf(row->error, sizeof(row->error), "%s", error);
+    change_put_delivery(set, mem_dup(row, sizeof(*row)));
+}
 
 /* ---- pending deliveries ---- */
 
@@ -34,6 +71,7 @@ static void note_oldest(const struct webhook_engine *e)
 static void pending_free(struct pending_delivery *pending)
 {
     struct webhook_engine *e = pending->endpoint->engine;
+    assert(list_is_detached(&pending->under_way) && !pending->call && !pending->fetch);
     HASH_DEL(e->pending, pending);
     heap_remove(&pending->endpoint->waiting, &pending->due);
     heap_remove(&e->ages, &pending->age);
@@ -61,19 +99,15 @@ static void pending_wait(struct pending_delivery *pending, mono_us due)
 
 /* ---- endpoints ---- */
 
-/* A receiver that failed last is tried one by one: dead ones take one place each, however wide they may be.
- */
-static bool endpoint_has_room(const struct endpoint *p)
-{
-    return p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
-}
-
 /* Arms the timer for the next thing to do, if there is any. */
 static void endpoint_plan(struct endpoint *p)
 {
     struct loop *loop = p->engine->o.loop;
     const struct pending_delivery *next = pending_peek(p);
-    if (!next || !endpoint_has_room(p) || !list_is_detached(&p->ready)) {
+    /* A receiver that failed last is tried one by one: dead ones take one place each, however wide they may
+     * be. */
+    bool has_room = p->in_flight < (p->failing ? 1 : p->subscription->max_in_flight);
+    if (!next || !has_room || !list_is_detached(&p->ready)) {
         loop_timer_clear(loop, &p->timer);
         return;
     }
@@ -88,6 +122,7 @@ static void on_due(struct loop_timer *timer)
     struct pending_delivery *pending = pending_peek(p);
     if (!pending)
         return;
+    assert(!p->subscription->disabled && list_is_detached(&pending->under_way));
     if (e->in_flight >= ENGINE_MAX_IN_FLIGHT) {
         list_append(&e->ready, &p->ready);
         return;
@@ -104,6 +139,7 @@ static void on_due(struct loop_timer *timer)
 /* Those that wait for the right to send get what is free of it. Whoever finds no room waits again. */
 static void engine_wake(struct webhook_engine *e)
 {
+    assert(e->in_flight <= ENGINE_MAX_IN_FLIGHT);
     for (unsigned room = ENGINE_MAX_IN_FLIGHT - e->in_flight; room; room--) {
         struct list *item = list_pop(&e->ready);
         if (!item)
@@ -115,6 +151,7 @@ static void engine_wake(struct webhook_engine *e)
 static void pending_leave(struct pending_delivery *pending)
 {
     assert(pending->endpoint->in_flight > 0 && pending->endpoint->engine->in_flight > 0);
+    assert(!list_is_detached(&pending->under_way));
     list_remove(&pending->under_way);
     pending->endpoint->in_flight--;
     pending->endpoint->engine->in_flight--;
@@ -168,6 +205,7 @@ void endpoint_disable(struct endpoint *p, const char *reason)
 {
     struct webhook_engine *e = p->engine;
     struct subscription *s = p->subscription;
+    assert(!s->disabled);
     log_warning("webhook disabled", "webhook", p->id, "reason", reason);
     webhook_count_endpoint(s->disabled, -1);
     webhook_count_endpoint(true, 1);
@@ -209,6 +247,7 @@ static void endpoint_free(struct endpoint *p)
     loop_timer_clear(e->o.loop, &p->timer);
     for (struct pending_delivery *pending = pending_peek(p); pending; pending = pending_peek(p))
         pending_free(pending);
+    assert(!p->in_flight && list_is_empty(&p->under_way));
     heap_done(&p->waiting);
     webhook_count_endpoint(p->subscription->disabled, -1);
     HASH_DEL(e->endpoints, p);
@@ -240,6 +279,7 @@ void webhook_engine_free(struct webhook_engine *e)
     HASH_ITER (hh, e->endpoints, p, next) {
         endpoint_free(p);
     }
+    assert(!e->in_flight && !e->pending && list_is_empty(&e->ready));
     heap_done(&e->ages);
     free(e);
 }
@@ -298,14 +338,6 @@ void webhook_engine_remove(struct webhook_engine *e, const char *id)
         endpoint_free(p);
 }
 
-static void fail_at_once(struct webhook_engine *e, const struct delivery *d)
-{
-    struct delivery row = *d;
-    struct change_set *set = record_new();
-    record_failed(e, set, &row, "disabled");
-    storage_submit(e->o.storage, set);
-}
-
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body)
 {
     struct pending_delivery *pending;
@@ -313,9 +345,12 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     struct endpoint *p = endpoint_find(e, d->subscription_id);
     HASH_FIND(hh, e->pending, d->id, strlen(d->id), pending);
     if (!p || pending || d->status != DELIVERY_PENDING)
-        return; /* without its subscription a delivery is gone from the store too */
+        return; /* without its webhook a delivery is gone from the store too */
     if (p->subscription->disabled) {
-        fail_at_once(e, d);
+        struct delivery row = *d;
+        struct change_set *set = record_new();
+        record_failed(e, set, &row, "disabled");
+        storage_submit(e->o.storage, set);
         return;
     }
     pending = MEM_NEW(struct pending_delivery);
@@ -334,6 +369,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
 bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id)
 {
     struct pending_delivery *pending;
+    loop_assert_owner(e->o.loop);
     HASH_FIND(hh, e->pending, delivery_id, strlen(delivery_id), pending);
     if (!pending)
         return false;

@@ -1,6 +1,6 @@
 /*
- * The engine's structs, shared by engine.c (who waits for what), attempt.c (one attempt) and record.c (the
- * store). Loop thread only, but for struct event_fetch, which travels to the reader thread and back.
+ * The engine's structs, shared by engine.c (who waits for what) and attempt.c (one attempt). Loop thread
+ * only, but for struct event_fetch, which travels to the reader thread and back.
  *
  * A delivery in memory is always in one of two places: in its endpoint's heap, waiting; or in its list
  * `under_way`.
@@ -33,7 +33,7 @@ struct pending_delivery {
     UT_hash_handle hh;
 };
 
-/* A subscription and what is to be sent to it. */
+/* A webhook and what is to be sent to it. */
 struct endpoint {
     char id[40];
     struct webhook_engine *engine;
@@ -46,7 +46,7 @@ struct endpoint {
     bool failing;         /* the last attempt failed */
     mono_us paused_until; /* the receiver asked to be left alone */
     int throttled_in_a_row;
-    wall_us last_success_at; /* or when the subscription was made or enabled again */
+    wall_us last_success_at; /* or when the webhook was made or enabled again */
     UT_hash_handle hh;
 };
 
@@ -68,6 +68,13 @@ void pending_finish(struct pending_delivery *pending, bool final, mono_us due);
 /* Nothing more is sent: pending deliveries fail, the owner hears of it. Last thing to do with `p`. */
 void endpoint_disable(struct endpoint *p, const char *reason);
 
+/* A change set for results, which the caller hands to the store. */
+struct change_set *record_new(void);
+/* Stores the row as it is now. */
+void record_delivery(struct webhook_engine *e, const struct delivery *row);
+/* Marks the row as failed without an attempt and adds it to `set`. */
+void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error);
+
 /* ---- attempt.c ---- */
 
 /* Sends the delivery. Last thing to do with it and its endpoint: an attempt that cannot be made ends at once.
@@ -75,23 +82,24 @@ void endpoint_disable(struct endpoint *p, const char *reason);
 void attempt_start(struct pending_delivery *pending);
 /* Drops the call or the read under way; the attempt counts as not made. */
 void attempt_cancel(struct pending_delivery *pending);
-
-/* ---- record.c ---- */
-
-/* Stores the row as it is now. */
-void record_delivery(struct webhook_engine *e, const struct delivery *row);
-/* Marks the row as failed without an attempt and adds it to `set`. */
-void record_failed(struct webhook_engine *e, struct change_set *set, struct delivery *row, const char *error);
-struct change_set *record_new(void);
-
-/* ---- snippet.c ---- */
-
 /*
- * How an answer's body begins, as valid UTF-8 without control characters. What looks like a secret, and the
- * values of the subscription's extra headers, are masked: receivers that echo a request must not get them
- * into the store.
+ * How an answer's body begins, for the delivery log (WH-22), as valid UTF-8 without control characters. What
+ * looks like a secret, and the values of the webhook's extra headers, are masked: receivers that echo a
+ * request must not get them into the store.
  */
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key);
+
+/* ---- metrics.c: what the engine counts. Called from the loop thread, read by any (atomics) ---- */
+
+void webhook_count_attempt(enum attempt_result result);
+/* delta: +1 or -1 */
+void webhook_count_pending(int delta);
+void webhook_count_in_flight(int delta);
+/* From the event to its delivery. */
+void webhook_observe_delay(int64_t delay_us);
+/* When the oldest event happened that some delivery still waits for; 0: none waits. */
+void webhook_note_oldest(wall_us at);
+void webhook_count_endpoint(bool disabled, int delta);
 
 #endif

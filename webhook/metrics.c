@@ -1,11 +1,11 @@
 /* The counters of webhooks. Process-wide, because scrapes come from any thread and know no engine. */
-#include "webhook/metrics.h"
+#include "webhook/engine_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 
 #include "base/attrs.h"
-#include "webhook/webhook.h"
 
 /* Upper bounds in seconds: the usual moment, then the attempts of the schedule. Written as they are shown. */
 static const struct {
@@ -25,19 +25,28 @@ static _Atomic int64_t in_flight;
 static _Atomic wall_us oldest;
 static _Atomic int64_t endpoints[2]; /* active, disabled */
 
+/* Adds to a gauge, which never falls below 0. */
+static void move_gauge(_Atomic int64_t *gauge, int delta)
+{
+    int64_t before = atomic_fetch_add_explicit(gauge, delta, memory_order_relaxed);
+    assert(before + delta >= 0);
+    (void)before;
+}
+
 void webhook_count_attempt(enum attempt_result result)
 {
+    assert(result < ATTEMPT_RESULT_MAX_);
     atomic_fetch_add_explicit(&attempts[result], 1, memory_order_relaxed);
 }
 
 void webhook_count_pending(int delta)
 {
-    atomic_fetch_add_explicit(&pending, delta, memory_order_relaxed);
+    move_gauge(&pending, delta);
 }
 
 void webhook_count_in_flight(int delta)
 {
-    atomic_fetch_add_explicit(&in_flight, delta, memory_order_relaxed);
+    move_gauge(&in_flight, delta);
 }
 
 void webhook_observe_delay(int64_t delay_us)
@@ -57,7 +66,7 @@ void webhook_note_oldest(wall_us at)
 
 void webhook_count_endpoint(bool disabled, int delta)
 {
-    atomic_fetch_add_explicit(&endpoints[disabled], delta, memory_order_relaxed);
+    move_gauge(&endpoints[disabled], delta);
 }
 
 static void write_delays(struct buffer *out)
@@ -79,14 +88,9 @@ static void write_gauge(struct buffer *out, const char *name, const char *help, 
     (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s gauge\n%s %.15g\n", name, help, name, name, value);
 }
 
-static double oldest_age_s(wall_us now)
-{
-    wall_us at = atomic_load(&oldest);
-    return at && now > at ? (double)(now - at) / (double)US_PER_S : 0;
-}
-
 void webhook_metrics(struct buffer *out, wall_us now)
 {
+    const wall_us oldest_at = atomic_load(&oldest);
     (void)buffer_add_str(out,
                          "# HELP shootd_webhook_attempts_total Finished attempts to deliver, by outcome.\n"
                          "# TYPE shootd_webhook_attempts_total counter\n");
@@ -99,7 +103,8 @@ void webhook_metrics(struct buffer *out, wall_us now)
     write_gauge(out, "shootd_webhook_in_flight", "Of these, those that are being sent.",
                 (double)atomic_load(&in_flight));
     write_gauge(out, "shootd_webhook_oldest_pending_age_seconds",
-                "Since the oldest event of these; 0: there is none.", oldest_age_s(now));
+                "Since the oldest event of these; 0: there is none.",
+                oldest_at && now > oldest_at ? (double)(now - oldest_at) / (double)US_PER_S : 0);
     (void)buffer_printf(out,
                         "# HELP shootd_webhook_endpoints Subscriptions, by state.\n"
                         "# TYPE shootd_webhook_endpoints gauge\n"

@@ -1,5 +1,5 @@
 /*
- * Where webhooks may go (WH-18 to WH-20): the URL is checked when a subscription is made, with libcurl's own
+ * Where webhooks may go (WH-18 to WH-20): the URL is checked when a webhook is made, with libcurl's own
  * parser so that checker and sender agree; the address is checked again for every connection, whatever DNS
  * says by then. Reads the configuration only; any thread.
  */
@@ -14,7 +14,6 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/cidr.h"
-#include "webhook/target_policy.h"
 
 enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 

@@ -1,6 +1,7 @@
 /*
- * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). Everything here lives
- * on the loop thread. The engine learns of subscriptions and of committed deliveries, sends them on a
+ * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). What the model keeps of
+ * a webhook is its struct subscription. Everything here lives
+ * on the loop thread. The engine learns of webhooks and of committed deliveries, sends them on a
  * transport of its own (a dead receiver never slows Cleura calls), and stores the result of every attempt.
  * What it has not stored as final is sent again after a restart: at least once, same id, same bytes.
  */
@@ -32,7 +33,7 @@ struct webhook_options {
     const struct config *config;
     const struct seal_key *key;
     /*
-     * A subscription changed by itself (disabled after 410): the owner keeps and shows it. Takes the copy.
+     * A webhook changed by itself (disabled after 410): the owner keeps and shows it. Takes the copy.
      * Must not come back to the engine before it returns.
      */
     void (*subscription_changed)(void *ctx, struct subscription *s);
@@ -44,7 +45,7 @@ struct webhook_engine *webhook_engine_new(const struct webhook_options *options)
 void webhook_engine_free(struct webhook_engine *e);
 
 /*
- * A subscription exists or changed; the engine copies it. One with a lower version than the engine's is
+ * A webhook exists or changed; the engine copies it. One with a lower version than the engine's is
  * ignored. Disabled: its pending deliveries fail ("disabled"), a running attempt counts as not made.
  */
 void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
@@ -52,7 +53,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s);
 void webhook_engine_remove(struct webhook_engine *e, const char *id);
 /*
  * A committed, pending delivery. `body` is the event's exact text, copied; NULL: read it from the store.
- * Ignored when it is final, known already, or of a subscription that does not exist.
+ * Ignored when it is final, known already, or of a webhook that does not exist.
  *
  * An answer whose body passes 16 KiB fails as "answer_too_large" unless the transport tells its status.
  */
@@ -71,25 +72,28 @@ bool webhook_engine_expedite(struct webhook_engine *e, const char *delivery_id);
  */
 bool webhook_address_allowed(void *ctx, const char *host, const struct sockaddr *address);
 /*
- * Checks a subscription URL (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Any port is
- * fine for a host that webhooks.allow names or, when it is a literal address, contains. Adds every fault, at
+ * Checks the URL of a webhook (WH-18): scheme, userinfo, fragment, port, length, literal addresses. Any port
+ * is fine for a host that webhooks.allow names or, when it is a literal address, contains. Adds every fault,
+ * at
  * "#/url", to *faults. Any thread.
  */
 void webhook_check_url(const struct config *config, const char *url, struct problem **faults);
+/* Whether an entry of webhooks.allow is a network, an address or a host name. Any thread. */
+bool webhook_allow_entry_is_valid(const char *entry);
 /* Whether both have the same scheme, host and port. False when one of them is no URL. Any thread. */
 bool webhook_same_origin(const char *url, const char *other);
 
-/* The context under which a subscription's secrets are sealed. The caller frees it. */
-char *webhook_seal_context(const char *subscription_id);
+/* The context under which a webhook's secrets are sealed. The caller frees it. */
+char *webhook_seal_context(const char *webhook_id);
 /*
- * A new key of the subscription, sealed. *ret_secret: the "whsec_..." (24 random bytes, WH-4) to be shown
+ * A new key of the webhook, sealed. *ret_secret: the "whsec_..." (24 random bytes, WH-4) to be shown
  * once (the caller frees it with mem_free_secret); NULL for v1a, whose secret never leaves:
  * ret_key->public_key is what receivers need. False, and nothing made: there is no such scheme.
  */
-bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *subscription_id,
+bool webhook_key_new(const struct env *env, const struct seal_key *key, const char *webhook_id,
                      enum signature_scheme scheme, struct signing_key *ret_key, char **ret_secret);
 /* A key from a secret of the owner's: "whsec_" and 24 to 64 bytes in base64 (v1). False: it is not one. */
-bool webhook_key_given(const struct env *env, const struct seal_key *key, const char *subscription_id,
+bool webhook_key_given(const struct env *env, const struct seal_key *key, const char *webhook_id,
                        const char *secret, struct signing_key *ret_key);
 /*
  * The signature over id.timestamp.body (WH-3): "v1,..." by a "whsec_..." (WH-4), "v1a,..." by a "whsk_..."
@@ -110,11 +114,11 @@ char *webhook_sign_all(const struct subscription *s, const struct seal_key *key,
  * fault, at `pointer`; neither name nor value is repeated in it. Any thread.
  */
 void webhook_check_header(const char *name, const char *value, const char *pointer, struct problem **faults);
-/* Seals the field for a subscription. False, and nothing made, when webhook_check_header finds fault. */
-bool webhook_header_seal(const struct env *env, const struct seal_key *key, const char *subscription_id,
+/* Seals the field for a webhook. False, and nothing made, when webhook_check_header finds fault. */
+bool webhook_header_seal(const struct env *env, const struct seal_key *key, const char *webhook_id,
                          const char *name, const char *value, struct webhook_header *ret);
 /* The value in clear; NULL when it cannot be opened. The caller frees it with mem_free_secret. */
-char *webhook_header_open(const struct seal_key *key, const char *subscription_id,
+char *webhook_header_open(const struct seal_key *key, const char *webhook_id,
                           const struct webhook_header *header);
 
 /* Appends the metric families shootd_webhook_*, ages as of `now`. Any thread. */

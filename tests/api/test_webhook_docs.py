@@ -299,7 +299,7 @@ def test_wh9_wh11_its_example_and_its_table(live, receiver):
 
 
 def test_wh14_its_schedule_is_that_of_the_source():
-    source = (ROOT / "webhook/schedule.c").read_text()
+    source = (ROOT / "webhook/outcome.c").read_text()
     seconds = [eval(x, {"MINUTE": 60, "HOUR": 3600, "SCHEDULE_MAX_DELAY_S": 86400})
                for x in re.search(r"delays_s\[SCHEDULE_ATTEMPTS\] = \{\s*0, (.*?),?\s*\};", source, re.S)[1].split(",")]
     told = re.search(r"repeated after (.*?), each a fifth", PAGE)[1].replace(" and ", ", ").split(", ")

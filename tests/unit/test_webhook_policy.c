@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/cidr.h"
-#include "webhook/target_policy.h"
 #include "webhook/webhook.h"
 
 static bool allowed_for(struct config *config, const char *host, const char *text)
