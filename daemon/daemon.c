@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <jansson.h>
@@ -18,9 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/private_file.h"
-#include "daemon/listen.h"
-#include "daemon/state_dir.h"
-#include "daemon/version.h"
+#include "daemon/daemon_private.h"
 #include "reconcile/reconcile.h"
 #include "webhook/webhook.h"
 
@@ -84,6 +83,7 @@ static enum exit_code open_store(struct daemon *d)
     if (status != STORE_OK)
         log_error("database cannot be used", "path", path, "status", store_status_name(status), "error",
                   error);
+    assert((size_t)status < ARRAY_LEN(exits) && (status == STORE_OK) == (d->storage != NULL));
     return exits[status];
 }
 
@@ -132,6 +132,7 @@ static void run_command(struct loop_task *task)
     struct daemon *d = posted->daemon;
     struct command *cmd = posted->cmd;
     free(posted);
+    loop_assert_owner(d->loop);
     loop_doing(d->loop, cmd->action_name);
     reconcile_command(d->reconcile, cmd);
 }
@@ -227,14 +228,6 @@ static void *run_loop(void *arg)
     return NULL;
 }
 
-static void start_threads(struct daemon *d)
-{
-    storage_start(d->storage);
-    if (pthread_create(&d->loop_thread, NULL, run_loop, d) != 0)
-        abort();
-    d->loop_runs = true;
-}
-
 static bool start_reconcile(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
@@ -263,6 +256,7 @@ static bool start_api(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
     uint8_t cursor_secret[SEAL_KEY_BYTES];
+    assert(d->listener.fd >= 0 && d->loop_runs && d->reconcile);
     seal_derive(&d->key, "shootd cursors", cursor_secret);
     struct api_limits limits = api_limits_default();
     limits.streams = (unsigned)d->config->limits.streams;
@@ -326,16 +320,11 @@ static enum exit_code bring_up(struct daemon *d)
     make_transports(d);
     if (!start_reconcile(d))
         return EXIT_DEPENDENCY;
-    start_threads(d);
+    storage_start(d->storage);
+    if (pthread_create(&d->loop_thread, NULL, run_loop, d) != 0)
+        abort();
+    d->loop_runs = true;
     return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
-}
-
-/* Tells starts apart in logs and /version. */
-static void make_start_id(struct daemon *d)
-{
-    uuid_t id;
-    uuid_generate_random(id);
-    uuid_unparse_lower(id, d->start_id);
 }
 
 /* Ready means that requests are answered, with the token of the first start too: that is being stored. */
@@ -359,7 +348,9 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
     d->env = env_real();
     d->listener.fd = -1;
     d->state_dir = -1;
-    make_start_id(d);
+    uuid_t id; /* tells starts apart in logs and /version */
+    uuid_generate_random(id);
+    uuid_unparse_lower(id, d->start_id);
     atomic_init(&d->seen_heartbeat, 0);
     atomic_init(&d->seen_at, env_mono(d->env));
     *ret_exit = bring_up(d);
@@ -406,21 +397,18 @@ static void stop_http(struct daemon *d)
     api_stop(d->api);
 }
 
-static void tell_longest_hold(const struct loop *loop)
-{
-    int64_t us, cpu_us;
-    loop_longest_hold(loop, &us, &cpu_us);
-    log_info("the loop has ended", "longest_hold_us", LOG_INT(us), "longest_hold_cpu_us", LOG_INT(cpu_us));
-}
-
 void daemon_stop(struct daemon *d)
 {
+    assert(!d->api || d->loop_runs);
     if (d->api)
         stop_http(d);
     if (d->loop_runs) {
+        int64_t us, cpu_us;
         loop_stop(d->loop);
         (void)pthread_join(d->loop_thread, NULL);
-        tell_longest_hold(d->loop);
+        loop_longest_hold(d->loop, &us, &cpu_us);
+        log_info("the loop has ended", "longest_hold_us", LOG_INT(us), "longest_hold_cpu_us",
+                 LOG_INT(cpu_us));
     }
     storage_close(d->storage);
     reconcile_free(d->reconcile);

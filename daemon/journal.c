@@ -1,5 +1,5 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
-#include "daemon/journal.h"
+#include "daemon/daemon_private.h"
 
 #include <assert.h>
 #include <ctype.h>

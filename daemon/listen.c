@@ -1,6 +1,7 @@
-#include "daemon/listen.h"
+#include "daemon/daemon_private.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -133,12 +134,14 @@ bool listener_open(const char *where, struct listener *ret_listener, char **ret_
                        where, strerror(-l.fd));
         return false;
     }
+    assert(l.address);
     *ret_listener = l;
     return true;
 }
 
 void listener_close(struct listener *l)
 {
+    assert(l->fd >= 0 || (!l->unix_path && !l->address));
     if (l->fd >= 0 && !l->from_systemd)
         (void)close(l->fd);
     if (l->unix_path)

@@ -12,12 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "http/connection/lingering_close.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/daemon.h"
-#include "daemon/journal.h"
-#include "daemon/version.h"
+#include "daemon/daemon_private.h"
+#include "http/connection/connection.h"
 #include "storage/storage.h"
 
 static const char usage[] =

@@ -1,4 +1,4 @@
-#include "daemon/state_dir.h"
+#include "daemon/daemon_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* Parents too, so that a first run without any set-up works. */
-static void make(const char *path)
+static void make_with_parents(const char *path)
 {
     char *partial CLEANUP_FREE = mem_strdup(path);
     for (char *p = partial + 1; *partial && *p; p++) {
@@ -75,7 +75,7 @@ static char *fault_of(int fd, const char *path)
 
 int state_dir_open(const char *path, char **ret_error)
 {
-    make(path);
+    make_with_parents(path);
     int fd = open_directory(path);
     if (fd < 0)
         *ret_error = mem_printf("state directory %s cannot be made or opened: %s", path, strerror(errno));

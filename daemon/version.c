@@ -1,4 +1,4 @@
-#include "daemon/version.h"
+#include "daemon/daemon_private.h"
 
 const char shootd_version[] = SHOOTD_VERSION;
 const char shootd_revision[] = SHOOTD_REVISION;

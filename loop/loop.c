@@ -58,6 +58,7 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
+    assert(!atomic_load(&loop->has_owner));
     for (struct list *item = list_pop(&loop->mailbox); item; item = list_pop(&loop->mailbox)) {
         struct loop_task *task = CONTAINER_OF(item, struct loop_task, link);
         if (task->drop)
@@ -88,6 +89,7 @@ uint64_t loop_heartbeat(const struct loop *loop)
 
 void loop_doing(struct loop *loop, const char *what)
 {
+    loop_assert_owner(loop);
     loop->watchdog.what = what;
 }
 
@@ -128,6 +130,7 @@ void loop_stop(struct loop *loop)
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, mono_us at)
 {
     loop_assert_owner(loop);
+    assert(timer->fire);
     heap_set(&loop->timers, &timer->item, at);
 }
 
@@ -139,6 +142,8 @@ void loop_timer_clear(struct loop *loop, struct loop_timer *timer)
 
 void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events)
 {
+    loop_assert_owner(loop);
+    assert(watch->ready);
     struct epoll_event event = {.events = events, .data.ptr = watch};
     int op = watch->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     int r = epoll_ctl(loop->epoll_fd, op, watch->fd, &event);
@@ -153,6 +158,7 @@ void loop_watch_set(struct loop *loop, struct loop_watch *watch, uint32_t events
 
 void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
 {
+    loop_assert_owner(loop);
     if (watch->added)
         (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
     watch->added = false;
@@ -164,6 +170,7 @@ void loop_watch_clear(struct loop *loop, struct loop_watch *watch)
 
 void loop_set_after_turn(struct loop *loop, void (*after)(void *ctx), void *ctx)
 {
+    loop_assert_owner(loop);
     loop->after_turn = after;
     loop->after_ctx = ctx;
 }
@@ -250,6 +257,7 @@ void loop_turn(struct loop *loop, mono_us deadline)
 void loop_run(struct loop *loop)
 {
     enum { LONGEST_SLEEP_S = 5 }; /* the heartbeat must move while the loop idles */
+    assert(!atomic_load(&loop->has_owner));
     loop->owner = pthread_self();
     atomic_store(&loop->has_owner, true);
     while (!atomic_load(&loop->stopping))

@@ -5,8 +5,11 @@
 #include "loop/transport.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <curl/curl.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +22,6 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "loop/authorities.h"
 
 enum { HEADERS_MAX_BYTES = 64 * 1024 };
 
@@ -78,19 +80,13 @@ const char *http_outcome_name(enum http_outcome outcome)
     return outcome_names[outcome];
 }
 
-/* Some header fields are credentials. */
-static void free_header_lines(struct curl_slist *lines)
-{
-    for (struct curl_slist *line = lines; line; line = line->next)
-        explicit_bzero(line->data, strlen(line->data));
-    curl_slist_free_all(lines);
-}
-
 static void call_free(struct http_call *call)
 {
     list_remove(&call->link);
     curl_easy_cleanup(call->easy);
-    free_header_lines(call->headers);
+    for (struct curl_slist *line = call->headers; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data)); /* some header fields are credentials */
+    curl_slist_free_all(call->headers);
     curl_free(call->host);
     buffer_done(&call->body);
     mem_free_secret(call->request_body);
@@ -351,13 +347,6 @@ static char *host_of(const char *url)
     return host;
 }
 
-static void set_address_policy(struct http_call *call, const char *url)
-{
-    call->host = host_of(url);
-    (void)curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, check_connection);
-    (void)curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
-}
-
 static void set_limits(CURL *easy, const struct http_request *request, const struct transport_options *o)
 {
     const char *protocols = o->https_only ? "https" : "http,https";
@@ -412,7 +401,10 @@ static void set_message(struct http_call *call, const struct http_request *reque
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
 }
 
-/* ---- the authorities: read once, beside the loop, before the first TLS connection ---- */
+/*
+ * ---- the certificates of authorities that peers are checked against: read once, beside the loop, before the
+ * first TLS connection. It takes tens of milliseconds, which libcurl would spend on the loop ----
+ */
 
 static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
 {
@@ -424,6 +416,7 @@ static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
 static void begin_transfer(struct http_call *call)
 {
     X509_STORE *authorities = call->owner->authorities;
+    assert(!call->begun);
     if (authorities) {
         (void)curl_easy_setopt(call->easy, CURLOPT_CAINFO, NULL);
         (void)curl_easy_setopt(call->easy, CURLOPT_CAPATH, NULL);
@@ -441,10 +434,17 @@ static void authorities_job_free(struct authorities_job *a)
     free(a);
 }
 
+/* The worker's thread. Nobody is trusted when the file cannot be read or has none. */
 static void read_authorities(struct worker_job *job)
 {
     struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
-    a->store = authorities_read(a->file, &a->any);
+    a->store = X509_STORE_new();
+    if (!a->store)
+        abort();
+    /* As libcurl has it: a certificate of the file is trusted for what it is, also below an authority. */
+    (void)X509_STORE_set_flags(a->store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
+    a->any = a->file && X509_STORE_load_locations(a->store, a->file, NULL) == 1;
+    ERR_clear_error();
 }
 
 static void on_authorities(struct worker_job *job)
@@ -452,6 +452,7 @@ static void on_authorities(struct worker_job *job)
     struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
     struct curl_transport *t = a->owner;
     if (t) {
+        assert(t->reading == a && !t->authorities);
         if (!a->any)
             log_error("no certificates of authorities could be read from {file}: no TLS connection will be "
                       "accepted",
@@ -470,6 +471,7 @@ static void on_authorities(struct worker_job *job)
 static void drop_authorities(struct worker_job *job)
 {
     struct authorities_job *a = CONTAINER_OF(job, struct authorities_job, job);
+    assert(!a->owner || a->owner->reading == a);
     if (a->owner)
         a->owner->reading = NULL;
     authorities_job_free(a);
@@ -487,7 +489,10 @@ static bool awaits_authorities(struct curl_transport *t, const char *url)
     a->job = (struct worker_job){
         .work = read_authorities, .done = on_authorities, .drop = drop_authorities, .goes_on = true};
     a->owner = t;
-    a->file = mem_strdup(t->options.ca_file ? t->options.ca_file : authorities_default_file());
+    /* What SSL_CERT_FILE names, as everywhere with OpenSSL, else libcurl's own default; there may be none. */
+    const char *named = getenv(X509_get_default_cert_file_env());
+    const char *usual = named && *named ? named : curl_version_info(CURLVERSION_NOW)->cainfo;
+    a->file = mem_strdup(t->options.ca_file ? t->options.ca_file : usual);
     t->reading = a;
     if (worker->submit(worker, &a->job))
         return true;
@@ -520,8 +525,11 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
     (void)curl_easy_setopt(call->easy, CURLOPT_OPENSOCKETFUNCTION, open_checked_socket);
     (void)curl_easy_setopt(call->easy, CURLOPT_OPENSOCKETDATA, call);
     (void)curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
-    if (t->options.address_allowed)
-        set_address_policy(call, request->url);
+    if (t->options.address_allowed) {
+        call->host = host_of(request->url);
+        (void)curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, check_connection);
+        (void)curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
+    }
     if (!awaits_authorities(t, request->url))
         begin_transfer(call);
     return call;
@@ -530,6 +538,8 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
 static void curl_cancel(struct transport *transport, struct http_call *call)
 {
     struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
+    loop_assert_owner(t->loop);
+    assert(call->owner == t && !list_is_detached(&call->link));
     (void)curl_multi_remove_handle(t->multi, call->easy);
     call_free(call);
 }
@@ -539,6 +549,7 @@ static void curl_free_transport(struct transport *transport)
     struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
     LIST_FOR_EACH_SAFE (it, next, &t->calls)
         curl_cancel(transport, CONTAINER_OF(it, struct http_call, link));
+    assert(list_is_empty(&t->calls));
     (void)curl_multi_cleanup(t->multi);
     loop_timer_clear(t->loop, &t->timer);
     if (t->reading)

@@ -70,6 +70,7 @@ static bool submit(struct worker *worker, struct worker_job *job)
 {
     struct thread_worker *w = CONTAINER_OF(worker, struct thread_worker, worker);
     loop_assert_owner(w->loop);
+    assert(job->work && job->done && job->drop);
     (void)pthread_mutex_lock(&w->lock);
     bool room = w->waiting < w->limits.jobs && w->waiting_bytes + job->bytes <= w->limits.bytes;
     bool taken = job->goes_on || room;
@@ -94,8 +95,12 @@ static void worker_free(struct worker *worker)
     (void)pthread_join(w->thread, NULL);
     for (struct list *item = list_pop(&w->queue); item; item = list_pop(&w->queue)) {
         struct worker_job *job = CONTAINER_OF(item, struct worker_job, link);
+        assert(w->waiting && w->waiting_bytes >= job->bytes);
+        w->waiting--;
+        w->waiting_bytes -= job->bytes;
         job->drop(job);
     }
+    assert(!w->waiting && !w->waiting_bytes);
     (void)pthread_cond_destroy(&w->wake);
     (void)pthread_mutex_destroy(&w->lock);
     free(w);

@@ -103,7 +103,7 @@ def test_service_has_no_secret_in_the_environment():
 
 
 def test_exit_status_78_is_the_one_the_daemon_uses():
-    codes = (UNITS.parent / "daemon" / "exit_codes.h").read_text()
+    codes = (UNITS.parent / "daemon" / "daemon.h").read_text()
     assert re.search(r"EXIT_CONFIG\s*=\s*78\b", codes)
 
 
