@@ -5,9 +5,9 @@
 
 #include "base/cidr.h"
 #include "base/mem.h"
-#include "config/authority.h"
-#include "config/loader_private.h"
+#include "config/config_private.h"
 #include "config/secret_file.h"
+#include "config/values.h"
 #include "model/names.h"
 
 enum { PASSWORD_MAX = 1024, URL_MAX = 2048 };

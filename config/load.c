@@ -2,14 +2,14 @@
  * Loading: YAML (libyaml keeps the line of every node) against the table of keys, then what no table can say
  * (check.c). Every fault is printed, not only the first. Runs before threads start.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "config/keys_private.h"
-#include "config/loader_private.h"
+#include "config/config_private.h"
 #include "config/values.h"
 #include "model/cluster.h"
 
@@ -27,6 +27,7 @@ size_t config_item_count(const yaml_node_t *node)
 
 const yaml_node_t *config_item(struct loader *l, const yaml_node_t *node, size_t i)
 {
+    assert(node->type == YAML_SEQUENCE_NODE && i < config_item_count(node));
     return yaml_document_get_node(l->doc, node->data.sequence.items.start[i]);
 }
 
@@ -43,28 +44,25 @@ static void set_integer(struct loader *l, const struct key *k, const yaml_node_t
                      k->high);
 }
 
-static void outside(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text)
-{
-    char low[DURATION_BYTES], high[DURATION_BYTES];
-    value_duration_write(k->low, low);
-    value_duration_write(k->high, high);
-    config_fault(l, n, k->name, "'%s' is not between %s and %s", text, low, high);
-}
-
 static void set_duration(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text,
                          void *at)
 {
     int64_t us;
-    if (!value_duration(text, &us))
+    if (!value_duration(text, &us)) {
         config_fault(l, n, k->name, "'%s' is not a duration such as 250ms, 15s, 5m, 2h, 30d", text);
-    else if (us < k->low || us > k->high)
-        outside(l, k, n, text);
-    else
+    } else if (us < k->low || us > k->high) {
+        char low[DURATION_BYTES], high[DURATION_BYTES];
+        value_duration_write(k->low, low);
+        value_duration_write(k->high, high);
+        config_fault(l, n, k->name, "'%s' is not between %s and %s", text, low, high);
+    } else {
         *(int64_t *)at = us;
+    }
 }
 
 static void set_word(struct loader *l, const struct key *k, const yaml_node_t *n, const char *text, void *at)
 {
+    assert(k->words && k->words[0]);
     for (int i = 0; k->words[i]; i++)
         if (!strcmp(k->words[i], text)) {
             *(int *)at = i;
@@ -116,7 +114,7 @@ static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t 
     case KEY_GROUP:
     case KEY_ITEMS:
     case KEY_DEFAULTS:
-        break;
+        assert(!"a key of one value");
     }
 }
 
@@ -228,8 +226,10 @@ static void load_defaults(struct loader *l, const struct key *k, const yaml_node
     *(json_t **)at = defaults;
 }
 
+/* The table's own defaults, which are good. */
 static void apply_presets(const struct key_group *g, void *base, struct loader *l)
 {
+    const unsigned faults = l->faults;
     for (size_t i = 0; i < g->count; i++) {
         const struct key *k = &g->keys[i];
         if (k->preset)
@@ -237,6 +237,8 @@ static void apply_presets(const struct key_group *g, void *base, struct loader *
         if (k->type == KEY_GROUP)
             apply_presets(k->group, base, l);
     }
+    assert(l->faults == faults);
+    (void)faults;
 }
 
 static void load_items(struct loader *l, const struct key *k, const yaml_node_t *n)
@@ -249,6 +251,7 @@ static void load_items(struct loader *l, const struct key *k, const yaml_node_t 
         return;
     }
     bool accounts = k->group == &config_account_group;
+    assert(accounts || k->group == &config_project_group);
     size_t size = accounts ? sizeof(struct config_account) : sizeof(struct config_project);
     char *items = mem_calloc(count, size);
     for (size_t i = 0; i < count; i++) {

@@ -1,9 +1,10 @@
 /* What is wrong with a configuration, kept until all is known and told in the order of lines. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "config/loader_private.h"
+#include "config/config_private.h"
 
 enum { REMARK_MAX = 4096 };
 
@@ -55,6 +56,7 @@ void config_tell(struct loader *l, FILE *out)
         for (size_t i = 0; i < l->remark_count; i++)
             if (l->remarks[i].text && (!first || l->remarks[i].line < first->line))
                 first = &l->remarks[i];
+        assert(first);
         if (first->line)
             (void)fprintf(out, "%s:%zu: %s\n", l->file, first->line, first->text);
         else

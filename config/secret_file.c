@@ -1,5 +1,6 @@
 #include "config/secret_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ enum secret_status secret_file_read(const char *path, size_t max, bool only_regu
                                     char **ret_error)
 {
     char text[SECRET_FILE_MAX + 2];
+    assert(max > 0 && max <= SECRET_FILE_MAX);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (only_regular ? O_NONBLOCK : 0));
     if (fd < 0)
         return cannot_read(path, ret_error);

@@ -10,7 +10,7 @@
 
 #include "base/attrs.h"
 #include "base/trace.h"
-#include "config/authority.h"
+#include "config/values.h"
 #include "model/cluster.h"
 
 #define ID     "4bf92f3577b34da6a3ce929d0e0e4736"

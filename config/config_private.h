@@ -1,0 +1,90 @@
+/*
+ * What the parts of this folder share: the table of keys, which the sample, the loader and its checks come
+ * from, and what the loader knows meanwhile. Before threads start.
+ */
+#ifndef CONFIG_CONFIG_PRIVATE_H
+#define CONFIG_CONFIG_PRIVATE_H
+
+#include <yaml.h>
+
+#include "base/attrs.h"
+#include "config/config.h"
+
+/* ---- keys.c: everything that exists in the configuration, in the order of the sample; read only ---- */
+
+enum key_type {
+    KEY_STRING,       /* char * */
+    KEY_INTEGER,      /* int */
+    KEY_BOOL,         /* bool */
+    KEY_DURATION,     /* int64_t microseconds, written 250ms 15s 5m 2h 30d */
+    KEY_WORD,         /* int index into words */
+    KEY_STRING_LIST,  /* char **, NULL-terminated */
+    KEY_INTEGER_LIST, /* int *, 0-terminated */
+    KEY_GROUP,        /* a mapping of `group` */
+    KEY_ITEMS,        /* a sequence of mappings of `group` */
+    KEY_DEFAULTS,     /* json_t *: the project's defaults, members in `group` */
+};
+
+struct key_group;
+
+struct key {
+    const char *name;
+    enum key_type type;
+    size_t offset;       /* in the struct that the group describes */
+    const char *preset;  /* default, as one would write it; NULL: none */
+    const char *example; /* for the sample, where there is no default; NULL: the key is left out */
+    int64_t low, high;   /* integers; durations in microseconds */
+    const char *const *words;
+    const struct key_group *group;
+    bool required;
+    const char *help;
+};
+
+struct key_group {
+    const struct key *keys;
+    size_t count;
+};
+
+extern const struct key_group config_root;
+extern const struct key_group config_account_group;
+extern const struct key_group config_project_group;
+
+/* ---- load.c, remarks.c, check.c ---- */
+
+struct config_remark {
+    size_t line; /* from 1; 0: of no line */
+    char *text;
+};
+
+struct loader {
+    const char *file;
+    bool check; /* nothing is to be served: what only the unit has may be missing */
+    yaml_document_t *doc;
+    struct config *config;
+    unsigned faults;
+    struct config_remark *remarks; /* faults and notes, told in the order of lines */
+    size_t remark_count;
+};
+
+/* A fault of a value; node: where it stands, NULL when it stands nowhere. */
+void config_fault(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
+    ATTR_PRINTF(4, 5);
+/* Something to know that is no fault. */
+void config_note(struct loader *l, const yaml_node_t *node, const char *key, const char *format, ...)
+    ATTR_PRINTF(4, 5);
+/* A fault of the file itself, in a line. */
+void config_file_fault(struct loader *l, size_t line, const char *text);
+/* Writes and forgets them all. */
+void config_tell(struct loader *l, FILE *out);
+
+/* The text of a plain value; NULL for lists and mappings. */
+const char *config_scalar(const yaml_node_t *node);
+/* Of a sequence. */
+size_t config_item_count(const yaml_node_t *node);
+const yaml_node_t *config_item(struct loader *l, const yaml_node_t *node, size_t i);
+
+/* What no table of keys can say: names that must be unique, URLs, files, what contradicts each other. Reads
+ * the secrets. */
+void config_check(struct loader *l);
+
+#endif
