@@ -10,7 +10,7 @@
 #include "api/routes.h"
 #include "base/mem.h"
 #include "http/message/conditional.h"
-#include "http/message/prefer.h"
+#include "http/message/content.h"
 #include "http/suspend.h"
 
 /* ---- asking the deciding side ---- */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "http/message/query.h"
+#include "http/message/target.h"
 
 enum param_id {
     PARAM_LIMIT,

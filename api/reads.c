@@ -5,8 +5,8 @@
 #include "api/api_private.h"
 #include "api/auth.h"
 #include "api/commands.h"
+#include "http/message/content.h"
 #include "http/message/headers.h"
-#include "http/message/prefer.h"
 
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key)
 {

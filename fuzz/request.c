@@ -9,10 +9,9 @@
 #include "base/mem.h"
 #include "fuzz/http_input.h"
 #include "http/http_private.h"
-#include "http/message/content.h"
 #include "http/message/conditional.h"
-#include "http/message/prefer.h"
-#include "http/message/query.h"
+#include "http/message/content.h"
+#include "http/message/target.h"
 
 static void read_fields(struct request *r)
 {

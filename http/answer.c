@@ -1,5 +1,6 @@
 #include "http/answer.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -96,6 +97,7 @@ void answer_static(struct answer *a, int status, const char *type, const void *b
 void answer_shared(struct answer *a, int status, const char *type, const void *bytes, size_t len,
                    _Atomic(struct http_coded *) *coded_place, void *owner, void (*release)(void *owner))
 {
+    assert(!owner == !release);
     answer_static(a, status, type, bytes, len);
     a->coded_place = coded_place;
     a->owner = owner;
@@ -153,22 +155,6 @@ static bool send_coded(struct answer *a)
     return true;
 }
 
-static struct answer_header *find_etag(struct answer *a)
-{
-    for (unsigned i = 0; i < a->header_count; i++)
-        if (!strcmp(a->headers[i].name, "ETag"))
-            return &a->headers[i];
-    return NULL;
-}
-
-/* The client's stored form, when it named only one of the two; else what it would get now. */
-static bool form_of_304(const char *list, const char *etag, const char *coded_etag, bool wanted)
-{
-    bool plain = list && etag_list_holds(list, etag, true);
-    bool coded = list && etag_list_holds(list, coded_etag, true);
-    return plain == coded ? wanted : coded;
-}
-
 void answer_compress(struct answer *a, const char *accept_encoding, const char *if_none_match)
 {
     bool wanted = compress_is_wanted(accept_encoding);
@@ -176,12 +162,19 @@ void answer_compress(struct answer *a, const char *accept_encoding, const char *
     if (a->secret || a->len < COMPRESS_AT_LEAST || a->len > COMPRESS_AT_MOST ||
         a->status >= MHD_HTTP_BAD_REQUEST || (!wanted && !not_modified))
         return;
-    struct answer_header *etag = find_etag(a);
+    struct answer_header *etag = NULL;
+    for (unsigned i = 0; i < a->header_count && !etag; i++)
+        if (!strcmp(a->headers[i].name, "ETag"))
+            etag = &a->headers[i];
     char coded_etag[ANSWER_HEADER_BYTES] = "";
     if (etag && !etag_of_coded(etag->value, coded_etag, sizeof(coded_etag)))
         return;
-    if (not_modified && etag)
-        wanted = form_of_304(if_none_match, etag->value, coded_etag, wanted);
+    if (not_modified && etag && if_none_match) {
+        /* The client's stored form, when it named only one of the two; else what it would get now. */
+        bool plain = etag_list_holds(if_none_match, etag->value, true);
+        bool coded = etag_list_holds(if_none_match, coded_etag, true);
+        wanted = plain == coded ? wanted : coded;
+    }
     if (!wanted || !send_coded(a))
         return;
     if (etag)

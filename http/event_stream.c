@@ -27,7 +27,9 @@ void event_stream_ref(struct event_stream *s)
 
 void event_stream_unref(struct event_stream *s)
 {
-    if (s && atomic_fetch_sub(&s->refs, 1) == 1)
+    unsigned before = s ? atomic_fetch_sub(&s->refs, 1) : 0;
+    assert(!s || before > 0);
+    if (before == 1)
         s->content->free(s);
 }
 
@@ -39,6 +41,7 @@ static bool suspend_stream(struct event_stream *s)
     struct server_request *r = s->request;
     if (r->peer && !connection_enter(r->peer, PHASE_CONN_WORK, r->started))
         return false;
+    assert(s->state == EVENT_STREAM_RUNS);
     s->state = EVENT_STREAM_SUSPENDED;
     atomic_fetch_add(&r->server->suspended_streams, 1);
     MHD_suspend_connection(r->mhd);
@@ -71,6 +74,7 @@ void event_stream_cut(struct event_stream *s)
 bool event_stream_completed(struct event_stream *s)
 {
     const struct server_request *r = s->request;
+    assert(r);
     bool was_slow = r->peer && connection_is_reaped(r->peer);
     note_resumed(s);
     s->request = NULL;

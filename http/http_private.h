@@ -45,7 +45,7 @@ void server_request_handle(struct server_request *r);
 /* It was suspended and goes on. */
 void server_request_resume(struct server_request *r);
 
-/* ---- respond.c ---- */
+/* ---- send.c ---- */
 
 /* Queues r->answer, once. */
 enum MHD_Result server_request_send(struct server_request *r);

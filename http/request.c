@@ -1,5 +1,6 @@
 #include "http/request.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "base/mem.h"
 #include "http/http_private.h"
 #include "http/message/conditional.h"
-#include "http/message/framing.h"
+#include "http/message/headers.h"
 
 enum {
     REFUSED_BODY_BYTES = 16 * 1024, /* bounds what a refused request may still send */
@@ -26,30 +27,19 @@ static const char *const method_names[METHOD_MAX_] = {
 
 const char *method_name(enum method method)
 {
+    assert(method <= METHOD_MAX_);
     return method == METHOD_MAX_ ? "_OTHER" : method_names[method];
 }
 
-/* Method names are case-sensitive (HT-9). */
-static enum method method_from_name(const char *name)
-{
-    for (int m = 0; m < METHOD_MAX_; m++)
-        if (!strcmp(name, method_names[m]))
-            return (enum method)m;
-    return METHOD_MAX_;
-}
-
-static bool request_id_is_valid(const char *id)
-{
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t len = strnlen(id, REQUEST_ID_BYTES);
-    return len >= 8 && len < REQUEST_ID_BYTES && strspn(id, allowed) == len;
-}
-
+/* The client's own id when it is one, else a new one. */
 static void choose_id(struct server_request *r)
 {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     const char *given = r->headers.values[HEADER_REQUEST_ID];
-    if (given && r->headers.counts[HEADER_REQUEST_ID] == 1 && request_id_is_valid(given))
-        memcpy(r->id, given, strlen(given) + 1);
+    size_t len = given ? strnlen(given, REQUEST_ID_BYTES) : 0;
+    if (len >= 8 && len < REQUEST_ID_BYTES && strspn(given, allowed) == len &&
+        r->headers.counts[HEADER_REQUEST_ID] == 1)
+        memcpy(r->id, given, len + 1);
     else
         (void)id_new(r->server->options.env, ID_REQUEST, r->id);
 }
@@ -86,7 +76,9 @@ struct server_request *server_request_new(struct http *http, struct MHD_Connecti
     r->mhd = mhd;
     r->peer = peer;
     r->started = env_mono(http->options.env);
-    r->method = method_from_name(method);
+    r->method = METHOD_GET; /* method names are case-sensitive (HT-9) */
+    while (r->method < METHOD_MAX_ && strcmp(method, method_names[r->method]) != 0)
+        r->method++;
     r->method_text = method_name(r->method);
     r->problem = PROBLEM_MAX_;
     headers_collect(&r->headers, mhd, method, version);
@@ -99,6 +91,7 @@ struct server_request *server_request_new(struct http *http, struct MHD_Connecti
 
 void server_request_free(struct server_request *r)
 {
+    assert(!r->suspension && !r->stream);
     headers_done(&r->headers);
     buffer_done(&r->body);
     json_decref(r->document);
@@ -296,6 +289,7 @@ bool server_request_check(struct server_request *r, const char *target)
     static struct problem *(*const checks[])(struct server_request * r) = {
         check_framing, check_method, check_draining, check_path, check_by_application,
     };
+    assert(r->stage == STAGE_OPENED && !r->answer.status);
     r->target = target;
     buffer_init(&r->body, REFUSED_BODY_BYTES);
     for (size_t i = 0; i < ARRAY_LEN(checks) && !r->answer.status; i++)
@@ -305,10 +299,12 @@ bool server_request_check(struct server_request *r, const char *target)
 
 void server_request_handle(struct server_request *r)
 {
+    assert(r->stage == STAGE_BODY && !r->answer.status);
     answer_problem(r, r->server->options.application->handle(r));
 }
 
 void server_request_resume(struct server_request *r)
 {
+    assert(r->stage == STAGE_SUSPENDED && !r->answer.status);
     answer_problem(r, r->server->options.application->resume(r, suspension_leave(r)));
 }

@@ -22,7 +22,7 @@
 #include "http/connection/connection.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
-#include "http/message/path.h"
+#include "http/message/target.h"
 #include "http/rate_limit.h"
 #include "model/problem.h"
 

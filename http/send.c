@@ -214,11 +214,10 @@ static size_t append_name(char list[static VARY_BYTES], size_t len, const char *
 
 static void add_field(struct fields *f, const char *name, const char *value)
 {
-    if (f->count < FIELDS_MAX) {
-        f->items[f->count].name = name;
-        f->items[f->count].len = strlen(value);
-        f->items[f->count++].value = value;
-    }
+    assert(f->count < FIELDS_MAX);
+    f->items[f->count].name = name;
+    f->items[f->count].len = strlen(value);
+    f->items[f->count++].value = value;
 }
 
 /* One field of all that the answer depends on (HT-30): what is so for the route, and what its handler told.
@@ -278,14 +277,6 @@ static void collect_fields(struct server_request *r, struct fields *f)
         add_field(f, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
-static struct MHD_Response *new_response(struct answer *a, const struct fields *f)
-{
-    struct MHD_Response *response = make_response(a);
-    for (unsigned i = 0; response && i < f->count; i++)
-        (void)MHD_add_response_header(response, f->items[i].name, f->items[i].value);
-    return response;
-}
-
 enum MHD_Result server_request_send(struct server_request *r)
 {
     struct answer *a = &r->answer;
@@ -303,9 +294,11 @@ enum MHD_Result server_request_send(struct server_request *r)
         may_keep ? response_cache_take(r->peer->response_cache, a->bytes, &f) : NULL;
     bool is_kept = response != NULL;
     if (!response) {
-        response = new_response(a, &f);
+        response = make_response(a);
         if (!response)
             return MHD_NO;
+        for (unsigned i = 0; i < f.count; i++)
+            (void)MHD_add_response_header(response, f.items[i].name, f.items[i].value);
         is_kept = may_keep && response_cache_put(&r->peer->response_cache, response, a->bytes, &f);
     }
     r->stage = STAGE_ANSWERED;

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "http/http_private.h"
-#include "http/message/query.h"
+#include "http/message/target.h"
 
 enum {
     /* Holds the largest header section (HT-13) and the answer's; the library clears it after each request. */
@@ -48,7 +48,7 @@ static void on_log(void *cls, const char *format, va_list args)
     log_debug("libmicrohttpd", "text", text);
 }
 
-/* Paths and queries are decoded by us, segment by segment (http/message/path.h). */
+/* Paths and queries are decoded by us, segment by segment (http/message/target.h). */
 static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
 {
     (void)cls;
@@ -295,19 +295,14 @@ void http_begin_drain(struct http *http)
     atomic_store(&http->draining, true);
 }
 
-/* Connections that were accepted right before the quiesce get their request read, as long as that takes a
- * moment. */
-static void wait_for_unread(struct http *http)
+bool http_drained(struct http *http, int timeout_ms)
 {
+    /* Connections that were accepted right before the quiesce get their request read, as long as that takes a
+     * moment. */
     static const struct timespec moment = {.tv_nsec = 5000000};
     for (int i = 0; i < UNREAD_MOMENTS && (acceptor_unseen(&http->acceptor) || reaper_unread(&http->reaper));
          i++)
         (void)nanosleep(&moment, NULL);
-}
-
-bool http_drained(struct http *http, int timeout_ms)
-{
-    wait_for_unread(http);
     const struct timespec until = cond_until(timeout_ms * US_PER_MS);
     (void)pthread_mutex_lock(&http->flight_lock);
     int r = 0;
@@ -342,6 +337,7 @@ void http_stop(struct http *http)
         (void)nanosleep(&moment, NULL);
     }
     MHD_stop_daemon(http->daemon);
+    assert(!atomic_load(&http->in_flight));
     for (int i = 0; i < LINGER_MOMENTS && reaper_lingering(&http->reaper); i++)
         (void)nanosleep(&moment, NULL);
     acceptor_done(&http->acceptor);

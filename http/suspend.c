@@ -28,12 +28,15 @@ void suspensions_init(struct suspensions *all)
 
 void suspensions_done(struct suspensions *all)
 {
+    assert(!atomic_load(&all->count) && list_is_empty(&all->waiting));
     (void)pthread_mutex_destroy(&all->lock);
 }
 
 static void suspension_unref(struct suspension *s)
 {
-    if (atomic_fetch_sub(&s->refs, 1) != 1)
+    unsigned before = atomic_fetch_sub(&s->refs, 1);
+    assert(before > 0);
+    if (before != 1)
         return;
     if (s->result)
         s->application->discard(s->result);
@@ -52,6 +55,7 @@ static void resume_once(struct suspension *s)
 void suspension_resume(struct suspension *s, void *result)
 {
     (void)pthread_mutex_lock(&s->lock);
+    assert(!s->result);
     s->result = result;
     resume_once(s);
     (void)pthread_mutex_unlock(&s->lock);

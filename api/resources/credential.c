@@ -126,7 +126,7 @@ static void check_address(const struct request *r, struct problem **faults)
             json_pack("[s, s]", "json", "yaml"),
             "exec needs the address of this server: its operator has to set `public_url` in the "
             "configuration of shootd");
-    /* HTTP/1.0 may come without; what is there, http/message/framing.c found good. */
+    /* HTTP/1.0 may come without; what is there, http/message/headers.c found good. */
     else if (!r->http.headers.values[HEADER_HOST])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
                           "is needed: the kubeconfig is to hold the address that you reach this server at");

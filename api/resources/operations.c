@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "api/commands.h"
 #include "api/api_private.h"
+#include "api/commands.h"
 #include "api/list.h"
-#include "http/message/prefer.h"
 #include "api/reads.h"
 #include "base/mem.h"
+#include "http/message/content.h"
 
 enum { POLL_AGAIN_S = 5 };
 

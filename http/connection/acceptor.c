@@ -1,5 +1,6 @@
 #include "http/connection/acceptor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -151,19 +152,24 @@ void acceptor_stop(struct acceptor *a)
 
 void acceptor_done(struct acceptor *a)
 {
+    assert(!a->runs);
     (void)close(a->wake_fd);
     peers_done(&a->peers);
 }
 
 void acceptor_seen(struct acceptor *a)
 {
-    atomic_fetch_sub(&a->unseen, 1);
+    unsigned before = atomic_fetch_sub(&a->unseen, 1);
+    assert(before > 0);
+    (void)before;
 }
 
 void acceptor_closed(struct acceptor *a, const struct sockaddr *address)
 {
     peers_leave(&a->peers, address);
-    if (atomic_fetch_sub(&a->open, 1) == a->limit)
+    unsigned before = atomic_fetch_sub(&a->open, 1);
+    assert(before > 0);
+    if (before == a->limit)
         wake(a);
 }
 

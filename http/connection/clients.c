@@ -1,5 +1,6 @@
 #include "http/connection/clients.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -142,7 +143,8 @@ void peers_leave(struct peers *p, const struct sockaddr *address)
         return;
     (void)pthread_mutex_lock(&p->lock);
     HASH_FIND(hh, p->open, &network, sizeof(network), peer);
-    if (peer && --peer->count == 0) {
+    assert(peer && peer->count > 0);
+    if (--peer->count == 0) {
         HASH_DEL(p->open, peer);
         free(peer);
     }

@@ -1,13 +1,16 @@
 #include "http/connection/connection.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/env.h"
 #include "base/ids.h"
@@ -16,7 +19,13 @@
 #include "base/mem.h"
 #include "model/problem.h"
 
-static const int64_t LINGER_LOOK_US = 20 * US_PER_MS;
+enum {
+    LINGER_S = 5,
+    PIECE = 16 * 1024,
+    PIECES_AT_ONCE = 32,
+    RECEIVE_BUFFER = 64 * 1024, /* else the kernel lets it grow to megabytes for each that sends fast */
+};
+static const int64_t LINGER_LOOK_US = 20 * US_PER_MS; /* who lingers sends as fast as it is read */
 
 /* `due` of a connection that was shut down; no clock shows it. */
 static const int64_t REAPED = -1;
@@ -65,14 +74,45 @@ void connection_expire(struct connection *c)
         ;
 }
 
+/* ---- lingering closes; all under the reaper's lock ---- */
+
 void connection_close_lingering(struct connection *c)
 {
+    const int size = RECEIVE_BUFFER;
     struct reaper *reaper = c->reaper;
+    struct lingering_closes *l = &reaper->lingering;
     (void)pthread_mutex_lock(&reaper->lock);
-    lingering_close_add(&reaper->lingering, c->fd, env_mono(reaper->env));
+    int own = l->count < LINGERING_CLOSES_MAX ? fcntl(c->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own >= 0) {
+        (void)setsockopt(own, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+        l->items[l->count].fd = own;
+        l->items[l->count++].until = env_mono(reaper->env) + LINGER_S * US_PER_S;
+    }
     (void)pthread_cond_signal(&reaper->wake);
     (void)pthread_mutex_unlock(&reaper->lock);
 }
+
+/* Throws away what has come, without blocking; closes what the other end has closed too, or is over its time.
+ */
+static void check_lingering(struct lingering_closes *l, mono_us now)
+{
+    char piece[PIECE];
+    size_t kept = 0;
+    assert(l->count <= LINGERING_CLOSES_MAX);
+    for (size_t i = 0; i < l->count; i++) {
+        ssize_t n = 1;
+        for (int pieces = 0; pieces < PIECES_AT_ONCE && n > 0; pieces++)
+            n = recv(l->items[i].fd, piece, sizeof(piece), MSG_DONTWAIT);
+        bool has_ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+        if (has_ended || l->items[i].until <= now)
+            (void)close(l->items[i].fd);
+        else
+            l->items[kept++] = l->items[i];
+    }
+    l->count = kept;
+}
+
+/* ---- connections ---- */
 
 bool connection_is_reaped(const struct connection *c)
 {
@@ -110,6 +150,7 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
 void connection_close(struct connection *c)
 {
     struct reaper *reaper = c->reaper;
+    assert(!list_is_detached(&c->link));
     (void)pthread_mutex_lock(&reaper->lock);
     list_remove(&c->link);
     (void)pthread_mutex_unlock(&reaper->lock);
@@ -135,37 +176,18 @@ void problem_send(const struct env *env, int fd, const char *client, const struc
              "code", kind->code, "reason", problem->detail);
 }
 
-/* Nothing else writes to the socket in these phases: a worker that comes later finds `due` REAPED and gives
- * up. */
-static void send_problem(const struct reaper *reaper, const struct connection *c,
-                         const struct problem *problem)
-{
-    problem_send(reaper->env, c->fd, c->address, problem);
-}
-
-/* A client that began a request is told (408). */
-static void send_timeout(const struct reaper *reaper, const struct connection *c)
-{
-    struct problem *problem CLEANUP_PROBLEM =
-        problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
-    send_problem(reaper, c, problem);
-}
-
-static bool reap(struct connection *c)
-{
-    int64_t due = atomic_load(&c->due);
-    while (due != REAPED)
-        if (atomic_compare_exchange_weak(&c->due, &due, REAPED))
-            return true;
-    return false;
-}
-
+/* Nothing else writes to the socket in the phases in which a problem is sent: a worker that comes later finds
+ * `due` REAPED and gives up. */
 void connection_refuse(struct connection *c, struct problem *problem)
 {
     struct problem *owned CLEANUP_PROBLEM = problem;
-    if (!reap(c))
+    assert(problem);
+    int64_t due = atomic_load(&c->due);
+    while (due != REAPED && !atomic_compare_exchange_weak(&c->due, &due, REAPED))
+        ;
+    if (due == REAPED)
         return;
-    send_problem(c->reaper, c, owned);
+    problem_send(c->reaper->env, c->fd, c->address, owned);
     connection_close_lingering(c);
     (void)shutdown(c->fd, SHUT_RDWR);
 }
@@ -177,22 +199,13 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
     if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
         return;
     int phase = atomic_load(&c->phase);
-    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY)
-        send_timeout(reaper, c);
+    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* who began a request is told */
+        struct problem *problem CLEANUP_PROBLEM =
+            problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
+        problem_send(reaper->env, c->fd, c->address, problem);
+    }
     (void)shutdown(c->fd, SHUT_RDWR);
     atomic_fetch_add(&reaper->reaped, 1);
-}
-
-/* Who lingers sends as fast as it is read. */
-static int64_t next_look(const struct reaper *reaper)
-{
-    return reaper->lingering.count ? LINGER_LOOK_US : reaper->limits.reap_us;
-}
-
-static void wait_a_while(struct reaper *reaper)
-{
-    const struct timespec until = cond_until(next_look(reaper));
-    (void)pthread_cond_timedwait(&reaper->wake, &reaper->lock, &until);
 }
 
 static void *reaper_run(void *arg)
@@ -203,8 +216,10 @@ static void *reaper_run(void *arg)
         mono_us now = env_mono(reaper->env);
         LIST_FOR_EACH (it, &reaper->connections)
             check_connection(reaper, CONTAINER_OF(it, struct connection, link), now);
-        lingering_close_check(&reaper->lingering, now);
-        wait_a_while(reaper);
+        check_lingering(&reaper->lingering, now);
+        const struct timespec until =
+            cond_until(reaper->lingering.count ? LINGER_LOOK_US : reaper->limits.reap_us);
+        (void)pthread_cond_timedwait(&reaper->wake, &reaper->lock, &until);
         (void)pthread_mutex_unlock(&reaper->lock);
         reaper->tick(reaper->tick_ctx, env_mono(reaper->env));
         (void)pthread_mutex_lock(&reaper->lock);
@@ -251,7 +266,9 @@ void reaper_stop(struct reaper *reaper)
     (void)pthread_cond_signal(&reaper->wake);
     (void)pthread_mutex_unlock(&reaper->lock);
     (void)pthread_join(reaper->thread, NULL);
-    lingering_close_done(&reaper->lingering);
+    assert(list_is_empty(&reaper->connections));
+    for (size_t i = 0; i < reaper->lingering.count; i++)
+        (void)close(reaper->lingering.items[i].fd);
     (void)pthread_cond_destroy(&reaper->wake);
     (void)pthread_mutex_destroy(&reaper->lock);
 }

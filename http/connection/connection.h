@@ -15,7 +15,6 @@
 #include "base/env.h"
 #include "base/list.h"
 #include "http/connection/clients.h"
-#include "http/connection/lingering_close.h"
 
 struct MHD_Connection;
 struct response_cache;
@@ -37,6 +36,23 @@ enum connection_phase {
     PHASE_CONN_WORK,
     PHASE_CONN_SEND,
     PHASE_CONN_IDLE
+};
+
+/*
+ * Closing without a reset. When an answer ends a connection before the whole request was read (a body that is
+ * too large, wrong credentials), a plain close makes the kernel answer the rest of the body with a reset,
+ * which can take the answer away from the client, or from a proxy, which then tells of a bad gateway. So the
+ * socket stays open for a moment after libmicrohttpd has closed its own descriptor, and what comes is thrown
+ * away (RFC 9112, 9.6); not when there are too many.
+ */
+enum { LINGERING_CLOSES_MAX = 256 };
+
+struct lingering_closes {
+    size_t count;
+    struct {
+        int fd;
+        mono_us until;
+    } items[LINGERING_CLOSES_MAX];
 };
 
 /* What the application keeps with a connection; zero at first. Its worker only. */
@@ -77,8 +93,7 @@ void reaper_stop(struct reaper *reaper);
 
 /* How many connections are open whose request was not read yet. Any thread. */
 unsigned reaper_unread(struct reaper *reaper);
-/* How many are closed but for what their clients still send (http/connection/lingering_close.h). Any thread.
- */
+/* How many are closed but for what their clients still send. Any thread. */
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
@@ -87,7 +102,7 @@ void connection_close(struct connection *c);
 /* Any thread, as long as the connection is open: it is over its limit now. */
 void connection_expire(struct connection *c);
 /* The connection is about to be closed with a request that was not read to its end: its client still gets the
- * answer (http/connection/lingering_close.h). The worker's thread. */
+ * answer (struct lingering_closes). The worker's thread. */
 void connection_close_lingering(struct connection *c);
 /* Answers with the problem, which is taken, and ends the connection: for what is found before the library
  * calls a handler. Nothing else may have been written for this request. The worker's thread. */

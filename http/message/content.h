@@ -1,9 +1,12 @@
-/* What the header fields say about the body to come and the answer wanted (HT-10 to HT-13, HT-54). Pure. */
+/* What the header fields say about the body to come and the answer wanted (HT-10 to HT-13, HT-54, AO-10).
+ * Pure.
+ */
 #ifndef HTTP_MESSAGE_CONTENT_H
 #define HTTP_MESSAGE_CONTENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 
@@ -46,6 +49,18 @@ bool content_prefers_stream(const struct headers *h, const struct content_rules 
 unsigned accept_quality(const char *accept, const char *type);
 /* The weight of one list item, "gzip;q=0.5"; malformed ones count as 1 (1000). */
 unsigned item_weight(const char *item, const char *end);
+
+/* ---- the Prefer field (RFC 7240, AO-10) ---- */
+
+struct preferences {
+    int64_t wait_s; /* -1: none */
+    bool respond_async;
+    bool minimal;        /* return=minimal */
+    bool representation; /* return=representation */
+};
+
+/* Of each preference the first one counts; unknown and malformed ones are passed over. */
+struct preferences prefer_read(const struct headers *h);
 
 /* ---- gzip of answers (HT-53). Strong entity tags differ per coding: "x" and "x-gz" are one version in two
  * forms, and preconditions take either (http/message/conditional.h) ---- */

@@ -1,6 +1,6 @@
 /*
- * The request header fields we look at, collected in one pass over libmicrohttpd's list (MH-4). Values point
- * into the connection's memory and live as long as the request.
+ * The request header fields we look at, collected in one pass over libmicrohttpd's list (MH-4), and what they
+ * say of where the request ends. Values point into the connection's memory and live as long as the request.
  */
 #ifndef HTTP_MESSAGE_HEADERS_H
 #define HTTP_MESSAGE_HEADERS_H
@@ -58,5 +58,20 @@ void headers_done(struct headers *h);
 bool header_next_item(const char **cursor, const char **ret_item, size_t *ret_len);
 /* item equals `word`, case-insensitive. */
 bool header_item_is(const char *item, size_t len, const char *word);
+
+/* ---- framing: where a request ends and the next one begins, before anything else of it is believed (6.5,
+ * HT-14). Pure ---- */
+
+struct problem;
+
+struct framing {
+    bool has_body;   /* one is announced */
+    bool must_close; /* nothing after this request may be parsed */
+};
+
+struct framing framing_of(const struct headers *h);
+/* NULL, or why nothing of the request may be believed; the connection then has to be closed. The caller owns
+ * it. `target_len` is that of the request line, with its query. */
+struct problem *framing_check(const struct headers *h, size_t target_len, bool is_http_1_0);
 
 #endif

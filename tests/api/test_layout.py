@@ -156,8 +156,8 @@ def test_rooms_have_an_order():
 
 @pytest.mark.parametrize("path, name", [
     ("api/list.c", "api/resources/kubeconfig.h"),
-    ("http/message/query.c", "http/request.h"),
-    ("http/connection/linger.c", "http/message/headers.h"),
+    ("http/message/target.c", "http/request.h"),
+    ("http/connection/connection.c", "http/message/headers.h"),
     ("api/resources/webhooks.c", "api/resources/kubeconfig.h"),
     ("reconcile/world/entity.c", "reconcile/operations/steps.h"),
     ("reconcile/operations/steps.c", "reconcile/observation/observe.h"),

@@ -15,7 +15,7 @@
 #include "http/message/conditional.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
-#include "http/message/path.h"
+#include "http/message/target.h"
 
 static void ht16_ht17_entity_tags(void **state)
 {

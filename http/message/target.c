@@ -1,14 +1,138 @@
-#include "http/message/query.h"
+#include "http/message/target.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/attrs.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "http/message/path.h"
 #include "model/problem.h"
+
+/* ---- the path ---- */
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The length of a well-formed UTF-8 sequence (no overlong forms, no surrogates), 0 when it is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    static const struct {
+        unsigned char first, last, second_min, second_max;
+        size_t len;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (p[0] < forms[i].first || p[0] > forms[i].last)
+            continue;
+        for (size_t n = 1; n < forms[i].len; n++)
+            if (p[n] < (n == 1 ? forms[i].second_min : 0x80) || p[n] > (n == 1 ? forms[i].second_max : 0xbf))
+                return 0; /* the terminating NUL ends up here too */
+        return forms[i].len;
+    }
+    return 0;
+}
+
+static bool is_utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    while (*p) {
+        size_t len = *p < 0x80 ? 1 : utf8_length(p);
+        if (!len)
+            return false;
+        p += len;
+    }
+    return true;
+}
+
+bool percent_decode(char *text)
+{
+    char *out = text;
+    for (const char *in = text; *in; in++) {
+        if (*in != '%') {
+            *out++ = *in;
+            continue;
+        }
+        int high = hex_value(in[1]);
+        int low = high < 0 ? -1 : hex_value(in[2]);
+        if (low < 0 || high * 16 + low == 0)
+            return false;
+        *out++ = (char)(high * 16 + low);
+        in += 2;
+    }
+    *out = '\0';
+    return is_utf8(text);
+}
+
+/* Printable ASCII without an escape: nothing to decode, and nothing that is refused but dots. */
+static bool is_plain(const char *segment)
+{
+    for (const unsigned char *p = (const unsigned char *)segment; *p; p++)
+        if (*p < 0x20 || *p >= 0x7f || *p == '%')
+            return false;
+    return true;
+}
+
+static const char *decode_segment(char *segment)
+{
+    if (is_plain(segment) && *segment != '.')
+        return NULL;
+    if (!percent_decode(segment))
+        return "The path holds a bad percent escape or is not UTF-8.";
+    if (strchr(segment, '/'))
+        return "The path holds an encoded slash.";
+    if (!strcmp(segment, ".") || !strcmp(segment, ".."))
+        return "The path holds a dot segment.";
+    for (const char *p = segment; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return "The path holds a control character.";
+    return NULL;
+}
+
+const char *path_split(char *path, struct path_segments *ret)
+{
+    assert(*path == '/');
+    char *rest = path + 1;
+    ret->count = 0;
+    if (!*rest)
+        return NULL;
+    while (rest) {
+        char *segment = strsep(&rest, "/");
+        const char *fault = decode_segment(segment);
+        if (fault)
+            return fault;
+        if (ret->count == PATH_MAX_SEGMENTS) {
+            ret->count = 0; /* longer than any that there is: unknown */
+            return NULL;
+        }
+        ret->items[ret->count++] = segment;
+    }
+    return NULL;
+}
+
+const char *path_of_target(const char *target)
+{
+    if (*target == '/')
+        return target;
+    size_t scheme = !strncasecmp(target, "http://", 7) ? 7 : !strncasecmp(target, "https://", 8) ? 8 : 0;
+    if (!scheme)
+        return NULL;
+    const char *path = strchr(target + scheme, '/');
+    return path ? path : "/";
+}
+
+/* ---- the query ---- */
 
 enum { MAX_TEXT = 512, MAX_DAYS = 36500 };
 
@@ -39,15 +163,6 @@ static void fault(struct reading *in, const char *name, const char *code, json_t
 {
     problem_add_fault(&in->problem, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, name, code, valid, "%s",
                       detail);
-}
-
-static json_t *known_names(const struct reading *in)
-{
-    json_t *names = json_array();
-    for (unsigned id = 0; id < in->rule_count; id++)
-        if (in->known & 1U << id)
-            (void)json_array_append_new(names, json_string(in->rules[id].name));
-    return names;
 }
 
 static void read_number(struct reading *in, unsigned id, const char *text)
@@ -89,6 +204,7 @@ static void read_enum(struct reading *in, unsigned id, const char *text)
     for (char *word = strsep(&rest, between); word; word = strsep(&rest, between)) {
         int value = rule->from_name(word);
         if (value >= 0) {
+            assert(value < rule->max && value < 64);
             in->values->numbers[id] |= INT64_C(1) << value;
             continue;
         }
@@ -115,32 +231,19 @@ static void read_text(struct reading *in, unsigned id, const char *text)
         fault(in, rule->name, "wrong_form", valid, wrong);
 }
 
-static void read_time(struct reading *in, unsigned id, const char *text)
-{
-    if (!query_time(text, in->now, &in->values->numbers[id]))
-        fault(
-            in, in->rules[id].name, "wrong_form", NULL,
-            "has to be a time (2026-12-31T00:00:00Z, + as %2B), a date (2026-12-31), or days from now (30d)");
-}
-
-/* Another value of a parameter that may be repeated. */
-static void join_value(struct reading *in, unsigned id, const char *more)
-{
-    struct query_values *p = in->values;
-    char *joined = mem_printf("%s,%s", p->texts[id], more);
-    free(p->texts[id]);
-    p->texts[id] = joined;
-    read_text(in, id, joined);
-}
-
 static void read_value(struct reading *in, unsigned id, char *text)
 {
     struct query_values *p = in->values;
+    const char *name = in->rules[id].name;
+    if (p->given[id] && in->rules[id].repeats) {
+        char *joined = mem_printf("%s,%s", p->texts[id], text);
+        free(p->texts[id]);
+        p->texts[id] = joined;
+        read_text(in, id, joined);
+    } else if (p->given[id]) {
+        fault(in, name, "duplicate", NULL, "is given more than once");
+    }
     if (p->given[id]) {
-        if (in->rules[id].repeats)
-            join_value(in, id, text);
-        else
-            fault(in, in->rules[id].name, "duplicate", NULL, "is given more than once");
         free(text);
         return;
     }
@@ -161,7 +264,10 @@ static void read_value(struct reading *in, unsigned id, char *text)
         read_enum(in, id, text);
         break;
     case QUERY_TIME:
-        read_time(in, id, text);
+        if (!query_time(text, in->now, &p->numbers[id]))
+            fault(in, name, "wrong_form", NULL,
+                  "has to be a time (2026-12-31T00:00:00Z, + as %2B), a date (2026-12-31), or days from now "
+                  "(30d)");
         break;
     case QUERY_FLAG:
         break;
@@ -208,10 +314,15 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
     char *name CLEANUP_FREE = mem_strndup(key, key_len);
     char *text = value ? mem_strndup(value, value_len) : mem_calloc(1, 1);
     int id = -1;
-    if (!percent_decode(name) || !percent_decode(text))
+    if (!percent_decode(name) || !percent_decode(text)) {
         fault(in, "query", "bad_escape", NULL, "holds a bad percent escape or is not UTF-8");
-    else if ((id = find_rule(in, name)) < 0)
-        fault(in, name, "unknown_parameter", known_names(in), "is not a parameter of this operation");
+    } else if ((id = find_rule(in, name)) < 0) {
+        json_t *known = json_array();
+        for (unsigned i = 0; i < in->rule_count; i++)
+            if (in->known & 1U << i)
+                (void)json_array_append_new(known, json_string(in->rules[i].name));
+        fault(in, name, "unknown_parameter", known, "is not a parameter of this operation");
+    }
     if (id < 0)
         free(text);
     else
@@ -223,6 +334,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
 struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *rules, unsigned rule_count,
                            uint32_t known, wall_us now, struct query_values *ret)
 {
+    assert(rule_count <= QUERY_MAX_RULES && (rule_count == QUERY_MAX_RULES || !(known >> rule_count)));
     struct reading in = {.rules = rules, .rule_count = rule_count, .known = known, .now = now, .values = ret};
     (void)MHD_get_connection_values_n(mhd, MHD_GET_ARGUMENT_KIND, read_argument, &in);
     return in.problem;

@@ -1,9 +1,10 @@
 /*
- * Query parameters: read by a table of names and kinds, of which an operation knows some. All faults are
- * reported at once (HT-4), unknown names included (HT-38). Pure but for what libmicrohttpd hands over.
+ * The target of a request. Its path, in segments: no allocation. Its query: parameters are read by a table of
+ * names and kinds, of which an operation knows some. All faults are reported at once (HT-4), unknown names
+ * included (HT-38). Pure but for what libmicrohttpd hands over.
  */
-#ifndef HTTP_MESSAGE_QUERY_H
-#define HTTP_MESSAGE_QUERY_H
+#ifndef HTTP_MESSAGE_TARGET_H
+#define HTTP_MESSAGE_TARGET_H
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -11,6 +12,24 @@
 
 #include "base/env.h"
 #include "base/json.h"
+
+/* ---- the path ---- */
+
+enum { PATH_MAX_SEGMENTS = 8 };
+
+struct path_segments {
+    const char *items[PATH_MAX_SEGMENTS]; /* decoded */
+    unsigned count;                       /* 0 also for a path with more of them */
+};
+
+/* Origin-form, or absolute-form without its authority (6.5); NULL for anything else. Points into `target`. */
+const char *path_of_target(const char *target);
+/* Takes a path apart, in place. Why it cannot be taken at all; NULL when it is fine. */
+const char *path_split(char *path, struct path_segments *ret);
+/* Decodes %xx in place; false for bad escapes, NUL and bytes that are not UTF-8. */
+bool percent_decode(char *text);
+
+/* ---- the query ---- */
 
 enum query_kind {
     QUERY_TEXT,
