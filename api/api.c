@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/openapi.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/mem.h"

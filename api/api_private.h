@@ -11,7 +11,6 @@
 #include "api/cursor.h"
 #include "api/metrics.h"
 #include "api/streams.h"
-#include "api/tickets.h"
 #include "http/http.h"
 #include "http/message/conditional.h"
 #include "http/rate_limit.h"
@@ -33,5 +32,11 @@ struct api {
     _Atomic(struct http_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
     atomic_bool stopping;                          /* nobody is answered any more */
 };
+
+/* openapi.yaml as part of the program; made by tools/embed_openapi.py. Constant, any thread. */
+extern const unsigned char openapi_yaml[];
+extern const size_t openapi_yaml_len;
+extern const unsigned char openapi_json[];
+extern const size_t openapi_json_len;
 
 #endif

@@ -5,7 +5,9 @@
  */
 #include "api/auth.h"
 
+#include <assert.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,6 +15,7 @@
 #include "api/commands.h"
 #include "api/routes.h"
 #include "base/ids.h"
+#include "base/mem.h"
 
 /* ---- quotas: each token has its own; credentials that are wrong count against the client's address, and
  * leave those that are right alone, whatever else comes from there (it may be a proxy) ---- */
@@ -25,30 +28,18 @@ static uint64_t key_of_token(const struct api_token *token)
     return key ? key : 1;
 }
 
-static uint64_t key_of_network(const struct request *r)
-{
-    uint64_t network = client_network(r->http.client);
-    uint64_t key;
-    (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
-                           r->api->print_key);
-    return key ? key : 1;
-}
-
-/* Clients that were refused together do not return together (HT-43). */
-static int with_jitter(const struct request *r, int seconds)
-{
-    uint32_t random;
-    const struct env *env = r->api->options.env;
-    env->random(env, &random, sizeof(random));
-    return seconds + (int)(random % (2 + (unsigned)seconds / 4));
-}
-
 static struct problem *refuse_over_limit(struct request *r, const char *detail)
 {
+    const struct rate_limit_state *quota = &r->http.rate_limit;
     struct problem *p = problem_new(PROBLEM_QUOTA_EXCEEDED, "%s", detail);
+    const struct env *env = r->api->options.env;
+    uint32_t random;
+    assert(quota->limit && quota->is_refused && quota->seconds >= 0);
     p->extra = json_object();
-    json_set_take(p->extra, "violated-policies", json_pack("[s]", r->http.rate_limit.limit->name));
-    p->retry_after_s = with_jitter(r, r->http.rate_limit.seconds);
+    json_set_take(p->extra, "violated-policies", json_pack("[s]", quota->limit->name));
+    /* Clients that were refused together do not return together (HT-43). */
+    env->random(env, &random, sizeof(random));
+    p->retry_after_s = quota->seconds + (int)(random % (2 + (unsigned)quota->seconds / 4));
     return p;
 }
 
@@ -70,7 +61,11 @@ bool throttle_fresh(struct request *r)
 /* What wrong or missing credentials come to: 401, or 429 when the address sent too many of them. */
 static struct problem *refuse_credentials(struct request *r, enum problem_code code, const char *detail)
 {
-    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, key_of_network(r), r->http.started);
+    const uint64_t network = client_network(r->http.client);
+    uint64_t key;
+    (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
+                           r->api->print_key);
+    r->http.rate_limit = rate_limit_take(&r->api->auth_failures, key ? key : 1, r->http.started);
     return r->http.rate_limit.is_refused
                ? refuse_over_limit(
                      r, "Too many requests with wrong or missing credentials came from this address.")
@@ -151,6 +146,7 @@ static bool look_up(struct request *r, const char *key)
     const struct api_token *found = blob ? blob->subject : NULL;
     bool ok = found && token_is_live(r->api, found);
     if (ok) {
+        assert(!r->token_blob);
         r->token_blob = view_blob_ref(blob);
         r->token = found;
     }
@@ -183,6 +179,7 @@ static struct problem *check_ticket(struct request *r, const char *ticket)
 
 struct problem *check_token(struct request *r)
 {
+    assert(r->route && !r->token);
     if (r->route->flags & ROUTE_PUBLIC)
         return NULL;
     const char *field = r->http.headers.values[HEADER_AUTHORIZATION];
@@ -238,4 +235,99 @@ void auth_add_fields(struct request *r, enum problem_code code)
         return;
     const char *role = code == PROBLEM_FORBIDDEN && r->route ? role_name(r->route->role) : NULL;
     answer_header(&r->http.answer, "WWW-Authenticate", role ? "%s, scope=\"%s\"" : "%s", challenge, role);
+}
+
+/* ---- stream tickets ---- */
+
+#define TICKET_PREFIX "ticket_"
+
+enum { TICKET_RANDOM_BYTES = 24 };
+
+struct ticket {
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    uint8_t token[TOKEN_DIGEST_BYTES];
+    mono_us ends_at;
+};
+
+void tickets_init(struct tickets *t)
+{
+    *t = (struct tickets){.count = 0};
+    (void)pthread_mutex_init(&t->lock, NULL);
+}
+
+void tickets_done(struct tickets *t)
+{
+    free(t->items);
+    (void)pthread_mutex_destroy(&t->lock);
+}
+
+/* Under the lock. They end in the order in which they were made. */
+static void drop_expired(struct tickets *t, mono_us now)
+{
+    size_t gone = 0;
+    while (gone < t->count && t->items[gone].ends_at <= now)
+        gone++;
+    t->count -= gone;
+    if (gone)
+        memmove(t->items, t->items + gone, t->count * sizeof(*t->items));
+}
+
+/* Under the lock. */
+static bool tickets_are_full(const struct tickets *t, const uint8_t token[static TOKEN_DIGEST_BYTES])
+{
+    size_t of_token = 0;
+    for (size_t i = 0; i < t->count; i++)
+        of_token += !memcmp(t->items[i].token, token, TOKEN_DIGEST_BYTES);
+    return t->count >= TICKETS_MAX || of_token >= TICKETS_PER_TOKEN_MAX;
+}
+
+static void make_ticket(const struct env *env, char ticket[static TICKET_BYTES])
+{
+    unsigned char bytes[TICKET_RANDOM_BYTES];
+    env->random(env, bytes, sizeof(bytes));
+    memcpy(ticket, TICKET_PREFIX, sizeof(TICKET_PREFIX));
+    (void)sodium_bin2base64(ticket + strlen(TICKET_PREFIX), TICKET_BYTES - strlen(TICKET_PREFIX), bytes,
+                            sizeof(bytes), sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    sodium_memzero(bytes, sizeof(bytes));
+}
+
+bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token[static TOKEN_DIGEST_BYTES],
+                   char ticket[static TICKET_BYTES])
+{
+    struct ticket item = {.ends_at = env_mono(env) + TICKET_LIFETIME_S * US_PER_S};
+    make_ticket(env, ticket);
+    token_digest(ticket, item.digest);
+    memcpy(item.token, token, sizeof(item.token));
+    (void)pthread_mutex_lock(&t->lock);
+    drop_expired(t, env_mono(env));
+    bool ok = !tickets_are_full(t, token);
+    if (ok && t->count == t->capacity) {
+        t->capacity = t->capacity ? t->capacity * 2 : 16;
+        t->items = mem_realloc_array(t->items, t->capacity, sizeof(*t->items));
+    }
+    assert(!ok || t->count < t->capacity);
+    if (ok)
+        t->items[t->count++] = item;
+    (void)pthread_mutex_unlock(&t->lock);
+    return ok;
+}
+
+bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
+                 uint8_t token[static TOKEN_DIGEST_BYTES])
+{
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    token_digest(ticket, digest);
+    (void)pthread_mutex_lock(&t->lock);
+    drop_expired(t, env_mono(env));
+    size_t i = 0;
+    while (i < t->count && memcmp(t->items[i].digest, digest, sizeof(digest)) != 0)
+        i++;
+    bool found = i < t->count;
+    if (found) {
+        memcpy(token, t->items[i].token, TOKEN_DIGEST_BYTES);
+        t->count--;
+        memmove(&t->items[i], &t->items[i + 1], (t->count - i) * sizeof(*t->items));
+    }
+    (void)pthread_mutex_unlock(&t->lock);
+    return found;
 }

@@ -1,9 +1,15 @@
 #include "api/metrics.h"
 
+#include <assert.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "api/api_private.h"
 #include "api/routes.h"
@@ -103,6 +109,7 @@ void metrics_count(struct metrics *m, const struct request *r, int64_t duration_
 {
     struct shard *s = shard_of_thread(m);
     size_t route = r->route ? (size_t)(r->route - routes) : NO_ROUTE;
+    assert(route < MAX_ROUTES && (size_t)r->http.method < METHODS);
     if (r->http.answer.status)
         add(&s->requests[route][r->http.method][status_index(r->http.answer.status)], 1);
     if (r->http.answer.is_stream)
@@ -129,16 +136,7 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-/* Rows of one template share the histogram label; the first of them stands for all. */
-static bool is_first_of_template(size_t route)
-{
-    for (size_t i = 0; i < route; i++)
-        if (!strcmp(routes[i].template, routes[route].template))
-            return false;
-    return true;
-}
-
-static void family(struct buffer *out, const char *name, const char *type, const char *help)
+void metrics_family(struct buffer *out, const char *name, const char *type, const char *help)
 {
     (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -188,7 +186,8 @@ static void write_duration_of(struct buffer *out, struct shard *first, size_t ro
 static void write_logs(struct buffer *out)
 {
     static const char *const names[LOG_LEVEL_MAX_] = {"error", "warning", "info", "debug"};
-    family(out, "shootd_log_messages_total", "counter", "Log messages by level, dropped ones included.");
+    metrics_family(out, "shootd_log_messages_total", "counter",
+                   "Log messages by level, dropped ones included.");
     for (int level = 0; level < LOG_LEVEL_MAX_; level++)
         (void)buffer_printf(out, "shootd_log_messages_total{level=\"%s\"} %" PRIu64 "\n", names[level],
                             log_count((enum log_level)level));
@@ -196,15 +195,15 @@ static void write_logs(struct buffer *out)
 
 static void write_access_log(const struct access_log *log, struct buffer *out)
 {
-    family(out, "shootd_access_log_dropped_total", "counter",
-           "Access lines that were not written because too many waited.");
+    metrics_family(out, "shootd_access_log_dropped_total", "counter",
+                   "Access lines that were not written because too many waited.");
     (void)buffer_printf(out, "shootd_access_log_dropped_total %" PRIu64 "\n", atomic_load(&log->dropped));
 }
 
 static void write_refused(struct api *api, struct buffer *out)
 {
     const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
-    family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
+    metrics_family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
         (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
                             quotas[i]->name, atomic_load(&quotas[i]->refused));
@@ -212,40 +211,120 @@ static void write_refused(struct api *api, struct buffer *out)
 
 static void write_gauges(struct api *api, const struct http_numbers *n, struct buffer *out)
 {
-    family(out, "shootd_http_requests_in_flight", "gauge",
-           "Requests between header section and end of answer.");
+    metrics_family(out, "shootd_http_requests_in_flight", "gauge",
+                   "Requests between header section and end of answer.");
     (void)buffer_printf(out, "shootd_http_requests_in_flight %u\n", n->in_flight);
-    family(out, "shootd_http_parked", "gauge",
-           "Requests that wait for a decision or for an operation to end.");
+    metrics_family(out, "shootd_http_parked", "gauge",
+                   "Requests that wait for a decision or for an operation to end.");
     (void)buffer_printf(out, "shootd_http_parked %u\n", n->suspended);
-    family(out, "shootd_http_connections_reaped_total", "counter",
-           "Connections shut down for being too slow.");
+    metrics_family(out, "shootd_http_connections_reaped_total", "counter",
+                   "Connections shut down for being too slow.");
     (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", n->connections_reaped);
-    family(out, "shootd_http_connections_refused_total", "counter",
-           "Connections refused because their address had too many open.");
+    metrics_family(out, "shootd_http_connections_refused_total", "counter",
+                   "Connections refused because their address had too many open.");
     (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n", n->connections_refused);
     write_refused(api, out);
-    family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
+    metrics_family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);
 }
 
+/* ---- the process_* families that every Prometheus client library has, from /proc/self ---- */
+
+enum { FIELD_THREADS, FIELD_START, FIELD_VSIZE, FIELD_RSS, FIELD_MAX_ };
+
+/* Numbers of /proc/self/stat by their place after the command name (proc(5), counted from `state` = 3). */
+static bool read_stat(uint64_t values[static FIELD_MAX_])
+{
+    static const int places[FIELD_MAX_] = {
+        [FIELD_THREADS] = 20, [FIELD_START] = 22, [FIELD_VSIZE] = 23, [FIELD_RSS] = 24};
+    char text[1024];
+    FILE *file = fopen("/proc/self/stat", "re");
+    if (!file)
+        return false;
+    size_t n = fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    text[n] = '\0';
+    char *rest = strrchr(text, ')');
+    if (!rest || !rest[1])
+        return false;
+    rest += 2;
+    int place = 3;
+    for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "), place++)
+        for (int i = 0; i < FIELD_MAX_; i++)
+            if (places[i] == place)
+                values[i] = strtoull(word, NULL, 10);
+    return place > places[FIELD_RSS];
+}
+
+static unsigned count_open_files(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir)
+        return 0;
+    for (const struct dirent *d = readdir(dir); d; d = readdir(dir))
+        count += d->d_name[0] != '.';
+    (void)closedir(dir);
+    return count - 1; /* the directory itself */
+}
+
+static void write_one(struct buffer *out, const char *name, const char *type, const char *help, double value)
+{
+    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.15g\n", name, help, name, type, name, value);
+}
+
+static void write_process(struct buffer *out)
+{
+    uint64_t stat[FIELD_MAX_] = {0};
+    struct timespec cpu;
+    struct rlimit files;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    write_one(out, "process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.",
+              (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
+    write_one(out, "process_open_fds", "gauge", "Number of open file descriptors.", count_open_files());
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+        write_one(out, "process_max_fds", "gauge", "Maximum number of open file descriptors.",
+                  (double)files.rlim_cur);
+    if (!read_stat(stat))
+        return;
+    struct timespec wall, up;
+    (void)clock_gettime(CLOCK_REALTIME, &wall);
+    (void)clock_gettime(CLOCK_BOOTTIME, &up);
+    const double booted = (double)(wall.tv_sec - up.tv_sec) + (double)(wall.tv_nsec - up.tv_nsec) / 1e9;
+    write_one(out, "process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.",
+              (double)stat[FIELD_VSIZE]);
+    write_one(out, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
+              (double)stat[FIELD_RSS] * (double)sysconf(_SC_PAGESIZE));
+    write_one(out, "process_start_time_seconds", "gauge",
+              "Start time of the process since unix epoch in seconds.",
+              booted + (double)stat[FIELD_START] / (double)sysconf(_SC_CLK_TCK));
+    write_one(out, "process_threads", "gauge", "Number of OS threads in the process.",
+              (double)stat[FIELD_THREADS]);
+}
+
+/* ---- all of them ---- */
+
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
-    family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
+    metrics_family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         write_requests_of(out, first, i);
     write_requests_of(out, first, NO_ROUTE);
-    family(out, "shootd_http_request_duration_seconds", "histogram",
-           "Time from the end of the header section to the end of the answer.");
-    for (size_t i = 0; i < ROUTE_COUNT; i++)
-        if (is_first_of_template(i))
+    metrics_family(out, "shootd_http_request_duration_seconds", "histogram",
+                   "Time from the end of the header section to the end of the answer.");
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        bool is_first = true; /* rows of one template share the label; the first of them stands for all */
+        for (size_t before = 0; is_first && before < i; before++)
+            is_first = strcmp(routes[before].template, routes[i].template) != 0;
+        if (is_first)
             write_duration_of(out, first, i);
+    }
     write_duration_of(out, first, NO_ROUTE);
     write_gauges(api, numbers, out);
     streams_metrics(&api->streams, out);
     write_logs(out);
     write_access_log(&api->access_log, out);
-    process_metrics_write(out);
+    write_process(out);
 }

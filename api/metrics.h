@@ -11,6 +11,7 @@
 #include "api/request.h"
 #include "base/buffer.h"
 
+struct api;
 struct http_numbers;
 struct shard;
 
@@ -27,7 +28,7 @@ void metrics_done(struct metrics *m);
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
 /* All families of this folder and of the process. Any thread. */
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out);
-/* process_metrics.c: the standard process_* set. */
-void process_metrics_write(struct buffer *out);
+/* The lines before the values of a family. */
+void metrics_family(struct buffer *out, const char *name, const char *type, const char *help);
 
 #endif

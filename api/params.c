@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/resources/cluster_order.h"
 #include "api/request.h"
+#include "api/resources/cluster_order.h"
 #include "api/routes.h"
 #include "base/attrs.h"
 #include "model/label_filter.h"

@@ -1,10 +1,14 @@
 #include "api/reads.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api_private.h"
 #include "api/auth.h"
 #include "api/commands.h"
+#include "base/log.h"
+#include "base/mem.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
 
@@ -21,6 +25,7 @@ struct view_blob *read_blob(struct request *r, enum view_section section, const 
 struct problem *read_cluster(struct request *r, struct view_blob **ret)
 {
     char key[VIEW_CLUSTER_KEY_BYTES];
+    assert(r->project && r->name);
     *ret = view_cluster_key(key, r->project, r->name) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
     return *ret ? NULL
                 : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
@@ -126,4 +131,179 @@ void fresh_tell_age(struct request *r, wall_us observed_at)
 {
     wall_us age = observed_at ? env_wall(r->api->options.env) - observed_at : 0;
     answer_number(&r->http.answer, "Age", age > 0 ? (uint64_t)(age / US_PER_S) : 0);
+}
+
+/* ---- collections ---- */
+
+enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
+
+void list_open(struct buffer *out)
+{
+    buffer_init(out, MAX_PAGE_BYTES);
+    (void)buffer_add_str(out, "{\"items\":[");
+}
+
+void list_add(struct buffer *out, const char *body, size_t len)
+{
+    assert(out->len > 0);
+    if (out->data[out->len - 1] != '[')
+        (void)buffer_add(out, ",", 1);
+    (void)buffer_add(out, body, len);
+}
+
+void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief, wall_us *oldest)
+{
+    list_add(out, brief ? blob->brief : blob->body, brief ? blob->brief_len : blob->body_len);
+    if (blob->observed_at && (!*oldest || blob->observed_at < *oldest))
+        *oldest = blob->observed_at;
+}
+
+void list_tell_age(struct request *r, const struct list_query *query, wall_us oldest)
+{
+    if (!query->tells_age)
+        return;
+    fresh_tell_age(r, oldest);
+    fresh_tell_source(r);
+}
+
+struct problem *list_close(struct request *r, struct buffer *out, const struct cursor_place *next)
+{
+    char cursor[CURSOR_TEXT_BYTES];
+    size_t len;
+    if (next) {
+        cursor_make(r, next, cursor);
+        (void)buffer_printf(out, "],\"next_cursor\":\"%s\"}", cursor);
+    } else {
+        (void)buffer_add_str(out, "],\"next_cursor\":null}");
+    }
+    if (out->overflow) {
+        log_error("a page is larger than it may be", "request_id", r->http.id);
+        return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
+    }
+    char *text = buffer_take(out, &len);
+    return answer_with_text(r, text, len);
+}
+
+struct problem *list_place(struct request *r, struct cursor_place *ret_place)
+{
+    struct problem *p = NULL;
+    switch (cursor_read(r, ret_place)) {
+    case CURSOR_GOOD:
+        break;
+    case CURSOR_EXPIRED:
+        problem_add_fault(&p, PROBLEM_CURSOR_EXPIRED, FAULT_AT_QUERY, "cursor", "expired", NULL,
+                          "was given out more than 3 days ago; begin again without it");
+        break;
+    case CURSOR_BAD:
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "cursor", "invalid_cursor", NULL,
+                          "is not a next_cursor of this list with these filters; begin again without it");
+        break;
+    }
+    return p;
+}
+
+bool list_has_prefix(const char *key, const char *prefix)
+{
+    return !prefix || !strncmp(key, prefix, strlen(prefix));
+}
+
+/* The place that the page begins at. */
+static struct view_cursor first_place(const struct view_snapshot *s, const struct list_query *q,
+                                      const char *after)
+{
+    if (q->newest_first)
+        return *after ? view_seek(s, q->section, after) : view_end(s, q->section);
+    struct view_cursor place = view_seek(s, q->section,
+                                         *after      ? after
+                                         : q->prefix ? q->prefix
+                                                     : ""),
+                       behind = place;
+    const struct view_entry *first = view_next(&behind);
+    return first && *after && !strcmp(first->key, after) ? behind : place;
+}
+
+/* Appends up to `limit` entries; returns the key of the last one when more may follow, else NULL. */
+static const char *fill_page(struct request *r, const struct view_snapshot *s, const struct list_query *q,
+                             const char *after, struct buffer *out, wall_us *oldest)
+{
+    const struct view_entry *(*const step)(struct view_cursor *) =
+        q->newest_first ? view_previous : view_next;
+    int64_t left = param_number(&r->params, PARAM_LIMIT);
+    const char *last = NULL;
+    struct view_cursor place = first_place(s, q, after);
+    for (const struct view_entry *e = step(&place); e; e = step(&place)) {
+        bool fits = list_has_prefix(e->key, q->prefix);
+        if (!q->newest_first && !fits)
+            break;
+        if (!fits || !q->wanted(r, e->blob))
+            continue;
+        if (left-- == 0)
+            return last;
+        list_add_blob(out, e->blob, q->brief, oldest);
+        last = e->key;
+    }
+    return NULL;
+}
+
+struct problem *list_answer(struct request *r, const struct list_query *query)
+{
+    struct cursor_place after, next;
+    struct problem *p = list_place(r, &after);
+    if (p)
+        return p;
+    struct buffer out CLEANUP_BUFFER;
+    wall_us oldest = 0;
+    list_open(&out);
+    const struct view_snapshot *s = view_enter(r->api->options.view);
+    const char *last = fill_page(r, s, query, after.key, &out, &oldest);
+    bool more = last && cursor_place_set(&next, last);
+    view_leave(r->api->options.view);
+    next.number_count = 0;
+    list_tell_age(r, query, oldest);
+    return list_close(r, &out, more ? &next : NULL);
+}
+
+struct problem *list_answer_array(struct request *r, const char *array, const char *next)
+{
+    struct buffer out CLEANUP_BUFFER;
+    struct cursor_place last = {.number_count = 0};
+    size_t len = strlen(array);
+    list_open(&out);
+    if (len > 2) /* without its brackets */
+        list_add(&out, array + 1, len - 2);
+    bool more = next && *next && cursor_place_set(&last, next);
+    return list_close(r, &out, more ? &last : NULL);
+}
+
+struct problem *list_page_begin(struct list_page *page, struct request *r)
+{
+    *page = (struct list_page){.r = r, .left = param_number(&r->params, PARAM_LIMIT)};
+    struct problem *p = list_place(r, &page->after);
+    if (!p)
+        list_open(&page->out);
+    return p;
+}
+
+bool list_page_is_full(struct list_page *page)
+{
+    assert(page->left >= 0 && !page->more);
+    page->more = page->left == 0;
+    return page->more;
+}
+
+void list_page_add(struct list_page *page, const char *key, json_t *item)
+{
+    assert(page->left > 0);
+    char *text CLEANUP_FREE = json_text(item);
+    json_decref(item);
+    list_add(&page->out, text, strlen(text));
+    (void)cursor_place_set(&page->last, key);
+    page->left--;
+}
+
+struct problem *list_page_end(struct list_page *page)
+{
+    struct problem *p = list_close(page->r, &page->out, page->more ? &page->last : NULL);
+    buffer_done(&page->out);
+    return p;
 }

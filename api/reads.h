@@ -1,8 +1,13 @@
-/* What reads of single resources have in common: each returns the problem when a precondition fails. The
- * worker of the request. */
+/*
+ * What reads have in common, of single resources and of collections (HT-35 to HT-37): each returns the
+ * problem when a precondition fails. Pages are prepared bodies, joined without making JSON again, with keyset
+ * cursors over the order of the view, or another one (api/resources/cluster_order.h); a page has an entity
+ * tag, the digest of its bytes. The worker of the request.
+ */
 #ifndef API_READS_H
 #define API_READS_H
 
+#include "api/cursor.h"
 #include "api/request.h"
 #include "view/view.h"
 
@@ -30,5 +35,61 @@ struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct re
 void fresh_tell_source(struct request *r);
 /* Tells how old the answer is; what Cleura has said just now, or never, is 0 s old (HT-24). */
 void fresh_tell_age(struct request *r, wall_us observed_at);
+
+/* ---- collections ---- */
+
+struct list_query {
+    enum view_section section;
+    const char *prefix; /* only keys that begin with it, or NULL */
+    bool newest_first;  /* from the greatest key down */
+    bool brief;         /* the short form of the items */
+    bool tells_age;     /* the answer says where it comes from, and how old its oldest item is */
+    bool (*wanted)(struct request *r, const struct view_blob *blob);
+};
+
+/* Answers with the page that the request's limit and cursor ask for. */
+struct problem *list_answer(struct request *r, const struct list_query *query);
+
+/* The pieces, for lists that are made in other ways. */
+
+/* Where the page begins. */
+struct problem *list_place(struct request *r, struct cursor_place *ret_place);
+/*
+ * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. A page
+ * that grew beyond what is held in memory is an internal error (nothing that is half there goes out).
+ */
+void list_open(struct buffer *out);
+void list_add(struct buffer *out, const char *body, size_t len);
+/* Adds an entry of the view; *oldest, 0 at first, is when Cleura told of the oldest item that it told of. */
+void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief, wall_us *oldest);
+/* Before list_close, for a query that tells the age. */
+void list_tell_age(struct request *r, const struct list_query *query, wall_us oldest);
+struct problem *list_close(struct request *r, struct buffer *out, const struct cursor_place *next);
+/* A NULL prefix fits every key. */
+bool list_has_prefix(const char *key, const char *prefix);
+
+/* The page of a JSON array that the deciding side made; `next` is the key of its last item, NULL or "" when
+ * none follows. */
+struct problem *list_answer_array(struct request *r, const char *array, const char *next);
+
+/* ---- pages that are made anew for each caller, item by item ---- */
+
+struct list_page {
+    struct request *r;
+    struct buffer out;
+    struct cursor_place after; /* where it begins: behind this key */
+    struct cursor_place last;  /* the last item that was added */
+    int64_t left;
+    bool more; /* and there is another page */
+};
+
+/* NULL, and the page is to be ended with list_page_end; else the problem. */
+struct problem *list_page_begin(struct list_page *page, struct request *r);
+/* Asked when there is another item: whether it is one of another page. */
+bool list_page_is_full(struct list_page *page);
+/* Adds an item, which is taken, of this key. */
+void list_page_add(struct list_page *page, const char *key, json_t *item);
+/* Answers with the page. */
+struct problem *list_page_end(struct list_page *page);
 
 #endif

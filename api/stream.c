@@ -1,4 +1,4 @@
-#include "api/stream.h"
+#include "api/streams.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -223,35 +223,30 @@ enum stream_end streams_completed(struct request *r)
 
 /* ---- numbers ---- */
 
-static void family(struct buffer *out, const char *name, const char *type, const char *help)
-{
-    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 static void write_log(struct buffer *out, struct feed *feed)
 {
     struct feed_numbers n;
     feed_numbers(feed, &n);
-    family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
+    metrics_family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
     for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
         (void)buffer_printf(out, "shootd_events_total{type=\"%s\"} %" PRIu64 "\n",
                             event_type_name((enum event_type)type), n.published[type]);
-    family(out, "shootd_events_oldest_sequence", "gauge",
-           "Number of the oldest event that is kept, 0: none.");
+    metrics_family(out, "shootd_events_oldest_sequence", "gauge",
+                   "Number of the oldest event that is kept, 0: none.");
     (void)buffer_printf(out, "shootd_events_oldest_sequence %" PRId64 "\n", n.oldest);
-    family(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.");
+    metrics_family(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.");
     (void)buffer_printf(out, "shootd_events_newest_sequence %" PRId64 "\n", n.newest);
 }
 
 void streams_metrics(struct streams *all, struct buffer *out)
 {
-    family(out, "shootd_sse_streams", "gauge", "Open event streams.");
+    metrics_family(out, "shootd_sse_streams", "gauge", "Open event streams.");
     (void)buffer_printf(out, "shootd_sse_streams %u\n", atomic_load(&all->open));
-    family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
+    metrics_family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
     for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
         (void)buffer_printf(out, "shootd_sse_streams_total{end=\"%s\"} %" PRIu64 "\n",
                             stream_end_name((enum stream_end)end), atomic_load(&all->counts.ended[end]));
-    family(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.");
+    metrics_family(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.");
     (void)buffer_printf(out, "shootd_sse_events_sent_total %" PRIu64 "\n", atomic_load(&all->counts.sent));
     write_log(out, all->api->options.feed);
 }

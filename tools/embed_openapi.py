@@ -29,7 +29,7 @@ def main():
     with open(sys.argv[1], "rb") as file:
         text = file.read()
     document = yaml.load(text, Loader)
-    print('#include "api/openapi.h"\n')
+    print('#include "api/api_private.h"\n')
     c_array("openapi_yaml", text)
     c_array("openapi_json", json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
 

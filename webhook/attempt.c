@@ -13,7 +13,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/timefmt.h"
 #include "model/moves.h"
 

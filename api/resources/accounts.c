@@ -6,10 +6,9 @@
 
 #include <string.h>
 
-#include "api/commands.h"
-#include "api/auth.h"
 #include "api/api_private.h"
-#include "api/list.h"
+#include "api/auth.h"
+#include "api/commands.h"
 #include "api/reads.h"
 #include "base/mem.h"
 
@@ -45,43 +44,30 @@ static const struct config_account *find_account(const struct request *r, const 
     return NULL;
 }
 
-/* Adds the account of a view entry; false when the caller does not see it. */
-static bool add_account(struct request *r, const struct view_blob *blob, struct buffer *out)
-{
-    bool all;
-    const struct config_account *account = find_account(r, blob->key);
-    json_t *projects CLEANUP_JSON = account ? visible_projects(r, account, &all) : NULL;
-    if (!projects || !is_visible(r, projects))
-        return false;
-    json_t *doc CLEANUP_JSON = json_parse_lenient(blob->body, blob->body_len, NULL);
-    json_set_take(doc, "projects", json_incref(projects));
-    char *text CLEANUP_FREE = json_text(doc);
-    list_add(out, text, strlen(text));
-    return true;
-}
-
 struct problem *handle_accounts(struct request *r)
 {
-    struct cursor_place after, next = {.number_count = 0};
-    struct problem *p = list_place(r, &after);
+    struct list_page page;
+    struct problem *p = list_page_begin(&page, r);
     if (p)
         return p;
-    struct buffer out CLEANUP_BUFFER;
-    list_open(&out);
-    int64_t left = param_number(&r->params, PARAM_LIMIT);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    struct view_cursor place = view_seek(s, VIEW_ACCOUNTS, after.key);
-    const struct view_entry *e = NULL;
-    const char *shown = NULL;
-    while (left > 0 && (e = view_next(&place))) {
-        if (!strcmp(e->key, after.key) || !add_account(r, e->blob, &out))
+    struct view_cursor place = view_seek(s, VIEW_ACCOUNTS, page.after.key);
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
+        bool all;
+        if (!strcmp(e->key, page.after.key))
             continue;
-        shown = e->key;
-        left--;
+        if (list_page_is_full(&page))
+            break;
+        const struct config_account *account = find_account(r, e->blob->key);
+        json_t *projects CLEANUP_JSON = account ? visible_projects(r, account, &all) : NULL;
+        if (!projects || !is_visible(r, projects))
+            continue;
+        json_t *doc = json_parse_lenient(e->blob->body, e->blob->body_len, NULL);
+        json_set_take(doc, "projects", json_incref(projects));
+        list_page_add(&page, e->key, doc);
     }
-    bool more = shown && view_next(&place) && cursor_place_set(&next, shown);
     view_leave(r->api->options.view);
-    return list_close(r, &out, more ? &next : NULL);
+    return list_page_end(&page);
 }
 
 /*

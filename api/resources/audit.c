@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/list.h"
+#include "api/commands.h"
+#include "api/reads.h"
 #include "api/request.h"
 #include "base/mem.h"
 
@@ -51,18 +51,12 @@ static char **wanted_projects(const struct request *r)
 
 static struct problem *finish_audit_page(struct request *r, struct command *cmd)
 {
+    char next[24] = "";
     if (!cmd->reply.text)
         return NULL;
-    struct buffer out CLEANUP_BUFFER;
-    size_t len = strlen(cmd->reply.text);
-    list_open(&out);
-    if (len > 2) /* without its brackets */
-        list_add(&out, cmd->reply.text + 1, len - 2);
-    char key[24];
-    struct cursor_place next = {.number_count = 0};
-    (void)snprintf(key, sizeof(key), "%lld", (long long)cmd->audit.next);
-    (void)cursor_place_set(&next, key);
-    return list_close(r, &out, cmd->audit.next ? &next : NULL);
+    if (cmd->audit.next)
+        (void)snprintf(next, sizeof(next), "%lld", (long long)cmd->audit.next);
+    return list_answer_array(r, cmd->reply.text, next);
 }
 
 struct problem *handle_audit(struct request *r)

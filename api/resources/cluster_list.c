@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/list.h"
-#include "api/resources/cluster_order.h"
 #include "api/reads.h"
+#include "api/resources/cluster_order.h"
 #include "base/mem.h"
 #include "model/label_filter.h"
 #include "view/cluster_facts.h"

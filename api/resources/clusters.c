@@ -1,4 +1,7 @@
-/* One cluster: reads from the view (the hot path), writes as commands. */
+/*
+ * One cluster: reads from the view (the hot path), writes as commands, what is wrong with it and what to do,
+ * and what only Cleura knows of it.
+ */
 #include "api/resources/handlers.h"
 
 #include <stdio.h>
@@ -6,9 +9,11 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/reads.h"
 #include "api/commands.h"
+#include "api/reads.h"
 #include "base/mem.h"
+#include "model/issues.h"
+#include "view/cluster_facts.h"
 
 static struct problem *serve_cluster(struct request *r)
 {
@@ -78,4 +83,79 @@ struct problem *handle_cluster_action(struct request *r)
 struct problem *handle_cluster_delete(struct request *r)
 {
     return write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
+}
+
+/* ---- issues: concluded from the view when somebody asks ---- */
+
+static struct view_blob *take(const struct view_snapshot *s, enum view_section section, const char *key)
+{
+    struct view_blob *blob = view_find(s, section, key);
+    return blob ? view_blob_ref(blob) : NULL;
+}
+
+static const void *subject_of(const struct view_blob *blob)
+{
+    return blob ? blob->subject : NULL;
+}
+
+struct problem *handle_issues(struct request *r)
+{
+    char key[VIEW_CLUSTER_KEY_BYTES];
+    bool fits = view_cluster_key(key, r->project, r->name);
+    /* One snapshot: the operation is the one that the cluster names. */
+    const struct view_snapshot *s = view_enter(r->api->options.view);
+    struct view_blob *cluster = fits ? take(s, VIEW_CLUSTERS, key) : NULL;
+    struct view_blob *operation =
+        cluster ? take(s, VIEW_OPERATIONS, cluster_facts_of(cluster)->operation_id) : NULL;
+    struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
+    view_leave(r->api->options.view);
+    struct problem *p;
+    if (cluster) {
+        struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(cluster);
+        json_t *doc = json_object();
+        wall_us now = env_wall(r->api->options.env);
+        json_set_take(doc, "items", issues_of(c, subject_of(operation), subject_of(catalog), now));
+        json_set_str(doc, "next_cursor", NULL);
+        p = answer_with_document(r, doc);
+    } else {
+        p = problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+    }
+    view_blob_unref(cluster);
+    view_blob_unref(operation);
+    view_blob_unref(catalog);
+    return p;
+}
+
+/* ---- what only Cleura knows: fetched by the loop thread when somebody asks ---- */
+
+static struct problem *ask_cleura(struct request *r, enum lookup_kind kind)
+{
+    struct command *cmd = request_command(r, COMMAND_LOOKUP);
+    cmd->lookup = kind;
+    return request_park(r, cmd);
+}
+
+struct problem *handle_monitoring(struct request *r)
+{
+    return ask_cleura(r, LOOKUP_MONITORING);
+}
+
+struct problem *handle_nodes(struct request *r)
+{
+    return ask_cleura(r, LOOKUP_NODES);
+}
+
+struct problem *handle_ssh_key(struct request *r)
+{
+    return ask_cleura(r, LOOKUP_SSH_KEY);
+}
+
+struct problem *handle_upgrades(struct request *r)
+{
+    return ask_cleura(r, LOOKUP_UPGRADES);
+}
+
+struct problem *handle_quota(struct request *r)
+{
+    return ask_cleura(r, LOOKUP_QUOTA);
 }

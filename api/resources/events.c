@@ -1,18 +1,22 @@
-/* Events: pages of the stored log, read by the deciding side, or a stream that goes on. */
+/*
+ * Events: pages of the stored log, read by the deciding side, or a stream that goes on; and the tickets that
+ * a browser shows for a stream in place of a token.
+ */
 #include "api/resources/handlers.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/list.h"
+#include "api/commands.h"
 #include "api/reads.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 
 static void list_push(char ***list, size_t *count, const char *text)
 {
@@ -35,14 +39,6 @@ static bool add_types(char ***types, size_t *count, const char *word)
     return *count > before;
 }
 
-static json_t *all_types(void)
-{
-    json_t *names = json_array();
-    for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
-        (void)json_array_append_new(names, json_string(event_type_name((enum event_type)i)));
-    return names;
-}
-
 static void read_types(struct request *r, struct command_events *events, struct problem **faults)
 {
     if (!r->params.given[PARAM_TYPE])
@@ -50,10 +46,15 @@ static void read_types(struct request *r, struct command_events *events, struct 
     char *copy CLEANUP_FREE = mem_strdup(r->params.texts[PARAM_TYPE]);
     char *rest = copy;
     size_t count = 0;
-    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ","))
-        if (!add_types(&events->types, &count, word))
-            problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value",
-                              all_types(), "is not an event type or a family such as cluster.*");
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+        if (add_types(&events->types, &count, word))
+            continue;
+        json_t *all = json_array();
+        for (int i = EVENT_NONE + 1; i < EVENT_TYPE_MAX_; i++)
+            (void)json_array_append_new(all, json_string(event_type_name((enum event_type)i)));
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "type", "unknown_value", all,
+                          "is not an event type or a family such as cluster.*");
+    }
 }
 
 /* What was asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
@@ -199,4 +200,29 @@ struct problem *handle_events(struct request *r)
 struct problem *handle_cluster_events(struct request *r)
 {
     return read_events(r, r->name);
+}
+
+/* ---- tickets (api/auth.h) ---- */
+
+enum { RETRY_AFTER_S = 10 };
+
+struct problem *handle_stream_ticket_create(struct request *r)
+{
+    char ticket[TICKET_BYTES];
+    const struct env *env = r->api->options.env;
+    if (!tickets_issue(&r->api->tickets, env, r->token->digest, ticket)) {
+        struct problem *p =
+            problem_new(PROBLEM_TOO_MANY_REQUESTS, "Too many tickets are unused; each ends after %d seconds.",
+                        TICKET_LIFETIME_S);
+        p->retry_after_s = RETRY_AFTER_S;
+        return p;
+    }
+    char time[TIME_TEXT_BYTES];
+    (void)time_rfc3339(env_wall(env) + TICKET_LIFETIME_S * US_PER_S, false, time);
+    char *text = mem_printf("{\"ticket\":\"%s\",\"expires_at\":\"%s\"}", ticket, time);
+    sodium_memzero(ticket, sizeof(ticket));
+    answer_text(&r->http.answer, MHD_HTTP_CREATED, TYPE_JSON, text, strlen(text));
+    r->http.answer.secret = true;
+    answer_field(&r->http.answer, "Cache-Control", "no-store");
+    return NULL;
 }

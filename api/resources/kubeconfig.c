@@ -1,14 +1,265 @@
-/* Kubeconfigs: fetched by the loop thread, as JSON or as the file itself. Never stored, never cached on the
- * way. */
-#include "api/resources/kubeconfig.h"
-
-#include <string.h>
-
-#include "api/commands.h"
-#include "api/api_private.h"
+/*
+ * Kubeconfigs: fetched by the loop thread, as JSON or as the file itself; never stored, never cached on the
+ * way. And kubeconfigs without secrets: the user of those is a command that asks shootd for a credential when
+ * kubectl needs one (client-go credential plugins, v1beta1 or v1). The worker of the request.
+ */
 #include "api/resources/handlers.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "api/api_private.h"
+#include "api/commands.h"
 #include "api/request.h"
 #include "base/mem.h"
+#include "model/kubeconfig_file.h"
+
+/*
+ * Debian 12's kubectl (1.20) knows v1beta1 only; those from 1.22 on know v1, too, and have kept v1beta1.
+ * The answer has to be of the version that the kubeconfig names.
+ */
+#define CREDENTIAL_API "client.authentication.k8s.io/"
+/* curl reads the field that holds the token from a file: plugins get no shell that would expand anything. */
+#define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
+
+enum { LONGEST = 64 * 1024 };
+
+static const char *credential_api(const struct request *r)
+{
+    bool v1 =
+        r->params.given[PARAM_API_VERSION] && r->params.numbers[PARAM_API_VERSION] == 1 << API_VERSION_V1;
+    return v1 ? CREDENTIAL_API "v1" : CREDENTIAL_API "v1beta1";
+}
+
+/*
+ * The file in the command's answer, as a secret that the caller frees; NULL when there is none. The expiry
+ * (NULL: not known) is freed by the caller too; ret_expires_at may be NULL.
+ */
+static char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
+{
+    json_t *doc = cmd->reply.text ? json_loads(cmd->reply.text, 0, NULL) : NULL;
+    char *text = mem_strdup(json_str(doc, "kubeconfig"));
+    if (ret_expires_at)
+        *ret_expires_at = mem_strdup(json_str(doc, "expires_at"));
+    json_wipe(doc);
+    json_decref(doc);
+    return text;
+}
+
+/* Asks the deciding side for a kubeconfig, as the parameters say; `finish` makes the answer. */
+static struct problem *kubeconfig_request(struct request *r,
+                                          struct problem *(*finish)(struct request *r, struct command *cmd))
+{
+    assert(r->project && r->name);
+    struct command *cmd = request_command(r, COMMAND_KUBECONFIG);
+    cmd->kubeconfig.ttl_seconds = (int)param_number(&r->params, PARAM_TTL_SECONDS);
+    cmd->kubeconfig.min_remaining_seconds = (int)param_number(&r->params, PARAM_MIN_REMAINING_SECONDS);
+    r->finish = finish;
+    return request_park(r, cmd);
+}
+
+/* ---- ExecCredential ---- */
+
+static void set_pem(json_t *status, const char *key, const char *data)
+{
+    char *pem = data ? kubeconfig_pem(data) : NULL;
+    if (pem)
+        json_set_str(status, key, pem);
+    mem_free_secret(pem);
+}
+
+/* NULL when the kubeconfig holds no credential. */
+static json_t *make_credential(const char *api, const struct kubeconfig_parts *parts, const char *expires_at)
+{
+    json_t *status = json_object();
+    if (expires_at)
+        json_set_str(status, "expirationTimestamp", expires_at);
+    if (parts->token)
+        json_set_str(status, "token", parts->token);
+    set_pem(status, "clientCertificateData", parts->certificate_data);
+    set_pem(status, "clientKeyData", parts->key_data);
+    bool by_certificate = json_str(status, "clientCertificateData") && json_str(status, "clientKeyData");
+    if (!by_certificate && !parts->token) {
+        json_wipe(status);
+        json_decref(status);
+        return NULL;
+    }
+    json_t *doc = json_object();
+    json_set_str(doc, "apiVersion", api);
+    json_set_str(doc, "kind", "ExecCredential");
+    json_set_take(doc, "status", status);
+    return doc;
+}
+
+static struct problem *finish_credential(struct request *r, struct command *cmd)
+{
+    char *expires_at CLEANUP_FREE = NULL;
+    char *text = kubeconfig_take_file(cmd, &expires_at);
+    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = text ? kubeconfig_parse(text) : NULL;
+    json_t *doc = parts ? make_credential(credential_api(r), parts, expires_at) : NULL;
+    mem_free_secret(text);
+    if (!doc)
+        return problem_new(PROBLEM_UPSTREAM_ERROR,
+                           "Cleura's kubeconfig holds neither a client certificate nor a token.");
+    char *answer = json_text(doc);
+    json_wipe(doc);
+    json_decref(doc);
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, answer, strlen(answer));
+    r->http.answer.secret = true;
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
+    return NULL;
+}
+
+struct problem *handle_credential(struct request *r)
+{
+    return kubeconfig_request(r, finish_credential);
+}
+
+/* ---- the kubeconfig that calls it ---- */
+
+/* The address of this server may only come from the client when that is on this machine. */
+static bool listens_on_loopback(int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+        struct sockaddr_storage room;
+    } bound = {0};
+    socklen_t len = sizeof(bound);
+    if (getsockname(fd, &bound.any, &len) < 0)
+        return false;
+    if (bound.any.sa_family == AF_INET)
+        return ntohl(bound.in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return bound.any.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&bound.in6.sin6_addr);
+}
+
+static void add_query_fault(struct problem **faults, const char *name, const char *code, const char *detail)
+{
+    problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, name, code, NULL, "%s", detail);
+}
+
+/*
+ * The kubeconfig makes curl send the token of shootd to an address: the configured one. What a client calls
+ * the server (Host) may be what somebody else made it believe.
+ */
+static void check_address(const struct request *r, struct problem **faults)
+{
+    const struct api_options *options = &r->api->options;
+    if (options->config->public_url)
+        return;
+    if (!listens_on_loopback(options->listen_fd))
+        problem_add_fault(
+            faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "format", "not_configured",
+            json_pack("[s, s]", "json", "yaml"),
+            "exec needs the address of this server: its operator has to set `public_url` in the "
+            "configuration of shootd");
+    /* HTTP/1.0 may come without; what is there, http/message/headers.c found good. */
+    else if (!r->http.headers.values[HEADER_HOST])
+        problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_HEADER, "Host", "missing", NULL,
+                          "is needed: the kubeconfig is to hold the address that you reach this server at");
+}
+
+/*
+ * Checks the parameters of format=exec, and that the address of this server is known: `public_url`, or, when
+ * it listens on loopback, what the client calls it.
+ */
+static struct problem *check_exec_params(struct request *r)
+{
+    bool is_exec = r->params.given[PARAM_FORMAT] && r->params.numbers[PARAM_FORMAT] == 1 << FORMAT_EXEC;
+    static const enum param_id of_exec[] = {PARAM_HEADER_FILE, PARAM_API_VERSION};
+    struct problem *p = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(of_exec); i++)
+        if (r->params.given[of_exec[i]] && !is_exec)
+            add_query_fault(&p, param_name(of_exec[i]), "conflict", "has a meaning with format=exec only");
+    const char *file = r->params.texts[PARAM_HEADER_FILE];
+    if (file && is_exec && *file != '/')
+        add_query_fault(&p, "header_file", "wrong_form",
+                        "has to be an absolute path: nothing expands ~ or variables when kubectl runs curl");
+    if (is_exec)
+        check_address(r, &p);
+    return p;
+}
+
+static void add_argument(struct buffer *url, const struct request *r, enum param_id id)
+{
+    const char *value = r->params.texts[id];
+    if (value)
+        (void)buffer_printf(url, "%c%s=%s", strchr(url->data, '?') ? '&' : '?', param_name(id), value);
+}
+
+/* Where the client reaches us: as configured, or as it just did; with what it wants of a credential. */
+static char *credential_url(const struct request *r)
+{
+    const char *base = r->api->options.config->public_url;
+    struct buffer url;
+    buffer_init(&url, LONGEST);
+    (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential", base ? "" : "http://",
+                        base ? base : r->http.headers.values[HEADER_HOST], r->project, r->name);
+    add_argument(&url, r, PARAM_TTL_SECONDS);
+    add_argument(&url, r, PARAM_MIN_REMAINING_SECONDS);
+    add_argument(&url, r, PARAM_API_VERSION);
+    return buffer_take(&url, NULL);
+}
+
+/* A JSON string is a YAML scalar, whatever is in it. */
+static void add_scalar(struct buffer *out, const char *before, const char *text, const char *after)
+{
+    json_t *value CLEANUP_JSON = json_string(text);
+    char *quoted CLEANUP_FREE = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    (void)buffer_printf(out, "%s%s%s", before, quoted ? quoted : "\"\"", after);
+}
+
+static void add_user(struct request *r, struct buffer *out, const char *name)
+{
+    const char *file = r->params.texts[PARAM_HEADER_FILE];
+    char *field CLEANUP_FREE = mem_printf("@%s", file ? file : DEFAULT_HEADER_FILE);
+    char *url CLEANUP_FREE = credential_url(r);
+    const char *const arguments[] = {"--silent", "--show-error", "--fail", "--header", field, url};
+    add_scalar(out, "users:\n- name: ", name, "\n");
+    (void)buffer_printf(out, "  user:\n    exec:\n      apiVersion: %s\n      command: curl\n      args:\n",
+                        credential_api(r));
+    for (size_t i = 0; i < ARRAY_LEN(arguments); i++)
+        add_scalar(out, "      - ", arguments[i], "\n");
+    add_scalar(out, "      installHint: ",
+               "curl is needed, and a file with the line 'Authorization: Bearer <token of shootd>'", "\n");
+    (void)buffer_add_str(out, "      interactiveMode: Never\n      provideClusterInfo: false\n");
+}
+
+/*
+ * Answers with a kubeconfig without secrets for the cluster of `kubeconfig`, which is borrowed. False when
+ * that one lacks what is needed.
+ */
+static bool answer_exec(struct request *r, const char *kubeconfig)
+{
+    struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(kubeconfig);
+    if (!parts || !parts->server)
+        return false;
+    char *name CLEANUP_FREE = mem_printf("%s--%s", r->project, r->name);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, LONGEST);
+    (void)buffer_add_str(&out, "apiVersion: v1\nkind: Config\n");
+    add_scalar(&out, "current-context: ", name, "\n");
+    add_scalar(&out, "clusters:\n- name: ", name, "\n");
+    add_scalar(&out, "  cluster:\n    server: ", parts->server, "\n");
+    if (parts->authority_data)
+        add_scalar(&out, "    certificate-authority-data: ", parts->authority_data, "\n");
+    add_scalar(&out, "contexts:\n- name: ", name, "\n");
+    add_scalar(&out, "  context:\n    cluster: ", name, "\n");
+    add_scalar(&out, "    user: ", name, "\n");
+    add_user(r, &out, name);
+    size_t len;
+    char *text = buffer_take(&out, &len);
+    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_YAML, text, len);
+    answer_header(&r->http.answer, "Cache-Control", "no-store");
+    return true;
+}
+
+/* ---- the kubeconfig itself ---- */
 
 /* The parameter wins over Accept. */
 static enum param_format wanted_format(const struct request *r)
@@ -23,24 +274,6 @@ static enum param_format wanted_format(const struct request *r)
     return yaml ? FORMAT_YAML : FORMAT_JSON;
 }
 
-char *kubeconfig_take_file(const struct command *cmd, char **ret_expires_at)
-{
-    json_t *doc = cmd->reply.text ? json_loads(cmd->reply.text, 0, NULL) : NULL;
-    char *text = mem_strdup(json_str(doc, "kubeconfig"));
-    if (ret_expires_at)
-        *ret_expires_at = mem_strdup(json_str(doc, "expires_at"));
-    json_wipe(doc);
-    json_decref(doc);
-    return text;
-}
-
-static void answer_file(struct request *r, char *text)
-{
-    answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_YAML, text, strlen(text));
-    r->http.answer.secret = true;
-    answer_header(&r->http.answer, "Cache-Control", "no-store");
-}
-
 static struct problem *finish_kubeconfig(struct request *r, struct command *cmd)
 {
     enum param_format format = wanted_format(r);
@@ -48,28 +281,21 @@ static struct problem *finish_kubeconfig(struct request *r, struct command *cmd)
     if (!text)
         return NULL;
     if (format == FORMAT_YAML) {
-        answer_file(r, text);
+        answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_YAML, text, strlen(text));
+        r->http.answer.secret = true;
+        answer_header(&r->http.answer, "Cache-Control", "no-store");
         return NULL;
     }
-    bool ok = credential_answer_exec(r, text);
+    bool ok = answer_exec(r, text);
     mem_free_secret(text);
     return ok ? NULL : problem_new(PROBLEM_UPSTREAM_ERROR, "Cleura's kubeconfig names no server.");
 }
 
-struct problem *kubeconfig_request(struct request *r)
-{
-    struct command *cmd = request_command(r, COMMAND_KUBECONFIG);
-    cmd->kubeconfig.ttl_seconds = (int)param_number(&r->params, PARAM_TTL_SECONDS);
-    cmd->kubeconfig.min_remaining_seconds = (int)param_number(&r->params, PARAM_MIN_REMAINING_SECONDS);
-    return request_park(r, cmd);
-}
-
 struct problem *handle_kubeconfig(struct request *r)
 {
-    struct problem *p = credential_check_params(r);
+    struct problem *p = check_exec_params(r);
     if (p)
         return p;
     answer_header(&r->http.answer, "Vary", "Accept");
-    r->finish = finish_kubeconfig;
-    return kubeconfig_request(r);
+    return kubeconfig_request(r, finish_kubeconfig);
 }

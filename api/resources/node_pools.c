@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/reads.h"
 #include "api/commands.h"
+#include "api/reads.h"
 #include "base/mem.h"
 #include "model/spec.h"
 #include "view/cluster_facts.h"

@@ -5,7 +5,6 @@
 
 #include "api/api_private.h"
 #include "api/commands.h"
-#include "api/list.h"
 #include "api/reads.h"
 #include "base/mem.h"
 #include "http/message/content.h"
@@ -50,13 +49,6 @@ static int64_t wait_seconds(struct request *r)
     return wait < most ? wait : most;
 }
 
-static struct problem *wait_for_end(struct request *r, int64_t seconds)
-{
-    struct command *cmd = request_command(r, COMMAND_OPERATION_WAIT);
-    cmd->deadline = env_mono(r->api->options.env) + seconds * US_PER_S;
-    return request_park(r, cmd);
-}
-
 /* The operation of the path. */
 static struct problem *find_operation(struct request *r, struct view_blob **ret)
 {
@@ -91,8 +83,10 @@ struct problem *handle_operation(struct request *r)
     bool is_final = operation_status_is_final(op->status);
     int64_t seconds = wait_seconds(r);
     if (!is_final && seconds > 0 && request_may_wait(r)) {
+        struct command *cmd = request_command(r, COMMAND_OPERATION_WAIT);
+        cmd->deadline = env_mono(r->api->options.env) + seconds * US_PER_S;
         view_blob_unref(blob);
-        return wait_for_end(r, seconds);
+        return request_park(r, cmd);
     }
     if (!is_final)
         answer_header(&r->http.answer, "Retry-After", "%d", POLL_AGAIN_S);

@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/list.h"
+#include "api/commands.h"
 #include "api/reads.h"
 
 static bool project_is_visible(struct request *r, const struct view_blob *blob)

@@ -1,9 +1,10 @@
 /* GET /v1/summary: how many clusters are in which state, counted in one pass over the view. */
+#include <assert.h>
 #include <string.h>
 
 #include "api/api_private.h"
-#include "api/resources/handlers.h"
 #include "api/reads.h"
+#include "api/resources/handlers.h"
 #include "view/cluster_facts.h"
 
 #define SOON_US (30 * 24 * 3600 * US_PER_S)
@@ -49,6 +50,7 @@ static void count_run(json_t *counts, const char **run, int64_t *length, const c
 
 static void add_cluster(struct counts *n, const struct cluster_facts *c)
 {
+    assert(c->phase < PHASE_MAX_ && c->health < HEALTH_MAX_);
     n->total++;
     n->by_phase[c->phase]++;
     n->by_health[c->health]++;
@@ -73,28 +75,16 @@ static int64_t open_operations(const struct request *r, const struct view_snapsh
     return open;
 }
 
-static json_t *render_phases(const struct counts *n)
-{
-    json_t *doc = json_object();
-    for (int i = 0; i < PHASE_MAX_; i++)
-        json_set_int(doc, phase_name((enum phase)i), n->by_phase[i]);
-    return doc;
-}
-
-static json_t *render_healths(const struct counts *n)
-{
-    json_t *doc = json_object();
-    for (int i = 0; i < HEALTH_MAX_; i++)
-        json_set_int(doc, health_name((enum health)i), n->by_health[i]);
-    return doc;
-}
-
 static json_t *render_summary(const struct counts *n, int64_t open)
 {
-    json_t *doc = json_object();
+    json_t *doc = json_object(), *phases = json_object(), *healths = json_object();
+    for (int i = 0; i < PHASE_MAX_; i++)
+        json_set_int(phases, phase_name((enum phase)i), n->by_phase[i]);
+    for (int i = 0; i < HEALTH_MAX_; i++)
+        json_set_int(healths, health_name((enum health)i), n->by_health[i]);
     json_set_int(doc, "total", n->total);
-    json_set_take(doc, "by_phase", render_phases(n));
-    json_set_take(doc, "by_health", render_healths(n));
+    json_set_take(doc, "by_phase", phases);
+    json_set_take(doc, "by_health", healths);
     json_set_take(doc, "by_version", n->by_version);
     json_set_take(doc, "by_project", n->by_project);
     json_set_int(doc, "managed", n->managed);

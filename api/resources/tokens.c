@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/list.h"
+#include "api/commands.h"
+#include "api/reads.h"
 #include "base/mem.h"
 #include "view/render.h"
 
@@ -33,38 +33,26 @@ static const struct api_token **sorted_tokens(const struct view_snapshot *s, siz
     return tokens;
 }
 
-static void add_token(struct buffer *out, const struct api_token *token)
-{
-    json_t *doc CLEANUP_JSON = render_api_token(token);
-    char *text CLEANUP_FREE = json_text(doc);
-    list_add(out, text, strlen(text));
-}
-
 struct problem *handle_tokens(struct request *r)
 {
-    struct cursor_place after, next = {.number_count = 0};
-    struct problem *p = list_place(r, &after);
+    struct list_page page;
+    struct problem *p = list_page_begin(&page, r);
     if (p)
         return p;
-    struct buffer out CLEANUP_BUFFER;
-    list_open(&out);
-    int64_t left = param_number(&r->params, PARAM_LIMIT);
-    bool more = false;
     size_t count;
     const struct view_snapshot *s = view_enter(r->api->options.view);
     const struct api_token **tokens = sorted_tokens(s, &count);
-    for (size_t i = 0; i < count && !more; i++) {
-        if (strcmp(tokens[i]->id, after.key) <= 0 || !projects_cover(r->token->projects, tokens[i]->projects))
+    for (size_t i = 0; i < count; i++) {
+        const struct api_token *token = tokens[i];
+        if (strcmp(token->id, page.after.key) <= 0 || !projects_cover(r->token->projects, token->projects))
             continue;
-        more = left-- == 0;
-        if (more)
+        if (list_page_is_full(&page))
             break;
-        add_token(&out, tokens[i]);
-        (void)cursor_place_set(&next, tokens[i]->id);
+        list_page_add(&page, token->id, render_api_token(token));
     }
     view_leave(r->api->options.view);
     free(tokens);
-    return list_close(r, &out, more ? &next : NULL);
+    return list_page_end(&page);
 }
 
 struct problem *handle_token_create(struct request *r)

@@ -1,12 +1,11 @@
-/* Webhook subscriptions. A token sees those whose projects it sees, every one of them. */
+/* Webhooks. A token sees those whose projects it sees, every one of them. */
 #include "api/resources/handlers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "api/commands.h"
 #include "api/api_private.h"
-#include "api/list.h"
+#include "api/commands.h"
 #include "api/reads.h"
 #include "api/routes.h"
 #include "base/mem.h"
@@ -118,16 +117,7 @@ struct problem *handle_redeliver(struct request *r)
 
 static struct problem *finish_deliveries_page(struct request *r, struct command *cmd)
 {
-    if (!cmd->reply.text)
-        return NULL;
-    struct buffer out CLEANUP_BUFFER;
-    size_t len = strlen(cmd->reply.text);
-    struct cursor_place next = {.number_count = 0};
-    list_open(&out);
-    if (len > 2) /* without its brackets */
-        list_add(&out, cmd->reply.text + 1, len - 2);
-    bool more = cmd->webhook.page.next[0] && cursor_place_set(&next, cmd->webhook.page.next);
-    return list_close(r, &out, more ? &next : NULL);
+    return cmd->reply.text ? list_answer_array(r, cmd->reply.text, cmd->webhook.page.next) : NULL;
 }
 
 struct problem *handle_deliveries(struct request *r)

@@ -61,7 +61,6 @@ TABLES = {"api/routes.c", "api/params.c"}
 # One file per resource. A resource knows the list of all handlers and, of other resources, only these.
 RESOURCES = {
     "cluster_list": {"cluster_order"},
-    "credential": {"kubeconfig"},
 }
 # Library headers, and who may see them.
 LIBRARIES = {
@@ -155,10 +154,10 @@ def test_rooms_have_an_order():
 
 
 @pytest.mark.parametrize("path, name", [
-    ("api/list.c", "api/resources/kubeconfig.h"),
+    ("api/reads.c", "api/resources/cluster_order.h"),
     ("http/message/target.c", "http/request.h"),
     ("http/connection/connection.c", "http/message/headers.h"),
-    ("api/resources/webhooks.c", "api/resources/kubeconfig.h"),
+    ("api/resources/webhooks.c", "api/resources/cluster_order.h"),
     ("reconcile/world/entity.c", "reconcile/operations/steps.h"),
     ("reconcile/operations/steps.c", "reconcile/observation/observe.h"),
     ("reconcile/observation/fresh.c", "reconcile/commands/commands.h"),

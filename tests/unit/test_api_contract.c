@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "api/openapi.h"
+#include "api/api_private.h"
 #include "api/routes.h"
 #include "base/json.h"
 #include "model/problem.h"

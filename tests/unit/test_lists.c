@@ -8,7 +8,7 @@
 
 #include "api/resources/cluster_order.h"
 #include "api/cursor.h"
-#include "api/list.h"
+#include "api/reads.h"
 #include "api/params.h"
 #include "base/attrs.h"
 #include "base/buffer.h"

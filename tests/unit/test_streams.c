@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "api/tickets.h"
+#include "api/auth.h"
 #include "base/attrs.h"
 #include "base/ids.h"
 #include "base/log.h"
