@@ -102,6 +102,7 @@ static void stop_threads(struct api *api)
 
 struct api *api_start(const struct api_options *options, char **ret_error)
 {
+    assert(options->config && options->view && options->feed && options->env && options->post);
     routes_prepare();
     struct api *api = api_new(options);
     if (start_threads(api, ret_error)) {
@@ -137,6 +138,7 @@ unsigned api_parked(const struct api *api)
 
 void api_stop(struct api *api)
 {
+    assert(api->http);
     atomic_store(&api->stopping, true);
     http_stop(api->http);
     stop_threads(api);

@@ -1,5 +1,6 @@
 #include "api/commands.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct command *request_command(struct request *r, enum command_type type)
 {
     struct command *cmd = command_new(type);
     const struct api_token *token = r->token;
+    assert(token && r->route); /* public routes ask nothing of the deciding side */
     memcpy(cmd->caller.token_id, token->id, sizeof(cmd->caller.token_id));
     cmd->caller.token_name = mem_strdup(token->name);
     cmd->caller.role = token->role;
@@ -56,6 +58,7 @@ struct problem *request_park(struct request *r, struct command *cmd)
     const struct api *api = r->api;
     mono_us due =
         (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
+    assert(!cmd->give_back && !cmd->ctx);
     cmd->give_back = on_reply;
     cmd->ctx = http_suspend(&r->http, cmd->caller.token_id, due);
     if (!cmd->ctx) {
@@ -77,6 +80,7 @@ bool request_may_wait(struct request *r)
 void request_tell(struct request *r, struct command *cmd)
 {
     struct api *api = r->api;
+    assert(!cmd->give_back);
     cmd->give_back = command_free;
     /* Nobody waits here: the request goes on with its document while the command travels, and the references
      * of a document are not counted in a way that two threads may share. */
@@ -129,17 +133,14 @@ static struct problem *answer_command(struct request *r, struct command *cmd)
     return NULL;
 }
 
-static struct problem *overdue(void)
-{
-    return problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
-                           "The server could not finish the request in time; what became of "
-                           "it is not known yet.");
-}
-
 struct problem *request_resume(struct request *r, struct command *cmd)
 {
+    if (!cmd && atomic_load(&r->api->stopping))
+        return stopping();
     if (!cmd)
-        return atomic_load(&r->api->stopping) ? stopping() : overdue();
+        return problem_passing(PROBLEM_OUTCOME_UNKNOWN, 5,
+                               "The server could not finish the request in time; what became of "
+                               "it is not known yet.");
     struct problem *p = answer_command(r, cmd);
     command_free(cmd);
     return p;
@@ -162,6 +163,7 @@ struct command *write_command(struct request *r, enum command_type type)
 {
     struct command *cmd = request_command(r, type);
     int64_t wait = seconds_to_wait(r);
+    assert(r->route->method != METHOD_GET);
     cmd->write.if_match = mem_strdup(r->http.headers.values[HEADER_IF_MATCH]);
     cmd->write.if_none_match = mem_strdup(r->http.headers.values[HEADER_IF_NONE_MATCH]);
     cmd->write.dry_run = r->params.numbers[PARAM_DRY_RUN] != 0;
@@ -215,6 +217,7 @@ static struct problem *finish_write(struct request *r, struct command *cmd)
 
 struct problem *write_park(struct request *r, struct command *cmd)
 {
+    assert(!r->finish);
     r->finish = finish_write;
     return request_park(r, cmd);
 }
@@ -262,6 +265,7 @@ struct problem *check_idempotency_key(struct request *r)
                           KEY_MIN, KEY_MAX);
         return p;
     }
+    assert(r->token && !*r->idempotency.key);
     crypto_hash_sha256_state state;
     (void)crypto_hash_sha256_init(&state);
     digest_text(&state, r->token->id); /* nobody meets another's keys */

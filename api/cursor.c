@@ -1,5 +1,6 @@
 #include "api/cursor.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
 {
     unsigned char bytes[CURSOR_MAX_BYTES];
     size_t len = HEAD_BYTES, key_len = strlen(place->key);
+    assert(place->number_count <= CURSOR_MAX_NUMBERS && key_len <= CURSOR_MAX_KEY);
     bytes[0] = CURSOR_VERSION;
     bytes[AT_COUNT] = (unsigned char)place->number_count;
     put_number(bytes + AT_HOUR, HOUR_BYTES, (uint64_t)(now / HOUR_US));
@@ -72,15 +74,6 @@ void cursor_encode(const uint8_t secret[static CURSOR_SECRET_BYTES],
     authenticate(secret, bytes, len, bytes + len);
     (void)sodium_bin2base64(text, CURSOR_TEXT_BYTES, bytes, len + MAC_BYTES,
                             sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-}
-
-static void read_place(const unsigned char *bytes, size_t len, unsigned count, struct cursor_place *place)
-{
-    place->number_count = count;
-    for (unsigned i = 0; i < count; i++, bytes += NUMBER_BYTES, len -= NUMBER_BYTES)
-        place->numbers[i] = (int64_t)get_number(bytes, NUMBER_BYTES);
-    memcpy(place->key, bytes, len);
-    place->key[len] = '\0';
 }
 
 enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES],
@@ -102,15 +95,15 @@ enum cursor_status cursor_decode(const uint8_t secret[static CURSOR_SECRET_BYTES
     int64_t age = now / HOUR_US - (int64_t)get_number(bytes + AT_HOUR, HOUR_BYTES);
     if (age > CURSOR_LIFE_HOURS)
         return CURSOR_EXPIRED;
-    /* From here on the bytes are our own. */
-    read_place(bytes + HEAD_BYTES, len - HEAD_BYTES, bytes[AT_COUNT], ret_place);
+    /* From here on the bytes are our own: the numbers, then the key. */
+    const unsigned char *rest = bytes + HEAD_BYTES;
+    ret_place->number_count = bytes[AT_COUNT];
+    for (unsigned i = 0; i < ret_place->number_count; i++, rest += NUMBER_BYTES)
+        ret_place->numbers[i] = (int64_t)get_number(rest, NUMBER_BYTES);
+    size_t key_len = (size_t)(bytes + len - rest);
+    memcpy(ret_place->key, rest, key_len);
+    ret_place->key[key_len] = '\0';
     return CURSOR_GOOD;
-}
-
-/* What shapes the list: not where it begins, how many rows are wanted, nor how much of each. */
-static bool is_bound(enum param_id id)
-{
-    return id != PARAM_LIMIT && id != PARAM_CURSOR && id != PARAM_AFTER && id != PARAM_FIELDS;
 }
 
 static void digest_text(crypto_generichash_state *state, const char *text)
@@ -118,6 +111,7 @@ static void digest_text(crypto_generichash_state *state, const char *text)
     (void)crypto_generichash_update(state, (const unsigned char *)text, strlen(text) + 1);
 }
 
+/* What shapes the list: not where it begins, how many rows are wanted, nor how much of each. */
 static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
 {
     crypto_generichash_state state;
@@ -126,7 +120,8 @@ static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DI
     for (unsigned i = 0; i < r->http.segments.count; i++)
         digest_text(&state, r->http.segments.items[i]);
     for (int id = 0; id < PARAM_MAX_; id++) {
-        if (!r->params.texts[id] || !is_bound((enum param_id)id))
+        if (!r->params.texts[id] || id == PARAM_LIMIT || id == PARAM_CURSOR || id == PARAM_AFTER ||
+            id == PARAM_FIELDS)
             continue;
         digest_text(&state, param_name((enum param_id)id));
         digest_text(&state, r->params.texts[id]);

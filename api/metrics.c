@@ -200,15 +200,6 @@ static void write_access_log(const struct access_log *log, struct buffer *out)
     (void)buffer_printf(out, "shootd_access_log_dropped_total %" PRIu64 "\n", atomic_load(&log->dropped));
 }
 
-static void write_refused(struct api *api, struct buffer *out)
-{
-    const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
-    metrics_family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
-    for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
-        (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
-                            quotas[i]->name, atomic_load(&quotas[i]->refused));
-}
-
 static void write_gauges(struct api *api, const struct http_numbers *n, struct buffer *out)
 {
     metrics_family(out, "shootd_http_requests_in_flight", "gauge",
@@ -223,7 +214,11 @@ static void write_gauges(struct api *api, const struct http_numbers *n, struct b
     metrics_family(out, "shootd_http_connections_refused_total", "counter",
                    "Connections refused because their address had too many open.");
     (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n", n->connections_refused);
-    write_refused(api, out);
+    const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
+    metrics_family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
+    for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
+        (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
+                            quotas[i]->name, atomic_load(&quotas[i]->refused));
     metrics_family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);

@@ -1,5 +1,6 @@
 #include "api/params.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -222,6 +223,7 @@ _Static_assert((int)PARAM_MAX_ <= (int)QUERY_MAX_RULES, "a parameter is a bit of
 
 const char *param_name(enum param_id id)
 {
+    assert((unsigned)id < PARAM_MAX_);
     return rules[id].name;
 }
 
@@ -233,6 +235,7 @@ struct problem *params_read(struct request *r)
 
 int64_t param_number(const struct query_values *p, enum param_id id)
 {
+    assert(rules[id].kind == QUERY_NUMBER || rules[id].kind == QUERY_CLAMPED);
     return p->given[id] ? p->numbers[id] : rules[id].fallback;
 }
 
@@ -254,5 +257,6 @@ bool param_lists(const struct query_values *p, enum param_id id, const char *tex
 
 bool param_has_value(const struct query_values *p, enum param_id id, int value)
 {
+    assert(rules[id].kind == QUERY_ENUM && value >= 0 && value < rules[id].max);
     return !p->given[id] || (p->numbers[id] & INT64_C(1) << value);
 }

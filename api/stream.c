@@ -1,5 +1,6 @@
 #include "api/streams.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,23 +44,9 @@ static struct stream *stream_of(struct event_stream *transport)
     return CONTAINER_OF(transport, struct stream, transport);
 }
 
-static struct request *request_of_stream(const struct stream *s)
-{
-    return CONTAINER_OF(s->transport.request, struct request, http);
-}
-
-_Static_assert((int)EVENT_TYPE_MAX_ <= 64, "a type of event is a bit of 64");
-
-static uint64_t types_of(const struct command_events *asked)
-{
-    uint64_t bits = 0;
-    for (char *const *name = asked->types; name && *name; name++)
-        bits |= UINT64_C(1) << event_type_from_name(*name);
-    return asked->types ? bits : UINT64_MAX;
-}
-
 static void end_with(struct stream *s, enum stream_end why)
 {
+    assert(!s->end && why != STREAM_GOES_ON);
     s->end = why;
     s->transport.is_ended = true;
 }
@@ -97,11 +84,13 @@ static void piece_taken(struct event_stream *transport)
     case PIECE_NOTE:
         break;
     case PIECE_ENTRY:
+        assert(s->entry);
         s->told = s->position;
         feed_entry_unref(TAKE_PTR(s->entry));
         atomic_fetch_add(&s->counts->sent, 1);
         break;
     case PIECE_PAGE:
+        assert(s->page);
         s->position = s->page_last;
         s->told = 0;
         free(TAKE_PTR(s->page));
@@ -173,6 +162,7 @@ static void on_stream_page(struct command *cmd)
 {
     struct stream *s = cmd->ctx;
     (void)pthread_mutex_lock(&s->transport.lock);
+    assert(s->page_is_wanted && !s->page);
     s->page_is_wanted = false;
     if (cmd->reply.problem && !s->end) {
         end_with(s, cmd->reply.problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE);
@@ -194,7 +184,9 @@ static void on_stream_page(struct command *cmd)
 /* The stream stays where it is until the page has come. */
 static void want_page(struct stream *s)
 {
-    struct command *cmd = request_command(request_of_stream(s), COMMAND_EVENTS);
+    struct request *r = CONTAINER_OF(s->transport.request, struct request, http);
+    struct command *cmd = request_command(r, COMMAND_EVENTS);
+    assert(!s->page_is_wanted && !s->page);
     cmd->events.after = s->position;
     cmd->events.limit = PAGE_EVENTS;
     cmd->events.types = string_list_copy(s->asked.types);
@@ -261,13 +253,7 @@ static const struct event_stream_content content = {
     .free = stream_free,
 };
 
-/* Right at the beginning, so that a client that loses the stream before the first event loses nothing. */
-static void greet(struct stream *s)
-{
-    (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
-    s->told = s->position;
-    (void)begin_note(s);
-}
+_Static_assert((int)EVENT_TYPE_MAX_ <= 64, "a type of event is a bit of 64");
 
 struct stream *stream_new(struct request *r, struct stream_counts *counts, struct command_events *asked,
                           int64_t position)
@@ -282,11 +268,19 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
     memcpy(s->token_digest, r->token->digest, sizeof(s->token_digest));
     s->asked = *asked;
     *asked = (struct command_events){0};
-    s->types = types_of(&s->asked);
+    s->types = s->asked.types ? 0 : UINT64_MAX;
+    for (char *const *name = s->asked.types; name && *name; name++) {
+        int type = event_type_from_name(*name);
+        assert(type > EVENT_NONE && type < EVENT_TYPE_MAX_);
+        s->types |= UINT64_C(1) << type;
+    }
     s->position = position;
     s->is_unchecked = position > feed_newest(api->options.feed);
     s->ends_at = env_mono(env) + env_jitter(env, api->limits.stream_lifetime_us, LIFETIME_SPREAD_PERCENT);
-    greet(s);
+    /* Where it begins, told at once: a client that loses the stream before the first event loses nothing. */
+    (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
+    s->told = s->position;
+    (void)begin_note(s);
     return s;
 }
 

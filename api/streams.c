@@ -1,5 +1,6 @@
 #include "api/streams.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <string.h>
@@ -67,22 +68,6 @@ static void check_streams(struct stream_round *l)
     }
 }
 
-/* False when there was nothing new in the feed. */
-static bool take_batch(struct stream_round *l)
-{
-    l->count = feed_batch(l->all->api->options.feed, l->seen, l->batch, BATCH);
-    if (l->count)
-        l->seen = l->batch[l->count - 1]->sequence;
-    return l->count > 0;
-}
-
-static void drop_batch(struct stream_round *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        feed_entry_unref(l->batch[i]);
-    l->count = 0;
-}
-
 static void note_time(struct stream_round *l)
 {
     struct api *api = l->all->api;
@@ -104,10 +89,15 @@ static void *run(void *arg)
         feed_wait(api->options.feed, &wakes, api->limits.connection.reap_us);
         bool more;
         do {
-            more = take_batch(&l) && l.count == BATCH;
+            l.count = feed_batch(api->options.feed, l.seen, l.batch, BATCH);
+            assert(l.count <= BATCH);
+            more = l.count == BATCH;
+            if (l.count)
+                l.seen = l.batch[l.count - 1]->sequence;
             note_time(&l);
             check_streams(&l);
-            drop_batch(&l);
+            for (size_t i = 0; i < l.count; i++)
+                feed_entry_unref(l.batch[i]);
         } while (more);
     }
     return NULL;
@@ -130,8 +120,11 @@ void streams_stop(struct streams *all)
     atomic_store(&all->stopping, true);
     feed_wake(all->api->options.feed);
     (void)pthread_join(all->thread, NULL);
-    for (size_t i = 0; i < STREAM_SHARDS; i++)
+    assert(!atomic_load(&all->open));
+    for (size_t i = 0; i < STREAM_SHARDS; i++) {
+        assert(list_is_empty(&all->shards[i].streams));
         (void)pthread_mutex_destroy(&all->shards[i].lock);
+    }
     (void)pthread_mutex_destroy(&all->admission);
 }
 
@@ -214,7 +207,9 @@ enum stream_end streams_completed(struct request *r)
     (void)pthread_mutex_lock(&shard->lock);
     list_remove(&s->link);
     (void)pthread_mutex_unlock(&shard->lock);
-    atomic_fetch_sub(&all->open, 1);
+    unsigned before = atomic_fetch_sub(&all->open, 1);
+    assert(before > 0);
+    (void)before;
     enum stream_end end = stream_completed(s);
     r->http.answer.len = s->transport.bytes;
     event_stream_unref(&s->transport);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints openapi.yaml, as it is and as JSON, as C source (see api/openapi.h)."""
+"""Prints openapi.yaml, as it is and as JSON, as C source (see api/api_private.h)."""
 
 import json
 import sys

@@ -29,7 +29,11 @@ struct feed_entry *feed_entry_ref(struct feed_entry *e)
 
 void feed_entry_unref(struct feed_entry *e)
 {
-    if (!e || atomic_fetch_sub(&e->refs, 1) != 1)
+    if (!e)
+        return;
+    unsigned before = atomic_fetch_sub(&e->refs, 1);
+    assert(before > 0);
+    if (before != 1)
         return;
     free(e->project);
     free(e->cluster);
@@ -55,6 +59,7 @@ static struct feed_entry *entry_new(const struct event *event)
 struct feed *feed_new(size_t max_entries, size_t max_bytes)
 {
     struct feed *f = MEM_NEW(struct feed);
+    assert(max_entries > 0);
     f->max_entries = max_entries;
     f->max_bytes = max_bytes;
     f->ring = mem_calloc(max_entries, sizeof(struct feed_entry *));
@@ -125,7 +130,9 @@ void feed_publish(struct feed *f, const struct event *event)
         feed_entry_unref(old);
         (void)pthread_mutex_lock(&f->lock);
     }
-    *place_of(f, e->sequence) = e;
+    struct feed_entry **place = place_of(f, e->sequence);
+    assert(!*place && e->type < EVENT_TYPE_MAX_);
+    *place = e;
     f->count++;
     f->bytes += e->len;
     f->numbers.newest = e->sequence;

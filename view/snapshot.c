@@ -5,6 +5,7 @@
  */
 #include "view/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
 
 void view_blob_set_brief(struct view_blob *b, char *brief)
 {
+    assert(!b->brief && !b->key); /* not shown yet */
     b->brief = brief;
     b->brief_len = strlen(brief);
 }
@@ -73,7 +75,11 @@ struct view_blob *view_blob_ref(struct view_blob *b)
 
 void view_blob_unref(struct view_blob *b)
 {
-    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+    if (!b)
+        return;
+    unsigned before = atomic_fetch_sub(&b->refs, 1);
+    assert(before > 0);
+    if (before != 1)
         return;
     if (b->subject_free)
         b->subject_free((void *)(uintptr_t)b->subject);
@@ -82,15 +88,6 @@ void view_blob_unref(struct view_blob *b)
     free(b->body);
     free(b->brief);
     free(b);
-}
-
-static void chunk_unref(struct view_chunk *chunk)
-{
-    if (--chunk->refs)
-        return;
-    for (size_t i = 0; i < chunk->count; i++)
-        view_blob_unref(chunk->entries[i].blob);
-    free(chunk);
 }
 
 static struct section *section_new(size_t most_chunks)
@@ -104,16 +101,25 @@ static struct section *section_new(size_t most_chunks)
 /* Takes the reference. */
 static void section_add(struct section *s, struct view_chunk *chunk)
 {
+    assert(chunk->count > 0 && chunk->count <= VIEW_CHUNK_MOST);
     s->chunks[s->shown.chunk_count++] = chunk;
     s->shown.count += chunk->count;
 }
 
 static void section_unref(struct section *s)
 {
+    assert(s->refs > 0);
     if (--s->refs)
         return;
-    for (size_t i = 0; i < s->shown.chunk_count; i++)
-        chunk_unref(s->chunks[i]);
+    for (size_t i = 0; i < s->shown.chunk_count; i++) {
+        struct view_chunk *chunk = s->chunks[i];
+        assert(chunk->refs > 0);
+        if (--chunk->refs)
+            continue;
+        for (size_t entry = 0; entry < chunk->count; entry++)
+            view_blob_unref(chunk->entries[entry].blob);
+        free(chunk);
+    }
     free(s);
 }
 
@@ -255,6 +261,7 @@ bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *proje
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob)
 {
     struct staging *staging = &v->staging[section];
+    assert((unsigned)section < VIEW_SECTION_MAX_ && (!blob || !blob->key));
     if (staging->count == staging->capacity) {
         staging->capacity = staging->capacity ? staging->capacity * 2 : 16;
         staging->items = mem_realloc_array(staging->items, staging->capacity, sizeof(*staging->items));
@@ -355,7 +362,8 @@ static struct section *section_merge(const struct section *old, struct staging *
 {
     size_t left = staging_sort(staging), chunks = old->shown.chunk_count;
     const struct staged *item = staging->items;
-    struct merge m = {.section = section_new((old->shown.count + left) / VIEW_CHUNK_FEWEST + 2)};
+    const size_t most = (old->shown.count + left) / VIEW_CHUNK_FEWEST + 2;
+    struct merge m = {.section = section_new(most)};
     for (size_t i = 0; i < chunks; i++) {
         struct view_chunk *chunk = old->chunks[i];
         const char *end = i + 1 < chunks ? old->chunks[i + 1]->entries[0].key : NULL;
@@ -376,6 +384,7 @@ static struct section *section_merge(const struct section *old, struct staging *
     }
     merge_chunk(&m, NULL, item, left);
     cut(&m);
+    assert(!m.count && m.section->shown.chunk_count <= most);
     free(m.entries);
     return m.section;
 }

@@ -1,6 +1,7 @@
 /* Lists of clusters: filters over the view; pages in its order, or sorted otherwise. */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static void sink(struct selection *s, size_t i)
 
 static void consider(struct selection *s, const struct order_row *row)
 {
+    assert(s->most > 0 && s->count <= s->most);
     if (s->count < s->most) {
         s->rows[s->count] = *row;
         rise(s, s->count++);
@@ -139,13 +141,16 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     struct order_row after;
     char project[CURSOR_MAX_KEY + 1];
     json_t *valid CLEANUP_JSON = NULL;
-    (void)cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid); /* api/params.c found it good */
+    const char *fault = cluster_order_parse(r->params.texts[PARAM_SORT], &order, &valid);
+    assert(!fault); /* api/params.c found it good */
+    (void)fault;
     struct problem *p = list_place(r, &place);
     if (p)
         return p;
     order_row_of_place(&order, r->api->options.config, &place, project, &after);
 
     size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
+    assert(limit > 0);
     struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows)); /* one more: is there more? */
     struct selection selection = {.order = &order, .rows = rows, .most = limit + 1};
     struct buffer out CLEANUP_BUFFER;

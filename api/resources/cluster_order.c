@@ -1,5 +1,6 @@
 #include "api/resources/cluster_order.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static int64_t number_phase(const struct cluster_facts *c)
         [PHASE_DELETING] = 4, [PHASE_PENDING] = 5,     [PHASE_CREATING] = 6,    [PHASE_UPDATING] = 7,
         [PHASE_WAKING] = 8,   [PHASE_HIBERNATING] = 9, [PHASE_HIBERNATED] = 10, [PHASE_READY] = 11,
     };
+    assert(c->phase < PHASE_MAX_);
     return ranks[c->phase];
 }
 
@@ -50,6 +52,7 @@ static int64_t number_health(const struct cluster_facts *c)
 {
     static const int ranks[HEALTH_MAX_] = {
         [HEALTH_UNHEALTHY] = 0, [HEALTH_UNKNOWN] = 1, [HEALTH_PROGRESSING] = 2, [HEALTH_HEALTHY] = 3};
+    assert(c->health < HEALTH_MAX_);
     return ranks[c->health];
 }
 
@@ -92,14 +95,6 @@ static const struct order_key keys[] = {
     {"expires_at", number_expires_at, NULL},
 };
 
-static json_t *key_names(void)
-{
-    json_t *names = json_array();
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        (void)json_array_append_new(names, json_string(keys[i].name));
-    return names;
-}
-
 static const struct order_key *find_key(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
@@ -125,7 +120,9 @@ const char *cluster_order_parse(const char *text, struct cluster_order *ret, jso
         bool down = *word == '-';
         const struct order_key *key = find_key(word + down);
         if (!key) {
-            *ret_valid = key_names();
+            *ret_valid = json_array();
+            for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+                (void)json_array_append_new(*ret_valid, json_string(keys[i].name));
             return "has to be one of the valid keys, or several with commas between, each with '-' before it "
                    "for the other direction";
         }
@@ -169,6 +166,7 @@ void order_row_of_place(const struct cluster_order *order, const struct config *
 
 bool order_row_place(const struct cluster_order *order, const struct order_row *row, struct cursor_place *ret)
 {
+    assert(order->count <= CURSOR_MAX_NUMBERS);
     ret->number_count = order->count;
     memcpy(ret->numbers, row->numbers, sizeof(ret->numbers));
     return cursor_place_set(ret, row->key);

@@ -4,6 +4,7 @@
  */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -148,6 +149,7 @@ static int64_t read_position(struct request *r, struct problem **faults)
 static struct problem *stream_events(struct request *r, const char *cluster)
 {
     struct command_events asked = {.cluster = NULL};
+    assert(!r->http.stream);
     struct problem *faults = NULL;
     check_form(r, &faults);
     read_types(r, &asked, &faults);

@@ -1,6 +1,7 @@
 /* Operations: the monitors of accepted writes (AO-1 to AO-17). */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/api_private.h"
@@ -52,6 +53,7 @@ static int64_t wait_seconds(struct request *r)
 /* The operation of the path. */
 static struct problem *find_operation(struct request *r, struct view_blob **ret)
 {
+    assert(r->item);
     struct view_blob *blob = read_blob(r, VIEW_OPERATIONS, r->item);
     const struct operation *op = blob ? blob->subject : NULL;
     if (op && api_token_sees_project(r->token, op->project)) {

@@ -4,6 +4,7 @@
  */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,11 @@ static const struct api_token **sorted_tokens(const struct view_snapshot *s, siz
     size_t count = s->sections[VIEW_TOKENS].count;
     const struct api_token **tokens = mem_calloc(count + 1, sizeof(*tokens));
     struct view_cursor place = view_seek(s, VIEW_TOKENS, "");
-    for (size_t i = 0; i < count; i++)
-        tokens[i] = view_next(&place)->blob->subject;
+    for (size_t i = 0; i < count; i++) {
+        const struct view_entry *e = view_next(&place);
+        assert(e && e->blob->subject);
+        tokens[i] = e->blob->subject;
+    }
     qsort(tokens, count, sizeof(*tokens), by_id);
     *ret_count = count;
     return tokens;

@@ -1,6 +1,7 @@
 /* Webhooks. A token sees those whose projects it sees, every one of them. */
 #include "api/resources/handlers.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct problem *handle_webhook_create(struct request *r)
 /* The webhook of the path. */
 static struct problem *find_webhook(struct request *r, struct view_blob **ret)
 {
+    assert(r->item);
     struct view_blob *blob = read_blob(r, VIEW_WEBHOOKS, r->item);
     if (blob && webhook_is_visible(r, blob)) {
         *ret = blob;
