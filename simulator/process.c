@@ -84,6 +84,7 @@ static void exchange_work(struct exchange *x)
     } else if (is_missing) {
         answer_error(x, 404, "Not Found");
     } else if (exchange_check(x)) {
+        assert(!(x->route->flags & ROUTE_SHOOT) || x->shoot);
         x->no_effect = false;
         x->route->handle(x);
         if (x->status / 100 == 2 && !x->no_effect && !x->control)

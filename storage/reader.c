@@ -1,11 +1,39 @@
 /*
- * Owns the reader thread: a FIFO of page queries answered one after the other on a read-only connection.
- * Callbacks run on that thread, never under the lock. Must not write.
+ * Owns the reader thread: a FIFO of page queries answered one after the other on a read-only connection; and
+ * what both threads of the store wait with. Callbacks run on that thread, never under the lock. Must not
+ * write.
  */
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
 #include <assert.h>
+
+/* ---- waiting ---- */
+
+void signal_init(struct signal *s)
+{
+    (void)pthread_mutex_init(&s->mutex, NULL);
+    cond_init(&s->cond);
+}
+
+void signal_done(struct signal *s)
+{
+    (void)pthread_cond_destroy(&s->cond);
+    (void)pthread_mutex_destroy(&s->mutex);
+}
+
+void signal_wait(struct signal *s, int64_t timeout_us)
+{
+    assert(timeout_us > 0);
+    if (timeout_us == INT64_MAX) {
+        (void)pthread_cond_wait(&s->cond, &s->mutex);
+        return;
+    }
+    const struct timespec until = cond_until(timeout_us);
+    (void)pthread_cond_timedwait(&s->cond, &s->mutex, &until);
+}
+
+/* ---- answers ---- */
 
 enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES, REQUEST_REPLAY, REQUEST_AUDIT };
 

@@ -1,7 +1,6 @@
 /*
- * Owns the running store: opens both connections, takes the lease, starts and stops the two threads, and what
- * they wait with. Runs on the caller's thread; must not touch a connection between storage_start and
- * storage_close.
+ * Owns the running store: opens both connections, takes the lease, starts and stops the two threads. Runs on
+ * the caller's thread; must not touch a connection between storage_start and storage_close.
  */
 #include "storage/storage.h"
 
@@ -10,29 +9,6 @@
 #include "storage/storage_private.h"
 
 #include <assert.h>
-
-void signal_init(struct signal *s)
-{
-    (void)pthread_mutex_init(&s->mutex, NULL);
-    cond_init(&s->cond);
-}
-
-void signal_done(struct signal *s)
-{
-    (void)pthread_cond_destroy(&s->cond);
-    (void)pthread_mutex_destroy(&s->mutex);
-}
-
-void signal_wait(struct signal *s, int64_t timeout_us)
-{
-    assert(timeout_us > 0);
-    if (timeout_us == INT64_MAX) {
-        (void)pthread_cond_wait(&s->cond, &s->mutex);
-        return;
-    }
-    const struct timespec until = cond_until(timeout_us);
-    (void)pthread_cond_timedwait(&s->cond, &s->mutex, &until);
-}
 
 /*
  * A process that was killed leaves its lease behind. Where the store has one owner by construction (a file

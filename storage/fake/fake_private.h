@@ -1,8 +1,63 @@
-/* Shared by the files of the fake backend only: what a change does to its tables, and reading them. */
+/*
+ * Shared by the files of the fake backend only: its tables, what a change does to them, and reading them. The
+ * tables are sorted arrays of shared, never changed rows, so that a snapshot is a copy of pointers. Not
+ * thread-safe; fake.c guards them with its mutex.
+ */
 #ifndef STORAGE_FAKE_FAKE_PRIVATE_H
 #define STORAGE_FAKE_FAKE_PRIVATE_H
 
-#include "storage/fake/tables.h"
+#include "storage/storage.h"
+
+enum fake_table {
+    FAKE_CLUSTERS,
+    FAKE_OPERATIONS,
+    FAKE_EVENTS, /* key: the sequence in 20 digits */
+    FAKE_SUBSCRIPTIONS,
+    FAKE_DELIVERIES,
+    FAKE_TOKENS,
+    FAKE_ACCOUNTS,
+    FAKE_PROJECTS,
+    FAKE_REPLAYS,
+    FAKE_AUDIT, /* key: the sequence in 20 digits */
+    FAKE_TABLE_MAX_,
+};
+
+struct fake_row {
+    unsigned refs;
+    char *key;
+    char *unique;   /* a second thing that no other row of the table may have, or NULL */
+    int64_t number; /* cluster: version; operation: finished_at; replay: created_at; audit: at */
+    char *doc;      /* the stored form, where there is one */
+    struct event *event;
+    struct delivery *delivery;
+    struct audit_entry *audit;
+};
+
+struct fake_rows {
+    struct fake_row **rows;
+    size_t count;
+    size_t capacity;
+};
+
+struct fake_tables {
+    struct fake_rows table[FAKE_TABLE_MAX_];
+    int64_t sequence; /* the last one given */
+    int64_t audit_sequence;
+    int64_t marked;
+};
+
+void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);
+void fake_tables_done(struct fake_tables *t);
+/* NULL when there is none. */
+struct fake_row *fake_find(const struct fake_rows *rows, const char *key);
+/* Inserts or replaces; takes the row. False, and the row is freed, when `unique` is taken by another. */
+bool fake_put(struct fake_rows *rows, struct fake_row *row);
+void fake_remove(struct fake_rows *rows, const char *key);
+/* Removes the rows that `drop` names, in their order and at most `most`; returns how many. */
+size_t fake_filter(struct fake_rows *rows, bool (*drop)(const struct fake_row *row, const void *arg),
+                   const void *arg, size_t most);
+
+/* ---- apply.c, read.c ---- */
 
 enum store_status fake_apply_change(struct fake_tables *t, struct change *change);
 enum store_status fake_read_all(const struct fake_tables *t, const struct store_visitor *visitor);

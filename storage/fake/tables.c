@@ -1,8 +1,9 @@
 /* Owns the fake's rows: sorted insertion, lookup, snapshots. Runs under the mutex of fake.c. */
-#include "storage/fake/tables.h"
+#include "storage/fake/fake_private.h"
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void row_unref(struct fake_row *row)
@@ -80,6 +81,7 @@ static bool unique_is_taken(const struct fake_rows *rows, const struct fake_row 
 
 bool fake_put(struct fake_rows *rows, struct fake_row *row)
 {
+    assert(row->key && !row->refs);
     row->refs = 1;
     if (unique_is_taken(rows, row)) {
         row_unref(row);

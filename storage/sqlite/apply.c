@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
+
 /* Takes the reference of `value`. */
 static char *doc_text(json_t *value)
 {
@@ -244,5 +246,6 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
 
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error)
 {
+    assert((unsigned)change->kind < CHANGE_KIND_MAX_ && appliers[change->kind]);
     return appliers[change->kind](conn, change, ret_error);
 }

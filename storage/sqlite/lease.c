@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -103,6 +104,7 @@ enum store_status sqlite_lease_take(void *arg, const char *name, const char *hol
                                     int64_t ttl_us, struct store_lease *ret_lease)
 {
     struct sqlite_conn *conn = arg;
+    assert(conn->writer);
     enum store_status status = sqlite_begin(conn);
     if (status != STORE_OK)
         return status;
@@ -121,6 +123,7 @@ enum store_status sqlite_lease_take(void *arg, const char *name, const char *hol
 enum store_status sqlite_lease_release(void *arg, const char *name, const char *holder)
 {
     struct sqlite_conn *conn = arg;
+    assert(conn->writer);
     enum store_status status = sqlite_begin(conn);
     if (status != STORE_OK)
         return status;

@@ -208,6 +208,7 @@ static bool backup_sync(const char *path, int flags)
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error)
 {
     const char *slash = strrchr(path, '/');
+    assert(version > 0 && version < migrate_newest());
     char *CLEANUP_FREE folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
     /* Not with the name of the database in front: who removes shootd.db* to begin anew keeps the copies. */
     char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);

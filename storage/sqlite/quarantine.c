@@ -39,6 +39,7 @@ const char *row_kind_name(enum row_kind kind)
         [ROW_TOKEN] = "token",       [ROW_ACCOUNT] = "account",     [ROW_PROJECT] = "project",
         [ROW_DELIVERY] = "delivery",
     };
+    assert((unsigned)kind < ROW_KIND_MAX_);
     return names[kind];
 }
 

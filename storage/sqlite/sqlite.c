@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "storage/sqlite/sqlite_private.h"
 
+#include <assert.h>
+
 static void conn_free(struct sqlite_conn *conn)
 {
     lock_release(conn->lock_fd);
@@ -84,6 +86,7 @@ static enum store_status sqlite_mark(void *arg, int64_t number, char **ret_error
 static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
 {
     struct sqlite_conn *conn = arg;
+    assert(conn->writer);
     conn->needs_checkpoint |= conn->suspect;
     enum store_status status = reopen_suspect(conn);
     if (status == STORE_OK && conn->needs_checkpoint) {
