@@ -9,8 +9,11 @@
 #include "api/commands.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "http/message/content.h"
 #include "http/message/headers.h"
+
+#define PRIVATE "private, no-cache"
 
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key)
 {
@@ -41,23 +44,29 @@ struct problem *answer_with_blob(struct request *r, struct view_blob *blob)
     answer_shared(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, blob->body, blob->body_len, &blob->coded, blob,
                   release_blob);
     answer_field(&r->http.answer, "ETag", blob->etag);
-    answer_field(&r->http.answer, "Cache-Control", "private, no-cache");
+    answer_field(&r->http.answer, "Cache-Control", PRIVATE);
     return blob->etag[0] ? http_apply_conditions(&r->http, blob->etag) : NULL;
 }
 
-static struct problem *answer_with_made(struct request *r, char *text, size_t len, const char *cache_control)
+static struct problem *answer_with_tag(struct request *r, char *text, size_t len, const char *etag,
+                                       const char *cache_control)
 {
-    char etag[ETAG_DIGEST_BYTES];
-    etag_of_bytes(text, len, etag);
     answer_text(&r->http.answer, MHD_HTTP_OK, TYPE_JSON, text, len);
     answer_field(&r->http.answer, "Cache-Control", cache_control);
     answer_field(&r->http.answer, "ETag", etag);
     return http_apply_conditions(&r->http, etag);
 }
 
+static struct problem *answer_with_made(struct request *r, char *text, size_t len, const char *cache_control)
+{
+    char etag[ETAG_DIGEST_BYTES];
+    etag_of_bytes(text, len, etag);
+    return answer_with_tag(r, text, len, etag, cache_control);
+}
+
 struct problem *answer_with_text(struct request *r, char *text, size_t len)
 {
-    return answer_with_made(r, text, len, "private, no-cache");
+    return answer_with_made(r, text, len, PRIVATE);
 }
 
 struct problem *answer_with_document(struct request *r, json_t *doc)
@@ -127,61 +136,83 @@ void fresh_tell_source(struct request *r)
         answer_field(&r->http.answer, "Cache-Status", "shootd; hit");
 }
 
-void fresh_tell_age(struct request *r, wall_us observed_at)
+void fresh_tell_age(struct request *r, wall_us observed_at, const char *as_text)
 {
     wall_us age = observed_at ? env_wall(r->api->options.env) - observed_at : 0;
+    char text[TIME_TEXT_BYTES];
     answer_number(&r->http.answer, "Age", age > 0 ? (uint64_t)(age / US_PER_S) : 0);
+    if (observed_at)
+        answer_field(&r->http.answer, "Observed-At",
+                     as_text ? as_text : time_rfc3339(observed_at, true, text));
 }
 
 /* ---- collections ---- */
 
 enum { MAX_PAGE_BYTES = 256 * 1024 * 1024 };
 
-void list_open(struct buffer *out)
+void list_open(struct list_body *page)
 {
-    buffer_init(out, MAX_PAGE_BYTES);
-    (void)buffer_add_str(out, "{\"items\":[");
+    *page = (struct list_body){.is_tagged = true};
+    buffer_init(&page->text, MAX_PAGE_BYTES);
+    buffer_init(&page->tags, MAX_PAGE_BYTES);
+    (void)buffer_add_str(&page->text, "{\"items\":[");
 }
 
-void list_add(struct buffer *out, const char *body, size_t len)
+void list_done(struct list_body *page)
 {
-    assert(out->len > 0);
-    if (out->data[out->len - 1] != '[')
-        (void)buffer_add(out, ",", 1);
-    (void)buffer_add(out, body, len);
+    buffer_done(&page->text);
+    buffer_done(&page->tags);
 }
 
-void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief, wall_us *oldest)
+static void add_item(struct list_body *page, const char *item, size_t len)
 {
-    list_add(out, brief ? blob->brief : blob->body, brief ? blob->brief_len : blob->body_len);
-    if (blob->observed_at && (!*oldest || blob->observed_at < *oldest))
-        *oldest = blob->observed_at;
+    assert(page->text.len > 0);
+    if (page->text.data[page->text.len - 1] != '[')
+        (void)buffer_add(&page->text, ",", 1);
+    (void)buffer_add(&page->text, item, len);
 }
 
-void list_tell_age(struct request *r, const struct list_query *query, wall_us oldest)
+void list_add(struct list_body *page, const char *item, size_t len)
+{
+    page->is_tagged = false;
+    add_item(page, item, len);
+}
+
+void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief)
+{
+    add_item(page, brief ? blob->brief : blob->body, brief ? blob->brief_len : blob->body_len);
+    page->is_tagged &= blob->etag[0] && buffer_add_str(&page->tags, blob->etag);
+    if (blob->observed_at && (!page->oldest || blob->observed_at < page->oldest))
+        page->oldest = blob->observed_at;
+}
+
+void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page)
 {
     if (!query->tells_age)
         return;
-    fresh_tell_age(r, oldest);
+    fresh_tell_age(r, page->oldest, NULL);
     fresh_tell_source(r);
 }
 
-struct problem *list_close(struct request *r, struct buffer *out, const struct cursor_place *next)
+struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next)
 {
-    char cursor[CURSOR_TEXT_BYTES];
+    char cursor[CURSOR_TEXT_BYTES], etag[ETAG_DIGEST_BYTES];
     size_t len;
     if (next) {
         cursor_make(r, next, cursor);
-        (void)buffer_printf(out, "],\"next_cursor\":\"%s\"}", cursor);
+        (void)buffer_printf(&page->text, "],\"next_cursor\":\"%s\"}", cursor);
+        page->is_tagged &= buffer_add_str(&page->tags, cursor);
     } else {
-        (void)buffer_add_str(out, "],\"next_cursor\":null}");
+        (void)buffer_add_str(&page->text, "],\"next_cursor\":null}");
     }
-    if (out->overflow) {
+    if (page->text.overflow) {
         log_error("a page is larger than it may be", "request_id", r->http.id);
         return problem_new(PROBLEM_INTERNAL_ERROR, "The page is too large; ask with a smaller limit.");
     }
-    char *text = buffer_take(out, &len);
-    return answer_with_text(r, text, len);
+    const struct buffer *tagged = page->is_tagged && page->tags.len ? &page->tags : &page->text;
+    etag_of_bytes(tagged->data, tagged->len, etag);
+    char *text = buffer_take(&page->text, &len);
+    return answer_with_tag(r, text, len, etag, PRIVATE);
 }
 
 struct problem *list_place(struct request *r, struct cursor_place *ret_place)
@@ -224,7 +255,7 @@ static struct view_cursor first_place(const struct view_snapshot *s, const struc
 
 /* Appends up to `limit` entries; returns the key of the last one when more may follow, else NULL. */
 static const char *fill_page(struct request *r, const struct view_snapshot *s, const struct list_query *q,
-                             const char *after, struct buffer *out, wall_us *oldest)
+                             const char *after, struct list_body *page)
 {
     const struct view_entry *(*const step)(struct view_cursor *) =
         q->newest_first ? view_previous : view_next;
@@ -239,7 +270,7 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
             continue;
         if (left-- == 0)
             return last;
-        list_add_blob(out, e->blob, q->brief, oldest);
+        list_add_blob(page, e->blob, q->brief);
         last = e->key;
     }
     return NULL;
@@ -251,28 +282,27 @@ struct problem *list_answer(struct request *r, const struct list_query *query)
     struct problem *p = list_place(r, &after);
     if (p)
         return p;
-    struct buffer out CLEANUP_BUFFER;
-    wall_us oldest = 0;
-    list_open(&out);
+    struct list_body page CLEANUP_LIST_BODY;
+    list_open(&page);
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    const char *last = fill_page(r, s, query, after.key, &out, &oldest);
+    const char *last = fill_page(r, s, query, after.key, &page);
     bool more = last && cursor_place_set(&next, last);
     view_leave(r->api->options.view);
     next.number_count = 0;
-    list_tell_age(r, query, oldest);
-    return list_close(r, &out, more ? &next : NULL);
+    list_tell_age(r, query, &page);
+    return list_close(r, &page, more ? &next : NULL);
 }
 
 struct problem *list_answer_array(struct request *r, const char *array, const char *next)
 {
-    struct buffer out CLEANUP_BUFFER;
+    struct list_body page CLEANUP_LIST_BODY;
     struct cursor_place last = {.number_count = 0};
     size_t len = strlen(array);
-    list_open(&out);
+    list_open(&page);
     if (len > 2) /* without its brackets */
-        list_add(&out, array + 1, len - 2);
+        list_add(&page, array + 1, len - 2);
     bool more = next && *next && cursor_place_set(&last, next);
-    return list_close(r, &out, more ? &last : NULL);
+    return list_close(r, &page, more ? &last : NULL);
 }
 
 struct problem *list_page_begin(struct list_page *page, struct request *r)
@@ -280,7 +310,7 @@ struct problem *list_page_begin(struct list_page *page, struct request *r)
     *page = (struct list_page){.r = r, .left = param_number(&r->params, PARAM_LIMIT)};
     struct problem *p = list_place(r, &page->after);
     if (!p)
-        list_open(&page->out);
+        list_open(&page->body);
     return p;
 }
 
@@ -296,14 +326,14 @@ void list_page_add(struct list_page *page, const char *key, json_t *item)
     assert(page->left > 0);
     char *text CLEANUP_FREE = json_text(item);
     json_decref(item);
-    list_add(&page->out, text, strlen(text));
+    list_add(&page->body, text, strlen(text));
     (void)cursor_place_set(&page->last, key);
     page->left--;
 }
 
 struct problem *list_page_end(struct list_page *page)
 {
-    struct problem *p = list_close(page->r, &page->out, page->more ? &page->last : NULL);
-    buffer_done(&page->out);
+    struct problem *p = list_close(page->r, &page->body, page->more ? &page->last : NULL);
+    list_done(&page->body);
     return p;
 }

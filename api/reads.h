@@ -2,7 +2,7 @@
  * What reads have in common, of single resources and of collections (HT-35 to HT-37): each returns the
  * problem when a precondition fails. Pages are prepared bodies, joined without making JSON again, with keyset
  * cursors over the order of the view, or another one (api/resources/cluster_order.h); a page has an entity
- * tag, the digest of its bytes. The worker of the request.
+ * tag, the digest of its items' tags, or of its bytes where they have none. The worker of the request.
  */
 #ifndef API_READS_H
 #define API_READS_H
@@ -33,8 +33,10 @@ struct problem *answer_with_public_document(struct request *r, json_t *doc);
 struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r));
 /* Tells that the answer is from memory, unless it comes after a fresh read, which told so (HT-28). */
 void fresh_tell_source(struct request *r);
-/* Tells how old the answer is; what Cleura has said just now, or never, is 0 s old (HT-24). */
-void fresh_tell_age(struct request *r, wall_us observed_at);
+/* Tells how old the answer is and when Cleura said so: what it has said just now, or never, is 0 s old
+ * (HT-24). Entity tags do not change with it, so a 304 tells it, too. `as_text` is the same time, prepared;
+ * NULL: it is written now. */
+void fresh_tell_age(struct request *r, wall_us observed_at, const char *as_text);
 
 /* ---- collections ---- */
 
@@ -54,17 +56,29 @@ struct problem *list_answer(struct request *r, const struct list_query *query);
 
 /* Where the page begins. */
 struct problem *list_place(struct request *r, struct cursor_place *ret_place);
+/* A page while it is written. */
+struct list_body {
+    struct buffer text;
+    struct buffer tags; /* of its items */
+    bool is_tagged;     /* all items have one */
+    wall_us oldest;     /* when Cleura told of the oldest item that it told of; 0: of none */
+};
+
 /*
  * Writes {"items":[...],"next_cursor":...}; `next` is the place of the last item when more may follow. A page
  * that grew beyond what is held in memory is an internal error (nothing that is half there goes out).
  */
-void list_open(struct buffer *out);
-void list_add(struct buffer *out, const char *body, size_t len);
-/* Adds an entry of the view; *oldest, 0 at first, is when Cleura told of the oldest item that it told of. */
-void list_add_blob(struct buffer *out, const struct view_blob *blob, bool brief, wall_us *oldest);
+void list_open(struct list_body *page);
+void list_done(struct list_body *page);
+void list_add(struct list_body *page, const char *item, size_t len);
+/* Adds an entry of the view. */
+void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
 /* Before list_close, for a query that tells the age. */
-void list_tell_age(struct request *r, const struct list_query *query, wall_us oldest);
-struct problem *list_close(struct request *r, struct buffer *out, const struct cursor_place *next);
+void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page);
+/* The page is still to be ended with list_done. */
+struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
+
+#define CLEANUP_LIST_BODY CLEANUP(list_done)
 /* A NULL prefix fits every key. */
 bool list_has_prefix(const char *key, const char *prefix);
 
@@ -76,7 +90,7 @@ struct problem *list_answer_array(struct request *r, const char *array, const ch
 
 struct list_page {
     struct request *r;
-    struct buffer out;
+    struct list_body body;
     struct cursor_place after; /* where it begins: behind this key */
     struct cursor_place last;  /* the last item that was added */
     int64_t left;

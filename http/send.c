@@ -36,9 +36,9 @@ struct fields {
 /* Chromium keeps a preflight no longer than this. */
 enum { PREFLIGHT_S = 7200 };
 
-static const char cors_exposed[] =
-    "Age, Allow, Cache-Status, ETag, Idempotency-Replayed, Link, Location, "
-    "Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
+static const char cors_exposed[] = "Age, Allow, Cache-Status, ETag, Idempotency-Replayed, Link, Location, "
+                                   "Observed-At, Preference-Applied, RateLimit, RateLimit-Policy, "
+                                   "Retry-After, WWW-Authenticate, X-Request-Id";
 
 /* Whether answers depend on Origin at all. */
 static bool cors_is_on(const struct http *http)

@@ -86,6 +86,8 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     f->created_at = c->created_at;
     f->updated_at = c->updated_at;
     f->observed_at = c->observed_at;
+    if (c->observed_at)
+        (void)time_rfc3339(c->observed_at, true, f->observed_text);
     f->expires_at = c->expires_at;
     /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;

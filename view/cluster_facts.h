@@ -5,6 +5,7 @@
 #ifndef VIEW_CLUSTER_FACTS_H
 #define VIEW_CLUSTER_FACTS_H
 
+#include "base/timefmt.h"
 #include "model/cluster.h"
 #include "view/view.h"
 
@@ -14,8 +15,9 @@ struct cluster_facts {
     bool managed, stale, settling, is_drifted, upstream_exists;
     int64_t version_number; /* of Kubernetes: 1.33.7 as one number; 0: not known, before all others */
     wall_us created_at, updated_at, observed_at;
-    wall_us expires_at; /* of the first version in use to run out, 0: none known */
-    json_t *labels;     /* NULL: none */
+    wall_us expires_at;                  /* of the first version in use to run out, 0: none known */
+    char observed_text[TIME_TEXT_BYTES]; /* observed_at as people write it; "" for 0 */
+    json_t *labels;                      /* NULL: none */
     const char *project, *name;
     const char *operation_id; /* "": none */
     const char *version;      /* of Kubernetes, "" while it is not known */

@@ -281,9 +281,10 @@ static char *text_of(json_t *doc)
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%" PRId64 ".%" PRId64 ".%" PRId64 "%s\"",
+    /* Another catalog may date the versions in use anew, which is no change of the cluster. */
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%" PRId64 ".%" PRId64 ".%" PRIx64 "%s\"",
                    c->id + strlen(c->id) - 10, c->generation, c->version, op ? op->version : 0,
-                   c->observed_at / US_PER_MS, c->stale ? "s" : "");
+                   c->expires_at / US_PER_S, c->stale ? "s" : "");
 }
 
 bool render_cluster_etag_protects(const char *tag, const struct cluster *c)

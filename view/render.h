@@ -39,9 +39,10 @@ struct view_blob *render_catalog_blob(const char *etag, char *text, const json_t
                                       wall_us fetched_at);
 
 /*
- * The quoted, strong ETag of a cluster: "<id>-<generation>-<everything else that is shown>". If-None-Match
- * compares all of it. If-Match asks whether somebody else changed the cluster: it compares id and generation
- * only, so that a poll or a rise of progress between a client's read and its write is no 412.
+ * The quoted ETag of a cluster: "<id>-<generation>-<everything else that is shown>", but for observed_at,
+ * which each look at Cleura moves: the tag names the state, not its age. If-None-Match compares all of it.
+ * If-Match asks whether somebody else changed the cluster: it compares id and generation only, so that a poll
+ * or a rise of progress between a client's read and its write is no 412.
  */
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64]);
 void render_operation_etag(const struct operation *op, char etag[static 64]);

@@ -153,17 +153,16 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     assert(limit > 0);
     struct order_row *rows CLEANUP_FREE = mem_calloc(limit + 1, sizeof(*rows)); /* one more: is there more? */
     struct selection selection = {.order = &order, .rows = rows, .most = limit + 1};
-    struct buffer out CLEANUP_BUFFER;
-    wall_us oldest = 0;
-    list_open(&out);
+    struct list_body page CLEANUP_LIST_BODY;
+    list_open(&page);
     const struct view_snapshot *s = view_enter(r->api->options.view);
     select_rows(r, s, query, *place.key ? &after : NULL, &selection);
     for (size_t i = 0; i < selection.count && i < limit; i++)
-        list_add_blob(&out, rows[i].blob, query->brief, &oldest);
+        list_add_blob(&page, rows[i].blob, query->brief);
     bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
     view_leave(r->api->options.view);
-    list_tell_age(r, query, oldest);
-    return list_close(r, &out, more ? &next : NULL);
+    list_tell_age(r, query, &page);
+    return list_close(r, &page, more ? &next : NULL);
 }
 
 /* ---- */

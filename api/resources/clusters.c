@@ -22,7 +22,7 @@ static struct problem *serve_cluster(struct request *r)
     if (p)
         return p;
     if (blob->observed_at)
-        fresh_tell_age(r, blob->observed_at);
+        fresh_tell_age(r, blob->observed_at, cluster_facts_of(blob)->observed_text);
     fresh_tell_source(r);
     return answer_with_blob(r, blob);
 }

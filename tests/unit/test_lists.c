@@ -389,13 +389,13 @@ static void count_errors(enum log_level level, const char *message, const char *
 /* What a page of two items comes to, of which `room` bytes may be held. */
 static struct problem *close_page(struct request *r, size_t room)
 {
-    struct buffer out CLEANUP_BUFFER;
+    struct list_body page CLEANUP_LIST_BODY;
     *r = (struct request){.http = {.id = "req_page", .problem = PROBLEM_MAX_}};
-    list_open(&out);
-    out.max = room;
-    list_add(&out, "{\"name\":\"a\"}", 12);
-    list_add(&out, "{\"name\":\"b\"}", 12);
-    return list_close(r, &out, NULL);
+    list_open(&page);
+    page.text.max = room;
+    list_add(&page, "{\"name\":\"a\"}", 12);
+    list_add(&page, "{\"name\":\"b\"}", 12);
+    return list_close(r, &page, NULL);
 }
 
 static void pages_that_are_too_large_are_errors(void **state)

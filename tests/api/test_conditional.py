@@ -1,0 +1,57 @@
+"""Entity tags name the state, not its age: who polls gets 304 while nothing changes, and is told how old it is by then."""
+
+import pytest
+
+from harness import wait_until
+
+PATHS = ["/v1/projects/team-a/clusters/dev-0000", "/v1/clusters", "/v1/clusters?sort=-phase&fields=summary"]
+
+
+@pytest.fixture
+def d(sim, make_shootd, generation):
+    sim.post("shoots", count=2, prefix="dev", state="ready")
+    d = make_shootd(sim.url, api=generation, polling="{active: 200ms, idle: 200ms, discovery: 300ms}").start()
+    wait_until(lambda: len(d.http.get("/v1/clusters").json()["items"]) == 2, what="discovery")
+    wait_until(lambda: d.cluster("dev-0000").json()["status"]["phase"] == "ready", what="calm")
+    return d
+
+
+def settled(d, path):
+    """An answer that was not new any more when it was asked for again."""
+    def same():
+        first = d.http.get(path)
+        return first if d.http.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304 else None
+    return wait_until(same, what="a tag that stays")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_looks_that_find_nothing_new_leave_the_tag(d, path):
+    first = settled(d, path)
+    seen = {first.headers["Observed-At"]}
+    while len(seen) < 5:
+        known = d.http.get(path, headers={"If-None-Match": first.headers["ETag"]})
+        assert known.status_code == 304 and known.headers["ETag"] == first.headers["ETag"], "nothing changed"
+        assert int(known.headers["Age"]) < 30 and known.headers["Observed-At"] >= max(seen)
+        seen.add(known.headers["Observed-At"])
+    again = d.http.get(path)
+    assert again.headers["ETag"] == first.headers["ETag"] and again.headers["Observed-At"] > first.headers["Observed-At"]
+    document = again.json()
+    clusters = document["items"] if "items" in document else [document]
+    told = [(c.get("status") or c)["observed_at"] for c in clusters]
+    assert min(told) == again.headers["Observed-At"], "the body tells it, too"
+
+
+def test_a_change_and_an_outage_change_the_tag(sim, d):
+    tags = {path: settled(d, path).headers["ETag"] for path in PATHS}
+
+    def changed():
+        return all(d.http.get(path, headers={"If-None-Match": tag}).status_code == 200 for path, tag in tags.items())
+    assert d.http.put(PATHS[0], json={"description": "adopted"}).status_code in (200, 202)
+    wait_until(changed, what="other tags")
+    tags = {path: settled(d, path).headers["ETag"] for path in PATHS}
+    for call in ("list_shoots", "get_shoot"):
+        sim.fault(call, "status", status=503, count=0)
+    wait_until(changed, what="what is stale has another tag")
+    assert d.cluster("dev-0000").json()["status"]["stale"] is True
+    stale = settled(d, PATHS[0])
+    assert int(stale.headers["Age"]) >= 0 and stale.headers["Observed-At"]
