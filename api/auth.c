@@ -74,31 +74,26 @@ static struct problem *refuse_credentials(struct request *r, enum problem_code c
 
 /* ---- credentials ---- */
 
-/* Copies the credentials out of "Bearer <token>"; false for another scheme or another shape. */
-static bool bearer_token(const char *field, char token[static TOKEN_BYTES])
+bool token_is_live(const struct api *api, const struct api_token *token)
+{
+    return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
+}
+
+/* The digest of the token in "Bearer <token>", in hex, which is the token's key in the view; false for another
+ * scheme or another shape. */
+static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES])
 {
     static const char scheme[] = "Bearer";
-    size_t len = sizeof(scheme) - 1;
+    const size_t len = sizeof(scheme) - 1;
+    char token[TOKEN_BYTES];
+    uint8_t digest[TOKEN_DIGEST_BYTES];
     if (strncasecmp(field, scheme, len) != 0 || field[len] != ' ')
         return false;
     field += len + strspn(field + len, " ");
     if (strnlen(field, TOKEN_BYTES) != TOKEN_LEN)
         return false;
     memcpy(token, field, TOKEN_BYTES);
-    return token_is_wellformed(token);
-}
-
-bool token_is_live(const struct api *api, const struct api_token *token)
-{
-    return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
-}
-
-/* The digest in hex, which is the token's key in the view. */
-static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES])
-{
-    char token[TOKEN_BYTES];
-    uint8_t digest[TOKEN_DIGEST_BYTES];
-    bool ok = bearer_token(field, token);
+    bool ok = token_is_wellformed(token);
     if (ok) {
         token_digest(token, digest);
         token_hex(digest, key);

@@ -43,6 +43,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
+/* Under the lock of its shard: ends a stream whose time is over, and offers it what is new. */
 static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;
@@ -57,29 +58,7 @@ static void check_stream(struct stream_round *l, struct stream *s)
         stream_cut(s);
 }
 
-static void check_streams(struct stream_round *l)
-{
-    for (size_t i = 0; i < STREAM_SHARDS; i++) {
-        struct stream_shard *shard = &l->all->shards[i];
-        (void)pthread_mutex_lock(&shard->lock);
-        LIST_FOR_EACH (it, &shard->streams)
-            check_stream(l, CONTAINER_OF(it, struct stream, link));
-        (void)pthread_mutex_unlock(&shard->lock);
-    }
-}
-
-static void note_time(struct stream_round *l)
-{
-    struct api *api = l->all->api;
-    l->now = env_mono(api->options.env);
-    l->check_tokens = l->now >= l->tokens_at;
-    if (l->check_tokens)
-        l->tokens_at = l->now + TOKEN_LOOK_US;
-    if (atomic_load(&l->all->draining) && !l->cut_at)
-        l->cut_at = l->now + DRAIN_GRACE_US;
-}
-
-static void *run(void *arg)
+static void *streams_run(void *arg)
 {
     struct stream_round l = {.all = arg, .seen = ((struct streams *)arg)->begins_at};
     struct api *api = l.all->api;
@@ -94,8 +73,21 @@ static void *run(void *arg)
             more = l.count == BATCH;
             if (l.count)
                 l.seen = l.batch[l.count - 1]->sequence;
-            note_time(&l);
-            check_streams(&l);
+
+            l.now = env_mono(api->options.env);
+            l.check_tokens = l.now >= l.tokens_at;
+            if (l.check_tokens)
+                l.tokens_at = l.now + TOKEN_LOOK_US;
+            if (atomic_load(&l.all->draining) && !l.cut_at)
+                l.cut_at = l.now + DRAIN_GRACE_US;
+
+            for (size_t i = 0; i < STREAM_SHARDS; i++) {
+                struct stream_shard *shard = &l.all->shards[i];
+                (void)pthread_mutex_lock(&shard->lock);
+                LIST_FOR_EACH (it, &shard->streams)
+                    check_stream(&l, CONTAINER_OF(it, struct stream, link));
+                (void)pthread_mutex_unlock(&shard->lock);
+            }
             for (size_t i = 0; i < l.count; i++)
                 feed_entry_unref(l.batch[i]);
         } while (more);
@@ -112,7 +104,7 @@ int streams_start(struct streams *all, struct api *api)
         (void)pthread_mutex_init(&all->shards[i].lock, NULL);
         list_init(&all->shards[i].streams);
     }
-    return -pthread_create(&all->thread, NULL, run, all);
+    return -pthread_create(&all->thread, NULL, streams_run, all);
 }
 
 void streams_stop(struct streams *all)

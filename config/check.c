@@ -55,11 +55,6 @@ static const char *url_fault(const char *url)
     return host ? authority_fault(host + 3, strcspn(host + 3, "/"), false, 1) : NULL;
 }
 
-static bool is_loopback_url(const char *url)
-{
-    return matches("^http://(127(\\.[0-9]{1,3}){3}|\\[::1\\]|localhost)(:[0-9]{1,5})?(/|$)", url);
-}
-
 static void check_url(struct loader *l, const yaml_node_t *node, struct config_account *a)
 {
     static const char *const known[][2] = {{"public", "https://rest.cleura.cloud"},
@@ -79,7 +74,8 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
     const yaml_node_t *at = find_node(l, node, "url");
     if (len > URL_MAX)
         config_fault(l, at ? at : node, "url", "has %zu bytes, the most is %d", len, URL_MAX);
-    else if (!matches("^https://[]A-Za-z0-9.:[_-]+(/[A-Za-z0-9._/-]*)?$", a->url) && !is_loopback_url(a->url))
+    else if (!matches("^https://[]A-Za-z0-9.:[_-]+(/[A-Za-z0-9._/-]*)?$", a->url) &&
+             !matches("^http://(127(\\.[0-9]{1,3}){3}|\\[::1\\]|localhost)(:[0-9]{1,5})?(/|$)", a->url))
         config_fault(l, at ? at : node, "url",
                      "'%s' must be https://host[:port], or http:// to a loopback address", a->url);
     else if (url_fault(a->url))

@@ -332,7 +332,7 @@ void http_stop(struct http *http)
     /* A resume takes effect later, on the worker; a request that is just about to be suspended is counted
      * already (MH-13). */
     while (atomic_load(&http->suspensions.count) || atomic_load(&http->suspended_streams)) {
-        suspensions_end(&http->suspensions);
+        suspensions_expire(&http->suspensions, INT64_MAX);
         http->options.application->end_streams(http->options.ctx);
         (void)nanosleep(&moment, NULL);
     }

@@ -123,26 +123,16 @@ unsigned http_suspended_of(const struct server_request *r, const char *owner)
     return count;
 }
 
-static void resume_due(struct suspensions *all, mono_us until)
+void suspensions_expire(struct suspensions *all, mono_us now)
 {
     (void)pthread_mutex_lock(&all->lock);
     LIST_FOR_EACH (it, &all->waiting) {
         struct suspension *s = CONTAINER_OF(it, struct suspension, link);
-        if (s->due > until)
+        if (s->due > now)
             continue;
         (void)pthread_mutex_lock(&s->lock);
         resume_once(s);
         (void)pthread_mutex_unlock(&s->lock);
     }
     (void)pthread_mutex_unlock(&all->lock);
-}
-
-void suspensions_expire(struct suspensions *all, mono_us now)
-{
-    resume_due(all, now);
-}
-
-void suspensions_end(struct suspensions *all)
-{
-    resume_due(all, INT64_MAX);
 }

@@ -27,11 +27,9 @@ struct suspensions {
 
 void suspensions_init(struct suspensions *all);
 void suspensions_done(struct suspensions *all);
-/* Resumes what is due: its result did not come in time. The one place where waiting ends. The reaper's
- * thread. */
+/* Resumes what is due: its result did not come in time; INT64_MAX: everything. The one place where waiting
+ * ends. Any thread. */
 void suspensions_expire(struct suspensions *all, mono_us now);
-/* Resumes everything. */
-void suspensions_end(struct suspensions *all);
 
 /*
  * Suspends the connection of a request until suspension_resume, or until it is due. The caller gets a

@@ -31,19 +31,6 @@ static const struct http_answer no_answer = {.outcome = HTTP_NOT_SENT, .body = "
 
 /* ---- verdict ---- */
 
-static void mask_value(char *text, size_t len, const char *value)
-{
-    size_t value_len = strlen(value);
-    if (value_len < SECRET_SHORTEST)
-        return;
-    char *end = text + len;
-    for (char *at = memmem(text, len, value, value_len); at;
-         at = memmem(at, (size_t)(end - at), value, value_len)) {
-        memset(at, '*', value_len);
-        at += value_len;
-    }
-}
-
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,
                    const struct subscription *s, const struct seal_key *key)
 {
@@ -51,8 +38,12 @@ void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, siz
     char *copy CLEANUP_FREE = mem_strndup(body, body_len);
     for (unsigned i = 0; body_len && i < s->header_count; i++) {
         char *value CLEANUP_SECRET = webhook_header_open(key, s->id, &s->headers[i]);
-        if (value)
-            mask_value(copy, body_len, value);
+        size_t len = value ? strlen(value) : 0;
+        char *at = len >= SECRET_SHORTEST ? memmem(copy, body_len, value, len) : NULL;
+        for (; at; at = memmem(at, (size_t)(copy + body_len - at), value, len)) {
+            memset(at, '*', len);
+            at += len;
+        }
     }
     (void)printable_write(to, DELIVERY_SNIPPET_BYTES, copy, body_len);
     log_mask_secrets(to);
@@ -309,28 +300,22 @@ static void on_event_read(void *ctx, enum store_status status, struct event *eve
     loop_post(fetch->loop, &fetch->task);
 }
 
-static void fetch_start(struct pending_delivery *pending)
-{
-    struct webhook_engine *e = pending->endpoint->engine;
-    struct event_fetch *fetch = MEM_NEW(struct event_fetch);
-    fetch->task.run = on_fetched;
-    fetch->task.drop = fetch_free;
-    fetch->loop = e->o.loop;
-    fetch->pending = pending;
-    pending->fetch = fetch;
-    storage_query_event(e->o.storage, pending->row.event_id, on_event_read, fetch);
-}
-
 /* ---- begin and end ---- */
 
 void attempt_start(struct pending_delivery *pending)
 {
     loop_assert_owner(pending->endpoint->engine->o.loop);
     assert(!list_is_detached(&pending->under_way) && !pending->call && !pending->fetch);
-    if (pending->body)
+    if (pending->body) {
         sign_and_send(pending);
-    else
-        fetch_start(pending);
+        return;
+    }
+    struct webhook_engine *e = pending->endpoint->engine;
+    struct event_fetch *fetch = MEM_NEW(struct event_fetch);
+    *fetch = (struct event_fetch){
+        .task = {.run = on_fetched, .drop = fetch_free}, .loop = e->o.loop, .pending = pending};
+    pending->fetch = fetch;
+    storage_query_event(e->o.storage, pending->row.event_id, on_event_read, fetch);
 }
 
 void attempt_cancel(struct pending_delivery *pending)

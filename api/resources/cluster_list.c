@@ -77,14 +77,6 @@ static void swap(struct selection *s, size_t a, size_t b)
     s->rows[b] = kept;
 }
 
-static void rise(struct selection *s, size_t i)
-{
-    while (i && is_before(s, (i - 1) / 2, i)) {
-        swap(s, (i - 1) / 2, i);
-        i = (i - 1) / 2;
-    }
-}
-
 static void sink(struct selection *s, size_t i)
 {
     for (;;) {
@@ -103,8 +95,10 @@ static void consider(struct selection *s, const struct order_row *row)
 {
     assert(s->most > 0 && s->count <= s->most);
     if (s->count < s->most) {
-        s->rows[s->count] = *row;
-        rise(s, s->count++);
+        size_t i = s->count++;
+        s->rows[i] = *row;
+        for (; i && is_before(s, (i - 1) / 2, i); i = (i - 1) / 2) /* it rises to its place */
+            swap(s, (i - 1) / 2, i);
     } else if (order_compare(s->order, row, &s->rows[0]) < 0) {
         s->rows[0] = *row;
         sink(s, 0);
