@@ -1,5 +1,6 @@
 #include "http/message/content.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ static struct problem *check_accept(const struct headers *h, const struct conten
 struct problem *content_check(const struct headers *h, const struct content_rules *rules, bool is_patch,
                               bool has_body)
 {
+    assert(rules->flags & CONTENT_BODY || !(rules->flags & (CONTENT_BODY_OPTIONAL | CONTENT_MERGE_PATCH)));
     struct problem *p = check_length(h, rules);
     if (!p)
         p = check_type(h, rules, is_patch, has_body);
@@ -211,6 +213,7 @@ bool compress_is_wanted(const char *accept_encoding)
 
 struct http_coded *compress_bytes(const char *bytes, size_t len, int level)
 {
+    assert(bytes && level >= 1 && level <= 9);
     struct http_coded *coded = malloc(sizeof(*coded) + len);
     z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)bytes, .avail_in = (uInt)len};
     if (!coded ||

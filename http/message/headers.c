@@ -1,5 +1,6 @@
 #include "http/message/headers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -54,6 +55,7 @@ static bool has_control(const char *value, size_t len)
 
 static void keep(struct headers *h, enum header_id id, const char *value)
 {
+    assert(id < HEADER_MAX_);
     if (h->counts[id]++ == 0) {
         h->values[id] = value;
         return;

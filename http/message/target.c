@@ -200,6 +200,7 @@ static void read_enum(struct reading *in, unsigned id, const char *text)
     const struct query_rule *rule = &in->rules[id];
     char *copy CLEANUP_FREE = mem_strdup(text);
     char *rest = copy;
+    assert(rule->from_name && rule->to_name && rule->max > 0);
     const char *between = rule->single ? "" : ",";
     for (char *word = strsep(&rest, between); word; word = strsep(&rest, between)) {
         int value = rule->from_name(word);
