@@ -136,7 +136,7 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-void metrics_family(struct buffer *out, const char *name, const char *type, const char *help)
+static void family(struct buffer *out, const char *name, const char *type, const char *help)
 {
     (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -186,8 +186,7 @@ static void write_duration_of(struct buffer *out, struct shard *first, size_t ro
 static void write_logs(struct buffer *out)
 {
     static const char *const names[LOG_LEVEL_MAX_] = {"error", "warning", "info", "debug"};
-    metrics_family(out, "shootd_log_messages_total", "counter",
-                   "Log messages by level, dropped ones included.");
+    family(out, "shootd_log_messages_total", "counter", "Log messages by level, dropped ones included.");
     for (int level = 0; level < LOG_LEVEL_MAX_; level++)
         (void)buffer_printf(out, "shootd_log_messages_total{level=\"%s\"} %" PRIu64 "\n", names[level],
                             log_count((enum log_level)level));
@@ -202,26 +201,54 @@ static void write_access_log(const struct access_log *log, struct buffer *out)
 
 static void write_gauges(struct api *api, const struct http_numbers *n, struct buffer *out)
 {
-    metrics_family(out, "shootd_http_requests_in_flight", "gauge",
-                   "Requests between header section and end of answer.");
+    family(out, "shootd_http_requests_in_flight", "gauge",
+           "Requests between header section and end of answer.");
     (void)buffer_printf(out, "shootd_http_requests_in_flight %u\n", n->in_flight);
-    metrics_family(out, "shootd_http_parked", "gauge",
-                   "Requests that wait for a decision or for an operation to end.");
+    family(out, "shootd_http_parked", "gauge",
+           "Requests that wait for a decision or for an operation to end.");
     (void)buffer_printf(out, "shootd_http_parked %u\n", n->suspended);
-    metrics_family(out, "shootd_http_connections_reaped_total", "counter",
-                   "Connections shut down for being too slow.");
+    family(out, "shootd_http_connections_reaped_total", "counter",
+           "Connections shut down for being too slow.");
     (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", n->connections_reaped);
-    metrics_family(out, "shootd_http_connections_refused_total", "counter",
-                   "Connections refused because their address had too many open.");
+    family(out, "shootd_http_connections_refused_total", "counter",
+           "Connections refused because their address had too many open.");
     (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n", n->connections_refused);
     const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
-    metrics_family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
+    family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
         (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
                             quotas[i]->name, atomic_load(&quotas[i]->refused));
-    metrics_family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
+    family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);
+}
+
+static void write_event_log(struct buffer *out, struct feed *feed)
+{
+    struct feed_numbers n;
+    feed_numbers(feed, &n);
+    family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
+    for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
+        (void)buffer_printf(out, "shootd_events_total{type=\"%s\"} %" PRIu64 "\n",
+                            event_type_name((enum event_type)type), n.published[type]);
+    family(out, "shootd_events_oldest_sequence", "gauge",
+           "Number of the oldest event that is kept, 0: none.");
+    (void)buffer_printf(out, "shootd_events_oldest_sequence %" PRId64 "\n", n.oldest);
+    family(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.");
+    (void)buffer_printf(out, "shootd_events_newest_sequence %" PRId64 "\n", n.newest);
+}
+
+static void write_streams(const struct streams *all, struct buffer *out)
+{
+    family(out, "shootd_sse_streams", "gauge", "Open event streams.");
+    (void)buffer_printf(out, "shootd_sse_streams %u\n", atomic_load(&all->open));
+    family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
+    for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
+        (void)buffer_printf(out, "shootd_sse_streams_total{end=\"%s\"} %" PRIu64 "\n",
+                            stream_end_name((enum stream_end)end), atomic_load(&all->counts.ended[end]));
+    family(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.");
+    (void)buffer_printf(out, "shootd_sse_events_sent_total %" PRIu64 "\n", atomic_load(&all->counts.sent));
+    write_event_log(out, all->api->options.feed);
 }
 
 /* ---- the process_* families that every Prometheus client library has, from /proc/self ---- */
@@ -303,12 +330,12 @@ static void write_process(struct buffer *out)
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
-    metrics_family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
+    family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         write_requests_of(out, first, i);
     write_requests_of(out, first, NO_ROUTE);
-    metrics_family(out, "shootd_http_request_duration_seconds", "histogram",
-                   "Time from the end of the header section to the end of the answer.");
+    family(out, "shootd_http_request_duration_seconds", "histogram",
+           "Time from the end of the header section to the end of the answer.");
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         bool is_first = true; /* rows of one template share the label; the first of them stands for all */
         for (size_t before = 0; is_first && before < i; before++)
@@ -318,7 +345,7 @@ void metrics_write(struct api *api, const struct http_numbers *numbers, struct b
     }
     write_duration_of(out, first, NO_ROUTE);
     write_gauges(api, numbers, out);
-    streams_metrics(&api->streams, out);
+    write_streams(&api->streams, out);
     write_logs(out);
     write_access_log(&api->access_log, out);
     write_process(out);

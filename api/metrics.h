@@ -28,7 +28,5 @@ void metrics_done(struct metrics *m);
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us);
 /* All families of this folder and of the process. Any thread. */
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out);
-/* The lines before the values of a family. */
-void metrics_family(struct buffer *out, const char *name, const char *type, const char *help);
 
 #endif

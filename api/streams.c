@@ -1,7 +1,6 @@
 #include "api/streams.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -206,34 +205,4 @@ enum stream_end streams_completed(struct request *r)
     r->http.answer.len = s->transport.bytes;
     event_stream_unref(&s->transport);
     return end;
-}
-
-/* ---- numbers ---- */
-
-static void write_log(struct buffer *out, struct feed *feed)
-{
-    struct feed_numbers n;
-    feed_numbers(feed, &n);
-    metrics_family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
-    for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
-        (void)buffer_printf(out, "shootd_events_total{type=\"%s\"} %" PRIu64 "\n",
-                            event_type_name((enum event_type)type), n.published[type]);
-    metrics_family(out, "shootd_events_oldest_sequence", "gauge",
-                   "Number of the oldest event that is kept, 0: none.");
-    (void)buffer_printf(out, "shootd_events_oldest_sequence %" PRId64 "\n", n.oldest);
-    metrics_family(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.");
-    (void)buffer_printf(out, "shootd_events_newest_sequence %" PRId64 "\n", n.newest);
-}
-
-void streams_metrics(struct streams *all, struct buffer *out)
-{
-    metrics_family(out, "shootd_sse_streams", "gauge", "Open event streams.");
-    (void)buffer_printf(out, "shootd_sse_streams %u\n", atomic_load(&all->open));
-    metrics_family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
-    for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
-        (void)buffer_printf(out, "shootd_sse_streams_total{end=\"%s\"} %" PRIu64 "\n",
-                            stream_end_name((enum stream_end)end), atomic_load(&all->counts.ended[end]));
-    metrics_family(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.");
-    (void)buffer_printf(out, "shootd_sse_events_sent_total %" PRIu64 "\n", atomic_load(&all->counts.sent));
-    write_log(out, all->api->options.feed);
 }

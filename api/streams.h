@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/buffer.h"
 #include "base/env.h"
 #include "base/ids.h"
 #include "base/list.h"
@@ -130,7 +129,5 @@ void streams_end_all(struct streams *all);
 struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position);
 /* The request of a stream is completed: tells why the stream ended. */
 enum stream_end streams_completed(struct request *r);
-
-void streams_metrics(struct streams *all, struct buffer *out);
 
 #endif
