@@ -79,8 +79,8 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
 }
 
-/* The digest of the token in "Bearer <token>", in hex, which is the token's key in the view; false for another
- * scheme or another shape. */
+/* The digest of the token in "Bearer <token>", in hex, which is the token's key in the view; false for
+ * another scheme or another shape. */
 static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES])
 {
     static const char scheme[] = "Bearer";

@@ -194,8 +194,8 @@ static void write_logs(struct buffer *out)
 
 static void write_access_log(const struct access_log *log, struct buffer *out)
 {
-    metrics_family(out, "shootd_access_log_dropped_total", "counter",
-                   "Access lines that were not written because too many waited.");
+    family(out, "shootd_access_log_dropped_total", "counter",
+           "Access lines that were not written because too many waited.");
     (void)buffer_printf(out, "shootd_access_log_dropped_total %" PRIu64 "\n", atomic_load(&log->dropped));
 }
 
