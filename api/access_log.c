@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_private.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 
 enum {
     BATCH = 64,
@@ -21,6 +23,7 @@ struct access_entry {
     enum log_level level;
     const char *method, *route, *code, *outcome;
     int status;
+    wall_us ended_at; /* the line may be written later */
     int64_t duration_us;
     size_t bytes_in, bytes_out;
     char id[REQUEST_ID_BYTES];
@@ -72,6 +75,7 @@ static void fill_entry(struct access_entry *e, struct request *r, enum log_level
     e->code = http->problem == PROBLEM_MAX_ ? NULL : problem_kind(http->problem)->code;
     e->outcome = outcome;
     e->status = http->answer.status;
+    e->ended_at = env_wall(r->api->options.env);
     e->duration_us = duration_us;
     e->bytes_in = http->body_seen;
     e->bytes_out = http->answer.len;
@@ -115,12 +119,13 @@ static const char *or_null(const char *text)
 
 static void write_entry(const struct access_entry *e)
 {
+    char ended_at[TIME_TEXT_BYTES];
     log_write(e->level, "{method} {route} answered {status} in {duration_us} us", "request_id", e->id,
               "trace_id", or_null(e->trace_id), "method", e->method, "route", e->route, "status",
-              LOG_INT(e->status), "duration_us", LOG_INT(e->duration_us), "bytes_in", LOG_INT(e->bytes_in),
-              "bytes_out", LOG_INT(e->bytes_out), "token", or_null(e->token), "project", or_null(e->project),
-              "cluster", or_null(e->cluster), "code", e->code, "client", or_null(e->client), "outcome",
-              e->outcome, NULL);
+              LOG_INT(e->status), "ended_at", time_rfc3339(e->ended_at, true, ended_at), "duration_us",
+              LOG_INT(e->duration_us), "bytes_in", LOG_INT(e->bytes_in), "bytes_out", LOG_INT(e->bytes_out),
+              "token", or_null(e->token), "project", or_null(e->project), "cluster", or_null(e->cluster),
+              "code", e->code, "client", or_null(e->client), "outcome", e->outcome, NULL);
 }
 
 /* Waits for entries and moves at most BATCH of them to `batch`; 0 at the end. */

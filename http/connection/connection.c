@@ -150,8 +150,8 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
 void connection_close(struct connection *c)
 {
     struct reaper *reaper = c->reaper;
-    assert(!list_is_detached(&c->link));
     (void)pthread_mutex_lock(&reaper->lock);
+    assert(!list_is_detached(&c->link)); /* neighbours write into it, under the lock */
     list_remove(&c->link);
     (void)pthread_mutex_unlock(&reaper->lock);
     free(c->spare);

@@ -33,7 +33,7 @@ bool etag_list_holds(const char *list, const char *etag, bool weak)
     size_t wanted = strlen(etag);
     const char *item;
     size_t len;
-    if (!strcmp(list, etag)) /* who polls names the one tag that it has */
+    if (*etag && !strcmp(list, etag)) /* who polls names the one tag that it has */
         return true;
     while (header_next_item(&list, &item, &len)) {
         if (weak && len > 2 && item[0] == 'W' && item[1] == '/') {

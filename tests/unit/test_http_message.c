@@ -32,6 +32,7 @@ static void ht16_ht17_entity_tags(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(etag_list_matches(rows[i].list, "\"1\"", rows[i].weak), rows[i].matches);
+    assert_false(etag_list_holds("", "", true)); /* nothing is named, and nothing is there */
     assert_int_equal(condition_of_read(NULL, NULL, "\"1\""), CONDITION_PASS);
     assert_int_equal(condition_of_read("\"2\"", "\"1\"", "\"1\""), CONDITION_FAILED);
     assert_int_equal(condition_of_read("\"1\"", "\"1\"", "\"1\""), CONDITION_NOT_MODIFIED);
@@ -186,6 +187,8 @@ static void ht18_conditions_of_writes(void **state)
     assert_int_equal(condition_of_write(NULL, "\"v2\"", "\"v1\""), CONDITION_PASS);
     assert_int_equal(condition_of_write("\"v1\"", "\"v2\"", "\"v1\""), CONDITION_PASS);
     assert_int_equal(condition_of_write("*", NULL, ""), CONDITION_PASS);
+    assert_int_equal(condition_of_write("", NULL, ""), CONDITION_FAILED);
+    assert_int_equal(condition_of_write(NULL, "", ""), CONDITION_PASS);
     assert_int_equal(condition_of_write("\"v1\"", NULL, ""), CONDITION_FAILED);
     assert_int_equal(condition_of_write(NULL, "\"v1\"", ""), CONDITION_PASS);
     assert_int_equal(condition_of_write(NULL, "*", ""), CONDITION_FAILED);
