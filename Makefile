@@ -108,8 +108,8 @@ $(OBJ)/%.o: %.c build/obj/$(VARIANT)/.flags
 	$(call say,CC)
 	$(Q)$(CC) $(BASE_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(OBJ)/daemon/version.o: BASE_CFLAGS += -DSHOOTD_VERSION='"$(VERSION)"' -DSHOOTD_REVISION='"$(REVISION)"'
-$(OBJ)/daemon/version.o: build/obj/$(VARIANT)/.revision
+$(OBJ)/base/version.o: BASE_CFLAGS += -DSHOOTD_VERSION='"$(VERSION)"' -DSHOOTD_REVISION='"$(REVISION)"'
+$(OBJ)/base/version.o: build/obj/$(VARIANT)/.revision
 build/obj/$(VARIANT)/.revision: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' > $@

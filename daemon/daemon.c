@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/private_file.h"
+#include "base/version.h"
 #include "daemon/daemon_private.h"
 #include "reconcile/reconcile.h"
 #include "webhook/webhook.h"

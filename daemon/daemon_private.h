@@ -36,9 +36,4 @@ int state_dir_open(const char *path, char **ret_error);
  */
 void journal_setup(void);
 
-/* ---- version.c ---- */
-
-extern const char shootd_version[];
-extern const char shootd_revision[];
-
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/version.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
 #include "http/connection/connection.h"

@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     context.catalog = catalog;
     context.defaults = json_obj(doc, "defaults");
     context.known = json_obj(doc, "known");
-    context.observed = shoot ? shoot->observed : NULL;
+    context.observed = shoot_observed(shoot);
     if (json_obj(doc, "body"))
         check_body(json_obj(doc, "body"), &context);
     shoot_free(shoot);

@@ -23,7 +23,7 @@ void cluster_free(struct cluster *c)
     free(c->name);
     json_decref(c->labels);
     free(c->description);
-    json_decref(c->spec);
+    json_doc_free(c->spec);
     json_decref(c->drift);
     json_decref(c->expiry_told);
     shoot_free(c->shoot);
@@ -41,7 +41,7 @@ struct cluster *cluster_copy(const struct cluster *c)
     copy->name = mem_strdup(c->name);
     copy->labels = json_deep_copy(c->labels);
     copy->description = mem_strdup(c->description);
-    copy->spec = json_deep_copy(c->spec);
+    copy->spec = json_doc_copy(c->spec);
     copy->drift = json_deep_copy(c->drift);
     copy->expiry_told = json_deep_copy(c->expiry_told);
     copy->shoot = shoot_copy(c->shoot);
@@ -49,6 +49,17 @@ struct cluster *cluster_copy(const struct cluster *c)
     copy->retrying_told = mem_strdup(c->retrying_told);
     copy->api_server_url = mem_strdup(c->api_server_url);
     return copy;
+}
+
+void cluster_rest(struct cluster *c)
+{
+    json_doc_rest(c->spec);
+    if (!c->shoot)
+        return;
+    json_doc_rest(c->shoot->observed);
+    json_doc_rest(c->shoot->conditions);
+    json_doc_rest(c->shoot->constraints);
+    json_doc_rest(c->shoot->last_errors);
 }
 
 json_t *cluster_to_json(const struct cluster *c)
@@ -62,7 +73,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_take(doc, "labels", json_incref(c->labels));
     json_set_str(doc, "description", c->description);
     json_set_bool(doc, "deletion_protection", c->deletion_protection);
-    json_set_take(doc, "spec", json_incref(c->spec));
+    json_set_take(doc, "spec", json_incref(json_doc_tree(c->spec)));
     json_set_take(doc, "drift", json_incref(c->drift));
     json_set_take(doc, "expiry_told", json_incref(c->expiry_told));
     json_set_take(doc, "shoot", shoot_to_json(c->shoot));
@@ -101,7 +112,7 @@ static void read_identity(struct cluster *c, const json_t *doc)
     }
     c->description = mem_strdup(json_str(doc, "description"));
     c->deletion_protection = json_bool(doc, "deletion_protection", false);
-    c->spec = json_incref(json_obj(doc, "spec"));
+    c->spec = json_doc_new(json_incref(json_obj(doc, "spec")));
     c->drift = json_incref(json_arr(doc, "drift"));
     c->expiry_told = json_incref(json_obj(doc, "expiry_told"));
 }

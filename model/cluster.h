@@ -17,14 +17,15 @@
 #include "base/attrs.h"
 #include "base/env.h"
 #include "base/json.h"
+#include "base/json_doc.h"
 #include "base/trace.h"
 #include "model/names.h"
 
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
-    uuid_t uid;       /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
-    json_t *observed; /* our words, complete */
+    uuid_t uid; /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
+    struct json_doc *observed; /* our words, complete */
     bool has_operation;
     char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
     char *operation_state; /* Processing, Succeeded, ... or NULL */
@@ -32,10 +33,10 @@ struct shoot {
     char *description;    /* capped at 1 KiB */
     wall_us operation_at; /* last_update_time; 0 when the generation does not tell (v1) */
     bool hibernated;
-    json_t *conditions; /* arrays of {type, status, reason?, message?, codes?} */
-    json_t *constraints;
-    json_t *last_errors;  /* array of {description, codes, task_id?, updated_at?} */
-    char *api_server_url; /* v1 only, else NULL */
+    struct json_doc *conditions; /* arrays of {type, status, reason?, message?, codes?} */
+    struct json_doc *constraints;
+    struct json_doc *last_errors; /* array of {description, codes, task_id?, updated_at?} */
+    char *api_server_url;         /* v1 only, else NULL */
 };
 
 void shoot_free(struct shoot *s);
@@ -51,6 +52,8 @@ bool shoot_is_deletion(const struct shoot *s);
 bool shoot_is_being_deleted(const struct shoot *s);
 /* Takes `observed`, and decodes the uid in it; a text that is no UUID counts as none. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
+/* What is there, lent as json_doc_tree does; NULL of NULL. */
+json_t *shoot_observed(const struct shoot *s);
 /* Cleura told which one it is. NULL has none. */
 bool shoot_has_uid(const struct shoot *s);
 /* Both tell who they are, and they are two. */
@@ -66,9 +69,9 @@ struct cluster {
     json_t *labels;    /* object of strings, never NULL */
     char *description; /* or NULL */
     bool deletion_protection;
-    json_t *spec;        /* as asked, verbatim; NULL while unmanaged */
-    struct shoot *shoot; /* last observation; NULL before the first one */
-    wall_us observed_at; /* 0: never */
+    struct json_doc *spec; /* as asked, verbatim; NULL while unmanaged */
+    struct shoot *shoot;   /* last observation; NULL before the first one */
+    wall_us observed_at;   /* 0: never */
     bool stale;
 
     enum phase phase;
@@ -103,6 +106,8 @@ struct cluster {
 struct cluster *cluster_new(void);
 void cluster_free(struct cluster *c);
 struct cluster *cluster_copy(const struct cluster *c);
+/* Frees what its documents' readers had made of them: what they lent is gone. */
+void cluster_rest(struct cluster *c);
 DEFINE_CLEANUP(cluster_freep, struct cluster *, cluster_free)
 #define CLEANUP_CLUSTER CLEANUP(cluster_freep)
 json_t *cluster_to_json(const struct cluster *c);

@@ -25,7 +25,7 @@ static bool any_condition(const struct shoot *s, const char *status)
 {
     size_t i;
     json_t *condition;
-    json_array_foreach (s->conditions, i, condition)
+    json_array_foreach (json_doc_tree(s->conditions), i, condition)
         if (is(json_str(condition, "status"), status))
             return true;
     return false;
@@ -90,7 +90,7 @@ static struct decision by_operation(const struct cluster *c, const struct shoot 
     if (is(state, "Pending"))
         return (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
     if (is(state, "Processing")) {
-        bool errors = json_array_size(s->last_errors) > 0;
+        bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
         return (struct decision){.phase = is(s->operation_type, "Create") ? PHASE_CREATING
                                                                           : processing_phase(c, s, open),
                                  .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};

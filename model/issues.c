@@ -190,7 +190,7 @@ static void look_at_errors(struct issues *in)
     size_t i;
     json_t *last_error;
     if (in->cluster->shoot)
-        json_array_foreach (in->cluster->shoot->last_errors, i, last_error)
+        json_array_foreach (json_doc_tree(in->cluster->shoot->last_errors), i, last_error)
             look_at_error(in, last_error);
 }
 
@@ -345,7 +345,7 @@ static void look_at_conditions(struct issues *in)
     if (!s)
         return;
     if (phase_has_conditions(in->cluster->phase) && !s->hibernated) {
-        json_array_foreach (s->conditions, i, found) {
+        json_array_foreach (json_doc_tree(s->conditions), i, found) {
             const char *status = json_str_or(found, "status", "");
             bool unknown = !strcmp(status, "Unknown");
             if (unknown || !strcmp(status, "False")) /* Progressing is normal for a while after each run */
@@ -354,7 +354,7 @@ static void look_at_conditions(struct issues *in)
     }
     if (in->cluster->phase == PHASE_DELETING)
         return;
-    json_array_foreach (s->constraints, i, found)
+    json_array_foreach (json_doc_tree(s->constraints), i, found)
         if (!strcmp(json_str_or(found, "status", ""), "False"))
             issue_add_check(in, constraints, found, false);
 }
@@ -427,7 +427,7 @@ static const char *issue_target_of(const struct version_in_use *v, wall_us now)
 static char *version_action(const struct issues *in, const struct version_in_use *v, const char *target)
 {
     bool is_kubernetes = !strcmp(v->component, COMPONENT_KUBERNETES);
-    const json_t *maintenance = json_obj(in->cluster->shoot->observed, "maintenance");
+    const json_t *maintenance = json_obj(shoot_observed(in->cluster->shoot), "maintenance");
     bool by_itself =
         json_bool(maintenance, is_kubernetes ? "auto_update_kubernetes" : "auto_update_machine_image", false);
     const char *adopt = in->cluster->managed ? "" : " after adopting the cluster with PUT";
@@ -489,7 +489,7 @@ json_t *issues_of(const struct cluster *c, const struct operation *op, const jso
     look_at_conditions(&in);
     look_at_drift(&in);
     if (c->shoot && c->phase != PHASE_DELETING)
-        versions_in_use(c->shoot->observed, catalog, look_at_version, &in);
+        versions_in_use(shoot_observed(c->shoot), catalog, look_at_version, &in);
     look_at_age(&in);
     for (int severity = WARNING; severity < SEVERITY_MAX_; severity++) {
         (void)json_array_extend(in.found[CRITICAL], in.found[severity]);

@@ -30,13 +30,13 @@ void shoot_free(struct shoot *s)
     if (!s)
         return;
     free(s->name);
-    json_decref(s->observed);
+    json_doc_free(s->observed);
     free(s->operation_type);
     free(s->operation_state);
     free(s->description);
-    json_decref(s->conditions);
-    json_decref(s->constraints);
-    json_decref(s->last_errors);
+    json_doc_free(s->conditions);
+    json_doc_free(s->constraints);
+    json_doc_free(s->last_errors);
     free(s->api_server_url);
     free(s);
 }
@@ -48,23 +48,27 @@ struct shoot *shoot_copy(const struct shoot *s)
     struct shoot *copy = MEM_NEW(struct shoot);
     *copy = *s;
     copy->name = mem_strdup(s->name);
-    copy->observed = json_deep_copy(s->observed);
+    copy->observed = json_doc_copy(s->observed);
     copy->operation_type = mem_strdup(s->operation_type);
     copy->operation_state = mem_strdup(s->operation_state);
     copy->description = mem_strdup(s->description);
-    copy->conditions = json_deep_copy(s->conditions);
-    copy->constraints = json_deep_copy(s->constraints);
-    copy->last_errors = json_deep_copy(s->last_errors);
+    copy->conditions = json_doc_copy(s->conditions);
+    copy->constraints = json_doc_copy(s->constraints);
+    copy->last_errors = json_doc_copy(s->last_errors);
     copy->api_server_url = mem_strdup(s->api_server_url);
     return copy;
 }
 
 void shoot_set_observed(struct shoot *s, json_t *observed)
 {
-    json_decref(s->observed);
-    s->observed = observed;
+    json_doc_set(&s->observed, observed);
     if (uuid_parse(json_str_or(observed, "uid", ""), s->uid) != 0)
         uuid_clear(s->uid);
+}
+
+json_t *shoot_observed(const struct shoot *s)
+{
+    return s ? json_doc_tree(s->observed) : NULL;
 }
 
 bool shoot_has_uid(const struct shoot *s)
@@ -98,7 +102,7 @@ json_t *shoot_to_json(const struct shoot *s)
         return json_null();
     json_t *doc = json_object();
     json_set_str(doc, "name", s->name);
-    json_set_take(doc, "observed", json_incref(s->observed));
+    json_set_take(doc, "observed", json_incref(json_doc_tree(s->observed)));
     json_set_bool(doc, "has_operation", s->has_operation);
     json_set_str(doc, "operation_type", s->operation_type);
     json_set_str(doc, "operation_state", s->operation_state);
@@ -106,9 +110,9 @@ json_t *shoot_to_json(const struct shoot *s)
     json_set_str(doc, "description", s->description);
     json_set_int(doc, "operation_at", s->operation_at);
     json_set_bool(doc, "hibernated", s->hibernated);
-    json_set_take(doc, "conditions", json_incref(s->conditions));
-    json_set_take(doc, "constraints", json_incref(s->constraints));
-    json_set_take(doc, "last_errors", json_incref(s->last_errors));
+    json_set_take(doc, "conditions", json_incref(json_doc_tree(s->conditions)));
+    json_set_take(doc, "constraints", json_incref(json_doc_tree(s->constraints)));
+    json_set_take(doc, "last_errors", json_incref(json_doc_tree(s->last_errors)));
     json_set_str(doc, "api_server_url", s->api_server_url);
     return doc;
 }
@@ -127,9 +131,9 @@ struct shoot *shoot_from_json(const json_t *doc)
     s->description = mem_strdup(json_str(doc, "description"));
     s->operation_at = json_int(doc, "operation_at", 0);
     s->hibernated = json_bool(doc, "hibernated", false);
-    s->conditions = json_incref(json_object_get(doc, "conditions"));
-    s->constraints = json_incref(json_object_get(doc, "constraints"));
-    s->last_errors = json_incref(json_object_get(doc, "last_errors"));
+    s->conditions = json_doc_new(json_incref(json_object_get(doc, "conditions")));
+    s->constraints = json_doc_new(json_incref(json_object_get(doc, "constraints")));
+    s->last_errors = json_doc_new(json_incref(json_object_get(doc, "last_errors")));
     s->api_server_url = mem_strdup(json_str(doc, "api_server_url"));
     return s;
 }

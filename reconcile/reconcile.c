@@ -92,6 +92,7 @@ static void load_cluster(void *ctx, struct cluster *c)
         departed_add(p, c);
     else if (p)
         (void)entity_add(r, p, c);
+    cluster_rest(c);
     if (p)
         return;
     log_warning("cluster of a project that is no longer configured is not shown", "project", c->project,
@@ -288,11 +289,12 @@ static void take_up(struct entity *e)
     c->stale = e->project->set_aside ||
                (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
     entity_note_expiry(e);
-    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op));
+    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op, NULL));
     if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
         schedule_soon(e, 0);
     if (e->queued > 1)
         qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
+    cluster_rest(c);
     steps_advance(e);
 }
 

@@ -58,23 +58,31 @@ static size_t add_text(struct buffer *out, const char *text)
     return at;
 }
 
+static void set_observed_at(struct cluster_facts *f, wall_us at)
+{
+    f->observed_at = at;
+    if (at)
+        (void)time_rfc3339(at, true, f->observed_text);
+}
+
 struct cluster_facts *cluster_facts_new(const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
-    const char *version = s ? json_str_or(s->observed, "kubernetes_version", "") : "";
+    const char *version = json_str_or(shoot_observed(s), "kubernetes_version", "");
     char line[VERSION_LINE_BYTES] = "unknown";
     if (*version)
         version_minor(version, line);
-    char *errors CLEANUP_FREE = s && json_array_size(s->last_errors) ? json_text(s->last_errors) : NULL;
+    const struct json_doc *errors = s ? s->last_errors : NULL;
     struct buffer texts CLEANUP_BUFFER;
     buffer_init(&texts, SIZE_MAX);
     const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
     const size_t operation = add_text(&texts, c->operation_id), number = add_text(&texts, version);
-    const size_t minor = add_text(&texts, line), error = errors ? add_text(&texts, errors) : 0;
+    const size_t minor = add_text(&texts, line), error = errors ? add_text(&texts, errors->text) : 0;
     const size_t search = texts.len;
     add_search(&texts, c);
     struct cluster_facts *f = mem_calloc(1, sizeof(*f) + texts.len);
     memcpy(f->texts, texts.data, texts.len);
+    f->texts_len = texts.len;
     f->phase = c->phase;
     f->health = c->health;
     f->managed = c->managed;
@@ -85,9 +93,7 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     f->version_number = version_number(version);
     f->created_at = c->created_at;
     f->updated_at = c->updated_at;
-    f->observed_at = c->observed_at;
-    if (c->observed_at)
-        (void)time_rfc3339(c->observed_at, true, f->observed_text);
+    set_observed_at(f, c->observed_at);
     f->expires_at = c->expires_at;
     /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
@@ -99,6 +105,29 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     f->search = f->texts + search;
     f->last_errors = errors ? f->texts + error : NULL;
     return f;
+}
+
+/* Where the copy `to` has the text that `text` is in `from`. */
+static const char *same_text(const struct cluster_facts *to, const struct cluster_facts *from,
+                             const char *text)
+{
+    return text ? to->texts + (text - from->texts) : NULL;
+}
+
+struct cluster_facts *cluster_facts_seen_again(const struct cluster_facts *f, wall_us observed_at)
+{
+    struct cluster_facts *again = mem_calloc(1, sizeof(*again) + f->texts_len);
+    memcpy(again, f, sizeof(*again) + f->texts_len);
+    again->labels = json_deep_copy(f->labels);
+    again->project = same_text(again, f, f->project);
+    again->name = same_text(again, f, f->name);
+    again->operation_id = same_text(again, f, f->operation_id);
+    again->version = same_text(again, f, f->version);
+    again->version_line = same_text(again, f, f->version_line);
+    again->search = same_text(again, f, f->search);
+    again->last_errors = same_text(again, f, f->last_errors);
+    set_observed_at(again, observed_at);
+    return again;
 }
 
 void cluster_facts_free(struct cluster_facts *f)
@@ -121,7 +150,7 @@ static struct shoot *shoot_of_body(const json_t *body, const struct cluster_fact
     const json_t *status = json_obj(body, "status"), *run = json_obj(status, "last_operation");
     struct shoot *s = MEM_NEW(struct shoot);
     s->name = mem_strdup(f->name);
-    s->observed = json_incref(json_obj(body, "observed"));
+    shoot_set_observed(s, json_incref(json_obj(body, "observed")));
     s->has_operation = run != NULL;
     s->operation_type = mem_strdup(json_str(run, "type"));
     s->operation_state = mem_strdup(json_str(run, "state"));
@@ -129,9 +158,9 @@ static struct shoot *shoot_of_body(const json_t *body, const struct cluster_fact
     s->progress = (int)json_int(run, "progress", 0);
     s->operation_at = time_of(run, "updated_at");
     s->hibernated = json_bool(status, "hibernated", false);
-    s->conditions = json_incref(json_arr(status, "conditions"));
-    s->constraints = json_incref(json_arr(status, "constraints"));
-    s->last_errors = f->last_errors ? json_loads(f->last_errors, 0, NULL) : json_array();
+    s->conditions = json_doc_new(json_incref(json_arr(status, "conditions")));
+    s->constraints = json_doc_new(json_incref(json_arr(status, "constraints")));
+    s->last_errors = json_doc_new(f->last_errors ? json_loads(f->last_errors, 0, NULL) : json_array());
     return s;
 }
 
@@ -145,7 +174,7 @@ struct cluster *cluster_of_blob(const struct view_blob *blob)
     c->project = mem_strdup(f->project);
     c->name = mem_strdup(f->name);
     c->managed = f->managed;
-    c->spec = json_incref(json_obj(body, "spec"));
+    c->spec = json_doc_new(json_incref(json_obj(body, "spec")));
     c->drift = json_incref(json_arr(body, "drift"));
     c->shoot = json_obj(body, "observed") ? shoot_of_body(body, f) : NULL;
     c->phase = f->phase;

@@ -24,10 +24,13 @@ struct cluster_facts {
     const char *version_line; /* "1.33", "unknown" */
     const char *search;       /* all texts that `q` looks into, in lower case */
     const char *last_errors;  /* what Cleura reported, as JSON; NULL: nothing */
+    size_t texts_len;
     char texts[];
 };
 
 struct cluster_facts *cluster_facts_new(const struct cluster *c);
+/* The same with a later observation that found nothing new. The caller owns it. */
+struct cluster_facts *cluster_facts_seen_again(const struct cluster_facts *f, wall_us observed_at);
 void cluster_facts_free(struct cluster_facts *f);
 
 /* The facts of a blob of VIEW_CLUSTERS. Live as long as the blob. */

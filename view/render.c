@@ -1,11 +1,14 @@
 #include "view/render.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "base/version.h"
 #include "model/issues.h"
 #include "view/cluster_facts.h"
 
@@ -46,7 +49,7 @@ static json_t *render_errors(const struct shoot *s)
     json_t *errors = json_array();
     size_t i;
     json_t *error;
-    json_array_foreach (s ? s->last_errors : NULL, i, error)
+    json_array_foreach (s ? json_doc_tree(s->last_errors) : NULL, i, error)
         model_append_errors(errors, error);
     return errors;
 }
@@ -62,8 +65,8 @@ static json_t *render_status(const struct cluster *c)
     json_set_bool(doc, "settling", c->settling);
     json_set_bool(doc, "hibernated", s && s->hibernated);
     json_set_str(doc, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
-    json_set_take(doc, "conditions", or_empty_array(s ? s->conditions : NULL));
-    json_set_take(doc, "constraints", or_empty_array(s ? s->constraints : NULL));
+    json_set_take(doc, "conditions", or_empty_array(s ? json_doc_tree(s->conditions) : NULL));
+    json_set_take(doc, "constraints", or_empty_array(s ? json_doc_tree(s->constraints) : NULL));
     json_set_take(doc, "errors", render_errors(s));
     json_set_take(doc, "last_operation", render_last_operation(s));
     set_time(doc, "absent_since", c->absent_since);
@@ -82,8 +85,8 @@ json_t *render_cluster(const struct cluster *c, const struct operation *op)
     json_set_take(doc, "labels", json_incref(c->labels));
     json_set_str(doc, "description", c->description);
     json_set_bool(doc, "deletion_protection", c->deletion_protection);
-    json_set_take(doc, "spec", json_incref(c->spec));
-    json_set_take(doc, "observed", c->shoot ? json_incref(c->shoot->observed) : NULL);
+    json_set_take(doc, "spec", json_incref(json_doc_tree(c->spec)));
+    json_set_take(doc, "observed", c->shoot ? json_incref(shoot_observed(c->shoot)) : NULL);
     json_set_take(doc, "drift", or_empty_array(c->drift));
     json_set_take(doc, "status", render_status(c));
     json_set_take(doc, "operation", op ? render_operation(op) : NULL);
@@ -106,7 +109,7 @@ static json_t *render_operation_brief(const struct operation *op)
 json_t *render_cluster_brief(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
-    const json_t *observed = s ? s->observed : NULL;
+    const json_t *observed = shoot_observed(s);
     json_t *doc = json_object();
     json_set_str(doc, "id", c->id);
     json_set_str(doc, "project", c->project);
@@ -279,12 +282,34 @@ static char *text_of(json_t *doc)
     return text;
 }
 
+/*
+ * "id-number-digest". The digest is of what the body is made from: also of its times, since a store that was
+ * restored counts its versions again, and of the build, since another one may word things otherwise.
+ */
+static void make_etag(char etag[static 64], const char *id, int64_t number, const int64_t *state,
+                      size_t state_bytes, const char *message)
+{
+    enum { SHOWN = 8 };
+    crypto_generichash_state h;
+    unsigned char digest[crypto_generichash_BYTES_MIN];
+    char hex[2 * SHOWN + 1];
+    (void)crypto_generichash_init(&h, NULL, 0, sizeof(digest));
+    (void)crypto_generichash_update(&h, (const unsigned char *)state, state_bytes);
+    (void)crypto_generichash_update(&h, (const unsigned char *)shootd_revision, strlen(shootd_revision));
+    if (message)
+        (void)crypto_generichash_update(&h, (const unsigned char *)message, strlen(message));
+    (void)crypto_generichash_final(&h, digest, sizeof(digest));
+    (void)sodium_bin2hex(hex, sizeof(hex), digest, SHOWN);
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%s\"", id + strlen(id) - 10, number, hex);
+}
+
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
 {
-    /* Another catalog may date the versions in use anew, which is no change of the cluster. */
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%" PRId64 ".%" PRId64 ".%" PRIx64 "%s\"",
-                   c->id + strlen(c->id) - 10, c->generation, c->version, op ? op->version : 0,
-                   c->expires_at / US_PER_S, c->stale ? "s" : "");
+    /* Expiry: another catalog may date the versions in use anew, which is no change of the cluster. Message:
+     * what is set aside says so, and is not stored. */
+    const int64_t state[] = {c->version,    c->updated_at,           op ? op->version : 0,
+                             c->expires_at, op ? op->updated_at : 0, c->stale};
+    make_etag(etag, c->id, c->generation, state, sizeof(state), c->message);
 }
 
 bool render_cluster_etag_protects(const char *tag, const struct cluster *c)
@@ -320,11 +345,42 @@ static void free_api_token(void *t)
     api_token_free(t);
 }
 
-struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
+/* A copy of a body in which `now` takes the place of `before` as the time of the observation. `behind` is the
+ * member that follows it. */
+static char *observed_again(const char *text, const char *before, const char *now, const char *behind)
+{
+    char *member CLEANUP_FREE = mem_printf("\"observed_at\":\"%s\",\"%s\":", before, behind);
+    const char *found = strstr(text, member);
+    assert(found); /* render_status and render_cluster_brief wrote it */
+    return mem_printf("%.*s\"observed_at\":\"%s\",\"%s\":%s", (int)(found - text), text, now, behind,
+                      found + strlen(member));
+}
+
+static struct view_blob *cluster_seen_again(const struct view_blob *shown, wall_us observed_at)
+{
+    const struct cluster_facts *f = cluster_facts_of(shown);
+    char now[TIME_TEXT_BYTES];
+    if (!f->observed_at || !observed_at)
+        return NULL;
+    (void)time_rfc3339(observed_at, true, now);
+    char *body = observed_again(shown->body, f->observed_text, now, "stale");
+    char *brief = observed_again(shown->brief, f->observed_text, now, "version");
+    struct view_blob *blob =
+        view_blob_new(shown->etag, body, observed_at, cluster_facts_seen_again(f, observed_at), free_facts);
+    view_blob_set_brief(blob, brief);
+    return blob;
+}
+
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op,
+                                      const struct view_blob *shown)
 {
     char etag[64];
     render_cluster_etag(c, op, etag);
     struct view_blob *blob =
+        shown && !strcmp(shown->etag, etag) ? cluster_seen_again(shown, c->observed_at) : NULL;
+    if (blob)
+        return blob;
+    blob =
         view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_facts_new(c), free_facts);
     view_blob_set_brief(blob, text_of(render_cluster_brief(c, op)));
     return blob;
@@ -332,7 +388,7 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
 
 void render_operation_etag(const struct operation *op, char etag[static 64])
 {
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "\"", op->id + strlen(op->id) - 10, op->version);
+    make_etag(etag, op->id, op->version, &op->updated_at, sizeof(op->updated_at), NULL);
 }
 
 struct view_blob *render_operation_blob(const struct operation *op)

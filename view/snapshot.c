@@ -181,6 +181,11 @@ void view_leave(struct view *v)
     epoch_leave(v->epoch);
 }
 
+const struct view_snapshot *view_shown(const struct view *v)
+{
+    return &atomic_load(&v->current)->shown;
+}
+
 static size_t lower_bound_in(const struct view_chunk *chunk, const char *key)
 {
     size_t low = 0, high = chunk->count;

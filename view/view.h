@@ -107,6 +107,8 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
 const struct view_entry *view_next(struct view_cursor *cursor);
 const struct view_entry *view_previous(struct view_cursor *cursor);
 
+/* Loop thread: what readers find now, without what is staged; until the next view_publish. */
+const struct view_snapshot *view_shown(const struct view *v);
 /* Loop thread: stages one change; blob NULL removes. Takes the reference. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
 void view_set_flags(struct view *v, bool ready, bool draining);

@@ -24,7 +24,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
 /* What was asked for; a single pool without a name is the one that is there. */
 static const json_t *wanted_pool(const struct cluster *c, const json_t *there, const char *name)
 {
-    const json_t *wanted = json_arr(c->spec, "node_pools");
+    const json_t *wanted = json_arr(json_doc_tree(c->spec), "node_pools");
     const json_t *only = json_array_get(wanted, 0);
     if (json_array_size(wanted) == 1 && json_array_size(there) == 1 && !json_str(only, "name"))
         return only;
@@ -48,7 +48,7 @@ static json_t *names_of(const struct cluster *c, const json_t *there)
     json_t *pool;
     json_array_foreach (there, i, pool)
         (void)json_object_set_new(names, json_str_or(pool, "name", ""), json_null());
-    json_array_foreach (json_arr(c->spec, "node_pools"), i, pool)
+    json_array_foreach (json_arr(json_doc_tree(c->spec), "node_pools"), i, pool)
         if (json_str(pool, "name"))
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());
     return names;
@@ -69,7 +69,7 @@ struct problem *handle_node_pools(struct request *r)
     if (p)
         return p;
     struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(blob);
-    const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
+    const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
     json_t *names CLEANUP_JSON = names_of(c, there);
     json_t *items = json_array();
     const char *name;
@@ -91,7 +91,7 @@ struct problem *handle_node_pool(struct request *r)
     if (p)
         return p;
     struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(blob);
-    const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
+    const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
     if (pool_named(there, r->item) || wanted_pool(c, there, r->item))
         p = answer_pools(r, render_pool(c, there, r->item), blob);
     else

@@ -36,14 +36,14 @@ static bool is_awake(const struct cluster *c)
 
 static bool is_highly_available(const struct cluster *c)
 {
-    return json_bool(c->shoot->observed, "high_availability", false);
+    return json_bool(shoot_observed(c->shoot), "high_availability", false);
 }
 
 static struct problem *unless_hibernation_possible(const struct cluster *c)
 {
     size_t i;
     json_t *constraint;
-    json_array_foreach (c->shoot->constraints, i, constraint) {
+    json_array_foreach (json_doc_tree(c->shoot->constraints), i, constraint) {
         if (strcmp(json_str_or(constraint, "type", ""), "HibernationPossible") != 0 ||
             !strcmp(json_str_or(constraint, "status", "True"), "True") ||
             !strcmp(json_str_or(constraint, "status", ""),

@@ -21,7 +21,7 @@ static json_t *stored_body(const struct cluster *c)
 {
     json_t *body = json_object();
     json_set_take(body, "labels", json_incref(c->labels));
-    json_set_take(body, "spec", json_incref(c->spec));
+    json_set_take(body, "spec", json_incref(json_doc_tree(c->spec)));
     return body;
 }
 
@@ -45,7 +45,7 @@ static const struct operation *change_under_way(const struct entity *e)
 static const json_t *present_state(const struct entity *e)
 {
     if (e->cluster->shoot)
-        return e->cluster->shoot->observed;
+        return shoot_observed(e->cluster->shoot);
     return entity_open_type(e) == OPERATION_CREATE ? e->op->body : NULL;
 }
 
@@ -63,7 +63,7 @@ static void take_desired(struct entity *e, const struct command *cmd, const json
     if (!c->managed)
         log_info("cluster adopted", "project", c->project, "cluster", c->name, "by", cmd->caller.token_name);
     c->managed = true;
-    desired_set_json(&c->spec, spec);
+    json_doc_set(&c->spec, json_incref(spec));
     desired_take_metadata(c, body);
 }
 
@@ -74,7 +74,7 @@ static void settle_desired(struct entity *e, struct command *cmd, const json_t *
     struct cluster *c = e->cluster;
     json_t *spec CLEANUP_JSON = desired_spec(body);
     int status = change ? 202 : 200;
-    if (c->managed && json_equal(c->spec, spec) && desired_metadata_is_equal(c, body)) {
+    if (c->managed && json_equal(json_doc_tree(c->spec), spec) && desired_metadata_is_equal(c, body)) {
         reply_cluster(cmd, status, e, change);
         return;
     }
@@ -159,7 +159,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         return;
     json_t *spec CLEANUP_JSON = desired_spec(body);
     const struct operation *change = change_under_way(e);
-    bool same = c->managed && json_equal(c->spec, spec);
+    bool same = c->managed && json_equal(json_doc_tree(c->spec), spec);
     bool as_before = same && desired_metadata_is_equal(c, body) && !entity_is_leaving(e);
     if (as_before && change && !cmd->write.dry_run) { /* it was checked when it was accepted */
         if (command_precondition(cmd, e))
@@ -256,7 +256,7 @@ json_t *desired_of(const struct cluster *c)
     if (c->description)
         json_set_str(body, "description", c->description);
     json_set_bool(body, "deletion_protection", c->deletion_protection);
-    json_set_take(body, "spec", json_deep_copy(c->spec));
+    json_set_take(body, "spec", json_deep_copy(json_doc_tree(c->spec)));
     return body;
 }
 

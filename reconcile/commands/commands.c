@@ -100,18 +100,10 @@ struct entity *command_managed_cluster(struct reconcile *r, struct command *cmd)
     return NULL;
 }
 
-void desired_set_json(json_t **target, json_t *value)
-{
-    json_incref(value);
-    json_decref(*target);
-    *target = value;
-}
-
 void desired_take_metadata(struct cluster *c, const json_t *body)
 {
-    json_t *labels CLEANUP_JSON =
-        json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
-    desired_set_json(&c->labels, labels);
+    json_decref(c->labels);
+    c->labels = json_obj(body, "labels") ? json_deep_copy(json_obj(body, "labels")) : json_object();
     mem_set_str(&c->description, json_str(body, "description"));
     c->deletion_protection = json_bool(body, "deletion_protection", false);
 }

@@ -25,9 +25,8 @@ void command_reply_saved(struct save *save);
 /* The same, then the open operation goes on. */
 void command_saved_go_on(struct save *save);
 
-/* What a body says about a cluster. The setter shares the JSON. */
-void desired_set_json(json_t **target, json_t *value);
-/* PUT replaces, so members that the body leaves out go back to their defaults. */
+/* What a body says about a cluster. PUT replaces, so members that the body leaves out go back to their
+ * defaults. */
 void desired_take_metadata(struct cluster *c, const json_t *body);
 /* A body that names another cluster is equal to none. */
 bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);

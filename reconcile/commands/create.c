@@ -48,7 +48,7 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     project_spec_context(p, &context);
     c->managed = true;
     c->generation = 1;
-    desired_set_json(&c->spec, spec);
+    json_doc_set(&c->spec, json_incref(spec));
     desired_take_metadata(c, cmd->body);
     c->phase = PHASE_PENDING;
     c->health = HEALTH_PROGRESSING;

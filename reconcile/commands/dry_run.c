@@ -119,7 +119,7 @@ static unsigned add_worst_case(struct walk *walk, struct entity *e)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     struct spec_context context;
-    const json_t *state = e->cluster->shoot                       ? e->cluster->shoot->observed
+    const json_t *state = e->cluster->shoot                       ? shoot_observed(e->cluster->shoot)
                           : entity_has_open_operation(e) && e->op ? e->op->body
                                                                   : NULL;
     project_spec_context(w->p, &context);
@@ -236,9 +236,9 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
 void dry_run_delete(struct command *cmd, const struct entity *e)
 {
     json_t *changes = json_array(), *steps = json_array();
-    foretell_change(changes, "", e->cluster->shoot ? e->cluster->shoot->observed : NULL, NULL);
+    foretell_change(changes, "", shoot_observed(e->cluster->shoot), NULL);
     foretell_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
-    const json_t *observed = e->cluster->shoot ? e->cluster->shoot->observed : NULL;
+    const json_t *observed = shoot_observed(e->cluster->shoot);
     json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
 }

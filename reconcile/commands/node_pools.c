@@ -16,8 +16,8 @@
 /* The pools of the desired spec as a copy, every one with its name. */
 static json_t *wanted_pools(const struct cluster *c)
 {
-    const json_t *there = c->shoot ? json_arr(c->shoot->observed, "node_pools") : NULL;
-    json_t *pools = json_deep_copy(json_arr(c->spec, "node_pools"));
+    const json_t *there = json_arr(shoot_observed(c->shoot), "node_pools");
+    json_t *pools = json_deep_copy(json_arr(json_doc_tree(c->spec), "node_pools"));
     json_t *only = json_array_get(pools, 0);
     size_t i;
     json_t *pool;

@@ -35,7 +35,7 @@ static json_t *pool_names(const struct project *p, const struct entity *e)
     json_t *pool;
     if (e->cluster->shoot->hibernated) /* there are none, and nothing that could tell */
         return names;
-    json_array_foreach (json_arr(e->cluster->shoot->observed, "node_pools"), i, pool)
+    json_array_foreach (json_arr(shoot_observed(e->cluster->shoot), "node_pools"), i, pool)
         if (json_str(pool, "name"))
             (void)json_array_append(names, json_object_get(pool, "name"));
     return names;
@@ -61,7 +61,7 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
 
 static const char *present_version(const struct entity *e)
 {
-    return json_str_or(e->cluster->shoot->observed, "kubernetes_version", "0.0.0");
+    return json_str_or(shoot_observed(e->cluster->shoot), "kubernetes_version", "0.0.0");
 }
 
 /* The two that are worth checking: the newest of this minor and of the next. */
@@ -180,7 +180,7 @@ static json_t *image_offers(const struct project *p, const json_t *pool)
 
 static json_t *compose_upgrades(const struct project *p, const struct entity *e, const json_t *answers)
 {
-    const json_t *observed = e->cluster->shoot->observed;
+    const json_t *observed = shoot_observed(e->cluster->shoot);
     json_t *kubernetes = json_object();
     json_t *images = json_array();
     size_t i;

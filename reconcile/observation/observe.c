@@ -27,11 +27,6 @@
 
 enum { STALE_GRACE_S = 5 };
 
-static bool same_json(const json_t *a, const json_t *b)
-{
-    return a == b || json_equal(a, b);
-}
-
 static bool same_shoot(const struct shoot *a, const struct shoot *b)
 {
     if (!a || !b)
@@ -41,9 +36,9 @@ static bool same_shoot(const struct shoot *a, const struct shoot *b)
            mem_same_str(a->operation_type, b->operation_type) &&
            mem_same_str(a->operation_state, b->operation_state) &&
            mem_same_str(a->description, b->description) &&
-           mem_same_str(a->api_server_url, b->api_server_url) && same_json(a->observed, b->observed) &&
-           same_json(a->conditions, b->conditions) && same_json(a->constraints, b->constraints) &&
-           same_json(a->last_errors, b->last_errors);
+           mem_same_str(a->api_server_url, b->api_server_url) && json_doc_equal(a->observed, b->observed) &&
+           json_doc_equal(a->conditions, b->conditions) && json_doc_equal(a->constraints, b->constraints) &&
+           json_doc_equal(a->last_errors, b->last_errors);
 }
 
 /* Several runs one after the other are one way from 0 to 100. */
@@ -127,6 +122,26 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
     return false;
 }
 
+/* It tells the same as the last one, of a cluster that nothing has happened to and that nothing is asked of.
+ */
+static bool is_nothing_new(const struct entity *e, const struct shoot *shoot)
+{
+    const struct cluster *c = e->cluster;
+    return c->version == e->seen.settled_version && !c->stale && !entity_is_active(e) && !c->absent_since &&
+           same_shoot(c->shoot, shoot);
+}
+
+static void seen_again(struct entity *e)
+{
+    e->seen.other_uid_reads = 0;
+    e->absence = (struct absence){0};
+    e->cluster->observed_at = env_wall(e->r->env);
+    entity_note_newest(e, e->cluster->shoot);
+    e->step.tries.absent_reads = 0;
+    e->seen.unchanged_polls++;
+    entity_show(e);
+}
+
 /* It changed something: with the events, and the step that ends by it, in one change set. */
 static void save_observed(struct entity *e, const struct decision *d, enum phase before, bool is_foreign)
 {
@@ -136,8 +151,7 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
     /* Our create was refused because somebody else has the name in this project: what is there is theirs. */
     if (is_foreign) {
         c->managed = false;
-        json_decref(c->spec);
-        c->spec = NULL;
+        json_doc_set(&c->spec, NULL);
         c->generation++;
         emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
     }
@@ -164,6 +178,11 @@ void observe(struct entity *e, struct shoot *shoot)
     assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
     if (!answer_counts(e, shoot)) {
         shoot_free(shoot);
+        return;
+    }
+    if (is_nothing_new(e, shoot)) {
+        shoot_free(shoot);
+        seen_again(e);
         return;
     }
     wall_us now = env_wall(e->r->env);
@@ -194,10 +213,12 @@ void observe(struct entity *e, struct shoot *shoot)
     e->step.tries.absent_reads = 0;
     changed |= follow_progress(e);
     e->seen.unchanged_polls = changed ? 0 : e->seen.unchanged_polls + 1;
-    if (changed || steps_want(e, &d))
+    if (changed || steps_want(e, &d)) {
         save_observed(e, &d, before, is_foreign);
-    else
-        entity_show(e);
+        return;
+    }
+    e->seen.settled_version = c->version;
+    entity_show(e);
 }
 
 /* ---- what nobody could confirm ---- */

@@ -75,7 +75,7 @@ struct problem *cluster_failed_problem(const struct entity *e)
     json_t *errors = json_array();
     size_t i;
     json_t *error;
-    json_array_foreach (s ? s->last_errors : NULL, i, error)
+    json_array_foreach (s ? json_doc_tree(s->last_errors) : NULL, i, error)
         model_append_errors(errors, error);
     p->extra = json_object();
     json_set_take(p->extra, "upstream_errors", errors);
@@ -170,11 +170,11 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
     if (op->type != OPERATION_UPDATE || !e->cluster->shoot)
         return NULL;
     project_spec_context(e->project, &context);
-    context.observed = e->cluster->shoot->observed;
+    context.observed = shoot_observed(e->cluster->shoot);
     json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
     context.known = body; /* its size was judged when it was accepted */
     spec_check_body(body, SPEC_PUT, &context, &faults);
-    spec_check_change(json_obj(op->body, "spec"), e->cluster->shoot->observed, &context, &faults);
+    spec_check_change(json_obj(op->body, "spec"), shoot_observed(e->cluster->shoot), &context, &faults);
     return faults;
 }
 

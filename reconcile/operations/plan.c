@@ -64,8 +64,8 @@ bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
     bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
     return wanted && fresh &&
            json_equal(json_object_get(wanted, "kubernetes_version"),
-                      json_object_get(shoot->observed, "kubernetes_version")) &&
-           same_pools(json_arr(wanted, "node_pools"), json_arr(shoot->observed, "node_pools"));
+                      json_object_get(shoot_observed(shoot), "kubernetes_version")) &&
+           same_pools(json_arr(wanted, "node_pools"), json_arr(shoot_observed(shoot), "node_pools"));
 }
 
 void plan_delete(struct entity *e, struct operation *op)
@@ -93,7 +93,7 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
 static const json_t *base_of(const struct entity *e)
 {
     if (e->cluster->shoot)
-        return e->cluster->shoot->observed;
+        return shoot_observed(e->cluster->shoot);
     return e->op ? e->op->body : NULL;
 }
 

@@ -130,14 +130,15 @@ static const json_t *want_of(const struct entity *e, const struct operation_step
 static bool change_is_met(const struct entity *e, const struct operation_step *step,
                           const struct shoot *shoot)
 {
-    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot->observed);
+    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot_observed(shoot));
 }
 
 static json_t *change_body(const struct entity *e, const struct operation_step *step)
 {
     struct spec_context context;
     project_spec_context(e->project, &context);
-    return spec_step_body(step->type, step->target, want_of(e, step), e->cluster->shoot->observed, &context);
+    return spec_step_body(step->type, step->target, want_of(e, step), shoot_observed(e->cluster->shoot),
+                          &context);
 }
 
 /* ---- actions ---- */
@@ -159,7 +160,7 @@ static bool ha_is_met(const struct entity *e, const struct operation_step *step,
 {
     (void)e;
     (void)step;
-    return json_bool(shoot->observed, "high_availability", false);
+    return json_bool(shoot_observed(shoot), "high_availability", false);
 }
 
 static enum finding action_found(const struct entity *e, const struct shoot *shoot)

@@ -79,7 +79,7 @@ static bool retrying_is_news(struct cluster *c)
     char *codes = mem_strdup("");
     size_t i, j;
     json_t *error, *code;
-    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error)
+    json_array_foreach (c->shoot ? json_doc_tree(c->shoot->last_errors) : NULL, i, error)
         json_array_foreach (json_arr(error, "codes"), j, code) {
             char *longer = mem_printf("%s%s ", codes, json_string_value(code));
             free(codes);
@@ -143,7 +143,7 @@ bool assess_drift(struct entity *e, struct save *save)
     struct cluster *c = e->cluster;
     json_t *drift CLEANUP_JSON = json_array();
     if (c->managed && c->spec && c->shoot && !entity_has_open_operation(e) && !e->queued && !c->guard_since)
-        (void)spec_differences(c->spec, c->shoot->observed, drift);
+        (void)spec_differences(json_doc_tree(c->spec), shoot_observed(c->shoot), drift);
     bool before = json_array_size(c->drift) > 0, now = json_array_size(drift) > 0;
     if ((!before && !now) || json_equal(c->drift, drift))
         return false;

@@ -44,6 +44,7 @@ struct sightings {
     wall_us passed_over_at;   /* last answer about it that did not count; 0: none */
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* in a row: the idle interval grows with them */
+    int64_t settled_version;  /* the cluster's, in which the same answer again means nothing new; 0: none */
     unsigned listed_in;       /* the last list of the project that held it */
     unsigned refused_in;      /* the last one that had a row of its name that was not believed */
 };

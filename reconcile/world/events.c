@@ -86,7 +86,7 @@ static json_t *cluster_errors(const struct cluster *c)
     json_t *errors = json_array();
     size_t i;
     json_t *error;
-    json_array_foreach (c->shoot ? c->shoot->last_errors : NULL, i, error) {
+    json_array_foreach (c->shoot ? json_doc_tree(c->shoot->last_errors) : NULL, i, error) {
         if (json_array_size(errors) >= EVENT_ERRORS_MAX)
             break;
         model_append_errors(errors, error);

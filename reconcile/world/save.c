@@ -44,14 +44,19 @@ static void show_cluster(struct reconcile *r, const struct cluster *c)
     char key[ENTITY_KEY_BYTES];
     (void)view_cluster_key(key, c->project, c->name);
     struct operation_entry *entry = operation_entry(r, c->operation_id);
-    view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, entry ? entry->op : NULL));
+    const struct view_blob *shown = view_find(view_shown(r->o.view), VIEW_CLUSTERS, key);
+    view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, entry ? entry->op : NULL, shown));
 }
 
 static void committed_cluster(struct reconcile *r, const struct change_set *set, struct change *change)
 {
     (void)set;
-    if (!change->cluster->deleted)
-        show_cluster(r, change->cluster);
+    if (change->cluster->deleted)
+        return;
+    const struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
+    if (e)
+        change->cluster->stale = e->cluster->stale; /* it is not stored, and may have changed meanwhile */
+    show_cluster(r, change->cluster);
 }
 
 static void committed_operation(struct reconcile *r, const struct change_set *set, struct change *change)
@@ -164,6 +169,9 @@ static void on_committed(struct loop_task *task)
         save->on_saved(save);
     if (save->status == STORE_OK)
         answer_waiters(r, save->set);
+    HASH_FIND_STR(r->entities, save->key, e); /* on_saved may have removed it */
+    if (e)
+        cluster_rest(e->cluster);
     save_free(save);
 }
 
@@ -242,4 +250,5 @@ void entity_show(struct entity *e)
         return;
     entity_note_expiry(e);
     show_cluster(e->r, e->cluster);
+    cluster_rest(e->cluster);
 }

@@ -17,7 +17,7 @@ import harness
 from harness import ROOT
 
 ID = r"(?:tok|cl|op|wh|evt|req|dlv)_[0-9a-z]{26}"
-TAG = r'"[0-9a-z]{10}-[0-9]+(?:-[0-9a-f.]+s?)?"'
+TAG = r'"[0-9a-z]{10}-[0-9]+(?:-[0-9a-f]{16})?"'
 TIME = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-9:.]{8,15}Z"
 AGE = r"Age:[0-9]+"
 SECRET = r"(?:shd|whsec)_"

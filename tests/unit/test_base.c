@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "base/ids.h"
 #include "base/json.h"
+#include "base/json_doc.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/seal.h"
@@ -515,6 +516,34 @@ static void view_is_sorted_and_the_last_change_wins(void **state)
     view_free(v);
 }
 
+static void documents_rest_as_text(void **state)
+{
+    (void)state;
+    struct json_doc *doc = json_doc_new(json_pack("{s:i, s:[s], s:f}", "b", 1, "a", "\u00e4\n", "f", 0.5));
+    assert_string_equal(doc->text, "{\"b\":1,\"a\":[\"\u00e4\\n\"],\"f\":0.5}");
+    const json_t *first = json_doc_tree(doc);
+    assert_ptr_equal(json_doc_tree(doc), first);
+    json_doc_rest(doc);
+    assert_null(doc->tree);
+    assert_int_equal(json_int(json_doc_tree(doc), "b", 0), 1);
+    struct json_doc *copy = json_doc_copy(doc);
+    assert_null(copy->tree);
+    assert_true(json_doc_equal(doc, copy));
+    assert_null(copy->tree); /* the same text needs no look at the value */
+    json_doc_set(&copy, json_pack("{s:f, s:[s], s:i}", "f", 0.5, "a", "\u00e4\n", "b", 1));
+    assert_true(json_doc_equal(doc, copy));
+    json_doc_set(&copy, json_pack("{s:i}", "b", 1));
+    assert_false(json_doc_equal(doc, copy));
+    json_doc_set(&copy, json_null());
+    assert_null(copy);
+    assert_false(json_doc_equal(doc, copy));
+    assert_true(json_doc_equal(copy, NULL));
+    assert_null(json_doc_tree(copy));
+    assert_null(json_doc_copy(copy));
+    json_doc_rest(copy);
+    json_doc_free(doc);
+}
+
 static void a_nul_is_no_json_D8(void **state)
 {
     (void)state;
@@ -577,6 +606,7 @@ int main(void)
         cmocka_unit_test(sealed_values_open_only_in_their_context),
         cmocka_unit_test(view_readers_never_see_half_a_change),
         cmocka_unit_test(view_is_sorted_and_the_last_change_wins),
+        cmocka_unit_test(documents_rest_as_text),
         cmocka_unit_test(a_nul_is_no_json_D8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

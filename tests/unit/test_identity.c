@@ -20,7 +20,7 @@ static char *seen_uid(struct running *d, bool *ret_managed)
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
     struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
-    char *uid = mem_strdup(c && c->shoot ? json_str_or(c->shoot->observed, "uid", "?") : "");
+    char *uid = mem_strdup(c && c->shoot ? json_str_or(shoot_observed(c->shoot), "uid", "?") : "");
     *ret_managed = c && c->managed;
     view_leave(d->view);
     return uid;

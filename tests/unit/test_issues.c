@@ -60,6 +60,11 @@ static struct cluster *unseen(void)
     return c;
 }
 
+static void replace(struct json_doc **place, const char *text)
+{
+    json_doc_set(place, parse(text));
+}
+
 static struct cluster *healthy(const char *version)
 {
     struct cluster *c = unseen();
@@ -68,30 +73,24 @@ static struct cluster *healthy(const char *version)
     c->message = mem_strdup("Shoot cluster has been successfully reconciled.");
     c->observed_at = now - 10 * US_PER_S;
     c->shoot = MEM_NEW(struct shoot);
-    c->shoot->observed =
-        json_pack("{s:s, s:[{s:s, s:{s:s, s:s}}]}", "kubernetes_version", version, "node_pools", "name",
-                  "default", "image", "name", "gardenlinux", "version", "1877.9.0");
+    shoot_set_observed(c->shoot, json_pack("{s:s, s:[{s:s, s:{s:s, s:s}}]}", "kubernetes_version", version,
+                                           "node_pools", "name", "default", "image", "name", "gardenlinux",
+                                           "version", "1877.9.0"));
     c->shoot->has_operation = true;
     c->shoot->operation_type = mem_strdup("Reconcile");
     c->shoot->operation_at = now - 60 * US_PER_S;
-    c->shoot->conditions = parse("[{\"type\":\"EveryNodeReady\",\"status\":\"True\"},"
-                                 "{\"type\":\"ControlPlaneHealthy\",\"status\":\"Progressing\"}]");
-    c->shoot->constraints =
-        parse("[{\"type\":\"HibernationPossible\",\"status\":\"True\"},"
-              "{\"type\":\"MaintenancePreconditionsSatisfied\",\"status\":\"Progressing\"}]");
+    replace(&c->shoot->conditions, "[{\"type\":\"EveryNodeReady\",\"status\":\"True\"},"
+                                   "{\"type\":\"ControlPlaneHealthy\",\"status\":\"Progressing\"}]");
+    replace(&c->shoot->constraints,
+            "[{\"type\":\"HibernationPossible\",\"status\":\"True\"},"
+            "{\"type\":\"MaintenancePreconditionsSatisfied\",\"status\":\"Progressing\"}]");
     return c;
-}
-
-static void replace(json_t **place, const char *text)
-{
-    json_decref(*place);
-    *place = parse(text);
 }
 
 /* What readers conclude from the body is what follows from the cluster itself. */
 static void expect_same_from_body(const struct cluster *c, const struct operation *op, const json_t *issues)
 {
-    struct view_blob *blob = render_cluster_blob(c, op);
+    struct view_blob *blob = render_cluster_blob(c, op, NULL);
     struct cluster *read CLEANUP_CLUSTER = cluster_of_blob(blob);
     json_t *from_body CLEANUP_JSON = issues_of(read, op, catalog, now);
     char *wanted CLEANUP_FREE = json_text(issues), *found CLEANUP_FREE = json_text(from_body);
@@ -302,10 +301,9 @@ static void versions(void **state)
     }
     struct cluster *c = healthy("1.33.7");
     c->managed = false;
-    json_decref(c->shoot->observed);
-    c->shoot->observed = json_pack("{s:s, s:[{s:{s:s, s:s}}], s:{s:b}}", "kubernetes_version", "1.33.7",
-                                   "node_pools", "image", "name", "gardenlinux", "version", "1877.7.0",
-                                   "maintenance", "auto_update_machine_image", 1);
+    shoot_set_observed(c->shoot, json_pack("{s:s, s:[{s:{s:s, s:s}}], s:{s:b}}", "kubernetes_version",
+                                           "1.33.7", "node_pools", "image", "name", "gardenlinux", "version",
+                                           "1877.7.0", "maintenance", "auto_update_machine_image", 1));
     json_t *issues CLEANUP_JSON = issues_of(c, NULL, catalog, now);
     const json_t *image = json_array_get(issues, 0);
     assert_string_equal(json_str(image, "target_version"), "1877.10.0");

@@ -74,7 +74,7 @@ static char *seen(struct running *d)
     const struct view_snapshot *s = view_enter(d->view);
     const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
     struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
-    char *version = mem_strdup(c ? json_str_or(c->shoot->observed, "kubernetes_version", "?") : "");
+    char *version = mem_strdup(c ? json_str_or(shoot_observed(c->shoot), "kubernetes_version", "?") : "");
     view_leave(d->view);
     return version;
 }

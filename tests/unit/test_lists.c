@@ -139,9 +139,9 @@ static struct view_blob *make(const char *project, const char *name, enum phase 
     c->expires_at = created_at % 2 ? created_at : 0;
     if (version) {
         c->shoot = MEM_NEW(struct shoot);
-        c->shoot->observed = json_pack("{s:s}", "kubernetes_version", version);
+        shoot_set_observed(c->shoot, json_pack("{s:s}", "kubernetes_version", version));
     }
-    struct view_blob *blob = render_cluster_blob(c, NULL);
+    struct view_blob *blob = render_cluster_blob(c, NULL, NULL);
     cluster_free(c);
     blob->key = mem_printf("%s/%s", project, name);
     return blob;

@@ -108,13 +108,13 @@ static void phases(void **state)
                           .progress = row->progress,
                           .operation_at = 500,
                           .hibernated = row->hibernated,
-                          .conditions = parse(row->conditions)};
+                          .conditions = json_doc_new(parse(row->conditions))};
         struct decision d = decide(&c, &s, row->open_type, 2000);
         if (d.phase != row->phase || d.health != row->health || d.operation_finished != row->finished ||
             d.operation_failed != row->failed)
             fail_msg("row %zu: %s %s, finished %d, failed %d", i, phase_name(d.phase), health_name(d.health),
                      d.operation_finished, d.operation_failed);
-        json_decref(s.conditions);
+        json_doc_free(s.conditions);
     }
 }
 
@@ -311,13 +311,13 @@ static void stored_forms_round_trip(void **state)
     (void)snprintf(c->id, sizeof(c->id), "cl_1");
     c->project = mem_strdup("p");
     c->name = mem_strdup("n");
-    c->spec = parse("{\"a\":1}");
+    c->spec = json_doc_new(parse("{\"a\":1}"));
     c->phase = PHASE_RETRYING;
     c->version = 7;
     c->generation = 3;
     c->shoot = MEM_NEW(struct shoot);
     c->shoot->name = mem_strdup("n");
-    c->shoot->observed = parse("{\"b\":2}");
+    c->shoot->observed = json_doc_new(parse("{\"b\":2}"));
     c->shoot->progress = 43;
     json_t *doc CLEANUP_JSON = cluster_to_json(c);
     struct cluster *back = cluster_from_json(doc);

@@ -655,19 +655,19 @@ static void settle_unsure(struct property *p, struct tracked *t, const struct vi
 {
     struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
     const struct command *cmd = t->unsure;
-    bool has_new = c && c->managed && (!t->wanted || !json_equal(c->spec, t->spec));
+    bool has_new = c && c->managed && (!t->wanted || !json_equal(json_doc_tree(c->spec), t->spec));
     if (cmd->type == COMMAND_CLUSTER_DELETE) {
         t->wanted = t->wanted && c && !is_being_deleted(s, t->name);
     } else if (cmd->type == COMMAND_CLUSTER_ACTION) {
         t->asleep = -1;
     } else if (has_new && !is_being_deleted(s, t->name)) {
         json_t *asked = json_obj(cmd->body, "spec");
-        if (cmd->type != COMMAND_CLUSTER_PATCH && !json_equal(asked, c->spec))
+        if (cmd->type != COMMAND_CLUSTER_PATCH && !json_equal(asked, json_doc_tree(c->spec)))
             violate(p, "%s has a spec that nobody asked for after a kill", t->name);
         if (!t->wanted)
             t->asleep = 0;
         t->wanted = true;
-        set_spec(t, c->spec);
+        set_spec(t, json_doc_tree(c->spec));
     }
 }
 
@@ -681,7 +681,7 @@ static void check_durable(struct property *p)
         command_free(t->unsure);
         t->unsure = NULL;
         struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
-        if (t->wanted && (!c || !json_equal(c->spec, t->spec)))
+        if (t->wanted && (!c || !json_equal(json_doc_tree(c->spec), t->spec)))
             violate(p, "what was accepted for %s is lost after a kill", t->name);
     }
     for (unsigned i = 0; i < p->accepted_count; i++)
@@ -867,7 +867,7 @@ static void check_cluster(struct property *p, const struct tracked *t, const str
     }
     const char *version = json_str(t->spec, "kubernetes_version");
     const json_t *pools = json_arr(t->spec, "node_pools");
-    if (!json_equal(c->spec, t->spec))
+    if (!json_equal(json_doc_tree(c->spec), t->spec))
         violate(p, "%s has another spec than the last accepted one", t->name);
     if (version && strcmp(version, m->version) != 0)
         violate(p, "%s: version %s at Cleura, %s accepted", t->name, m->version, version);
@@ -877,8 +877,8 @@ static void check_cluster(struct property *p, const struct tracked *t, const str
     }
     if (t->asleep >= 0 && m->asleep != t->asleep)
         violate(p, "%s: asleep %d at Cleura, %d accepted", t->name, m->asleep, t->asleep);
-    if (strcmp(json_str_or(c->shoot->observed, "kubernetes_version", ""), m->version) != 0 ||
-        !pools_agree(m->workers, json_arr(c->shoot->observed, "node_pools")) ||
+    if (strcmp(json_str_or(shoot_observed(c->shoot), "kubernetes_version", ""), m->version) != 0 ||
+        !pools_agree(m->workers, json_arr(shoot_observed(c->shoot), "node_pools")) ||
         c->shoot->hibernated != m->asleep)
         violate(p, "%s: what is shown is not what Cleura has", t->name);
     if (json_array_size(c->drift) || c->stale || c->phase != (m->asleep ? PHASE_HIBERNATED : PHASE_READY))

@@ -83,9 +83,12 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     shoot_set_observed(s, decode_observed_v1(d, metadata, json_obj(doc, "spec")));
     decode_last_operation(d, s, decode_member(d, status, "lastOperation", JSON_OBJECT), &words);
     s->hibernated = json_bool(status, "hibernated", false);
-    s->conditions = decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words);
-    s->constraints = decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words);
-    s->last_errors = decode_last_errors(d, decode_member(d, status, "lastErrors", JSON_ARRAY), &words);
+    s->conditions =
+        json_doc_new(decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words));
+    s->constraints =
+        json_doc_new(decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words));
+    s->last_errors =
+        json_doc_new(decode_last_errors(d, decode_member(d, status, "lastErrors", JSON_ARRAY), &words));
     s->api_server_url = mem_strdup(advertised_url(d, json_arr(status, "advertisedAddresses")));
     return decode_finish(d, s);
 }

@@ -97,9 +97,12 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     shoot_set_observed(s, decode_observed_v2(d, doc));
     decode_last_operation(d, s, decode_member(d, doc, "last_operation", JSON_OBJECT), &words);
     s->hibernated = json_bool(status, "is_hibernated", false);
-    s->conditions = decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words);
-    s->constraints = decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words);
-    s->last_errors = decode_last_errors(d, decode_member(d, status, "last_errors", JSON_ARRAY), &words);
+    s->conditions =
+        json_doc_new(decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words));
+    s->constraints =
+        json_doc_new(decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words));
+    s->last_errors =
+        json_doc_new(decode_last_errors(d, decode_member(d, status, "last_errors", JSON_ARRAY), &words));
     return decode_finish(d, s);
 }
 

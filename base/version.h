@@ -1,0 +1,8 @@
+/* Which build this is: static text, told by the Makefile. */
+#ifndef BASE_VERSION_H
+#define BASE_VERSION_H
+
+extern const char shootd_version[];
+extern const char shootd_revision[]; /* of the sources */
+
+#endif
