@@ -102,4 +102,19 @@ void json_set_bool(json_t *object, const char *key, bool value);
 /* Takes the reference of `value`; a NULL value becomes null. */
 void json_set_take(json_t *object, const char *key, json_t *value);
 
+/*
+ * Writes an object as text, member by member, where a tree would only be made to be written. The outermost
+ * json_out_begin has no name. NULL becomes null.
+ */
+struct buffer;
+void json_out_begin(struct buffer *out, const char *name);
+void json_out_end(struct buffer *out);
+void json_out_str(struct buffer *out, const char *name, const char *text);
+void json_out_int(struct buffer *out, const char *name, int64_t value);
+void json_out_bool(struct buffer *out, const char *name, bool value);
+/* `json` is the text of a value. */
+void json_out_text(struct buffer *out, const char *name, const char *json);
+/* Takes the reference of `value`. */
+void json_out_take(struct buffer *out, const char *name, json_t *value);
+
 #endif

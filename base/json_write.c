@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static void write_string(struct buffer *out, const char *text, size_t len)
 }
 
 struct writer {
-    struct buffer out;
+    struct buffer *out;
     bool sorted;
 };
 
@@ -51,13 +52,13 @@ static void write_array(struct writer *w, const json_t *array)
 {
     size_t i;
     json_t *value;
-    (void)buffer_add(&w->out, "[", 1);
+    (void)buffer_add(w->out, "[", 1);
     json_array_foreach (array, i, value) {
         if (i)
-            (void)buffer_add(&w->out, ",", 1);
+            (void)buffer_add(w->out, ",", 1);
         write_value(w, value);
     }
-    (void)buffer_add(&w->out, "]", 1);
+    (void)buffer_add(w->out, "]", 1);
 }
 
 static int by_name(const void *left, const void *right)
@@ -69,9 +70,9 @@ static int by_name(const void *left, const void *right)
 static void write_member(struct writer *w, void *member, bool first)
 {
     if (!first)
-        (void)buffer_add(&w->out, ",", 1);
-    write_string(&w->out, json_object_iter_key(member), json_object_iter_key_len(member));
-    (void)buffer_add(&w->out, ":", 1);
+        (void)buffer_add(w->out, ",", 1);
+    write_string(w->out, json_object_iter_key(member), json_object_iter_key_len(member));
+    (void)buffer_add(w->out, ":", 1);
     write_value(w, json_object_iter_value(member));
 }
 
@@ -90,13 +91,13 @@ static void write_object(struct writer *w, const json_t *value)
 {
     json_t *object = (json_t *)(uintptr_t)value; /* the iterators take no const */
     bool first = true;
-    (void)buffer_add(&w->out, "{", 1);
+    (void)buffer_add(w->out, "{", 1);
     if (w->sorted)
         write_sorted_members(w, object);
     else
         for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at), first = false)
             write_member(w, at, first);
-    (void)buffer_add(&w->out, "}", 1);
+    (void)buffer_add(w->out, "}", 1);
 }
 
 static void write_value(struct writer *w, const json_t *value)
@@ -111,38 +112,38 @@ static void write_value(struct writer *w, const json_t *value)
         write_array(w, value);
         break;
     case JSON_STRING:
-        write_string(&w->out, json_string_value(value), json_string_length(value));
+        write_string(w->out, json_string_value(value), json_string_length(value));
         break;
     case JSON_INTEGER:
         len = (size_t)snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        (void)buffer_add(&w->out, number, len);
+        (void)buffer_add(w->out, number, len);
         break;
     case JSON_REAL:
         /* As jansson does: %.17g, with ".0" or an exponent. */
         len = json_dumpb(value, number, sizeof(number), JSON_ENCODE_ANY);
         assert(len <= sizeof(number));
-        (void)buffer_add(&w->out, number, len);
+        (void)buffer_add(w->out, number, len);
         break;
     case JSON_TRUE:
-        (void)buffer_add_str(&w->out, "true");
+        (void)buffer_add_str(w->out, "true");
         break;
     case JSON_FALSE:
-        (void)buffer_add_str(&w->out, "false");
+        (void)buffer_add_str(w->out, "false");
         break;
     case JSON_NULL:
-        (void)buffer_add_str(&w->out, "null");
+        (void)buffer_add_str(w->out, "null");
         break;
     }
 }
 
 static char *write_text(const json_t *value, bool sorted)
 {
-    struct writer w = {.sorted = sorted};
-    buffer_init(&w.out, SIZE_MAX / 2); /* what we made ourselves, from parts that have bounds */
-    write_value(&w, value);
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX / 2); /* what we made ourselves, from parts that have bounds */
+    write_value(&(struct writer){.out = &out, .sorted = sorted}, value);
     size_t len;
-    assert(!w.out.overflow);
-    char *text = buffer_take(&w.out, &len);
+    assert(!out.overflow);
+    char *text = buffer_take(&out, &len);
     return mem_realloc_array(text, len + 1, 1); /* it may be kept for long */
 }
 
@@ -154,4 +155,64 @@ char *json_text(const json_t *value)
 char *json_canonical(const json_t *value)
 {
     return write_text(value, true);
+}
+
+/* ---- an object, member by member ---- */
+
+static void begin_member(struct buffer *out, const char *name)
+{
+    assert(out->len > 0);
+    if (out->data[out->len - 1] != '{')
+        (void)buffer_add(out, ",", 1);
+    write_string(out, name, strlen(name));
+    (void)buffer_add(out, ":", 1);
+}
+
+void json_out_begin(struct buffer *out, const char *name)
+{
+    if (name)
+        begin_member(out, name);
+    (void)buffer_add(out, "{", 1);
+}
+
+void json_out_end(struct buffer *out)
+{
+    (void)buffer_add(out, "}", 1);
+}
+
+void json_out_str(struct buffer *out, const char *name, const char *text)
+{
+    begin_member(out, name);
+    if (text)
+        write_string(out, text, strlen(text));
+    else
+        (void)buffer_add_str(out, "null");
+}
+
+void json_out_int(struct buffer *out, const char *name, int64_t value)
+{
+    begin_member(out, name);
+    (void)buffer_printf(out, "%" PRId64, value);
+}
+
+void json_out_bool(struct buffer *out, const char *name, bool value)
+{
+    begin_member(out, name);
+    (void)buffer_add_str(out, value ? "true" : "false");
+}
+
+void json_out_text(struct buffer *out, const char *name, const char *json)
+{
+    begin_member(out, name);
+    (void)buffer_add_str(out, json ? json : "null");
+}
+
+void json_out_take(struct buffer *out, const char *name, json_t *value)
+{
+    begin_member(out, name);
+    if (value)
+        write_value(&(struct writer){.out = out}, value);
+    else
+        (void)buffer_add_str(out, "null");
+    json_decref(value);
 }

@@ -31,8 +31,11 @@ DEFINE_KIND(replay, replay)
 
 static void show_cluster(const void *value)
 {
-    json_t *full CLEANUP_JSON = render_cluster(value, NULL);
-    json_t *brief CLEANUP_JSON = render_cluster_brief(value, NULL);
+    char *full_text CLEANUP_FREE = render_cluster(value, NULL);
+    char *brief_text CLEANUP_FREE = render_cluster_brief(value, NULL);
+    json_t *full CLEANUP_JSON = json_loads(full_text, JSON_REJECT_DUPLICATES, NULL);
+    json_t *brief CLEANUP_JSON = json_loads(brief_text, JSON_REJECT_DUPLICATES, NULL);
+    FUZZ_CHECK(full && brief);
     fuzz_check_stored(full);
     fuzz_check_stored(brief);
 }

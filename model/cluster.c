@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/stored_private.h"
@@ -119,7 +120,8 @@ static void read_identity(struct cluster *c, const json_t *doc)
 
 struct cluster *cluster_from_json(const json_t *doc)
 {
-    if (!json_str(doc, "id") || !json_str(doc, "project") || !json_str(doc, "name"))
+    const char *project = json_str(doc, "project"), *name = json_str(doc, "name");
+    if (!json_str(doc, "id") || !project || !name || strlen(project) + 1 + strlen(name) >= CLUSTER_KEY_BYTES)
         return NULL;
     struct cluster *c = cluster_new();
     read_identity(c, doc);

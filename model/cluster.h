@@ -61,6 +61,9 @@ bool shoot_is_another(const struct shoot *a, const struct shoot *b);
 /* The state of that operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);
 
+/* "project/name" with its NUL: Cleura's names are far shorter. */
+enum { CLUSTER_KEY_BYTES = 256 };
+
 struct cluster {
     char id[40];
     char *project;

@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ static json_t *steps_to_json(const struct operation *op)
 
 json_t *operation_to_json(const struct operation *op)
 {
+    assert(op->project && op->cluster); /* else it could not be read back */
     json_t *doc = json_object();
     json_set_str(doc, "id", op->id);
     json_set_str(doc, "type", operation_type_name(op->type));
@@ -117,12 +119,13 @@ static bool read_steps(struct operation *op, const json_t *array)
         const json_t *doc = json_array_get(array, i);
         int type = step_type_from_name(json_str(doc, "type"));
         int status = step_status_from_name(json_str(doc, "status"));
-        if (type < 0 || status < 0)
+        int64_t attempts = json_int(doc, "attempts", 0);
+        if (type < 0 || status < 0 || attempts < 0 || attempts > INT_MAX)
             return false;
         struct operation_step *step =
             operation_add_step(op, (enum step_type)type, json_str_or(doc, "target", ""));
         step->status = (enum step_status)status;
-        step->attempts = (int)json_int(doc, "attempts", 0);
+        step->attempts = (int)attempts;
         step->uncertain = json_bool(doc, "uncertain", false);
         step->started_at = json_int(doc, "started_at", 0);
         step->accepted_at = json_int(doc, "accepted_at", 0);
@@ -148,7 +151,8 @@ struct operation *operation_from_json(const json_t *doc)
 {
     int type = operation_type_from_name(json_str(doc, "type"));
     int status = operation_status_from_name(json_str(doc, "status"));
-    if (!json_str(doc, "id") || type < 0 || status < 0)
+    if (!json_str(doc, "id") || !json_str(doc, "project") || !json_str(doc, "cluster") || type < 0 ||
+        status < 0)
         return NULL;
     struct operation *op = operation_new();
     json_copy_str(doc, "id", op->id, sizeof(op->id));
@@ -170,7 +174,7 @@ struct operation *operation_from_json(const json_t *doc)
     op->version = json_int(doc, "version", 1);
     op->created_at = json_int(doc, "created_at", 0);
     op->updated_at = json_int(doc, "updated_at", 0);
-    op->finished_at = json_int(doc, "finished_at", 0);
+    op->finished_at = operation_status_is_final(op->status) ? json_int(doc, "finished_at", 0) : 0;
     if (readable && steps_are_sound(op))
         return op;
     operation_free(op);

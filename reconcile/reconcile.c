@@ -88,6 +88,12 @@ static void load_cluster(void *ctx, struct cluster *c)
 {
     struct reconcile *r = ctx;
     struct project *p = project_find(r, c->project);
+    if (p && !c->departed_at && entity_find(r, c->project, c->name)) {
+        log_error("two stored clusters have one name: the second is left out", "project", c->project,
+                  "cluster", c->name);
+        cluster_free(c);
+        return;
+    }
     if (p && c->departed_at)
         departed_add(p, c);
     else if (p)

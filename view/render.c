@@ -23,25 +23,38 @@ static json_t *or_empty_array(json_t *array)
     return array ? json_incref(array) : json_array();
 }
 
-static void set_progress(json_t *object, const struct shoot *s)
+static void out_time(struct buffer *out, const char *name, wall_us at)
 {
-    if (s && s->has_operation)
-        json_set_int(object, "progress", s->progress);
-    else
-        json_set_str(object, "progress", NULL);
+    char text[TIME_TEXT_BYTES];
+    json_out_str(out, name, at ? time_rfc3339(at, true, text) : NULL);
 }
 
-static json_t *render_last_operation(const struct shoot *s)
+static void out_doc(struct buffer *out, const char *name, const struct json_doc *doc, const char *fallback)
 {
-    if (!s || !s->has_operation)
-        return json_null();
-    json_t *doc = json_object();
-    json_set_str(doc, "type", s->operation_type);
-    json_set_str(doc, "state", s->operation_state);
-    json_set_int(doc, "progress", s->progress);
-    json_set_str(doc, "description", s->description);
-    set_time(doc, "updated_at", s->operation_at);
-    return doc;
+    json_out_text(out, name, doc ? doc->text : fallback);
+}
+
+static void out_progress(struct buffer *out, const struct shoot *s)
+{
+    if (s && s->has_operation)
+        json_out_int(out, "progress", s->progress);
+    else
+        json_out_str(out, "progress", NULL);
+}
+
+static void out_last_operation(struct buffer *out, const struct shoot *s)
+{
+    if (!s || !s->has_operation) {
+        json_out_str(out, "last_operation", NULL);
+        return;
+    }
+    json_out_begin(out, "last_operation");
+    json_out_str(out, "type", s->operation_type);
+    json_out_str(out, "state", s->operation_state);
+    json_out_int(out, "progress", s->progress);
+    json_out_str(out, "description", s->description);
+    out_time(out, "updated_at", s->operation_at);
+    json_out_end(out);
 }
 
 static json_t *render_errors(const struct shoot *s)
@@ -54,46 +67,57 @@ static json_t *render_errors(const struct shoot *s)
     return errors;
 }
 
-static json_t *render_status(const struct cluster *c)
+static void out_status(struct buffer *out, const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
-    json_t *doc = json_object();
-    json_set_str(doc, "phase", phase_name(c->phase));
-    json_set_str(doc, "health", health_name(c->health));
-    set_progress(doc, s);
-    json_set_str(doc, "message", c->message);
-    json_set_bool(doc, "settling", c->settling);
-    json_set_bool(doc, "hibernated", s && s->hibernated);
-    json_set_str(doc, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
-    json_set_take(doc, "conditions", or_empty_array(s ? json_doc_tree(s->conditions) : NULL));
-    json_set_take(doc, "constraints", or_empty_array(s ? json_doc_tree(s->constraints) : NULL));
-    json_set_take(doc, "errors", render_errors(s));
-    json_set_take(doc, "last_operation", render_last_operation(s));
-    set_time(doc, "absent_since", c->absent_since);
-    set_time(doc, "observed_at", c->observed_at);
-    json_set_bool(doc, "stale", c->stale);
-    return doc;
+    json_out_begin(out, "status");
+    json_out_str(out, "phase", phase_name(c->phase));
+    json_out_str(out, "health", health_name(c->health));
+    out_progress(out, s);
+    json_out_str(out, "message", c->message);
+    json_out_bool(out, "settling", c->settling);
+    json_out_bool(out, "hibernated", s && s->hibernated);
+    json_out_str(out, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
+    out_doc(out, "conditions", s ? s->conditions : NULL, "[]");
+    out_doc(out, "constraints", s ? s->constraints : NULL, "[]");
+    json_out_take(out, "errors", render_errors(s));
+    out_last_operation(out, s);
+    out_time(out, "absent_since", c->absent_since);
+    out_time(out, "observed_at", c->observed_at);
+    json_out_bool(out, "stale", c->stale);
+    json_out_end(out);
 }
 
-json_t *render_cluster(const struct cluster *c, const struct operation *op)
+static char *text_of_buffer(struct buffer *out)
 {
-    json_t *doc = json_object();
-    json_set_str(doc, "id", c->id);
-    json_set_str(doc, "project", c->project);
-    json_set_str(doc, "name", c->name);
-    json_set_bool(doc, "managed", c->managed);
-    json_set_take(doc, "labels", json_incref(c->labels));
-    json_set_str(doc, "description", c->description);
-    json_set_bool(doc, "deletion_protection", c->deletion_protection);
-    json_set_take(doc, "spec", json_incref(json_doc_tree(c->spec)));
-    json_set_take(doc, "observed", c->shoot ? json_incref(shoot_observed(c->shoot)) : NULL);
-    json_set_take(doc, "drift", or_empty_array(c->drift));
-    json_set_take(doc, "status", render_status(c));
-    json_set_take(doc, "operation", op ? render_operation(op) : NULL);
-    json_set_int(doc, "version", c->version);
-    set_time(doc, "created_at", c->created_at);
-    set_time(doc, "updated_at", c->updated_at);
-    return doc;
+    assert(!out->overflow);
+    const size_t len = out->len;
+    char *text = buffer_take(out, NULL);
+    return mem_realloc_array(text, len + 1, 1); /* it may be kept for long */
+}
+
+char *render_cluster(const struct cluster *c, const struct operation *op)
+{
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX / 2); /* of parts that have bounds */
+    json_out_begin(&out, NULL);
+    json_out_str(&out, "id", c->id);
+    json_out_str(&out, "project", c->project);
+    json_out_str(&out, "name", c->name);
+    json_out_bool(&out, "managed", c->managed);
+    json_out_take(&out, "labels", json_incref(c->labels));
+    json_out_str(&out, "description", c->description);
+    json_out_bool(&out, "deletion_protection", c->deletion_protection);
+    out_doc(&out, "spec", c->spec, NULL);
+    out_doc(&out, "observed", c->shoot ? c->shoot->observed : NULL, NULL);
+    json_out_take(&out, "drift", or_empty_array(c->drift));
+    out_status(&out, c);
+    json_out_take(&out, "operation", op ? render_operation(op) : NULL);
+    json_out_int(&out, "version", c->version);
+    out_time(&out, "created_at", c->created_at);
+    out_time(&out, "updated_at", c->updated_at);
+    json_out_end(&out);
+    return text_of_buffer(&out);
 }
 
 static json_t *render_operation_brief(const struct operation *op)
@@ -106,32 +130,35 @@ static json_t *render_operation_brief(const struct operation *op)
     return doc;
 }
 
-json_t *render_cluster_brief(const struct cluster *c, const struct operation *op)
+char *render_cluster_brief(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
     const json_t *observed = shoot_observed(s);
-    json_t *doc = json_object();
-    json_set_str(doc, "id", c->id);
-    json_set_str(doc, "project", c->project);
-    json_set_str(doc, "name", c->name);
-    json_set_bool(doc, "managed", c->managed);
-    json_set_take(doc, "labels", json_incref(c->labels));
-    json_set_str(doc, "phase", phase_name(c->phase));
-    json_set_str(doc, "health", health_name(c->health));
-    set_progress(doc, s);
-    json_set_str(doc, "message", c->message);
-    json_set_bool(doc, "settling", c->settling);
-    json_set_bool(doc, "stale", c->stale);
-    json_set_bool(doc, "drifted", json_array_size(c->drift) > 0);
-    json_set_str(doc, "kubernetes_version", json_str(observed, "kubernetes_version"));
-    json_set_int(doc, "node_pools", (int64_t)json_array_size(json_arr(observed, "node_pools")));
-    set_time(doc, "expires_at", c->expires_at);
-    json_set_take(doc, "operation", op ? render_operation_brief(op) : NULL);
-    set_time(doc, "observed_at", c->observed_at);
-    json_set_int(doc, "version", c->version);
-    set_time(doc, "created_at", c->created_at);
-    set_time(doc, "updated_at", c->updated_at);
-    return doc;
+    struct buffer out;
+    buffer_init(&out, SIZE_MAX / 2);
+    json_out_begin(&out, NULL);
+    json_out_str(&out, "id", c->id);
+    json_out_str(&out, "project", c->project);
+    json_out_str(&out, "name", c->name);
+    json_out_bool(&out, "managed", c->managed);
+    json_out_take(&out, "labels", json_incref(c->labels));
+    json_out_str(&out, "phase", phase_name(c->phase));
+    json_out_str(&out, "health", health_name(c->health));
+    out_progress(&out, s);
+    json_out_str(&out, "message", c->message);
+    json_out_bool(&out, "settling", c->settling);
+    json_out_bool(&out, "stale", c->stale);
+    json_out_bool(&out, "drifted", json_array_size(c->drift) > 0);
+    json_out_str(&out, "kubernetes_version", json_str(observed, "kubernetes_version"));
+    json_out_int(&out, "node_pools", (int64_t)json_array_size(json_arr(observed, "node_pools")));
+    out_time(&out, "expires_at", c->expires_at);
+    json_out_take(&out, "operation", op ? render_operation_brief(op) : NULL);
+    out_time(&out, "observed_at", c->observed_at);
+    json_out_int(&out, "version", c->version);
+    out_time(&out, "created_at", c->created_at);
+    out_time(&out, "updated_at", c->updated_at);
+    json_out_end(&out);
+    return text_of_buffer(&out);
 }
 
 static json_t *render_steps(const struct operation *op)
@@ -211,9 +238,16 @@ json_t *render_subscription(const struct subscription *s)
     return doc;
 }
 
+/* The last ten characters. */
+static const char *id_end(const char *id)
+{
+    const size_t len = strlen(id);
+    return len > 10 ? id + len - 10 : id;
+}
+
 void render_subscription_etag(const struct subscription *s, char etag[static 64])
 {
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "\"", s->id + strlen(s->id) - 10, s->version);
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "\"", id_end(s->id), s->version);
 }
 
 json_t *render_delivery(const struct delivery *d, bool with_snippet)
@@ -300,7 +334,7 @@ static void make_etag(char etag[static 64], const char *id, int64_t number, cons
         (void)crypto_generichash_update(&h, (const unsigned char *)message, strlen(message));
     (void)crypto_generichash_final(&h, digest, sizeof(digest));
     (void)sodium_bin2hex(hex, sizeof(hex), digest, SHOWN);
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%s\"", id + strlen(id) - 10, number, hex);
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "-%s\"", id_end(id), number, hex);
 }
 
 void render_cluster_etag(const struct cluster *c, const struct operation *op, char etag[static 64])
@@ -315,8 +349,7 @@ void render_cluster_etag(const struct cluster *c, const struct operation *op, ch
 bool render_cluster_etag_protects(const char *tag, const struct cluster *c)
 {
     char prefix[64];
-    int len =
-        snprintf(prefix, sizeof(prefix), "\"%.10s-%" PRId64 "-", c->id + strlen(c->id) - 10, c->generation);
+    int len = snprintf(prefix, sizeof(prefix), "\"%.10s-%" PRId64 "-", id_end(c->id), c->generation);
     return !strncmp(tag, prefix, (size_t)len);
 }
 
@@ -349,10 +382,10 @@ static void free_api_token(void *t)
  * member that follows it. */
 static char *observed_again(const char *text, const char *before, const char *now, const char *behind)
 {
-    char *member CLEANUP_FREE = mem_printf("\"observed_at\":\"%s\",\"%s\":", before, behind);
+    char *member CLEANUP_FREE = mem_printf("\"observed_at\":\"%s\",%s", before, behind);
     const char *found = strstr(text, member);
     assert(found); /* render_status and render_cluster_brief wrote it */
-    return mem_printf("%.*s\"observed_at\":\"%s\",\"%s\":%s", (int)(found - text), text, now, behind,
+    return mem_printf("%.*s\"observed_at\":\"%s\",%s%s", (int)(found - text), text, now, behind,
                       found + strlen(member));
 }
 
@@ -363,8 +396,10 @@ static struct view_blob *cluster_seen_again(const struct view_blob *shown, wall_
     if (!f->observed_at || !observed_at)
         return NULL;
     (void)time_rfc3339(observed_at, true, now);
-    char *body = observed_again(shown->body, f->observed_text, now, "stale");
-    char *brief = observed_again(shown->brief, f->observed_text, now, "version");
+    /* A value that is no string follows: no annotation can look like it. */
+    const char *stale = f->stale ? "\"stale\":true" : "\"stale\":false";
+    char *body = observed_again(shown->body, f->observed_text, now, stale);
+    char *brief = observed_again(shown->brief, f->observed_text, now, "\"version\":");
     struct view_blob *blob =
         view_blob_new(shown->etag, body, observed_at, cluster_facts_seen_again(f, observed_at), free_facts);
     view_blob_set_brief(blob, brief);
@@ -380,9 +415,8 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
         shown && !strcmp(shown->etag, etag) ? cluster_seen_again(shown, c->observed_at) : NULL;
     if (blob)
         return blob;
-    blob =
-        view_blob_new(etag, text_of(render_cluster(c, op)), c->observed_at, cluster_facts_new(c), free_facts);
-    view_blob_set_brief(blob, text_of(render_cluster_brief(c, op)));
+    blob = view_blob_new(etag, render_cluster(c, op), c->observed_at, cluster_facts_new(c), free_facts);
+    view_blob_set_brief(blob, render_cluster_brief(c, op));
     return blob;
 }
 

@@ -1,6 +1,7 @@
 /*
- * How the domain looks to API clients: pure functions from model structs to JSON. Loop thread
- * mostly; they keep no state, so any thread may call them. The caller owns what is returned.
+ * How the domain looks to API clients: pure functions from model structs to JSON, as a tree or, of clusters,
+ * as text. Loop thread mostly; they keep no state, so any thread that owns the struct may call them. The
+ * caller owns what is returned.
  */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
@@ -11,9 +12,9 @@
 #include "view/view.h"
 
 /* The whole cluster; `op` is its open or last operation, or NULL. */
-json_t *render_cluster(const struct cluster *c, const struct operation *op);
+char *render_cluster(const struct cluster *c, const struct operation *op);
 /* What a table of clusters shows of it. */
-json_t *render_cluster_brief(const struct cluster *c, const struct operation *op);
+char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
 json_t *render_subscription(const struct subscription *s);

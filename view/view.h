@@ -50,7 +50,7 @@ enum view_section {
     VIEW_SECTION_MAX_,
 };
 
-enum { VIEW_CLUSTER_KEY_BYTES = 256 };
+enum { VIEW_CLUSTER_KEY_BYTES = CLUSTER_KEY_BYTES };
 /* "project/name". False, and the key is "", when it is too long for any cluster. Any thread. */
 bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name);
 

@@ -100,12 +100,17 @@ void reply_stopping_all(struct list *waiters)
         reply_stopping(wait_take(CONTAINER_OF(it, struct waiting, link)));
 }
 
-void reply_prepare(struct command *cmd, int status, json_t *body)
+static void prepare_text(struct command *cmd, int status, char *text)
 {
     assert(status / 100 == 2 && !cmd->reply.problem);
     mem_free_secret(cmd->reply.text);
     cmd->reply.status = status;
-    cmd->reply.text = body ? json_text(body) : NULL;
+    cmd->reply.text = text;
+}
+
+void reply_prepare(struct command *cmd, int status, json_t *body)
+{
+    prepare_text(cmd, status, body ? json_text(body) : NULL);
     if (cmd->reply.is_secret)
         json_wipe(body);
     json_decref(body);
@@ -134,7 +139,7 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
         cmd->reply.location =
             mem_printf("/v1/projects/%s/clusters/%s", e->cluster->project, e->cluster->name);
     }
-    reply_prepare(cmd, status, render_cluster(e->cluster, op));
+    prepare_text(cmd, status, render_cluster(e->cluster, op));
 }
 
 static void on_kept(struct save *save)

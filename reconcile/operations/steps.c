@@ -608,6 +608,19 @@ bool step_is_unsent(const struct operation_step *step)
     return step->status == STEP_PENDING && !step_kind(step)->waits;
 }
 
+/* Accepted while the account used another generation of Cleura's API. False when the step can go on. */
+static bool fail_unsupported(struct entity *e, const struct step_kind *kind)
+{
+    const struct upstream_account *lane = project_lane(e->project);
+    bool is_supported = (kind->waits || upstream_supports(lane, kind->op)) &&
+                        (!kind->probe || upstream_supports(lane, kind->probe));
+    if (!is_supported)
+        entity_fail_operation(e, problem_new(PROBLEM_NOT_SUPPORTED,
+                                             "a step of the operation does not exist in the generation of "
+                                             "Cleura's API that the account uses now"));
+    return !is_supported;
+}
+
 void steps_advance(struct entity *e)
 {
     if (e->r->stopping || e->project->set_aside || entity_is_committing(e) ||
@@ -624,6 +637,8 @@ void steps_advance(struct entity *e)
     }
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
+    if (fail_unsupported(e, kind))
+        return;
     if (e->op->cancelled_by && step_is_unsent(step))
         entity_cancel_operation(e);
     else if (step->status == STEP_PENDING && kind->waits)

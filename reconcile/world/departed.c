@@ -67,7 +67,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
         return NULL;
     struct departed_key key = key_of(p, shoot);
     HASH_FIND(hh, p->r->departed, &key, sizeof(key), d);
-    if (!d)
+    if (!d || strcmp(d->cluster->name, shoot->name) != 0) /* a shoot keeps its name */
         return NULL;
     struct cluster *c = TAKE_PTR(d->cluster);
     departed_forget(p->r, d);

@@ -41,6 +41,7 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     e->step.retry.name = "step";
     if (c->shoot)
         entity_note_newest(e, c->shoot);
+    assert(!entity_find(r, c->project, c->name));
     HASH_ADD_STR(r->entities, key, e);
     list_append(&p->clusters, &e->in_project);
     return e;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Builds the struct from a document and hands it over; false when the document is not one. */
@@ -61,8 +62,9 @@ static enum store_status load_docs(struct load *l, enum statement which, enum ro
 static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
 {
     int status = delivery_status_from_name((const char *)sqlite3_column_text(stmt, 3));
+    sqlite3_int64 attempt = sqlite3_column_int64(stmt, 4);
     *d = (struct delivery){
-        .attempt = sqlite3_column_int(stmt, 4),
+        .attempt = (int)attempt,
         .response_status = sqlite3_column_int(stmt, 5),
         .latency_ms = sqlite3_column_int64(stmt, 6),
         .next_attempt_at = sqlite3_column_int64(stmt, 8),
@@ -75,7 +77,7 @@ static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
     column_copy(stmt, 7, d->error, sizeof(d->error));
     column_copy(stmt, 11, d->event_type, sizeof(d->event_type));
     column_copy(stmt, 12, d->snippet, sizeof(d->snippet));
-    if (status < 0)
+    if (status < 0 || attempt < 0 || attempt > INT_MAX)
         return false;
     d->status = (enum delivery_status)status;
     return true;
@@ -92,7 +94,8 @@ static enum store_status load_deliveries(struct load *l, char **ret_error)
             continue;
         }
         free(d);
-        quarantine_note(&l->bad, ROW_DELIVERY, sqlite3_column_value(b.stmt, 0), "unknown status");
+        quarantine_note(&l->bad, ROW_DELIVERY, sqlite3_column_value(b.stmt, 0),
+                        "unknown status or number of attempts");
     }
     return status == STORE_NONE ? STORE_OK : status;
 }

@@ -95,7 +95,7 @@ def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path, version):
                           "get", "--raw", "/version"], capture_output=True, text=True, timeout=60,
                          env={**os.environ, "HOME": str(tmp_path)})
     assert run.returncode != 0 and "127.0.0.1:9" in run.stderr, run.stderr
-    assert cluster.log().count("/credential") > before, run.stderr
+    wait_until(lambda: cluster.log().count("/credential") > before, what="the line of the call")
 
 
 def test_the_address_is_the_one_that_the_client_used_or_the_configured_one(sim, make_shootd):

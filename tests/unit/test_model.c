@@ -324,6 +324,8 @@ static void stored_forms_round_trip(void **state)
     json_t *again CLEANUP_JSON = cluster_to_json(back);
     assert_true(json_equal(doc, again));
     (void)snprintf(op->id, sizeof(op->id), "op_1");
+    op->project = mem_strdup("p");
+    op->cluster = mem_strdup("n");
     op->type = OPERATION_DELETE;
     op->status = OPERATION_RUNNING;
     operation_add_step(op, STEP_DELETE_SHOOT, "")->status = STEP_SENDING;
@@ -339,6 +341,25 @@ static void stored_forms_round_trip(void **state)
     op->steps[0].status = STEP_FAILED;
     json_t *failed CLEANUP_JSON = operation_to_json(op);
     assert_null(operation_from_json(failed));
+    op->steps[0].status = STEP_PENDING;
+    op->steps[0].attempts = -3;
+    json_t *negative CLEANUP_JSON = operation_to_json(op);
+    assert_null(operation_from_json(negative));
+    json_t *of_nobody CLEANUP_JSON = json_deep_copy(op_doc);
+    (void)json_object_del(of_nobody, "cluster");
+    assert_null(operation_from_json(of_nobody));
+    /* What is open has no end yet, whatever the row says. */
+    json_t *ended CLEANUP_JSON = json_deep_copy(op_doc);
+    json_set_int(ended, "finished_at", 1);
+    struct operation *open = operation_from_json(ended);
+    assert_int_equal(open->finished_at, 0);
+    operation_free(open);
+    char long_name[CLUSTER_KEY_BYTES];
+    memset(long_name, 'n', sizeof(long_name) - 2);
+    long_name[sizeof(long_name) - 2] = '\0';
+    json_t *long_named CLEANUP_JSON = json_deep_copy(doc);
+    json_set_str(long_named, "name", long_name);
+    assert_null(cluster_from_json(long_named));
     json_t *nonsense CLEANUP_JSON = parse("{\"x\":1}");
     assert_null(cluster_from_json(nonsense));
     assert_null(operation_from_json(nonsense));

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/attrs.h"
+#include "base/mem.h"
 #include "base/trace.h"
 #include "config/values.h"
 #include "model/cluster.h"
@@ -101,6 +102,8 @@ static void ht51_a_trace_is_stored_with_its_operation(void **state)
     (void)state;
     struct operation *op = operation_new();
     memcpy(op->id, "op_1", 5);
+    op->project = mem_strdup("p");
+    op->cluster = mem_strdup("c");
     (void)operation_add_step(op, STEP_CREATE_SHOOT, "");
     assert_true(trace_parse("00-" ID "-" PARENT "-03", &op->trace));
     json_t *doc = operation_to_json(op);
