@@ -1,6 +1,5 @@
 #include <assert.h>
 #include <stdio.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +111,9 @@ json_t *operation_to_json(const struct operation *op)
     return doc;
 }
 
+/* No operation comes near it; more is damage. */
+enum { ATTEMPTS_MOST = 1000000 };
+
 /* False when a step is of no known type or in no known state: guessing could send its call again. */
 static bool read_steps(struct operation *op, const json_t *array)
 {
@@ -120,7 +122,7 @@ static bool read_steps(struct operation *op, const json_t *array)
         int type = step_type_from_name(json_str(doc, "type"));
         int status = step_status_from_name(json_str(doc, "status"));
         int64_t attempts = json_int(doc, "attempts", 0);
-        if (type < 0 || status < 0 || attempts < 0 || attempts > INT_MAX)
+        if (type < 0 || status < 0 || attempts < 0 || attempts > ATTEMPTS_MOST)
             return false;
         struct operation_step *step =
             operation_add_step(op, (enum step_type)type, json_str_or(doc, "target", ""));

@@ -396,7 +396,8 @@ static struct view_blob *cluster_seen_again(const struct view_blob *shown, wall_
     if (!f->observed_at || !observed_at)
         return NULL;
     (void)time_rfc3339(observed_at, true, now);
-    /* A value that is no string follows: no annotation can look like it. */
+    /* In the body a value that is no string follows, which no annotation has; in the brief only labels stand
+     * before it, whose values have no colon. */
     const char *stale = f->stale ? "\"stale\":true" : "\"stale\":false";
     char *body = observed_again(shown->body, f->observed_text, now, stale);
     char *brief = observed_again(shown->brief, f->observed_text, now, "\"version\":");

@@ -11,6 +11,7 @@
 #include "reconcile/operations/step_kind.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
 enum {
@@ -121,7 +122,9 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
     } else if (!d->operation_finished) {
         e->step.tries.unmet_since = 0;
     } else if (kind->probed) {
-        if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry))
+        /* steps_advance ends it where the account's generation has no such call (any more). */
+        if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry) &&
+            upstream_supports(project_lane(e->project), kind->probe))
             step_submit(e, kind->probe, on_confirmed);
     } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
         effect_not_met(e);

@@ -608,11 +608,15 @@ bool step_is_unsent(const struct operation_step *step)
     return step->status == STEP_PENDING && !step_kind(step)->waits;
 }
 
-/* Accepted while the account used another generation of Cleura's API. False when the step can go on. */
-static bool fail_unsupported(struct entity *e, const struct step_kind *kind)
+/*
+ * Accepted while the account used another generation of Cleura's API. What was sent then is still read back
+ * and observed, where that needs no call of its own. False when the step can go on.
+ */
+static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {
+    const struct step_kind *kind = step_kind(step);
     const struct upstream_account *lane = project_lane(e->project);
-    bool is_supported = (kind->waits || upstream_supports(lane, kind->op)) &&
+    bool is_supported = (!step_is_unsent(step) || upstream_supports(lane, kind->op)) &&
                         (!kind->probe || upstream_supports(lane, kind->probe));
     if (!is_supported)
         entity_fail_operation(e, problem_new(PROBLEM_NOT_SUPPORTED,
@@ -637,10 +641,10 @@ void steps_advance(struct entity *e)
     }
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    if (fail_unsupported(e, kind))
-        return;
     if (e->op->cancelled_by && step_is_unsent(step))
         entity_cancel_operation(e);
+    else if (fail_unsupported(e, step))
+        return;
     else if (step->status == STEP_PENDING && kind->waits)
         begin_waiting(e, step);
     else if (step->status == STEP_PENDING && needs_look(kind))

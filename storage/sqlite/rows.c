@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* Builds the struct from a document and hands it over; false when the document is not one. */
@@ -59,6 +58,9 @@ static enum store_status load_docs(struct load *l, enum statement which, enum ro
     return status == STORE_NONE ? STORE_OK : status;
 }
 
+/* No delivery comes near it; more is damage. */
+enum { ATTEMPTS_MOST = 1000 };
+
 static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
 {
     int status = delivery_status_from_name((const char *)sqlite3_column_text(stmt, 3));
@@ -77,7 +79,7 @@ static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
     column_copy(stmt, 7, d->error, sizeof(d->error));
     column_copy(stmt, 11, d->event_type, sizeof(d->event_type));
     column_copy(stmt, 12, d->snippet, sizeof(d->snippet));
-    if (status < 0 || attempt < 0 || attempt > INT_MAX)
+    if (status < 0 || attempt < 0 || attempt > ATTEMPTS_MOST)
         return false;
     d->status = (enum delivery_status)status;
     return true;
