@@ -263,6 +263,8 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
     const char *last = NULL;
     struct view_cursor place = first_place(s, q, after);
     for (const struct view_entry *e = step(&place); e; e = step(&place)) {
+        if (q->older && strcmp(e->key, s->left_out) <= 0)
+            break;
         bool fits = list_has_prefix(e->key, q->prefix);
         if (!q->newest_first && !fits)
             break;
@@ -273,6 +275,7 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
         list_add_blob(page, e->blob, q->brief);
         last = e->key;
     }
+    page->goes_on = q->older && *s->left_out;
     return NULL;
 }
 
@@ -288,9 +291,49 @@ struct problem *list_answer(struct request *r, const struct list_query *query)
     const char *last = fill_page(r, s, query, after.key, &page);
     bool more = last && cursor_place_set(&next, last);
     view_leave(r->api->options.view);
+    if (page.goes_on)
+        return query->older(r, &after);
     next.number_count = 0;
     list_tell_age(r, query, &page);
     return list_close(r, &page, more ? &next : NULL);
+}
+
+/* ---- what lists of the store are asked for ---- */
+
+char **list_words(const struct request *r, enum param_id id)
+{
+    if (!r->params.given[id])
+        return NULL;
+    char *copy CLEANUP_FREE = mem_strdup(r->params.texts[id]);
+    char *rest = copy;
+    char **list = NULL;
+    size_t count = 0;
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
+        list = mem_realloc_array(list, count + 2, sizeof(char *));
+        list[count++] = mem_strdup(word);
+        list[count] = NULL;
+    }
+    return list;
+}
+
+char **list_projects(const struct request *r)
+{
+    char *none[] = {NULL};
+    char **wanted = list_words(r, PARAM_PROJECT);
+    char **list = wanted ? wanted : string_list_copy(r->token->projects ? r->token->projects : none);
+    size_t kept = 0;
+    for (size_t i = 0; list[i]; i++) {
+        if (!wanted && !strcmp(list[i], "*")) {
+            string_list_free(list);
+            return NULL;
+        }
+        if (api_token_sees_project(r->token, list[i]))
+            list[kept++] = list[i];
+        else
+            free(list[i]);
+    }
+    list[kept] = NULL;
+    return list;
 }
 
 struct problem *list_answer_array(struct request *r, const char *array, const char *next)

@@ -47,6 +47,9 @@ struct list_query {
     bool brief;         /* the short form of the items */
     bool tells_age;     /* the answer says where it comes from, and how old its oldest item is */
     bool (*wanted)(struct request *r, const struct view_blob *blob);
+    /* Of operations: answers with the page, which reaches to what has left the view; NULL: nothing of that is
+     * wanted. */
+    struct problem *(*older)(struct request *r, const struct cursor_place *after);
 };
 
 /* Answers with the page that the request's limit and cursor ask for. */
@@ -61,6 +64,7 @@ struct list_body {
     struct buffer text;
     struct buffer tags; /* of its items */
     bool is_tagged;     /* all items have one */
+    bool goes_on;       /* it is not full, and what has left the view may belong to it */
     wall_us oldest;     /* when Cleura told of the oldest item that it told of; 0: of none */
 };
 
@@ -81,6 +85,13 @@ struct problem *list_close(struct request *r, struct list_body *page, const stru
 #define CLEANUP_LIST_BODY CLEANUP(list_done)
 /* A NULL prefix fits every key. */
 bool list_has_prefix(const char *key, const char *prefix);
+
+/* The words of a parameter, NULL-terminated; the caller owns them. NULL: it was not given, and everything is
+ * wanted. */
+char **list_words(const struct request *r, enum param_id id);
+/* The projects that are asked for and that the token sees, likewise. NULL: all. Who sees all projects sees
+ * also what is about none, and what is about those that are no longer there. */
+char **list_projects(const struct request *r);
 
 /* The page of a JSON array that the deciding side made; `next` is the key of its last item, NULL or "" when
  * none follows. */

@@ -165,6 +165,29 @@ struct operation *operation_from_json(const json_t *doc);
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
 /* Forgets all steps: a plan is made anew. */
 void operation_clear_steps(struct operation *op);
+/* Frees what of its body only planning needs: it is not shown. */
+void operation_trim(struct operation *op);
+
+/* The newest first. A NULL list wants everything; lists are NULL-terminated. */
+struct operation_query {
+    char id[40];     /* this one only, or "" */
+    char before[40]; /* older than this id; "": from the newest on */
+    int limit;       /* 1..1000 */
+    char **projects;
+    char **clusters;   /* names */
+    unsigned statuses; /* bits; 0: all */
+};
+/* The caller owns what is in the copy. */
+struct operation_query operation_query_copy(const struct operation_query *q);
+void operation_query_done(struct operation_query *q);
+
+struct operation_page {
+    struct operation **operations; /* array; each is the page's, trimmed */
+    size_t count;
+    char next[40]; /* the page behind this id may hold more; "": there are none */
+};
+/* NULL is allowed. */
+void operation_page_free(struct operation_page *page);
 
 /* One fact. `sequence` is given by the store, dense, from 1. `body` is the exact text that webhooks send. */
 struct event {

@@ -5,7 +5,14 @@
 
 #include "base/mem.h"
 
-enum payload { PAYLOAD_NONE, PAYLOAD_WRITE, PAYLOAD_WEBHOOK, PAYLOAD_EVENTS, PAYLOAD_AUDIT };
+enum payload {
+    PAYLOAD_NONE,
+    PAYLOAD_WRITE,
+    PAYLOAD_WEBHOOK,
+    PAYLOAD_EVENTS,
+    PAYLOAD_AUDIT,
+    PAYLOAD_OPERATIONS
+};
 
 /* Payloads without memory of their own are not named here. */
 static const struct {
@@ -22,8 +29,9 @@ static const struct {
     [COMMAND_WEBHOOK_RECOVER] = {true, PAYLOAD_WEBHOOK}, [COMMAND_DELIVERIES] = {false, PAYLOAD_WEBHOOK},
     [COMMAND_DELIVERY] = {false, PAYLOAD_WEBHOOK},       [COMMAND_REDELIVER] = {true, PAYLOAD_WEBHOOK},
     [COMMAND_EVENTS] = {false, PAYLOAD_EVENTS},          [COMMAND_AUDIT] = {false, PAYLOAD_AUDIT},
-    [COMMAND_TOKEN_CREATE] = {true, PAYLOAD_NONE},       [COMMAND_TOKEN_DELETE] = {true, PAYLOAD_NONE},
-    [COMMAND_ACCOUNT_LOGIN] = {true, PAYLOAD_NONE},      [COMMAND_ACCOUNT_VERIFY] = {true, PAYLOAD_NONE},
+    [COMMAND_OPERATIONS] = {false, PAYLOAD_OPERATIONS},  [COMMAND_TOKEN_CREATE] = {true, PAYLOAD_NONE},
+    [COMMAND_TOKEN_DELETE] = {true, PAYLOAD_NONE},       [COMMAND_ACCOUNT_LOGIN] = {true, PAYLOAD_NONE},
+    [COMMAND_ACCOUNT_VERIFY] = {true, PAYLOAD_NONE},
 };
 
 bool command_writes(enum command_type type)
@@ -64,6 +72,10 @@ static void payload_done(struct command *cmd)
         break;
     case PAYLOAD_AUDIT:
         audit_query_done(&cmd->audit.query);
+        break;
+    case PAYLOAD_OPERATIONS:
+        operation_query_done(&cmd->operations.query);
+        operation_page_free(cmd->operations.found);
         break;
     case PAYLOAD_NONE:
         break;

@@ -40,6 +40,7 @@ enum command_type {
     COMMAND_LOOKUP,           /* lookup; project, name */
     COMMAND_FRESH,            /* fresh; project, name or NULL: answer after a new read of Cleura */
     COMMAND_CATALOG_REFRESH,  /* project: answer when a catalog is there (first use) */
+    COMMAND_OPERATIONS,       /* operations: a page of those in the store */
     COMMAND_OPERATION_WAIT,   /* id: answer when it ends or at the deadline, with the operation */
     COMMAND_OPERATION_CANCEL, /* id */
     COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
@@ -125,6 +126,11 @@ struct command_audit {
     int64_t next; /* answer: the place where the next page begins, 0: there is none */
 };
 
+struct command_operations {
+    struct operation_query query;
+    struct operation_page *found; /* answer */
+};
+
 /* ---- the envelope ---- */
 
 struct command_caller {
@@ -184,6 +190,7 @@ struct command {
         struct command_webhook webhook;
         struct command_events events;
         struct command_audit audit;
+        struct command_operations operations;
         enum lookup_kind lookup;
         struct {
             bool disables_webhooks; /* of the token that is revoked */

@@ -64,6 +64,50 @@ void operation_clear_steps(struct operation *op)
     op->step_index = 0;
 }
 
+void operation_trim(struct operation *op)
+{
+    static const char *const shown[] = {"rolls_nodes", "reason"};
+    const json_t *planned = json_arr(op->body, "steps");
+    json_t *steps = planned ? json_array() : NULL;
+    size_t i;
+    json_t *step;
+    json_array_foreach (planned, i, step) {
+        json_t *kept = json_object();
+        for (size_t j = 0; j < ARRAY_LEN(shown); j++)
+            json_set_take(kept, shown[j], json_incref(json_object_get(step, shown[j])));
+        (void)json_array_append_new(steps, kept);
+    }
+    json_decref(op->body);
+    op->body = steps ? json_object() : NULL;
+    if (steps)
+        json_set_take(op->body, "steps", steps);
+}
+
+struct operation_query operation_query_copy(const struct operation_query *q)
+{
+    struct operation_query copy = *q;
+    copy.projects = string_list_copy(q->projects);
+    copy.clusters = string_list_copy(q->clusters);
+    return copy;
+}
+
+void operation_query_done(struct operation_query *q)
+{
+    string_list_free(q->projects);
+    string_list_free(q->clusters);
+    *q = (struct operation_query){.limit = 0};
+}
+
+void operation_page_free(struct operation_page *page)
+{
+    if (!page)
+        return;
+    for (size_t i = 0; i < page->count; i++)
+        operation_free(page->operations[i]);
+    free(page->operations);
+    free(page);
+}
+
 static json_t *steps_to_json(const struct operation *op)
 {
     json_t *array = json_array();

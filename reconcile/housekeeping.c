@@ -17,6 +17,7 @@
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
+#include "reconcile/world/remembered.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
@@ -25,7 +26,6 @@ enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
     PURGE_SLICE = 5000, /* some tens of milliseconds */
-    FORGET_SLICE = 500, /* of what is in memory, a few milliseconds */
     EXPIRY_EVERY_TICKS = 60,
     OPERATION_DAYS = 7,
     AUDIT_DAYS = 90
@@ -60,26 +60,6 @@ static void purge_rows(struct reconcile *r)
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day, PURGE_SLICE);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day, PURGE_SLICE);
     save_submit(save, false);
-}
-
-/* From memory; the store does it by itself. False: there are more. */
-static bool forget_operations(struct reconcile *r)
-{
-    const wall_us before = env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S;
-    unsigned left = FORGET_SLICE;
-    struct operation_entry *entry, *next;
-    HASH_ITER (hh, r->operations, entry, next) {
-        if (!entry->op->finished_at || entry->op->finished_at >= before)
-            continue;
-        if (!left--)
-            return false;
-        assert(list_is_empty(&entry->waiters));
-        view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
-        HASH_DEL(r->operations, entry);
-        operation_free(entry->op);
-        free(entry);
-    }
-    return true;
 }
 
 static unsigned look_over(struct walk *w, struct entity *e)
@@ -119,7 +99,7 @@ static void purge_all(struct reconcile *r)
     }
     if (!hourly && !r->purge_again)
         return;
-    bool all = forget_operations(r);
+    bool all = operations_forget(r, env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S);
     all &= departed_purge(r);
     r->purge_again = !all;
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "model/moves.h"
 #include "reconcile/answers/audit.h"
+#include "reconcile/answers/operations.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
@@ -25,6 +26,7 @@
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
+#include "reconcile/world/remembered.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 #include "reconcile/world/waiting.h"
@@ -108,12 +110,13 @@ static void load_cluster(void *ctx, struct cluster *c)
 
 static void load_operation(void *ctx, struct operation *op)
 {
+    operation_free(operation_remember(ctx, op));
+}
+
+static void load_operations_left_out(void *ctx, const char *id)
+{
     struct reconcile *r = ctx;
-    struct operation_entry *entry = MEM_NEW(struct operation_entry);
-    memcpy(entry->id, op->id, sizeof(entry->id));
-    entry->op = op;
-    list_init(&entry->waiters);
-    HASH_ADD_STR(r->operations, id, entry);
+    (void)snprintf(r->left_out, sizeof(r->left_out), "%s", id);
 }
 
 static void load_subscription(void *ctx, struct subscription *s)
@@ -178,6 +181,7 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
     assert(!r->started);
     return (struct store_visitor){.cluster = load_cluster,
                                   .operation = load_operation,
+                                  .operations_left_out = load_operations_left_out,
                                   .subscription = load_subscription,
                                   .delivery = load_delivery,
                                   .token = load_token,
@@ -251,7 +255,6 @@ static void end_orphan(struct reconcile *r, const struct operation *stored)
 static void attach_operations(struct reconcile *r)
 {
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next) {
-        view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
         struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
         bool open = !operation_status_is_final(entry->op->status);
         bool attached = e && !strcmp(entry->op->cluster_id, e->cluster->id);
@@ -268,6 +271,7 @@ static void attach_operations(struct reconcile *r)
             entity_queue_push(e, operation_copy(entry->op));
         }
     }
+    operations_settle(r);
 }
 
 /* A delete first, else in the order of acceptance; ids are made in the order of time. */
@@ -300,7 +304,7 @@ static void take_up(struct entity *e)
         schedule_soon(e, 0);
     if (e->queued > 1)
         qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
-    cluster_rest(c);
+    entity_rest(e);
     steps_advance(e);
 }
 
@@ -374,6 +378,7 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_FRESH] = command_fresh,
     [COMMAND_CATALOG_REFRESH] = command_catalog,
     [COMMAND_LOCATION_CONFIRM] = command_location_confirm,
+    [COMMAND_OPERATIONS] = command_operations,
     [COMMAND_OPERATION_WAIT] = command_operation_wait,
     [COMMAND_OPERATION_CANCEL] = command_operation_cancel,
     [COMMAND_WEBHOOK_CREATE] = command_webhook_create,
@@ -442,7 +447,7 @@ static void halt(struct reconcile *r)
     fetches_stop(r->fetches);
     name_checks_stop(r);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
-        operation_waiters_answer(entry); /* with the state as it is: 200, not finished */
+        waiters_answer(&entry->waiters); /* with the state as it is: 200, not finished */
     loop_timer_clear(r->o.loop, &r->housekeeping);
     view_set_flags(r->o.view, true, true);
     view_publish(r->o.view);
@@ -480,7 +485,6 @@ void reconcile_free(struct reconcile *r)
         return;
     struct project *p, *next_project;
     struct entity *e, *next_entity;
-    struct operation_entry *op, *next_op;
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     if (r->started)
@@ -500,12 +504,7 @@ void reconcile_free(struct reconcile *r)
         HASH_DEL(r->projects, p);
         project_free(p);
     }
-    HASH_ITER (hh, r->operations, op, next_op) {
-        assert(list_is_empty(&op->waiters));
-        HASH_DEL(r->operations, op);
-        operation_free(op->op);
-        free(op);
-    }
+    operations_free(r);
     HASH_ITER (hh, r->tokens, token, next_token) {
         HASH_DEL(r->tokens, token);
         api_token_free(token->token);

@@ -35,7 +35,14 @@ void signal_wait(struct signal *s, int64_t timeout_us)
 
 /* ---- answers ---- */
 
-enum request_kind { REQUEST_EVENTS, REQUEST_EVENT, REQUEST_DELIVERIES, REQUEST_REPLAY, REQUEST_AUDIT };
+enum request_kind {
+    REQUEST_EVENTS,
+    REQUEST_EVENT,
+    REQUEST_DELIVERIES,
+    REQUEST_REPLAY,
+    REQUEST_AUDIT,
+    REQUEST_OPERATIONS,
+};
 
 struct reader_request {
     struct reader_request *next;
@@ -43,6 +50,7 @@ struct reader_request {
     struct event_query query;
     struct audit_query audit;
     struct delivery_query deliveries;
+    struct operation_query operations;
     char *id;
     union {
         void (*events)(void *ctx, enum store_status status, struct event_page *page);
@@ -50,6 +58,7 @@ struct reader_request {
         void (*deliveries)(void *ctx, enum store_status status, struct delivery *array, size_t count);
         void (*replay)(void *ctx, enum store_status status, struct replay *replay);
         void (*audit)(void *ctx, enum store_status status, struct audit_page *page);
+        void (*operations)(void *ctx, enum store_status status, struct operation_page *page);
     } on_done;
     void *ctx;
 };
@@ -98,10 +107,21 @@ static void answer_audit(struct reader *r, struct reader_request *q)
     q->on_done.audit(q->ctx, status, page);
 }
 
+static void answer_operations(struct reader *r, struct reader_request *q)
+{
+    struct operation_page *page = MEM_NEW(struct operation_page);
+    enum store_status status = r->backend->operations(r->conn, &q->operations, page);
+    if (status != STORE_OK) {
+        operation_page_free(page);
+        page = NULL;
+    }
+    q->on_done.operations(q->ctx, status, page);
+}
+
 static void (*const answers[])(struct reader *r, struct reader_request *q) = {
     [REQUEST_EVENTS] = answer_events,         [REQUEST_EVENT] = answer_event,
     [REQUEST_DELIVERIES] = answer_deliveries, [REQUEST_REPLAY] = answer_replay,
-    [REQUEST_AUDIT] = answer_audit,
+    [REQUEST_AUDIT] = answer_audit,           [REQUEST_OPERATIONS] = answer_operations,
 };
 
 /* NULL when the reader is to stop and nothing is queued. */
@@ -129,6 +149,7 @@ static void *reader_main(void *arg)
         answers[q->kind](r, q);
         event_query_done(&q->query);
         audit_query_done(&q->audit);
+        operation_query_done(&q->operations);
         free(q->id);
         free(q);
         (void)pthread_mutex_lock(&r->lock.mutex);
@@ -254,5 +275,17 @@ void storage_query_audit(struct storage *s, const struct audit_query *query,
     q->kind = REQUEST_AUDIT;
     q->audit = audit_query_copy(query);
     q->on_done.audit = on_done;
+    reader_post(&s->reader, q, ctx);
+}
+
+void storage_query_operations(struct storage *s, const struct operation_query *query,
+                              void (*on_done)(void *ctx, enum store_status status,
+                                              struct operation_page *page),
+                              void *ctx)
+{
+    struct reader_request *q = MEM_NEW(struct reader_request);
+    q->kind = REQUEST_OPERATIONS;
+    q->operations = operation_query_copy(query);
+    q->on_done.operations = on_done;
     reader_post(&s->reader, q, ctx);
 }

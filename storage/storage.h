@@ -161,10 +161,17 @@ struct delivery_query {
 
 /* ---- everything at start ---- */
 
+/* How many of the operations that ended are loaded at start; the others are asked for when they are wanted.
+ */
+enum { STORE_RECENT_OPERATIONS = 1000 };
+
 /* Called once per stored struct, which is handed over. */
 struct store_visitor {
     void (*cluster)(void *ctx, struct cluster *c);
+    /* Those that are open, the newest that ended, and the one that each cluster names; after the clusters. */
     void (*operation)(void *ctx, struct operation *op);
+    /* Before them: of those that ended only newer ones than this id are all loaded; "": all are. */
+    void (*operations_left_out)(void *ctx, const char *id);
     void (*subscription)(void *ctx, struct subscription *s);
     void (*delivery)(void *ctx, struct delivery *d); /* pending ones only */
     void (*token)(void *ctx, struct api_token *t);
@@ -217,6 +224,8 @@ struct store_backend {
                                     struct delivery **ret_array, size_t *ret_count);
     enum store_status (*replay_by_key)(void *conn, const char *key, struct replay **ret_replay);
     enum store_status (*audit)(void *conn, const struct audit_query *query, struct audit_page *ret_page);
+    enum store_status (*operations)(void *conn, const struct operation_query *query,
+                                    struct operation_page *ret_page);
     /*
      * Takes or renews the lease `name` for `holder` until now + ttl. STORE_CONFLICT when another holder's
      * lease has not run out (then *lease says whose). A change of holder increments the fence (DB-23). Own
@@ -299,5 +308,9 @@ void storage_query_replay(struct storage *s, const char *key,
 void storage_query_audit(struct storage *s, const struct audit_query *query,
                          void (*on_done)(void *ctx, enum store_status status, struct audit_page *page),
                          void *ctx);
+void storage_query_operations(struct storage *s, const struct operation_query *query,
+                              void (*on_done)(void *ctx, enum store_status status,
+                                              struct operation_page *page),
+                              void *ctx);
 
 #endif

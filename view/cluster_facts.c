@@ -76,7 +76,7 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     struct buffer texts CLEANUP_BUFFER;
     buffer_init(&texts, SIZE_MAX);
     const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
-    const size_t operation = add_text(&texts, c->operation_id), number = add_text(&texts, version);
+    const size_t number = add_text(&texts, version);
     const size_t minor = add_text(&texts, line), error = errors ? add_text(&texts, errors->text) : 0;
     const size_t search = texts.len;
     add_search(&texts, c);
@@ -99,7 +99,6 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
     f->project = f->texts + project;
     f->name = f->texts + name;
-    f->operation_id = f->texts + operation;
     f->version = f->texts + number;
     f->version_line = f->texts + minor;
     f->search = f->texts + search;
@@ -121,7 +120,6 @@ struct cluster_facts *cluster_facts_seen_again(const struct cluster_facts *f, wa
     again->labels = json_deep_copy(f->labels);
     again->project = same_text(again, f, f->project);
     again->name = same_text(again, f, f->name);
-    again->operation_id = same_text(again, f, f->operation_id);
     again->version = same_text(again, f, f->version);
     again->version_line = same_text(again, f, f->version_line);
     again->search = same_text(again, f, f->search);
@@ -164,11 +162,17 @@ static struct shoot *shoot_of_body(const json_t *body, const struct cluster_fact
     return s;
 }
 
+static json_t *body_of(const struct view_blob *blob)
+{
+    json_t *body = json_loadb(blob->body, blob->body_len, JSON_DECODE_ANY, NULL);
+    assert(body); /* we wrote it */
+    return body;
+}
+
 struct cluster *cluster_of_blob(const struct view_blob *blob)
 {
     const struct cluster_facts *f = cluster_facts_of(blob);
-    json_t *body CLEANUP_JSON = json_loadb(blob->body, blob->body_len, JSON_DECODE_ANY, NULL);
-    assert(body); /* we wrote it */
+    json_t *body CLEANUP_JSON = body_of(blob);
     struct cluster *c = cluster_new();
     (void)snprintf(c->id, sizeof(c->id), "%s", json_str_or(body, "id", ""));
     c->project = mem_strdup(f->project);
@@ -187,4 +191,23 @@ struct cluster *cluster_of_blob(const struct view_blob *blob)
     c->upstream_exists = f->upstream_exists;
     c->message = mem_strdup(json_str(json_obj(body, "status"), "message"));
     return c;
+}
+
+struct operation *cluster_operation_of_blob(const struct view_blob *blob)
+{
+    json_t *body CLEANUP_JSON = body_of(blob);
+    const json_t *shown = json_obj(body, "operation");
+    if (!shown)
+        return NULL;
+    int type = operation_type_from_name(json_str(shown, "type"));
+    int status = operation_status_from_name(json_str(shown, "status"));
+    assert(type >= 0 && status >= 0);
+    struct operation *op = operation_new();
+    (void)snprintf(op->id, sizeof(op->id), "%s", json_str_or(shown, "id", ""));
+    op->type = (enum operation_type)type;
+    op->status = (enum operation_status)status;
+    op->error = json_incref(json_obj(shown, "error"));
+    op->created_at = time_of(shown, "created_at");
+    op->finished_at = time_of(shown, "finished_at");
+    return op;
 }

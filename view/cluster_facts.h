@@ -19,7 +19,6 @@ struct cluster_facts {
     char observed_text[TIME_TEXT_BYTES]; /* observed_at as people write it; "" for 0 */
     json_t *labels;                      /* NULL: none */
     const char *project, *name;
-    const char *operation_id; /* "": none */
     const char *version;      /* of Kubernetes, "" while it is not known */
     const char *version_line; /* "1.33", "unknown" */
     const char *search;       /* all texts that `q` looks into, in lower case */
@@ -44,5 +43,7 @@ static inline const struct cluster_facts *cluster_facts_of(const struct view_blo
  * observed, phase, drift. The caller frees it.
  */
 struct cluster *cluster_of_blob(const struct view_blob *blob);
+/* Its open or last operation as its body shows it, as far as issues ask; NULL: none. The caller frees it. */
+struct operation *cluster_operation_of_blob(const struct view_blob *blob);
 
 #endif

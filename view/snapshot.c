@@ -6,6 +6,7 @@
 #include "view/view.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ struct view {
     struct staging staging[VIEW_SECTION_MAX_]; /* loop thread */
     bool ready;
     bool draining;
+    char left_out[40];
     bool flags_changed;
 };
 
@@ -284,6 +286,13 @@ void view_set_flags(struct view *v, bool ready, bool draining)
     v->draining = draining;
 }
 
+void view_set_left_out(struct view *v, const char *operation_id)
+{
+    assert(strcmp(operation_id, v->left_out) >= 0);
+    v->flags_changed |= strcmp(operation_id, v->left_out) != 0;
+    (void)snprintf(v->left_out, sizeof(v->left_out), "%s", operation_id);
+}
+
 static int staged_compare(const void *left, const void *right)
 {
     const struct staged *a = left, *b = right;
@@ -416,6 +425,7 @@ void view_publish(struct view *v)
     }
     next->shown.ready = v->ready;
     next->shown.draining = v->draining;
+    memcpy(next->shown.left_out, v->left_out, sizeof(v->left_out));
     v->flags_changed = false;
     atomic_store(&v->current, next);
     epoch_retire(v->epoch, old, snapshot_release);

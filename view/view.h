@@ -82,6 +82,9 @@ struct view_snapshot {
     struct view_section_entries sections[VIEW_SECTION_MAX_];
     bool ready;    /* the store was read and the loop runs */
     bool draining; /* a stop was ordered: /readyz is 503 */
+    /* Of the operations that ended only those with a greater id are all here, the others in the store; "":
+     * all are here. */
+    char left_out[40];
 };
 
 struct view;
@@ -112,6 +115,8 @@ const struct view_snapshot *view_shown(const struct view *v);
 /* Loop thread: stages one change; blob NULL removes. Takes the reference. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
 void view_set_flags(struct view *v, bool ready, bool draining);
+/* Loop thread: the id grows only; shown with the next view_publish. */
+void view_set_left_out(struct view *v, const char *operation_id);
 /*
  * Loop thread: makes what was staged visible at once. Nothing staged: does nothing. Of the entries it touches
  * the neighbours of those that changed, at most VIEW_CHUNK_MOST of each.

@@ -93,35 +93,28 @@ static struct view_blob *take(const struct view_snapshot *s, enum view_section s
     return blob ? view_blob_ref(blob) : NULL;
 }
 
-static const void *subject_of(const struct view_blob *blob)
-{
-    return blob ? blob->subject : NULL;
-}
-
 struct problem *handle_issues(struct request *r)
 {
     char key[VIEW_CLUSTER_KEY_BYTES];
     bool fits = view_cluster_key(key, r->project, r->name);
-    /* One snapshot: the operation is the one that the cluster names. */
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_blob *cluster = fits ? take(s, VIEW_CLUSTERS, key) : NULL;
-    struct view_blob *operation =
-        cluster ? take(s, VIEW_OPERATIONS, cluster_facts_of(cluster)->operation_id) : NULL;
     struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
     view_leave(r->api->options.view);
     struct problem *p;
     if (cluster) {
         struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(cluster);
+        struct operation *operation = cluster_operation_of_blob(cluster);
         json_t *doc = json_object();
         wall_us now = env_wall(r->api->options.env);
-        json_set_take(doc, "items", issues_of(c, subject_of(operation), subject_of(catalog), now));
+        json_set_take(doc, "items", issues_of(c, operation, catalog ? catalog->subject : NULL, now));
+        operation_free(operation);
         json_set_str(doc, "next_cursor", NULL);
         p = answer_with_document(r, doc);
     } else {
         p = problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
     }
     view_blob_unref(cluster);
-    view_blob_unref(operation);
     view_blob_unref(catalog);
     return p;
 }

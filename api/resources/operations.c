@@ -9,6 +9,7 @@
 #include "api/reads.h"
 #include "base/mem.h"
 #include "http/message/content.h"
+#include "view/render.h"
 
 enum { POLL_AGAIN_S = 5 };
 
@@ -23,11 +24,63 @@ static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
            param_has_value(p, PARAM_STATUS, (int)op->status);
 }
 
+/* ---- pages that reach to what has left the view: the store has all operations ---- */
+
+static struct problem *finish_older_page(struct request *r, struct command *cmd)
+{
+    const struct operation_page *found = cmd->operations.found;
+    struct list_body page CLEANUP_LIST_BODY;
+    struct cursor_place next = {.number_count = 0};
+    assert(found);
+    list_open(&page);
+    for (size_t i = 0; i < found->count; i++) {
+        struct view_blob *blob = render_operation_blob(found->operations[i]);
+        list_add_blob(&page, blob, false);
+        view_blob_unref(blob);
+    }
+    bool more = *found->next && cursor_place_set(&next, found->next);
+    return list_close(r, &page, more ? &next : NULL);
+}
+
+static char **only(const char *word)
+{
+    return string_list_copy((char *[]){(char *)(uintptr_t)word, NULL});
+}
+
+static unsigned wanted_statuses(const struct request *r)
+{
+    return r->params.given[PARAM_STATUS] ? (unsigned)r->params.numbers[PARAM_STATUS] : 0;
+}
+
+static struct problem *read_older(struct request *r, const struct cursor_place *after)
+{
+    struct command *cmd = request_command(r, COMMAND_OPERATIONS);
+    struct operation_query *q = &cmd->operations.query;
+    memcpy(q->before, after->key, strnlen(after->key, sizeof(q->before) - 1));
+    q->limit = (int)param_number(&r->params, PARAM_LIMIT);
+    q->projects = r->project ? only(r->project) : list_projects(r);
+    q->clusters = r->name ? only(r->name) : list_words(r, PARAM_CLUSTER);
+    q->statuses = wanted_statuses(r);
+    r->finish = finish_older_page;
+    return request_park(r, cmd);
+}
+
+/* Open ones are all in the view. */
+static bool wants_open_only(const struct request *r)
+{
+    unsigned wanted = wanted_statuses(r);
+    for (int status = 0; status < OPERATION_STATUS_MAX_; status++)
+        if (wanted & 1U << status && operation_status_is_final((enum operation_status)status))
+            return false;
+    return wanted;
+}
+
 struct problem *handle_operations(struct request *r)
 {
     return list_answer(r, &(struct list_query){.section = VIEW_OPERATIONS,
                                                .newest_first = true,
-                                               .wanted = operation_is_wanted});
+                                               .wanted = operation_is_wanted,
+                                               .older = wants_open_only(r) ? NULL : read_older});
 }
 
 struct problem *handle_cluster_operations(struct request *r)
@@ -50,40 +103,68 @@ static int64_t wait_seconds(struct request *r)
     return wait < most ? wait : most;
 }
 
-/* The operation of the path. */
-static struct problem *find_operation(struct request *r, struct view_blob **ret)
+/* ---- one ---- */
+
+static struct problem *no_operation(void)
 {
-    assert(r->item);
-    struct view_blob *blob = read_blob(r, VIEW_OPERATIONS, r->item);
-    const struct operation *op = blob ? blob->subject : NULL;
-    if (op && api_token_sees_project(r->token, op->project)) {
-        *ret = blob;
-        return NULL;
-    }
-    view_blob_unref(blob);
     return problem_new(PROBLEM_OPERATION_NOT_FOUND,
                        "There is no operation of this id that the token may see.");
 }
 
+/* The operation of the path, when it is in the view. `ret_is_older`: it is not, but may be in the store. */
+static struct view_blob *find_operation(const struct request *r, bool *ret_is_older)
+{
+    assert(r->item);
+    const struct view_snapshot *s = view_enter(r->api->options.view);
+    struct view_blob *blob = view_find(s, VIEW_OPERATIONS, r->item);
+    *ret_is_older = !blob && strlen(r->item) < sizeof(s->left_out) && strcmp(r->item, s->left_out) <= 0;
+    const struct operation *op = blob ? blob->subject : NULL;
+    blob = op && api_token_sees_project(r->token, op->project) ? view_blob_ref(blob) : NULL;
+    view_leave(r->api->options.view);
+    return blob;
+}
+
 struct problem *handle_operation_cancel(struct request *r)
 {
-    struct view_blob *blob;
-    struct problem *p = find_operation(r, &blob);
-    if (p)
-        return p;
+    bool is_older;
+    struct view_blob *blob = find_operation(r, &is_older);
+    if (!blob && !is_older)
+        return no_operation();
     view_blob_unref(blob);
     return request_park(r, request_command(r, COMMAND_OPERATION_CANCEL));
 }
 
+static struct problem *finish_older(struct request *r, struct command *cmd)
+{
+    const struct operation_page *found = cmd->operations.found;
+    assert(found && found->count <= 1);
+    const struct operation *op = found->count ? found->operations[0] : NULL;
+    return op && api_token_sees_project(r->token, op->project)
+               ? answer_with_blob(r, render_operation_blob(op))
+               : no_operation();
+}
+
+static struct problem *read_older_one(struct request *r)
+{
+    struct command *cmd = request_command(r, COMMAND_OPERATIONS);
+    struct operation_query *q = &cmd->operations.query;
+    q->limit = 1;
+    memcpy(q->id, cmd->id, sizeof(q->id));
+    r->finish = finish_older;
+    return request_park(r, cmd);
+}
+
 struct problem *handle_operation(struct request *r)
 {
-    struct view_blob *blob;
-    struct problem *p = find_operation(r, &blob);
-    if (p)
-        return p;
+    bool is_older;
+    struct view_blob *blob = find_operation(r, &is_older);
+    if (!blob && !is_older)
+        return no_operation();
+    int64_t seconds = wait_seconds(r);
+    if (is_older)
+        return read_older_one(r);
     const struct operation *op = blob->subject;
     bool is_final = operation_status_is_final(op->status);
-    int64_t seconds = wait_seconds(r);
     if (!is_final && seconds > 0 && request_may_wait(r)) {
         struct command *cmd = request_command(r, COMMAND_OPERATION_WAIT);
         cmd->deadline = env_mono(r->api->options.env) + seconds * US_PER_S;

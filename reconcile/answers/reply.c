@@ -14,6 +14,7 @@
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
+#include "reconcile/world/remembered.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
@@ -182,29 +183,6 @@ void reply_operation(struct command *cmd, const struct operation *op)
         cmd->reply.retry_after_s = RETRY_AFTER_ACCEPTED_S;
     reply_prepare_operation(cmd, 200, op);
     reply_give_back(cmd);
-}
-
-/* ---- operations that callers wait for ---- */
-
-static void answer_operation(struct waiting *w)
-{
-    struct operation_entry *entry = operation_entry(w->r, w->cmd->id);
-    struct command *cmd = wait_take(w);
-    if (entry)
-        reply_operation(cmd, entry->op);
-    else
-        reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
-}
-
-void command_operation_wait(struct reconcile *r, struct command *cmd)
-{
-    struct operation_entry *entry = operation_entry(r, cmd->id);
-    if (!entry)
-        reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
-    else if (operation_status_is_final(entry->op->status) || r->stopping)
-        reply_operation(cmd, entry->op);
-    else
-        (void)wait_new(r, cmd, &entry->waiters, answer_operation);
 }
 
 /* ---- writes that are answered when their operation ended ---- */

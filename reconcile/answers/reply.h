@@ -42,7 +42,6 @@ void reply_cluster(struct command *cmd, int status, const struct entity *e, cons
 void reply_operation(struct command *cmd, const struct operation *op);
 /* Of a request that is accepted: its prepared answer is kept for repetitions, the audit log tells of it. */
 void command_keep(struct save *save, struct command *cmd);
-void command_operation_wait(struct reconcile *r, struct command *cmd);
 
 /* ---- whom a command is about ---- */
 

@@ -14,6 +14,7 @@ static void stored_free(struct stored *s)
     event_page_free(s->events);
     audit_page_free(s->audit);
     replay_free(s->replay);
+    operation_page_free(s->operations);
     free(s->deliveries);
     free(s);
 }
@@ -70,6 +71,13 @@ void stored_replay(void *ctx, enum store_status status, struct replay *replay)
 {
     struct stored *s = ctx;
     s->replay = replay;
+    stored_pass_on(s, status);
+}
+
+void stored_operations(void *ctx, enum store_status status, struct operation_page *page)
+{
+    struct stored *s = ctx;
+    s->operations = page;
     stored_pass_on(s, status);
 }
 

@@ -7,7 +7,7 @@
 #include "model/command.h"
 #include "storage/storage.h"
 
-/* A question, and what was found: one of the four, by what was asked; none when status tells a failure. */
+/* A question, and what was found: one of the five, by what was asked; none when status tells a failure. */
 struct stored {
     struct loop_task task;
     void (*on_found)(struct stored *s);
@@ -16,6 +16,7 @@ struct stored {
     struct event_page *events;
     struct audit_page *audit;
     struct replay *replay;
+    struct operation_page *operations;
     struct delivery *deliveries;
     size_t count; /* of them */
 };
@@ -31,6 +32,7 @@ struct stored *stored_question(struct command *cmd, void (*on_found)(struct stor
 void stored_events(void *ctx, enum store_status status, struct event_page *page);
 void stored_audit(void *ctx, enum store_status status, struct audit_page *page);
 void stored_replay(void *ctx, enum store_status status, struct replay *replay);
+void stored_operations(void *ctx, enum store_status status, struct operation_page *page);
 void stored_deliveries(void *ctx, enum store_status status, struct delivery *array, size_t count);
 
 #endif

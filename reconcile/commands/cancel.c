@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/answers/operations.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
@@ -15,6 +16,7 @@
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/remembered.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -100,18 +102,42 @@ static void cancel(struct entity *e, struct command *cmd, const struct operation
         cancel_current(e, cmd);
 }
 
+/* The path names the operation only. */
+static void name_cluster(struct command *cmd, const struct operation *op)
+{
+    if (cmd->project)
+        return;
+    cmd->project = mem_strdup(op->project);
+    cmd->name = mem_strdup(op->cluster);
+}
+
+/* It ended so long ago that only the store knows it. */
+static void on_ended_read(struct stored *s)
+{
+    struct command *cmd = s->cmd;
+    const struct operation *op = operation_recalled(s);
+    if (!op)
+        return;
+    if (!projects_include(cmd->caller.projects, op->project)) {
+        reply_no_operation(cmd);
+        return;
+    }
+    name_cluster(cmd, op);
+    if (op->status == OPERATION_CANCELLED)
+        repeat(cmd->decided_by, cmd, op);
+    else
+        refuse_cancel(cmd, op, "the operation has ended");
+}
+
 void command_operation_cancel(struct reconcile *r, struct command *cmd)
 {
     struct operation_entry *entry = operation_entry(r, cmd->id);
     if (!entry) {
-        reply_problem(cmd, problem_new(PROBLEM_OPERATION_NOT_FOUND, "no operation %s", cmd->id));
+        operation_recall(r, cmd, on_ended_read);
         return;
     }
     struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);
-    if (!cmd->project) { /* the path names the operation only */
-        cmd->project = mem_strdup(entry->op->project);
-        cmd->name = mem_strdup(entry->op->cluster);
-    }
+    name_cluster(cmd, entry->op);
     if (e && location_refuses(e->project, cmd))
         return;
     if (command_wait_until_settled(e, cmd))

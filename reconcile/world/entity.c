@@ -85,16 +85,18 @@ void entity_set_operation(struct entity *e, struct operation *op)
     (void)snprintf(e->cluster->operation_id, sizeof(e->cluster->operation_id), "%s", op->id);
 }
 
+void entity_rest(struct entity *e)
+{
+    const struct cluster *c = e->cluster;
+    cluster_rest(e->cluster);
+    /* Without a shoot, what the create asked for may still tell whose it is (operations/plan.h). */
+    if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot)
+        operation_trim(e->op);
+}
+
 bool entity_has_open_operation(const struct entity *e)
 {
     return e->op && !operation_status_is_final(e->op->status);
-}
-
-struct operation_entry *operation_entry(struct reconcile *r, const char *id)
-{
-    struct operation_entry *entry;
-    HASH_FIND_STR(r->operations, id, entry);
-    return entry;
 }
 
 bool entity_is_committing(const struct entity *e)

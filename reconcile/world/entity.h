@@ -91,6 +91,9 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
 void entity_remove(struct entity *e);
 /* Makes `op` (taken) the entity's operation; the old one is freed. */
 void entity_set_operation(struct entity *e, struct operation *op);
+/* Frees what can be made again (cluster_rest), and what only the planning of an operation that ended needed.
+ */
+void entity_rest(struct entity *e);
 bool entity_has_open_operation(const struct entity *e);
 /* The type of the open operation, or -1. */
 int entity_open_type(const struct entity *e);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/remembered.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
@@ -39,13 +40,23 @@ static const struct event *event_in_set(const struct change_set *set, const char
     return NULL;
 }
 
+/* The operation that the cluster names, as it is stored; its entity keeps the last one of those that ended.
+ */
+static const struct operation *operation_of(struct reconcile *r, const struct cluster *c)
+{
+    const struct operation_entry *entry = operation_entry(r, c->operation_id);
+    const struct entity *e = entry ? NULL : entity_find(r, c->project, c->name);
+    if (e && e->op && e->saves.operation_ended && !strcmp(e->op->id, c->operation_id))
+        return e->op;
+    return entry ? entry->op : NULL;
+}
+
 static void show_cluster(struct reconcile *r, const struct cluster *c)
 {
     char key[ENTITY_KEY_BYTES];
     (void)view_cluster_key(key, c->project, c->name);
-    struct operation_entry *entry = operation_entry(r, c->operation_id);
     const struct view_blob *shown = view_find(view_shown(r->o.view), VIEW_CLUSTERS, key);
-    view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, entry ? entry->op : NULL, shown));
+    view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, operation_of(r, c), shown));
 }
 
 static void committed_cluster(struct reconcile *r, const struct change_set *set, struct change *change)
@@ -62,17 +73,10 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
 static void committed_operation(struct reconcile *r, const struct change_set *set, struct change *change)
 {
     (void)set;
-    struct operation_entry *entry = operation_entry(r, change->operation->id);
-    if (!entry) {
-        entry = MEM_NEW(struct operation_entry);
-        memcpy(entry->id, change->operation->id, sizeof(entry->id));
-        list_init(&entry->waiters);
-        HASH_ADD_STR(r->operations, id, entry);
-    }
-    struct operation *before = entry->op;
-    entry->op = change->operation;
-    change->operation = before; /* NULL of a new one, for whose end nobody waits yet */
-    view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
+    struct operation *op = change->operation;
+    operation_trim(op);
+    change->operation = operation_remember(r, op); /* NULL of a new one, for whose end nobody waits yet */
+    view_set(r->o.view, VIEW_OPERATIONS, op->id, render_operation_blob(op));
 }
 
 /* After everything is shown, and what is gone is gone: who waits for the end must not find the cluster of
@@ -84,7 +88,7 @@ static void answer_waiters(struct reconcile *r, const struct change_set *set)
         bool is_operation = change->kind == CHANGE_OPERATION_PUT && change->operation;
         struct operation_entry *entry = is_operation ? operation_entry(r, change->operation->id) : NULL;
         if (entry && operation_status_is_final(entry->op->status))
-            operation_waiters_answer(entry);
+            waiters_answer(&entry->waiters);
     }
 }
 
@@ -171,8 +175,9 @@ static void on_committed(struct loop_task *task)
         answer_waiters(r, save->set);
     HASH_FIND_STR(r->entities, save->key, e); /* on_saved may have removed it */
     if (e)
-        cluster_rest(e->cluster);
+        entity_rest(e);
     save_free(save);
+    operations_leave_to_store(r);
 }
 
 static void on_written(struct change_set *set, enum store_status status)
@@ -250,5 +255,5 @@ void entity_show(struct entity *e)
         return;
     entity_note_expiry(e);
     show_cluster(e->r, e->cluster);
-    cluster_rest(e->cluster);
+    entity_rest(e);
 }

@@ -46,9 +46,9 @@ struct command *wait_take(struct waiting *w)
     return cmd;
 }
 
-void operation_waiters_answer(struct operation_entry *entry)
+void waiters_answer(struct list *waiters)
 {
-    LIST_FOR_EACH_SAFE (it, next, &entry->waiters) {
+    LIST_FOR_EACH_SAFE (it, next, waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);
         w->on_deadline(w);
     }

@@ -7,7 +7,6 @@
 #include "model/command.h"
 #include "upstream/upstream.h"
 
-struct operation_entry;
 struct reconcile;
 
 /* A command that waits for something. */
@@ -26,7 +25,7 @@ struct waiting *wait_new(struct reconcile *r, struct command *cmd, struct list *
 void call_for_waiters(struct upstream_call *call, const struct list *waiters);
 /* Unlinks and frees; returns the command. */
 struct command *wait_take(struct waiting *w);
-/* Every waiter of a finished or changed operation is answered, by its own on_deadline. */
-void operation_waiters_answer(struct operation_entry *entry);
+/* All of them are answered, each by its own on_deadline. */
+void waiters_answer(struct list *waiters);
 
 #endif

@@ -19,6 +19,7 @@ struct command;
 struct departed;
 struct entity;
 struct held_key;
+struct operation_entry;
 struct fetches;
 struct project;
 
@@ -34,13 +35,6 @@ struct reactions {
     void (*left)(struct entity *e);
     /* What a command waited for is there: it is decided anew. */
     void (*decide_again)(struct reconcile *r, struct command *cmd);
-};
-
-struct operation_entry {
-    UT_hash_handle hh;
-    char id[40];
-    struct operation *op; /* last committed state */
-    struct list waiters;  /* struct waiting */
 };
 
 struct token_entry {
@@ -63,9 +57,11 @@ struct reconcile {
     struct webhook_engine *webhooks;
     struct account *accounts;
     size_t account_count;
-    struct project *projects; /* hash by name */
-    struct entity *entities;  /* hash by key */
-    struct operation_entry *operations;
+    struct project *projects;           /* hash by name */
+    struct entity *entities;            /* hash by key */
+    struct operation_entry *operations; /* hash by id (remembered.h) */
+    size_t ended_operations;            /* of them */
+    char left_out[40]; /* of those that ended, the greatest id that is not among them, or "" */
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;
     struct fetches *fetches; /* lookups/ */
@@ -86,7 +82,5 @@ struct reconcile {
     bool started;
     bool stopping;
 };
-
-struct operation_entry *operation_entry(struct reconcile *r, const char *id);
 
 #endif

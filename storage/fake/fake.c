@@ -294,6 +294,16 @@ static enum store_status fake_audit(void *arg, const struct audit_query *query, 
     return STORE_OK;
 }
 
+static enum store_status fake_operations(void *arg, const struct operation_query *query,
+                                         struct operation_page *ret_page)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    fake_read_operations(&conn->state->committed, query, ret_page);
+    unlock(conn);
+    return STORE_OK;
+}
+
 /* ---- leases ---- */
 
 /* Under the lock: the lease of that name, or a free place. */
@@ -349,6 +359,7 @@ const struct store_backend store_fake = {
     .deliveries = fake_deliveries,
     .replay_by_key = fake_replay_by_key,
     .audit = fake_audit,
+    .operations = fake_operations,
     .lease_take = fake_lease_take,
     .lease_release = fake_lease_release,
 };

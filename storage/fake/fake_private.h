@@ -70,6 +70,8 @@ void fake_read_deliveries(const struct fake_tables *t, const struct delivery_que
 
 /* NULL when there is none. The caller owns it. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
+void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,
+                          struct operation_page *ret_page);
 void fake_read_audit(const struct fake_tables *t, const struct audit_query *query,
                      struct audit_page *ret_page);
 

@@ -21,6 +21,50 @@ static json_t *fake_row_doc(const struct fake_row *row)
     return json_parse_strict(row->doc, strlen(row->doc), NULL);
 }
 
+/* By id, "": all are loaded. */
+static const char *operations_left_out(const struct fake_rows *rows)
+{
+    size_t ended = 0;
+    for (size_t i = rows->count; i > 0; i--) {
+        const struct fake_row *row = rows->rows[i - 1];
+        ended += row->number > 0;
+        if (ended > STORE_RECENT_OPERATIONS)
+            return row->key;
+    }
+    return "";
+}
+
+/* Some cluster shows it. */
+static bool is_shown(const struct fake_tables *t, const char *id)
+{
+    const struct fake_rows *clusters = &t->table[FAKE_CLUSTERS];
+    for (size_t i = 0; i < clusters->count; i++) {
+        json_t *CLEANUP_JSON doc = fake_row_doc(clusters->rows[i]);
+        if (!strcmp(json_str_or(doc, "operation_id", ""), id))
+            return true;
+    }
+    return false;
+}
+
+static enum store_status read_operations(const struct fake_tables *t, const struct store_visitor *v)
+{
+    const struct fake_rows *rows = &t->table[FAKE_OPERATIONS];
+    const char *left_out = operations_left_out(rows);
+    if (v->operations_left_out)
+        v->operations_left_out(v->ctx, left_out);
+    for (size_t i = 0; v->operation && i < rows->count; i++) {
+        const struct fake_row *row = rows->rows[i];
+        if (row->number > 0 && strcmp(row->key, left_out) <= 0 && !is_shown(t, row->key))
+            continue;
+        json_t *CLEANUP_JSON doc = fake_row_doc(row);
+        struct operation *op = operation_from_json(doc);
+        if (!op)
+            return STORE_BROKEN;
+        v->operation(v->ctx, op);
+    }
+    return STORE_OK;
+}
+
 static wall_us last_success(const struct fake_tables *t, const char *subscription_id)
 {
     const struct fake_rows *rows = &t->table[FAKE_DELIVERIES];
@@ -37,7 +81,9 @@ static wall_us last_success(const struct fake_tables *t, const char *subscriptio
 enum store_status fake_read_all(const struct fake_tables *t, const struct store_visitor *v)
 {
     READ_DOCS(t, FAKE_CLUSTERS, v, cluster, cluster_from_json)
-    READ_DOCS(t, FAKE_OPERATIONS, v, operation, operation_from_json)
+    enum store_status status = read_operations(t, v);
+    if (status != STORE_OK)
+        return status;
     for (size_t i = 0; v->subscription && i < t->table[FAKE_SUBSCRIPTIONS].count; i++) {
         json_t *CLEANUP_JSON doc = fake_row_doc(t->table[FAKE_SUBSCRIPTIONS].rows[i]);
         struct subscription *s = subscription_from_json(doc);
@@ -183,5 +229,32 @@ void fake_read_audit(const struct fake_tables *t, const struct audit_query *quer
         struct audit_entry *out = &ret_page->entries[ret_page->count++];
         out->sequence = e->sequence;
         out->body = mem_strdup(e->body);
+    }
+}
+
+static bool wants_operation(const struct operation_query *q, const struct operation *op)
+{
+    return (!*q->id || !strcmp(op->id, q->id)) && (!*q->before || strcmp(op->id, q->before) < 0) &&
+           fake_lists(q->projects, op->project) && fake_lists(q->clusters, op->cluster) &&
+           (!q->statuses || q->statuses & 1U << op->status);
+}
+
+void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,
+                          struct operation_page *ret_page)
+{
+    const struct fake_rows *rows = &t->table[FAKE_OPERATIONS];
+    size_t max = (size_t)store_page_limit(query->limit);
+    ret_page->operations = mem_calloc(max, sizeof(*ret_page->operations));
+    for (size_t i = rows->count; i > 0 && ret_page->count < max; i--) {
+        json_t *CLEANUP_JSON doc = fake_row_doc(rows->rows[i - 1]);
+        struct operation *op = operation_from_json(doc);
+        if (op && wants_operation(query, op)) {
+            operation_trim(op);
+            ret_page->operations[ret_page->count++] = op;
+            if (ret_page->count == max)
+                memcpy(ret_page->next, op->id, sizeof(ret_page->next));
+        } else {
+            operation_free(op);
+        }
     }
 }

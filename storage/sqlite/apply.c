@@ -26,6 +26,7 @@ static enum store_status sqlite_put_cluster(struct sqlite_conn *conn, struct cha
     bind_text(&b, c->name);
     bind_int(&b, c->version);
     bind_int(&b, c->deleted);
+    bind_text(&b, c->operation_id);
     bind_text(&b, doc);
     enum store_status status = statement_run(&b, ret_error);
     if (status != STORE_OK || sqlite3_changes(conn->db) > 0)
@@ -44,6 +45,7 @@ static enum store_status sqlite_put_operation(struct sqlite_conn *conn, struct c
     bind_text(&b, op->id);
     bind_text(&b, op->cluster_id);
     bind_text(&b, op->project);
+    bind_text(&b, op->cluster);
     bind_text(&b, operation_status_name(op->status));
     bind_int(&b, op->finished_at);
     bind_text(&b, doc);

@@ -131,7 +131,24 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
                                 " at INTEGER NOT NULL"
                                 ") STRICT;";
 
-static const char *const migrations[] = {tables, page_indexes, replays, audit, delivery_log, certainty};
+/*
+ * Operations are read from here when they are wanted, a page at a time. A document that is no JSON is left
+ * for the load, which puts it aside.
+ */
+#define MEMBER(name) "CASE WHEN json_valid(doc) THEN ifnull(json_extract(doc, '$." name "'), '') ELSE '' END"
+static const char operation_pages[] =
+    "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"
+    "UPDATE operations SET cluster = " MEMBER(
+        "cluster") ";"
+                   "CREATE INDEX operations_by_id ON operations (id, project, cluster, status, finished_at);"
+                   "CREATE INDEX operations_of_cluster ON operations (project, cluster, id, status);"
+                   "CREATE INDEX operations_open ON operations (id) WHERE finished_at = 0;"
+                   "ALTER TABLE clusters ADD COLUMN operation_id TEXT NOT NULL DEFAULT '';"
+                   "UPDATE clusters SET operation_id = " MEMBER("operation_id") ";";
+#undef MEMBER
+
+static const char *const migrations[] = {tables,       page_indexes, replays,        audit,
+                                         delivery_log, certainty,    operation_pages};
 
 int migrate_newest(void)
 {

@@ -29,8 +29,7 @@ DEFINE_VISIT(token, struct api_token, api_token_from_json)
 DEFINE_VISIT(account, struct account_state, account_state_from_json)
 DEFINE_VISIT(project, struct project_state, project_state_from_json)
 
-/* Column 1, or NULL when it is no document; `fault` says why. */
-static json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault)
+json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault)
 {
     const unsigned char *text = sqlite3_column_text(stmt, 1);
     size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
@@ -44,18 +43,37 @@ struct load {
     struct quarantine bad;
 };
 
-static enum store_status load_docs(struct load *l, enum statement which, enum row_kind kind, doc_visit visit,
+static enum store_status load_docs(struct load *l, struct binder *b, enum row_kind kind, doc_visit visit,
                                    char **ret_error)
 {
-    struct binder b = statement_start(l->conn, which);
     enum store_status status;
-    while ((status = statement_step(&b, ret_error)) == STORE_OK) {
+    while ((status = statement_step(b, ret_error)) == STORE_OK) {
         struct json_fault fault;
-        json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
+        json_t *CLEANUP_JSON doc = row_doc(b->stmt, &fault);
         if (!doc || !visit(l->visitor, doc))
-            quarantine_note(&l->bad, kind, sqlite3_column_value(b.stmt, 0), fault.text);
+            quarantine_note(&l->bad, kind, sqlite3_column_value(b->stmt, 0), fault.text);
     }
     return status == STORE_NONE ? STORE_OK : status;
+}
+
+static enum store_status load_operations(struct load *l, char **ret_error)
+{
+    const struct store_visitor *v = l->visitor;
+    char left_out[40] = "";
+    struct binder oldest = statement_start(l->conn, STATEMENT_OPERATION_LEFT_OUT);
+    bind_int(&oldest, STORE_RECENT_OPERATIONS);
+    enum store_status status = statement_step(&oldest, ret_error);
+    if (status == STORE_OK) {
+        column_copy(oldest.stmt, 0, left_out, sizeof(left_out));
+        statement_end(&oldest);
+    } else if (status != STORE_NONE) {
+        return status;
+    }
+    if (v->operations_left_out)
+        v->operations_left_out(v->ctx, left_out);
+    struct binder b = statement_start(l->conn, STATEMENT_OPERATION_LOAD);
+    bind_text(&b, left_out);
+    return load_docs(l, &b, ROW_OPERATION, visit_operation, ret_error);
 }
 
 /* No delivery comes near it; more is damage. */
@@ -121,7 +139,6 @@ static enum store_status load_all(struct load *l, char **ret_error)
         doc_visit visit;
     } kinds[] = {
         {v->cluster, STATEMENT_CLUSTER_LOAD, ROW_CLUSTER, visit_cluster},
-        {v->operation, STATEMENT_OPERATION_LOAD, ROW_OPERATION, visit_operation},
         {v->subscription, STATEMENT_SUBSCRIPTION_LOAD, ROW_SUBSCRIPTION, visit_subscription},
         {v->token, STATEMENT_TOKEN_LOAD, ROW_TOKEN, visit_token},
         {v->account, STATEMENT_ACCOUNT_LOAD, ROW_ACCOUNT, visit_account},
@@ -130,11 +147,14 @@ static enum store_status load_all(struct load *l, char **ret_error)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (!kinds[i].wanted)
             continue;
-        enum store_status status = load_docs(l, kinds[i].which, kinds[i].kind, kinds[i].visit, ret_error);
+        struct binder b = statement_start(l->conn, kinds[i].which);
+        enum store_status status = load_docs(l, &b, kinds[i].kind, kinds[i].visit, ret_error);
         if (status != STORE_OK)
             return status;
     }
-    enum store_status status = v->delivery ? load_deliveries(l, ret_error) : STORE_OK;
+    enum store_status status = v->operation ? load_operations(l, ret_error) : STORE_OK;
+    if (status == STORE_OK && v->delivery)
+        status = load_deliveries(l, ret_error);
     return status == STORE_OK && v->event_numbers ? load_event_numbers(l->conn, v) : status;
 }
 

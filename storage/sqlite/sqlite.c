@@ -132,6 +132,7 @@ const struct store_backend store_sqlite = {
     .deliveries = sqlite_deliveries,
     .replay_by_key = sqlite_replay_by_key,
     .audit = sqlite_audit,
+    .operations = sqlite_operations,
     .lease_take = sqlite_lease_take,
     .lease_release = sqlite_lease_release,
 };

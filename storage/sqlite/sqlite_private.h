@@ -128,11 +128,15 @@ enum store_status sqlite_commit(void *conn, char **ret_error);
 void sqlite_rollback(void *conn);
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
 enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);
+/* Column 1, or NULL when it is no document; `fault` says why. */
+json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault);
 enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest);
 enum store_status sqlite_events(void *conn, const struct event_query *query, struct event_page *ret_page);
 enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **ret_event);
 enum store_status sqlite_deliveries(void *conn, const struct delivery_query *query,
                                     struct delivery **ret_array, size_t *ret_count);
+enum store_status sqlite_operations(void *conn, const struct operation_query *query,
+                                    struct operation_page *ret_page);
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay);
 
 enum store_status sqlite_audit(void *conn, const struct audit_query *query, struct audit_page *ret_page);

@@ -3,9 +3,11 @@
  * so a wrong schema fails at start. No include guard: included once per expansion.
  */
 STATEMENT(CLUSTER_PUT,
-          "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES (?, ?, ?, ?, ?, ?)"
+          "INSERT INTO clusters (id, project, name, version, deleted, operation_id, doc)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?)"
           " ON CONFLICT (id) DO UPDATE SET project = excluded.project, name = excluded.name,"
-          " version = excluded.version, deleted = excluded.deleted, doc = excluded.doc"
+          " version = excluded.version, deleted = excluded.deleted, operation_id = excluded.operation_id,"
+          " doc = excluded.doc"
           " WHERE excluded.version >= clusters.version")
 STATEMENT(CLUSTER_DELETE, "DELETE FROM clusters WHERE id = ?")
 STATEMENT(CLUSTER_LOAD, "SELECT id, doc FROM clusters ORDER BY id")
@@ -16,14 +18,40 @@ STATEMENT(LAST_MARKED, "SELECT value FROM meta WHERE key = 'transaction'")
 /* kind, reason, time; the row is in the table that the next statement names. */
 STATEMENT(QUARANTINE_COUNT, "SELECT count(*) FROM quarantine")
 
-STATEMENT(
-    OPERATION_PUT,
-    "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES (?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (id) DO UPDATE SET cluster_id = excluded.cluster_id, project = excluded.project,"
-    " status = excluded.status, finished_at = excluded.finished_at, doc = excluded.doc")
+STATEMENT(OPERATION_PUT,
+          "INSERT INTO operations (id, cluster_id, project, cluster, status, finished_at, doc)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?)"
+          " ON CONFLICT (id) DO UPDATE SET cluster_id = excluded.cluster_id, project = excluded.project,"
+          " cluster = excluded.cluster, status = excluded.status, finished_at = excluded.finished_at,"
+          " doc = excluded.doc")
 STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE id IN (SELECT id FROM operations WHERE finished_at "
                            "> 0 AND finished_at < ? LIMIT ?)")
-STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations ORDER BY id")
+/* Ids grow with time. ? is how many of those that ended are loaded. */
+STATEMENT(OPERATION_LEFT_OUT,
+          "SELECT id FROM operations WHERE finished_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?")
+/* ?1 the id that the statement before found, or ''. */
+STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
+                          " UNION ALL SELECT id, doc FROM operations WHERE finished_at = 0 AND id <= ?1"
+                          " UNION ALL SELECT operations.id, operations.doc FROM clusters"
+                          " JOIN operations ON operations.id = clusters.operation_id"
+                          " WHERE operations.id <= ?1 AND finished_at > 0")
+/*
+ * ?1 before, ?2 projects, ?3 clusters, ?4 statuses, each a JSON array or NULL, ?5 limit; of one cluster ?2
+ * and ?3 are its names. The documents of those only are read that are wanted.
+ */
+#define OPERATIONS_NEWEST \
+    "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1"
+#define OPERATIONS_OF_STATUS                                            \
+    " AND (?4 IS NULL OR +status IN (SELECT value FROM json_each(?4)))" \
+    " ORDER BY id DESC LIMIT ?5) ORDER BY id DESC"
+STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST
+          " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
+          " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))" OPERATIONS_OF_STATUS)
+STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
+          OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
+#undef OPERATIONS_NEWEST
+#undef OPERATIONS_OF_STATUS
+STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?")
 
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,

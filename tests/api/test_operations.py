@@ -1,10 +1,13 @@
 """Waiting for operations, lists and their cursors, the event log."""
 
+import contextlib
 import re
 import socket
+import sqlite3
 import struct
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -166,6 +169,60 @@ def test_ht35_ht37_cursor_walk_finds_everything_once(many):
             assert len(names) == 140 and len(set(names)) == 140
             assert names == sorted(names)
     assert len(d.http.get("/v1/clusters").json()["items"]) == 50, "the default"
+
+
+def supersede(d, name, times):
+    """Updates of a cluster that is being created: each ends the one before. Their ids, the oldest first."""
+    ids = [d.create(name)["operation"]["id"]]
+    with httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + d.token()}, timeout=60) as http:
+        for i in range(times):
+            window = {"begin": f"{i % 20:02}0000+0000", "end": f"{i % 20 + 1:02}0000+0000"}
+            answer = http.patch(d.clusters_path(name), json={"spec": {"maintenance": window}})
+            assert answer.status_code == 202, answer.text
+            ids.append(answer.headers["Location"].rsplit("/", 1)[1])
+    return ids
+
+
+def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_sim, make_shootd):
+    """1,000 of those that ended stay in memory; nobody notices."""
+    sim = make_sim(speed=1)
+    d = make_shootd(sim.url).start()
+    names = [f"c{i}" for i in range(6)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        made = dict(zip(names, pool.map(lambda name: supersede(d, name, 225), names)))
+    ids = sorted((id for of_one in made.values() for id in of_one), reverse=True)
+    oldest = made["c0"][1]
+
+    def check():
+        assert [op["id"] for op in walk(d, "/v1/operations", 100)] == ids
+        assert [op["id"] for op in walk(d, "/v1/operations", 1000)] == ids
+        for name in ("c0", "c5"):
+            mine = sorted(made[name], reverse=True)
+            assert [op["id"] for op in walk(d, d.clusters_path(name) + "/operations", 40)] == mine
+            assert [op["id"] for op in walk(d, "/v1/operations", 99, cluster=name, project="team-a")] == mine
+        still_open = {op["id"] for op in walk(d, "/v1/operations", 100, status="pending,running")}
+        assert still_open == {of_one[i] for of_one in made.values() for i in (0, -1)}
+        ended = [op["id"] for op in walk(d, "/v1/operations", 500, status="cancelled")]
+        assert ended == [id for id in ids if id not in still_open]
+        answer = d.http.get(f"/v1/operations/{oldest}")
+        assert answer.status_code == 200 and answer.json()["error"]["code"] == "superseded", answer.text
+        assert answer.headers["ETag"] in [d.http.get(f"/v1/operations/{oldest}?wait=9").headers["ETag"]]
+        known = d.http.get(f"/v1/operations/{oldest}", headers={"If-None-Match": answer.headers["ETag"]})
+        assert known.status_code == 304
+        assert d.http.get(f"/v1/operations/{oldest[:-1]}").status_code == 404
+        again = d.http.post(f"/v1/operations/{oldest}/cancel")
+        assert again.status_code == 200 and again.json() == answer.json()
+        return answer
+
+    before = check()
+    d.stop()
+    d.start()
+    assert check().text == before.text
+    recent = made["c5"][-2]
+    with contextlib.closing(sqlite3.connect(d.state / "shootd.db")) as db, db:
+        db.execute("DELETE FROM operations WHERE id IN (?, ?)", (oldest, recent))
+    assert d.http.get(f"/v1/operations/{oldest}").status_code == 404, "only the store had it"
+    assert d.http.get(f"/v1/operations/{recent}").status_code == 200, "from memory"
 
 
 def test_ht36_cursor_walk_while_the_list_changes(many):

@@ -50,7 +50,9 @@ struct seen {
     int projects;
     char last[256];
     int64_t number;
-    wall_us last_success; /* of any subscription */
+    wall_us discovered_at; /* of the last project */
+    char left_out[40];     /* of the operations */
+    wall_us last_success;  /* of any subscription */
     int64_t oldest_event;
     int64_t newest_event;
 };
@@ -75,6 +77,13 @@ static void see_operation(void *ctx, struct operation *op)
     see(seen, &seen->operations, op->id);
     seen->number = op->finished_at;
     operation_free(op);
+}
+
+static void see_left_out(void *ctx, const char *id)
+{
+    struct seen *seen = ctx;
+    assert_int_equal(seen->operations, 0);
+    set_id(seen->left_out, id);
 }
 
 static void see_subscription(void *ctx, struct subscription *s)
@@ -116,7 +125,7 @@ static void see_project(void *ctx, struct project_state *p)
 {
     struct seen *seen = ctx;
     see(seen, &seen->projects, p->name);
-    seen->number = p->discovered_at;
+    seen->discovered_at = p->discovered_at;
     project_state_free(p);
 }
 
@@ -133,6 +142,7 @@ static struct seen load(struct fixture *f)
     const struct store_visitor visitor = {
         .cluster = see_cluster,
         .operation = see_operation,
+        .operations_left_out = see_left_out,
         .subscription = see_subscription,
         .delivery = see_delivery,
         .token = see_token,
@@ -310,6 +320,97 @@ static void audit_entries_are_numbered_filtered_and_purged(void **state)
     assert_audit(f, (struct audit_query){0}, "5"); /* numbers are not given twice */
 }
 
+/* ---- operations ---- */
+
+static struct operation *operation_of(const char *id, const char *project, const char *cluster,
+                                      enum operation_status status)
+{
+    struct operation *op = make_operation(id, operation_status_is_final(status) ? 50 : 0);
+    op->status = status;
+    mem_set_str(&op->project, project);
+    mem_set_str(&op->cluster, cluster);
+    op->body = json_pack("{s:{s:s}}", "spec", "region", "Kna1");
+    return op;
+}
+
+/* The ids of a page without "op_", then behind a slash where the next one begins. */
+static void assert_operations(struct fixture *f, struct operation_query query, const char *wanted)
+{
+    struct operation_page *page = MEM_NEW(struct operation_page);
+    char found[128] = "";
+    if (!query.limit)
+        query.limit = 100;
+    assert_int_equal(f->backend->operations(f->reader, &query, page), STORE_OK);
+    for (size_t i = 0; i < page->count; i++) {
+        size_t len = strlen(found);
+        assert_null(page->operations[i]->body);
+        (void)snprintf(found + len, sizeof(found) - len, "%s ", page->operations[i]->id + 3);
+    }
+    (void)snprintf(found + strlen(found), sizeof(found) - strlen(found), "/%s", page->next);
+    operation_page_free(page);
+    assert_string_equal(found, wanted);
+}
+
+static void operations_are_paged_and_filtered(void **state)
+{
+    struct fixture *f = *state;
+    char *a[] = {(char[]){"a"}, NULL}, *both[] = {(char[]){"b"}, (char[]){"a"}, NULL}, *none[] = {NULL};
+    char *dev[] = {(char[]){"dev"}, NULL}, *two[] = {(char[]){"dev"}, (char[]){"prod"}, NULL};
+    const unsigned open = 1U << OPERATION_PENDING | 1U << OPERATION_RUNNING;
+    struct change_set *set = change_set_new();
+    change_put_operation(set, operation_of("op_1", "a", "dev", OPERATION_SUCCEEDED));
+    change_put_operation(set, operation_of("op_2", "a", "prod", OPERATION_FAILED));
+    change_put_operation(set, operation_of("op_3", "b", "dev", OPERATION_RUNNING));
+    change_put_operation(set, operation_of("op_4", "a", "dev", OPERATION_RUNNING));
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_operations(f, (struct operation_query){.limit = 9}, "4 3 2 1 /");
+    assert_operations(f, (struct operation_query){.limit = 3}, "4 3 2 /op_2");
+    assert_operations(f, (struct operation_query){.limit = 3, .before = "op_2"}, "1 /");
+    assert_operations(f, (struct operation_query){.id = "op_3"}, "3 /");
+    assert_operations(f, (struct operation_query){.id = "op_9"}, "/");
+    assert_operations(f, (struct operation_query){.projects = a}, "4 2 1 /");
+    assert_operations(f, (struct operation_query){.projects = both}, "4 3 2 1 /");
+    assert_operations(f, (struct operation_query){.projects = none}, "/");
+    assert_operations(f, (struct operation_query){.clusters = dev}, "4 3 1 /");
+    assert_operations(f, (struct operation_query){.projects = a, .clusters = dev}, "4 1 /");
+    assert_operations(f, (struct operation_query){.projects = a, .clusters = dev, .limit = 1}, "4 /op_4");
+    assert_operations(f, (struct operation_query){.projects = a, .clusters = two}, "4 2 1 /");
+    assert_operations(f, (struct operation_query){.statuses = open}, "4 3 /");
+    assert_operations(f, (struct operation_query){.projects = a, .clusters = dev, .statuses = open}, "4 /");
+    set = change_set_new();
+    change_put_operation(set, operation_of("op_4", "a", "dev", OPERATION_SUCCEEDED));
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_operations(f, (struct operation_query){.statuses = open}, "3 /");
+}
+
+/* Open ones, the newest that ended, and what a cluster shows. */
+static void only_recent_operations_are_loaded(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = make_cluster("cl_1", "p1", "c1", 1);
+    set_id(c->operation_id, "op_000002");
+    struct change_set *set = change_set_new();
+    change_put_cluster(set, c);
+    change_put_operation(set, make_operation("op_000001", 0));
+    for (int i = 2; i < 2 + STORE_RECENT_OPERATIONS; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "op_%06d", i);
+        change_put_operation(set, make_operation(id, 50));
+    }
+    assert_int_equal(run(f, set), STORE_OK);
+    struct seen seen = load(f);
+    assert_string_equal(seen.left_out, "");
+    assert_int_equal(seen.operations, STORE_RECENT_OPERATIONS + 1);
+    set = change_set_new();
+    change_put_operation(set, make_operation("op_100000", 50));
+    change_put_operation(set, make_operation("op_100001", 50));
+    assert_int_equal(run(f, set), STORE_OK);
+    seen = load(f);
+    assert_string_equal(seen.left_out, "op_000003");
+    assert_int_equal(seen.operations, STORE_RECENT_OPERATIONS + 2); /* op_000001 is open, op_000002 shown */
+    assert_operations(f, (struct operation_query){.before = "op_000004"}, "000003 000002 000001 /");
+}
+
 static void a_second_put_replaces(void **state)
 {
     struct fixture *f = *state;
@@ -323,7 +424,7 @@ static void a_second_put_replaces(void **state)
     }
     struct seen seen = load(f);
     assert_int_equal(seen.accounts + seen.tokens + seen.operations + seen.projects, 4);
-    assert_int_equal(seen.number, 20);
+    assert_int_equal(seen.discovered_at, 20);
 }
 
 static void stale_cluster_versions_conflict(void **state)
@@ -820,6 +921,8 @@ int main(void)
             SUITE_TEST(a_second_put_replaces),
             SUITE_TEST(replays_are_found_replaced_and_purged),
             SUITE_TEST(audit_entries_are_numbered_filtered_and_purged),
+            SUITE_TEST(operations_are_paged_and_filtered),
+            SUITE_TEST(only_recent_operations_are_loaded),
             SUITE_TEST(stale_cluster_versions_conflict),
             SUITE_TEST(live_clusters_are_unique_by_name),
             SUITE_TEST(digests_and_event_ids_are_unique),

@@ -63,6 +63,29 @@ static wall_us wall_ahead(const struct env *e)
     return env_wall(env_real()) + ahead_us;
 }
 
+static struct operation *make_operation(const char *id, enum operation_status status)
+{
+    struct operation *op = operation_new();
+    memcpy(op->id, id, strlen(id) + 1);
+    op->status = status;
+    op->project = mem_strdup("team-a");
+    op->cluster = mem_strdup("dev");
+    op->version = 1;
+    return op;
+}
+
+/* The store has one that is older than what the view has. */
+static struct operation_page *older_operations(const struct operation_query *q)
+{
+    static const char id[] = "op_00000000000000";
+    struct operation_page *page = MEM_NEW(struct operation_page);
+    page->operations = mem_calloc(1, sizeof(struct operation *));
+    if (*q->id && strcmp(q->id, id) != 0)
+        return page;
+    page->operations[page->count++] = make_operation(id, OPERATION_SUCCEEDED);
+    return page;
+}
+
 static void answer_command(struct command *cmd)
 {
     switch (cmd->type) {
@@ -91,6 +114,10 @@ static void answer_command(struct command *cmd)
         cmd->reply.status = 200;
         cmd->reply.text = mem_printf("{\"items\":[],\"first\":\"%s\",\"limit\":%d}",
                                      cmd->events.types ? cmd->events.types[0] : "", cmd->events.limit);
+        break;
+    case COMMAND_OPERATIONS:
+        cmd->reply.status = 200;
+        cmd->operations.found = older_operations(&cmd->operations.query);
         break;
     case COMMAND_OPERATION_WAIT:
         cmd->reply.status = 200;
@@ -202,12 +229,7 @@ static void add_cluster(const char *project, const char *name, enum phase phase)
 
 static void add_operation(const char *id, enum operation_status status)
 {
-    struct operation *op = operation_new();
-    memcpy(op->id, id, strlen(id) + 1);
-    op->status = status;
-    op->project = mem_strdup("team-a");
-    op->cluster = mem_strdup("dev");
-    op->version = 1;
+    struct operation *op = make_operation(id, status);
     view_set(view, VIEW_OPERATIONS, id, render_operation_blob(op));
     operation_free(op);
 }
@@ -699,6 +721,32 @@ static void ao14_operations_are_waited_for(void **state)
     assert_int_equal(get("/v1/operations/none"), 404);
 }
 
+/* Pages and single ones; open operations are all in the view, whatever has left it. */
+static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/v1/operations/op_00000000000000"), 404);
+    view_set_left_out(view, "op_00000000000000");
+    view_publish(view);
+    assert_int_equal(get("/v1/operations/op_00000000000000"), 200);
+    has("\"id\":\"op_00000000000000\"");
+    has("ETag: \"");
+    assert_int_equal(get("/v1/operations/op_0"), 404);
+    assert_int_equal(ask("GET", "/v1/operations/op_00000000000000", viewer, "", ""), 404);
+    assert_int_equal(get("/v1/operations/op_00000000000000?wait=5"), 200);
+    assert_int_equal(get("/v1/operations?limit=1"), 200); /* the view has more */
+    has("op_00000000000002");
+    lacks("op_00000000000000");
+    assert_int_equal(get("/v1/operations"), 200); /* all of it from the store */
+    has("op_00000000000000");
+    has("\"next_cursor\":null");
+    assert_int_equal(get("/v1/operations?status=running"), 200);
+    has("op_00000000000001");
+    lacks("op_00000000000000");
+    assert_int_equal(get("/v1/operations?status=succeeded"), 200);
+    has("op_00000000000000");
+}
+
 static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
 {
     (void)state;
@@ -1112,6 +1160,7 @@ int main(void)
         HTTP_TEST(ht15_parked_requests_survive_the_reaper),
         HTTP_TEST(an_overdue_request_hears_that_its_outcome_is_unknown),
         HTTP_TEST(many_clients_at_once),
+        HTTP_TEST(ao6_what_has_left_the_view_is_read_from_the_store),
         HTTP_TEST(draining),
         HTTP_TEST(drained_when_nothing_is_in_flight),
     };

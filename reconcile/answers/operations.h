@@ -1,0 +1,23 @@
+/* Operations as callers ask for them: from memory, or from the store. Loop thread. */
+#ifndef RECONCILE_ANSWERS_OPERATIONS_H
+#define RECONCILE_ANSWERS_OPERATIONS_H
+
+#include "model/command.h"
+#include "reconcile/answers/stored.h"
+
+struct reconcile;
+
+/* Each decides one type of command, and takes it. */
+void command_operations(struct reconcile *r, struct command *cmd);
+void command_operation_wait(struct reconcile *r, struct command *cmd);
+
+/* The command names an operation that is not in memory: on_found runs when the store was asked for it, or the
+ * command is answered with 404. */
+void operation_recall(struct reconcile *r, struct command *cmd, void (*on_found)(struct stored *s));
+/* For on_found: the operation, which has ended, lent by `s`; NULL: the command was answered, for there is
+ * none or it cannot be read. */
+const struct operation *operation_recalled(const struct stored *s);
+/* 404. */
+void reply_no_operation(struct command *cmd);
+
+#endif

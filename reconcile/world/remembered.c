@@ -1,0 +1,123 @@
+/*
+ * Which operations are in memory. r->left_out is the greatest id of one that ended and is not: pages down to
+ * there are made from the view, those below it by the store, which has all of them. Loop thread.
+ */
+#include "reconcile/world/remembered.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reconcile/world/entity.h"
+#include "view/render.h"
+
+/* So many go at a time. */
+enum { ENDED_SLICE = 250, FORGET_SLICE = 500 };
+
+struct operation_entry *operation_entry(struct reconcile *r, const char *id)
+{
+    struct operation_entry *entry;
+    HASH_FIND_STR(r->operations, id, entry);
+    return entry;
+}
+
+static bool has_ended(const struct operation_entry *entry)
+{
+    return operation_status_is_final(entry->op->status);
+}
+
+struct operation *operation_remember(struct reconcile *r, struct operation *op)
+{
+    struct operation_entry *entry = operation_entry(r, op->id);
+    if (entry) {
+        r->ended_operations -= has_ended(entry);
+    } else {
+        entry = MEM_NEW(struct operation_entry);
+        memcpy(entry->id, op->id, sizeof(entry->id));
+        list_init(&entry->waiters);
+        HASH_ADD_STR(r->operations, id, entry);
+    }
+    struct operation *before = entry->op;
+    entry->op = op;
+    r->ended_operations += has_ended(entry);
+    return before;
+}
+
+bool operation_may_be_stored(const struct reconcile *r, const char *id)
+{
+    return strcmp(id, r->left_out) <= 0;
+}
+
+static void entry_forget(struct reconcile *r, struct operation_entry *entry)
+{
+    assert(list_is_empty(&entry->waiters));
+    r->ended_operations -= has_ended(entry);
+    HASH_DEL(r->operations, entry);
+    operation_free(entry->op);
+    free(entry);
+}
+
+void operations_settle(struct reconcile *r)
+{
+    struct operation_entry *entry, *next;
+    HASH_ITER (hh, r->operations, entry, next) {
+        if (has_ended(entry) && operation_may_be_stored(r, entry->id)) {
+            entry_forget(r, entry);
+            continue;
+        }
+        operation_trim(entry->op);
+        view_set(r->o.view, VIEW_OPERATIONS, entry->id, render_operation_blob(entry->op));
+    }
+    view_set_left_out(r->o.view, r->left_out);
+}
+
+/* From the view, too. It may be the greatest that is left out. */
+static void leave_to_store(struct reconcile *r, struct operation_entry *entry)
+{
+    if (strcmp(entry->id, r->left_out) > 0)
+        memcpy(r->left_out, entry->id, sizeof(r->left_out));
+    view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
+    entry_forget(r, entry);
+}
+
+void operations_leave_to_store(struct reconcile *r)
+{
+    if (r->ended_operations < STORE_RECENT_OPERATIONS + ENDED_SLICE)
+        return;
+    struct view_cursor place = view_seek(view_shown(r->o.view), VIEW_OPERATIONS, "");
+    const struct view_entry *shown;
+    for (unsigned left = ENDED_SLICE; left && (shown = view_next(&place));) {
+        struct operation_entry *entry = operation_entry(r, shown->key);
+        /* Who waits is answered as soon as it has ended; what ended since is not shown as such yet. */
+        if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))
+            continue;
+        leave_to_store(r, entry);
+        left--;
+    }
+    view_set_left_out(r->o.view, r->left_out);
+    view_publish(r->o.view);
+}
+
+bool operations_forget(struct reconcile *r, wall_us before)
+{
+    unsigned left = FORGET_SLICE;
+    struct operation_entry *entry, *next;
+    HASH_ITER (hh, r->operations, entry, next) {
+        if (!entry->op->finished_at || entry->op->finished_at >= before)
+            continue;
+        if (!left--)
+            return false;
+        view_set(r->o.view, VIEW_OPERATIONS, entry->id, NULL);
+        entry_forget(r, entry);
+    }
+    return true;
+}
+
+void operations_free(struct reconcile *r)
+{
+    struct operation_entry *entry, *next;
+    HASH_ITER (hh, r->operations, entry, next)
+        entry_forget(r, entry);
+}

@@ -1,0 +1,35 @@
+/*
+ * Operations in memory: those that are open, and the newest of those that ended. The others are in the store,
+ * which is asked when somebody wants them; what each cluster shows of its last one is the entity's own.
+ * Loop thread.
+ */
+#ifndef RECONCILE_WORLD_REMEMBERED_H
+#define RECONCILE_WORLD_REMEMBERED_H
+
+#include "reconcile/world/world.h"
+
+struct operation_entry {
+    UT_hash_handle hh;
+    char id[40];
+    struct operation *op; /* last committed state, trimmed but for what was loaded at start */
+    struct list waiters;  /* struct waiting */
+};
+
+/* NULL: not in memory. */
+struct operation_entry *operation_entry(struct reconcile *r, const char *id);
+/* Takes `op`, as it is stored now. What was remembered of it is the caller's; NULL: nothing was. */
+struct operation *operation_remember(struct reconcile *r, struct operation *op);
+/* Whether an operation of this id, which is not in memory, may be in the store. */
+bool operation_may_be_stored(const struct reconcile *r, const char *id);
+/* At start, once clusters have taken what is theirs: only what is to be remembered stays. */
+void operations_settle(struct reconcile *r);
+/*
+ * When many have ended since the last time, the oldest leave the memory. After the view was published: what
+ * it shows is what is looked through.
+ */
+void operations_leave_to_store(struct reconcile *r);
+/* Those that ended before that time, a bounded number; false: there are more. */
+bool operations_forget(struct reconcile *r, wall_us before);
+void operations_free(struct reconcile *r);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Owns reading operations that are not in memory: one by id, and pages, the newest first. Runs on the
+ * connection's thread. A row that cannot be read is left out of the page, and that is told; the load of the
+ * next start that meets it puts it aside.
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "storage/storage_private.h"
+
+#include <assert.h>
+
+static char *names_of_statuses(unsigned bits)
+{
+    if (!bits)
+        return NULL;
+    json_t *CLEANUP_JSON names = json_array();
+    for (int i = 0; i < OPERATION_STATUS_MAX_; i++)
+        if (bits & 1U << i)
+            (void)json_array_append_new(names, json_string(operation_status_name((enum operation_status)i)));
+    return json_text(names);
+}
+
+static bool has_one(char *const *list)
+{
+    return list && list[0] && !list[1];
+}
+
+static char *names_of(char *const *list)
+{
+    json_t *CLEANUP_JSON names = list ? string_list_to_json(list) : NULL;
+    return names ? json_text(names) : NULL;
+}
+
+static struct operation *read_operation(sqlite3_stmt *stmt)
+{
+    struct json_fault fault;
+    json_t *CLEANUP_JSON doc = row_doc(stmt, &fault);
+    struct operation *op = doc ? operation_from_json(doc) : NULL;
+    if (op)
+        operation_trim(op);
+    else
+        log_error("the stored operation {id} cannot be read and is left out", "id",
+                  (const char *)sqlite3_column_text(stmt, 0), "reason", fault.text);
+    return op;
+}
+
+static enum store_status read_rows(struct binder *b, int limit, struct operation_page *page)
+{
+    enum store_status status;
+    page->operations = mem_calloc((size_t)limit, sizeof(struct operation *));
+    for (int rows = 1; (status = statement_step(b, NULL)) == STORE_OK; rows++) {
+        assert(rows <= limit);
+        if (rows == limit)
+            column_copy(b->stmt, 0, page->next, sizeof(page->next));
+        struct operation *op = read_operation(b->stmt);
+        if (op)
+            page->operations[page->count++] = op;
+    }
+    return status == STORE_NONE ? STORE_OK : status;
+}
+
+static enum store_status read_one(struct sqlite_conn *conn, const char *id, struct operation_page *page)
+{
+    struct binder b = statement_start(conn, STATEMENT_OPERATION_BY_ID);
+    bind_text(&b, id);
+    enum store_status status = read_rows(&b, 1, page);
+    *page->next = '\0';
+    return status;
+}
+
+static enum store_status read_page(struct sqlite_conn *conn, const struct operation_query *query,
+                                   struct operation_page *page)
+{
+    const bool of_cluster = has_one(query->projects) && has_one(query->clusters);
+    char *CLEANUP_FREE projects = names_of(query->projects);
+    char *CLEANUP_FREE clusters = names_of(query->clusters);
+    char *CLEANUP_FREE statuses = names_of_statuses(query->statuses);
+    const int limit = store_page_limit(query->limit);
+    struct binder b =
+        statement_start(conn, of_cluster ? STATEMENT_OPERATIONS_PAGE_OF_CLUSTER : STATEMENT_OPERATIONS_PAGE);
+    bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts behind every id */
+    bind_text(&b, of_cluster ? query->projects[0] : projects);
+    bind_text(&b, of_cluster ? query->clusters[0] : clusters);
+    bind_text(&b, statuses);
+    bind_int(&b, limit);
+    return read_rows(&b, limit, page);
+}
+
+enum store_status sqlite_operations(void *conn, const struct operation_query *query,
+                                    struct operation_page *ret_page)
+{
+    enum store_status status = sqlite_begin(conn);
+    if (status != STORE_OK)
+        return status;
+    status = *query->id ? read_one(conn, query->id, ret_page) : read_page(conn, query, ret_page);
+    sqlite_rollback(conn);
+    return status;
+}
