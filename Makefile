@@ -210,9 +210,7 @@ $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ -lmicrohttpd
 bench: all $(OUT)/bench/bare_mhd
-	@$(PYTHON) bench/run.py
-	@$(PYTHON) bench/streams.py
-	@$(PYTHON) bench/deliveries.py
+	@$(PYTHON) bench/all.py
 
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd

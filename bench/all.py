@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+"""Runs every benchmark, one after the other, and prints one report: docs/benchmarks.md is such a report. Runs on a quiet machine
+only: what else runs is in the figures."""
+
+import datetime
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+from load import CORES, ROOT, need_tools
+
+BENCHMARKS = ("reads", "streams", "deliveries")
+
+
+def first_line(*argv):
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    lines = (run.stdout + run.stderr).splitlines()
+    return lines[0] if lines else "not found"
+
+
+def package(name):
+    run = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", name], capture_output=True, text=True, check=False)
+    return f"{name} {run.stdout}" if run.returncode == 0 else f"no {name}"
+
+
+def machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*: (.*)", info)
+    memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) // 2**20
+    return f"{model[1] if model else platform.machine()}, {len(set(CORES))} cores used, {memory} GiB, Linux {platform.release()}"
+
+
+def main():
+    need_tools()
+    chosen = sys.argv[1:] or BENCHMARKS
+    revision = first_line("git", "-C", str(ROOT), "describe", "--always", "--dirty")
+    print("# Benchmarks\n")
+    print(f"One run of `make bench` at {revision}, {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.\n")
+    print(f"Machine: {machine()}. Versions: {first_line('gcc', '--version')}; " +
+          ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "nginx-light", "varnish", "wrk",
+                                               "nghttp2-client")) + ".\n")
+    print("shootd runs as it ships (level `info` to a file, `access_log: writes`) unless a row says otherwise; only where Cleura is, and "
+          "the quota of requests of one token, are set.", flush=True)
+    for name in chosen:
+        subprocess.run([sys.executable, ROOT / "bench" / f"{name}.py"], check=True)
+
+
+main()

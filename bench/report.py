@@ -1,0 +1,38 @@
+"""What every benchmark prints: Markdown, so that docs/benchmarks.md is the output of one run (bench/all.py)."""
+
+import time
+
+
+def section(title, *paragraphs):
+    print(f"\n## {title}\n", flush=True)
+    for text in paragraphs:
+        print(f"{text}\n", flush=True)
+
+
+def table(columns, rows):
+    """Cells are texts or numbers; numbers are written with what tells something."""
+    print("| " + " | ".join(columns) + " |", flush=True)
+    print("|" + "---|" * len(columns), flush=True)
+    for row in rows:
+        print("| " + " | ".join(cell(c) for c in row) + " |", flush=True)
+    print(flush=True)
+
+
+def cell(value):
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def percentile(values, share):
+    """The smallest value that is not exceeded by `share` (0.99) of them."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+class Stopwatch:
+    def __init__(self):
+        self.began = time.monotonic()
+
+    def seconds(self):
+        return time.monotonic() - self.began
