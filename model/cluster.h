@@ -24,8 +24,13 @@
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
-    uuid_t uid; /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
     struct json_doc *observed; /* our words, complete */
+    /* What is asked of `observed` time and again, without its tree (shoot_set_observed). */
+    uuid_t uid;               /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
+    char *kubernetes_version; /* or NULL */
+    int pool_count;
+    char **images; /* of the pools: name, version, name, version, ...; each pair once; NULL-terminated */
+
     bool has_operation;
     char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
     char *operation_state; /* Processing, Succeeded, ... or NULL */
@@ -50,7 +55,7 @@ bool pool_name_is_possible(const char *name);
 bool shoot_is_deletion(const struct shoot *s);
 /* So, and Cleura has not given up on it. */
 bool shoot_is_being_deleted(const struct shoot *s);
-/* Takes `observed`, and decodes the uid in it; a text that is no UUID counts as none. */
+/* Takes `observed`, and notes what is asked of it often; a uid that is no UUID counts as none. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
 /* What is there, lent as json_doc_tree does; NULL of NULL. */
 json_t *shoot_observed(const struct shoot *s);

@@ -25,38 +25,15 @@ static void add_expiring(const char *component, const char *version, const json_
     visit(ctx, &v);
 }
 
-static const char *image_member(const json_t *pool, const char *key)
-{
-    return json_str_or(json_obj(pool, "image"), key, "");
-}
-
-/* Whether an earlier pool has the same image: pools are few. */
-static bool was_seen(const json_t *pools, size_t before, const json_t *pool)
-{
-    for (size_t i = 0; i < before; i++) {
-        const json_t *other = json_array_get(pools, i);
-        if (!strcmp(image_member(other, "name"), image_member(pool, "name")) &&
-            !strcmp(image_member(other, "version"), image_member(pool, "version")))
-            return true;
-    }
-    return false;
-}
-
-void versions_in_use(const json_t *observed, const json_t *catalog,
+void versions_in_use(const struct shoot *shoot, const json_t *catalog,
                      void (*visit)(void *ctx, const struct version_in_use *v), void *ctx)
 {
-    const char *kubernetes = json_str(observed, "kubernetes_version");
-    const json_t *pools = json_arr(observed, "node_pools");
-    size_t i;
-    json_t *pool;
-    if (kubernetes)
-        add_expiring(COMPONENT_KUBERNETES, kubernetes, json_arr(catalog, "kubernetes_versions"), visit, ctx);
-    json_array_foreach (pools, i, pool) {
-        const char *name = image_member(pool, "name"), *version = image_member(pool, "version");
-        if (!*name || !*version || was_seen(pools, i, pool))
-            continue;
-        const json_t *image = entry_of(json_arr(catalog, "machine_images"), "name", name);
-        add_expiring(name, version, json_arr(image, "versions"), visit, ctx);
+    if (shoot && shoot->kubernetes_version)
+        add_expiring(COMPONENT_KUBERNETES, shoot->kubernetes_version,
+                     json_arr(catalog, "kubernetes_versions"), visit, ctx);
+    for (char *const *image = shoot ? shoot->images : NULL; image && *image; image += 2) {
+        const json_t *offered = entry_of(json_arr(catalog, "machine_images"), "name", image[0]);
+        add_expiring(image[0], image[1], json_arr(offered, "versions"), visit, ctx);
     }
 }
 
@@ -67,9 +44,9 @@ static void keep_earliest(void *ctx, const struct version_in_use *v)
         *earliest = v->expires_at;
 }
 
-wall_us versions_expire_at(const json_t *observed, const json_t *catalog)
+wall_us versions_expire_at(const struct shoot *shoot, const json_t *catalog)
 {
     wall_us earliest = 0;
-    versions_in_use(observed, catalog, keep_earliest, &earliest);
+    versions_in_use(shoot, catalog, keep_earliest, &earliest);
     return earliest;
 }

@@ -6,10 +6,9 @@
 #ifndef MODEL_EXPIRY_H
 #define MODEL_EXPIRY_H
 
-#include "base/env.h"
-#include "base/json.h"
+#include "model/cluster.h"
 
-/* Everything is borrowed from the two documents. */
+/* Everything is borrowed from the shoot and the catalog. */
 struct version_in_use {
     const char *component; /* "kubernetes", or the name of a machine image */
     const char *version;
@@ -20,10 +19,10 @@ struct version_in_use {
 
 #define COMPONENT_KUBERNETES "kubernetes"
 
-/* Calls `visit` once for each version in use, Kubernetes first. Either document may be NULL. */
-void versions_in_use(const json_t *observed, const json_t *catalog,
+/* Calls `visit` once for each version in use, Kubernetes first. Both may be NULL. */
+void versions_in_use(const struct shoot *shoot, const json_t *catalog,
                      void (*visit)(void *ctx, const struct version_in_use *v), void *ctx);
 /* When the first of them runs out, also when that is over; 0: never, as far as is known. */
-wall_us versions_expire_at(const json_t *observed, const json_t *catalog);
+wall_us versions_expire_at(const struct shoot *shoot, const json_t *catalog);
 
 #endif

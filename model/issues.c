@@ -489,7 +489,7 @@ json_t *issues_of(const struct cluster *c, const struct operation *op, const jso
     look_at_conditions(&in);
     look_at_drift(&in);
     if (c->shoot && c->phase != PHASE_DELETING)
-        versions_in_use(shoot_observed(c->shoot), catalog, look_at_version, &in);
+        versions_in_use(c->shoot, catalog, look_at_version, &in);
     look_at_age(&in);
     for (int severity = WARNING; severity < SEVERITY_MAX_; severity++) {
         (void)json_array_extend(in.found[CRITICAL], in.found[severity]);

@@ -31,6 +31,8 @@ void shoot_free(struct shoot *s)
         return;
     free(s->name);
     json_doc_free(s->observed);
+    free(s->kubernetes_version);
+    string_list_free(s->images);
     free(s->operation_type);
     free(s->operation_state);
     free(s->description);
@@ -49,6 +51,8 @@ struct shoot *shoot_copy(const struct shoot *s)
     *copy = *s;
     copy->name = mem_strdup(s->name);
     copy->observed = json_doc_copy(s->observed);
+    copy->kubernetes_version = mem_strdup(s->kubernetes_version);
+    copy->images = string_list_copy(s->images);
     copy->operation_type = mem_strdup(s->operation_type);
     copy->operation_state = mem_strdup(s->operation_state);
     copy->description = mem_strdup(s->description);
@@ -59,11 +63,46 @@ struct shoot *shoot_copy(const struct shoot *s)
     return copy;
 }
 
+static void read_uid(struct shoot *s, const json_t *object)
+{
+    if (uuid_parse(json_str_or(object, "uid", ""), s->uid) != 0)
+        uuid_clear(s->uid);
+}
+
+/* Whether the pair is in the first `count` texts of the list: pools are few. */
+static bool has_image(char *const *images, size_t count, const char *name, const char *version)
+{
+    for (size_t i = 0; i < count; i += 2)
+        if (!strcmp(images[i], name) && !strcmp(images[i + 1], version))
+            return true;
+    return false;
+}
+
+static char **images_of(const json_t *pools)
+{
+    char **images = mem_calloc(2 * json_array_size(pools) + 1, sizeof(*images));
+    size_t i, count = 0;
+    json_t *pool;
+    json_array_foreach (pools, i, pool) {
+        const json_t *image = json_obj(pool, "image");
+        const char *name = json_str_or(image, "name", ""), *version = json_str_or(image, "version", "");
+        if (!*name || !*version || has_image(images, count, name, version))
+            continue;
+        images[count++] = mem_strdup(name);
+        images[count++] = mem_strdup(version);
+    }
+    return images;
+}
+
 void shoot_set_observed(struct shoot *s, json_t *observed)
 {
+    const json_t *pools = json_arr(observed, "node_pools");
     json_doc_set(&s->observed, observed);
-    if (uuid_parse(json_str_or(observed, "uid", ""), s->uid) != 0)
-        uuid_clear(s->uid);
+    read_uid(s, observed);
+    mem_set_str(&s->kubernetes_version, json_str(observed, "kubernetes_version"));
+    s->pool_count = (int)json_array_size(pools);
+    string_list_free(s->images);
+    s->images = images_of(pools);
 }
 
 json_t *shoot_observed(const struct shoot *s)

@@ -68,7 +68,7 @@ static void set_observed_at(struct cluster_facts *f, wall_us at)
 struct cluster_facts *cluster_facts_new(const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
-    const char *version = json_str_or(shoot_observed(s), "kubernetes_version", "");
+    const char *version = s && s->kubernetes_version ? s->kubernetes_version : "";
     char line[VERSION_LINE_BYTES] = "unknown";
     if (*version)
         version_minor(version, line);

@@ -133,7 +133,6 @@ static json_t *render_operation_brief(const struct operation *op)
 char *render_cluster_brief(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
-    const json_t *observed = shoot_observed(s);
     struct buffer out;
     buffer_init(&out, SIZE_MAX / 2);
     json_out_begin(&out, NULL);
@@ -149,8 +148,8 @@ char *render_cluster_brief(const struct cluster *c, const struct operation *op)
     json_out_bool(&out, "settling", c->settling);
     json_out_bool(&out, "stale", c->stale);
     json_out_bool(&out, "drifted", json_array_size(c->drift) > 0);
-    json_out_str(&out, "kubernetes_version", json_str(observed, "kubernetes_version"));
-    json_out_int(&out, "node_pools", (int64_t)json_array_size(json_arr(observed, "node_pools")));
+    json_out_str(&out, "kubernetes_version", s ? s->kubernetes_version : NULL);
+    json_out_int(&out, "node_pools", s ? s->pool_count : 0);
     out_time(&out, "expires_at", c->expires_at);
     json_out_take(&out, "operation", op ? render_operation_brief(op) : NULL);
     out_time(&out, "observed_at", c->observed_at);

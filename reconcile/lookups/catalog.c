@@ -75,7 +75,7 @@ static bool tell_what_expires(struct entity *e, const json_t *catalog)
         return false;
     json_t *told CLEANUP_JSON = json_object();
     struct look look = {.e = e, .told = told};
-    versions_in_use(shoot_observed(c->shoot), catalog, expiry_of_version, &look);
+    versions_in_use(c->shoot, catalog, expiry_of_version, &look);
     if (!look.save)
         return false;
     json_decref(c->expiry_told);

@@ -61,7 +61,8 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
 
 static const char *present_version(const struct entity *e)
 {
-    return json_str_or(shoot_observed(e->cluster->shoot), "kubernetes_version", "0.0.0");
+    const struct shoot *s = e->cluster->shoot;
+    return s && s->kubernetes_version ? s->kubernetes_version : "0.0.0";
 }
 
 /* The two that are worth checking: the newest of this minor and of the next. */

@@ -171,5 +171,5 @@ void entity_note_newest(struct entity *e, const struct shoot *shoot)
 void entity_note_expiry(struct entity *e)
 {
     struct cluster *c = e->cluster;
-    c->expires_at = c->shoot ? versions_expire_at(shoot_observed(c->shoot), e->project->state->catalog) : 0;
+    c->expires_at = versions_expire_at(c->shoot, e->project->state->catalog);
 }

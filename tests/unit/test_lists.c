@@ -363,18 +363,20 @@ static void versions_and_their_ends(void **state)
         "{\"name\":\"c\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1.0\"}},"
         "{\"name\":\"d\",\"image\":{\"name\":\"suse\",\"version\":\"15\"}},{\"name\":\"e\"}]}";
     json_t *catalog CLEANUP_JSON = json_parse_lenient(catalog_text, strlen(catalog_text), NULL);
-    json_t *observed CLEANUP_JSON = json_parse_lenient(observed_text, strlen(observed_text), NULL);
+    struct shoot *shoot = MEM_NEW(struct shoot);
+    shoot_set_observed(shoot, json_parse_lenient(observed_text, strlen(observed_text), NULL));
     struct buffer out CLEANUP_BUFFER;
     wall_us first;
     buffer_init(&out, 4096);
-    versions_in_use(observed, catalog, write_down, &out);
+    versions_in_use(shoot, catalog, write_down, &out);
     assert_string_equal(out.data,
                         "kubernetes 1.33.6 2026-12-11T00:00:00Z;gardenlinux 1877.7.0 2026-12-01T00:00:00Z;"
                         "gardenlinux 1.0 never unlisted;suse 15 never unknown unlisted;");
     assert_true(time_parse_rfc3339("2026-12-01T00:00:00Z", &first));
-    assert_int_equal(versions_expire_at(observed, catalog), first);
-    assert_int_equal(versions_expire_at(observed, NULL), 0);
+    assert_int_equal(versions_expire_at(shoot, catalog), first);
+    assert_int_equal(versions_expire_at(shoot, NULL), 0);
     assert_int_equal(versions_expire_at(NULL, catalog), 0);
+    shoot_free(shoot);
 }
 
 static unsigned lines;
