@@ -52,6 +52,16 @@ bool json_items_begin(struct json_items *items, const char *bytes, size_t len);
 /* The text of the next item; false after the last one. */
 bool json_items_next(struct json_items *items, const char **ret_bytes, size_t *ret_len);
 
+/* Goes over the members of an object in the same way. */
+struct json_member {
+    const char *name; /* as it is written, without its quotes */
+    size_t name_len;
+    const char *text; /* of the value */
+    size_t len;
+};
+bool json_members_begin(struct json_items *members, const char *bytes, size_t len);
+bool json_members_next(struct json_items *members, struct json_member *ret_member);
+
 struct json_fault {
     char text[160]; /* what is wrong, without the offending bytes */
     int line;

@@ -15,6 +15,11 @@ static struct json_doc *doc_of_text(const char *text, size_t len)
     return doc;
 }
 
+struct json_doc *json_doc_of_text(const char *text, size_t len)
+{
+    return len == 4 && !memcmp(text, "null", len) ? NULL : doc_of_text(text, len);
+}
+
 struct json_doc *json_doc_new(json_t *value)
 {
     if (!value || json_is_null(value)) {

@@ -19,6 +19,8 @@ struct json_doc {
 
 /* Takes the reference; NULL and null make no document. The tree is there until json_doc_rest. */
 struct json_doc *json_doc_new(json_t *value);
+/* One that rests; `text` is known to be compact JSON, for we wrote it. A null makes no document. */
+struct json_doc *json_doc_of_text(const char *text, size_t len);
 void json_doc_free(struct json_doc *doc);
 /* Frees *doc and puts one of `value` there, as json_doc_new. */
 void json_doc_set(struct json_doc **doc, json_t *value);

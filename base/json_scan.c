@@ -167,23 +167,60 @@ enum json_scan_end json_scan(const char *bytes, size_t len, const struct json_li
     return end;
 }
 
-bool json_items_begin(struct json_items *items, const char *bytes, size_t len)
+static bool items_begin(struct json_items *items, char opening, const char *bytes, size_t len)
 {
     *items = (struct json_items){.at = skip_blanks(bytes, bytes + len), .end = bytes + len};
-    return items->at < items->end && *items->at++ == '[';
+    return items->at < items->end && *items->at++ == opening;
 }
 
-bool json_items_next(struct json_items *items, const char **ret_bytes, size_t *ret_len)
+/* Moves to where the next item begins; false: there is none. */
+static bool items_go_on(struct json_items *items, char closing)
 {
-    static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     items->at = skip_blanks(items->at, items->end);
     if (items->at < items->end && *items->at == ',')
         items->at = skip_blanks(items->at + 1, items->end);
+    return items->at < items->end && *items->at != closing;
+}
+
+/* Moves behind the value at items->at. */
+static bool items_value(struct json_items *items, const char **ret_bytes, size_t *ret_len)
+{
+    static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     struct scan s = {.at = items->at, .end = items->end, .limits = &any};
-    if (items->at == items->end || *items->at == ']' || scan_value(&s) != JSON_SCAN_OK)
+    if (scan_value(&s) != JSON_SCAN_OK)
         return false;
     *ret_bytes = items->at;
     *ret_len = (size_t)(s.at - items->at);
     items->at = s.at;
     return true;
+}
+
+bool json_items_begin(struct json_items *items, const char *bytes, size_t len)
+{
+    return items_begin(items, '[', bytes, len);
+}
+
+bool json_items_next(struct json_items *items, const char **ret_bytes, size_t *ret_len)
+{
+    return items_go_on(items, ']') && items_value(items, ret_bytes, ret_len);
+}
+
+bool json_members_begin(struct json_items *members, const char *bytes, size_t len)
+{
+    return items_begin(members, '{', bytes, len);
+}
+
+bool json_members_next(struct json_items *members, struct json_member *ret_member)
+{
+    if (!items_go_on(members, '}') || *members->at != '"')
+        return false;
+    const char *name = members->at + 1, *behind = skip_string(members->at, members->end);
+    if (!behind)
+        return false;
+    *ret_member = (struct json_member){.name = name, .name_len = (size_t)(behind - 1 - name)};
+    members->at = skip_blanks(behind, members->end);
+    if (members->at == members->end || *members->at != ':')
+        return false;
+    members->at = skip_blanks(members->at + 1, members->end);
+    return items_value(members, &ret_member->text, &ret_member->len);
 }

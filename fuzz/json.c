@@ -25,6 +25,22 @@ static void check_items(const char *text, size_t len, const json_t *doc)
     FUZZ_CHECK(at == json_array_size(doc));
 }
 
+static void check_members(const char *text, size_t len, const json_t *doc)
+{
+    struct json_items members;
+    struct json_member m;
+    size_t count = 0;
+    enum json_scan_end end;
+    FUZZ_CHECK(json_members_begin(&members, text, len) == json_is_object(doc));
+    if (!json_is_object(doc))
+        return;
+    for (; json_members_next(&members, &m); count++) {
+        json_t *value CLEANUP_JSON = json_parse_foreign(m.text, m.len, &any, &end);
+        FUZZ_CHECK(value != NULL && m.name[-1] == '"' && m.name[m.name_len] == '"');
+    }
+    FUZZ_CHECK(count >= json_object_size(doc)); /* of two with one name the parser keeps one */
+}
+
 static void check_written(const json_t *doc)
 {
     enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY };
@@ -50,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (lenient) {
         FUZZ_CHECK(end == JSON_SCAN_OK);
         check_items(text, len, lenient);
+        check_members(text, len, lenient);
         check_written(lenient);
     }
     if (json_scan(text, len, &few) == JSON_SCAN_OK)

@@ -135,6 +135,27 @@ bool shoot_state_is(const struct shoot *s, const char *state)
     return s->operation_state && !strcmp(s->operation_state, state);
 }
 
+/* What shoot_set_observed notes. */
+static json_t *brief_to_json(const struct shoot *s)
+{
+    char uid[UUID_STR_LEN];
+    json_t *doc = json_object();
+    uuid_unparse_lower(s->uid, uid);
+    json_set_str(doc, "uid", shoot_has_uid(s) ? uid : NULL);
+    json_set_str(doc, "kubernetes_version", s->kubernetes_version);
+    json_set_int(doc, "pool_count", s->pool_count);
+    json_set_take(doc, "images", string_list_to_json(s->images));
+    return doc;
+}
+
+static void read_brief(struct shoot *s, const json_t *doc)
+{
+    read_uid(s, doc);
+    s->kubernetes_version = mem_strdup(json_str(doc, "kubernetes_version"));
+    s->pool_count = (int)json_int(doc, "pool_count", 0);
+    s->images = string_list_from_json(json_arr(doc, "images"));
+}
+
 json_t *shoot_to_json(const struct shoot *s)
 {
     if (!s)
@@ -142,6 +163,7 @@ json_t *shoot_to_json(const struct shoot *s)
     json_t *doc = json_object();
     json_set_str(doc, "name", s->name);
     json_set_take(doc, "observed", json_incref(json_doc_tree(s->observed)));
+    json_set_take(doc, "brief", brief_to_json(s));
     json_set_bool(doc, "has_operation", s->has_operation);
     json_set_str(doc, "operation_type", s->operation_type);
     json_set_str(doc, "operation_state", s->operation_state);
@@ -162,7 +184,11 @@ struct shoot *shoot_from_json(const json_t *doc)
         return NULL;
     struct shoot *s = MEM_NEW(struct shoot);
     s->name = mem_strdup(json_str(doc, "name"));
-    shoot_set_observed(s, json_incref(json_object_get(doc, "observed")));
+    json_t *observed = json_object_get(doc, "observed");
+    if (observed)
+        shoot_set_observed(s, json_incref(observed));
+    else /* it was cut out (cluster_from_text) */
+        read_brief(s, json_obj(doc, "brief"));
     s->has_operation = json_bool(doc, "has_operation", false);
     s->operation_type = mem_strdup(json_str(doc, "operation_type"));
     s->operation_state = mem_strdup(json_str(doc, "operation_state"));

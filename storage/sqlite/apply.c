@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* Takes the reference of `value`. */
 static char *doc_text(json_t *value)
@@ -20,6 +21,8 @@ static enum store_status sqlite_put_cluster(struct sqlite_conn *conn, struct cha
 {
     const struct cluster *c = change->cluster;
     char *CLEANUP_FREE doc = doc_text(cluster_to_json(c));
+    unsigned char digest[ROW_DIGEST_BYTES];
+    row_digest(doc, strlen(doc), digest);
     struct binder b = statement_start(conn, STATEMENT_CLUSTER_PUT);
     bind_text(&b, c->id);
     bind_text(&b, c->project);
@@ -28,6 +31,7 @@ static enum store_status sqlite_put_cluster(struct sqlite_conn *conn, struct cha
     bind_int(&b, c->deleted);
     bind_text(&b, c->operation_id);
     bind_text(&b, doc);
+    bind_blob(&b, digest, sizeof(digest));
     enum store_status status = statement_run(&b, ret_error);
     if (status != STORE_OK || sqlite3_changes(conn->db) > 0)
         return status;

@@ -132,23 +132,23 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
                                 ") STRICT;";
 
 /*
- * Operations are read from here when they are wanted, a page at a time. A document that is no JSON is left
- * for the load, which puts it aside.
+ * Operations are read from here when they are wanted, a page at a time. Clusters are read without making
+ * trees of documents that are known to be whole: the digest is empty where an earlier version wrote them.
+ * What is no JSON is left for the load, which puts it aside.
  */
-#define MEMBER(name) "CASE WHEN json_valid(doc) THEN ifnull(json_extract(doc, '$." name "'), '') ELSE '' END"
-static const char operation_pages[] =
+static const char fast_start[] =
     "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"
-    "UPDATE operations SET cluster = " MEMBER(
-        "cluster") ";"
-                   "CREATE INDEX operations_by_id ON operations (id, project, cluster, status, finished_at);"
-                   "CREATE INDEX operations_of_cluster ON operations (project, cluster, id, status);"
-                   "CREATE INDEX operations_open ON operations (id) WHERE finished_at = 0;"
-                   "ALTER TABLE clusters ADD COLUMN operation_id TEXT NOT NULL DEFAULT '';"
-                   "UPDATE clusters SET operation_id = " MEMBER("operation_id") ";";
-#undef MEMBER
+    "UPDATE operations SET cluster = ifnull(json_extract(doc, '$.cluster'), '') WHERE json_valid(doc);"
+    "CREATE INDEX operations_by_id ON operations (id, project, cluster, status, finished_at);"
+    "CREATE INDEX operations_of_cluster ON operations (project, cluster, id, status);"
+    "CREATE INDEX operations_open ON operations (id) WHERE finished_at = 0;"
+    "ALTER TABLE clusters ADD COLUMN operation_id TEXT NOT NULL DEFAULT '';"
+    "UPDATE clusters SET operation_id = ifnull(json_extract(doc, '$.operation_id'), '')"
+    " WHERE json_valid(doc);"
+    "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
-static const char *const migrations[] = {tables,       page_indexes, replays,        audit,
-                                         delivery_log, certainty,    operation_pages};
+static const char *const migrations[] = {tables,       page_indexes, replays,   audit,
+                                         delivery_log, certainty,    fast_start};
 
 int migrate_newest(void)
 {

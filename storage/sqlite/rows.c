@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
+#include <sodium.h>
 #include <string.h>
 
 /* Builds the struct from a document and hands it over; false when the document is not one. */
@@ -22,7 +23,6 @@ typedef bool (*doc_visit)(const struct store_visitor *visitor, const json_t *doc
             visitor->member(visitor->ctx, value);                                      \
         return value;                                                                  \
     }
-DEFINE_VISIT(cluster, struct cluster, cluster_from_json)
 DEFINE_VISIT(operation, struct operation, operation_from_json)
 DEFINE_VISIT(subscription, struct subscription, subscription_from_json)
 DEFINE_VISIT(token, struct api_token, api_token_from_json)
@@ -35,6 +35,33 @@ json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault)
     size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
     *fault = (struct json_fault){.text = "the document lacks what it must have"};
     return text ? json_parse_strict((const char *)text, len, fault) : NULL;
+}
+
+void row_digest(const char *doc, size_t len, unsigned char ret_digest[static ROW_DIGEST_BYTES])
+{
+    (void)crypto_generichash(ret_digest, ROW_DIGEST_BYTES, (const unsigned char *)doc, len, NULL, 0);
+}
+
+/* Whether columns 1 and 2 are a document that is whole, and its digest. */
+static bool row_is_whole(sqlite3_stmt *stmt)
+{
+    unsigned char digest[ROW_DIGEST_BYTES];
+    const char *doc = (const char *)sqlite3_column_text(stmt, 1);
+    if (!doc || sqlite3_column_bytes(stmt, 2) != ROW_DIGEST_BYTES)
+        return false;
+    row_digest(doc, (size_t)sqlite3_column_bytes(stmt, 1), digest);
+    return !memcmp(digest, sqlite3_column_blob(stmt, 2), ROW_DIGEST_BYTES);
+}
+
+static struct cluster *read_cluster(sqlite3_stmt *stmt, struct json_fault *fault)
+{
+    struct cluster *c = row_is_whole(stmt) ? cluster_from_text((const char *)sqlite3_column_text(stmt, 1),
+                                                               (size_t)sqlite3_column_bytes(stmt, 1))
+                                           : NULL;
+    if (c)
+        return c;
+    json_t *CLEANUP_JSON doc = row_doc(stmt, fault);
+    return doc ? cluster_from_json(doc) : NULL;
 }
 
 struct load {
@@ -52,6 +79,21 @@ static enum store_status load_docs(struct load *l, struct binder *b, enum row_ki
         json_t *CLEANUP_JSON doc = row_doc(b->stmt, &fault);
         if (!doc || !visit(l->visitor, doc))
             quarantine_note(&l->bad, kind, sqlite3_column_value(b->stmt, 0), fault.text);
+    }
+    return status == STORE_NONE ? STORE_OK : status;
+}
+
+static enum store_status load_clusters(struct load *l, char **ret_error)
+{
+    struct binder b = statement_start(l->conn, STATEMENT_CLUSTER_LOAD);
+    enum store_status status;
+    while ((status = statement_step(&b, ret_error)) == STORE_OK) {
+        struct json_fault fault;
+        struct cluster *c = read_cluster(b.stmt, &fault);
+        if (c)
+            l->visitor->cluster(l->visitor->ctx, c);
+        else
+            quarantine_note(&l->bad, ROW_CLUSTER, sqlite3_column_value(b.stmt, 0), fault.text);
     }
     return status == STORE_NONE ? STORE_OK : status;
 }
@@ -138,21 +180,20 @@ static enum store_status load_all(struct load *l, char **ret_error)
         enum row_kind kind;
         doc_visit visit;
     } kinds[] = {
-        {v->cluster, STATEMENT_CLUSTER_LOAD, ROW_CLUSTER, visit_cluster},
         {v->subscription, STATEMENT_SUBSCRIPTION_LOAD, ROW_SUBSCRIPTION, visit_subscription},
         {v->token, STATEMENT_TOKEN_LOAD, ROW_TOKEN, visit_token},
         {v->account, STATEMENT_ACCOUNT_LOAD, ROW_ACCOUNT, visit_account},
         {v->project, STATEMENT_PROJECT_LOAD, ROW_PROJECT, visit_project},
     };
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+    enum store_status status = v->cluster ? load_clusters(l, ret_error) : STORE_OK;
+    if (status == STORE_OK && v->operation)
+        status = load_operations(l, ret_error);
+    for (size_t i = 0; status == STORE_OK && i < ARRAY_LEN(kinds); i++) {
         if (!kinds[i].wanted)
             continue;
         struct binder b = statement_start(l->conn, kinds[i].which);
-        enum store_status status = load_docs(l, &b, kinds[i].kind, kinds[i].visit, ret_error);
-        if (status != STORE_OK)
-            return status;
+        status = load_docs(l, &b, kinds[i].kind, kinds[i].visit, ret_error);
     }
-    enum store_status status = v->operation ? load_operations(l, ret_error) : STORE_OK;
     if (status == STORE_OK && v->delivery)
         status = load_deliveries(l, ret_error);
     return status == STORE_OK && v->event_numbers ? load_event_numbers(l->conn, v) : status;

@@ -3,14 +3,14 @@
  * so a wrong schema fails at start. No include guard: included once per expansion.
  */
 STATEMENT(CLUSTER_PUT,
-          "INSERT INTO clusters (id, project, name, version, deleted, operation_id, doc)"
-          " VALUES (?, ?, ?, ?, ?, ?, ?)"
+          "INSERT INTO clusters (id, project, name, version, deleted, operation_id, doc, digest)"
+          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
           " ON CONFLICT (id) DO UPDATE SET project = excluded.project, name = excluded.name,"
           " version = excluded.version, deleted = excluded.deleted, operation_id = excluded.operation_id,"
-          " doc = excluded.doc"
+          " doc = excluded.doc, digest = excluded.digest"
           " WHERE excluded.version >= clusters.version")
 STATEMENT(CLUSTER_DELETE, "DELETE FROM clusters WHERE id = ?")
-STATEMENT(CLUSTER_LOAD, "SELECT id, doc FROM clusters ORDER BY id")
+STATEMENT(CLUSTER_LOAD, "SELECT id, doc, digest FROM clusters ORDER BY id")
 
 STATEMENT(MARK, "UPDATE meta SET value = ? WHERE key = 'transaction'")
 STATEMENT(LAST_MARKED, "SELECT value FROM meta WHERE key = 'transaction'")

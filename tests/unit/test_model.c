@@ -303,6 +303,29 @@ static void error_codes_have_meaning_and_unknown_ones_pass(void **state)
     assert_non_null(json_str(json_array_get(errors, 1), "action"));
 }
 
+/* The fast way gives the same, and leaves to the other what an earlier version wrote. */
+static void check_read_from_text(const json_t *stored)
+{
+    char *text CLEANUP_FREE = json_text(stored);
+    struct cluster *c = cluster_from_text(text, strlen(text));
+    assert_non_null(c);
+    assert_null(c->shoot->observed->tree);
+    assert_true(shoot_has_uid(c->shoot));
+    assert_string_equal(c->shoot->kubernetes_version, "1.33.7");
+    assert_string_equal(c->shoot->images[1], "1877.7.0");
+    json_t *again CLEANUP_JSON = cluster_to_json(c);
+    assert_true(json_equal(stored, again));
+    cluster_free(c);
+    json_t *older CLEANUP_JSON = json_deep_copy(stored);
+    (void)json_object_del(json_object_get(older, "shoot"), "brief");
+    char *older_text CLEANUP_FREE = json_text(older);
+    assert_null(cluster_from_text(older_text, strlen(older_text)));
+    c = cluster_from_json(older);
+    json_t *newer CLEANUP_JSON = cluster_to_json(c);
+    assert_true(json_equal(stored, newer));
+    cluster_free(c);
+}
+
 static void stored_forms_round_trip(void **state)
 {
     (void)state;
@@ -317,12 +340,16 @@ static void stored_forms_round_trip(void **state)
     c->generation = 3;
     c->shoot = MEM_NEW(struct shoot);
     c->shoot->name = mem_strdup("n");
-    c->shoot->observed = json_doc_new(parse("{\"b\":2}"));
+    shoot_set_observed(c->shoot, parse("{\"b\":2,\"uid\":\"5f0e6a0e-9a55-4d8f-8f5c-6d3c2ce3a1aa\","
+                                       "\"kubernetes_version\":\"1.33.7\",\"node_pools\":[{\"image\":"
+                                       "{\"name\":\"gardenlinux\",\"version\":\"1877.7.0\"}}]}"));
+    c->shoot->conditions = json_doc_new(parse("[{\"message\":\"a \\\"quoted\\\" } ] word\"}]"));
     c->shoot->progress = 43;
     json_t *doc CLEANUP_JSON = cluster_to_json(c);
     struct cluster *back = cluster_from_json(doc);
     json_t *again CLEANUP_JSON = cluster_to_json(back);
     assert_true(json_equal(doc, again));
+    check_read_from_text(doc);
     (void)snprintf(op->id, sizeof(op->id), "op_1");
     op->project = mem_strdup("p");
     op->cluster = mem_strdup("n");
