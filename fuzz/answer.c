@@ -70,7 +70,7 @@ static void check_list(const struct generation *g, const char *body, size_t len)
         FUZZ_CHECK(why != NULL);
         return;
     }
-    while (list_next(g, FUZZ_NOW, &rows, &part)) {
+    while (list_next(g, FUZZ_NOW, &rows, NULL, &part)) {
         for (size_t i = 0; i < part.refused_count; i++)
             FUZZ_CHECK(part.refused[i].why != NULL);
         for (size_t i = 0; i < part.shoot_count; i++) {

@@ -21,10 +21,14 @@
 #include "base/trace.h"
 #include "model/names.h"
 
+/* Of the text that Cleura sends for a shoot in a list. */
+enum { ROW_DIGEST_BYTES = 16 };
+
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
-    struct json_doc *observed; /* our words, complete */
+    uint8_t row[ROW_DIGEST_BYTES]; /* the row of a list that told this; zeros: no list did. Not stored */
+    struct json_doc *observed;     /* our words, complete */
     /* What is asked of `observed` time and again, without its tree (shoot_set_observed). */
     uuid_t uid;               /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
     char *kubernetes_version; /* or NULL */

@@ -172,10 +172,15 @@ static void upstream_metrics(struct buffer *out)
                         "# HELP shootd_upstream_rows_refused_total Shoots in lists of Cleura that were left "
                         "out: they cannot be, or lack what they must have.\n"
                         "# TYPE shootd_upstream_rows_refused_total counter\n"
-                        "shootd_upstream_rows_refused_total %llu\n",
+                        "shootd_upstream_rows_refused_total %llu\n"
+                        "# HELP shootd_upstream_rows_unchanged_total Shoots in lists of Cleura that came as "
+                        "before, byte for byte, and were not decoded.\n"
+                        "# TYPE shootd_upstream_rows_unchanged_total counter\n"
+                        "shootd_upstream_rows_unchanged_total %llu\n",
                         upstream_breakers_open(), (unsigned long long)upstream_breaker_opened_total(),
                         (unsigned long long)upstream_retries_delayed_total(),
-                        (unsigned long long)upstream_rows_refused_total());
+                        (unsigned long long)upstream_rows_refused_total(),
+                        (unsigned long long)upstream_rows_known_total());
 }
 
 void reconcile_remarks(char *text, size_t size)

@@ -474,6 +474,7 @@ static void project_free(struct project *p)
     gone_forget_all(p);
     project_state_free(p->state);
     free(p->poll_name);
+    free(p->poll_call.known);
     free(p->last_error);
     free(p->shown);
     free(p);

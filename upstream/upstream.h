@@ -85,7 +85,7 @@ struct upstream_result {
     bool unexplained; /* refused without Cleura's own words, though other calls were answered just now */
     /* payloads, by operation; NULL or 0 when not applicable */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
-    size_t shoot_count;    /* LIST: how many on_shoots was given */
+    size_t shoot_count;    /* LIST: how many on_shoots and on_known were given */
     size_t shoots_refused; /* LIST: rows that were not believed; the others count all the same */
     json_t *catalog;       /* CATALOG, in our words, for the project's region */
     json_t
@@ -119,6 +119,20 @@ enum call_state {
     CALL_REFUSED, /* its user hears so in a turn of its own */
 };
 
+/*
+ * Rows of a list that tell nothing new: when the same bytes come again, they are not decoded. Given to a
+ * call, which hands them to whoever reads its answer.
+ */
+struct known_row {
+    uint8_t digest[ROW_DIGEST_BYTES]; /* struct shoot's */
+    char name[64];                    /* of the shoot */
+};
+struct known_rows {
+    size_t count;
+    bool is_sorted; /* the reader's */
+    struct known_row rows[];
+};
+
 /* One call. Embedded in its user; the strings are borrowed and must live until on_done. */
 struct upstream_call {
     enum upstream_op op;
@@ -140,6 +154,9 @@ struct upstream_call {
      * May take shoots out of the array (leaving NULL), and may cancel the call.
      */
     void (*on_shoots)(struct upstream_call *call, struct shoot **shoots, size_t count);
+    /* LIST, in the same turns: so for rows that came again, as they were given in `known`. */
+    void (*on_known)(struct upstream_call *call, const struct known_row *const *rows, size_t count);
+    struct known_rows *known; /* LIST: owned by the call until it is sent (then NULL); or NULL */
     /* LIST, in the same turns: a row of this name that is not believed. Must not cancel the call.
      * Or NULL. */
     void (*on_refused)(struct upstream_call *call, const char *name);
@@ -266,6 +283,7 @@ uint64_t upstream_logins_total(bool ok);
 uint64_t upstream_breaker_opened_total(void);
 /* Rows of lists that were refused. Any thread. */
 uint64_t upstream_rows_refused_total(void);
+uint64_t upstream_rows_known_total(void);
 /* Retries that found no token of their budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
 /* Gauge: accounts whose breaker is open or half open. Any thread. */

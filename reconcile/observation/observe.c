@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -122,13 +123,11 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
     return false;
 }
 
-/* It tells the same as the last one, of a cluster that nothing has happened to and that nothing is asked of.
- */
-static bool is_nothing_new(const struct entity *e, const struct shoot *shoot)
+/* Nothing has happened to it since the last answer, and nothing is asked of it: the same again is no news. */
+static bool is_settled(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
-    return c->version == e->seen.settled_version && !c->stale && !entity_is_active(e) && !c->absent_since &&
-           same_shoot(c->shoot, shoot);
+    return c->version == e->seen.settled_version && !c->stale && !entity_is_active(e) && !c->absent_since;
 }
 
 static void seen_again(struct entity *e)
@@ -180,7 +179,8 @@ void observe(struct entity *e, struct shoot *shoot)
         shoot_free(shoot);
         return;
     }
-    if (is_nothing_new(e, shoot)) {
+    if (is_settled(e) && same_shoot(c->shoot, shoot)) {
+        memcpy(c->shoot->row, shoot->row, sizeof(c->shoot->row));
         shoot_free(shoot);
         seen_again(e);
         return;
@@ -219,6 +219,27 @@ void observe(struct entity *e, struct shoot *shoot)
     }
     e->seen.settled_version = c->version;
     entity_show(e);
+}
+
+/* ---- rows of a list that came before ---- */
+
+const uint8_t *observe_known_row(const struct entity *e)
+{
+    static const uint8_t none[ROW_DIGEST_BYTES];
+    const struct shoot *s = e->cluster->shoot;
+    return s && is_settled(e) && memcmp(s->row, none, sizeof(none)) != 0 ? s->row : NULL;
+}
+
+void observe_row(struct entity *e, const uint8_t *row)
+{
+    const struct shoot *s = e->cluster->shoot;
+    assert(!entity_is_committing(e) && !upstream_call_is_active(&e->step.call));
+    if (!s || memcmp(s->row, row, sizeof(s->row)) != 0)
+        return; /* another answer came meanwhile: this one is older */
+    if (!is_settled(e))
+        observe(e, shoot_copy(s));
+    else if (answer_counts(e, s))
+        seen_again(e);
 }
 
 /* ---- what nobody could confirm ---- */

@@ -6,6 +6,11 @@
 
 /* Takes the shoot. No call of the cluster and no first or last save is under way. */
 void observe(struct entity *e, struct shoot *shoot);
+/* The digest of the row that told what is known; the same row again would tell nothing new. NULL: it might.
+ */
+const uint8_t *observe_known_row(const struct entity *e);
+/* A list had the row of this digest, which observe_known_row gave. */
+void observe_row(struct entity *e, const uint8_t *row);
 /* All three return true when the cluster became stale by this call. Nobody could confirm it just now: stale
  * at once. */
 bool observe_mark_stale(struct entity *e);

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attrs.h"
 #include "base/ids.h"
@@ -167,6 +168,21 @@ static void suspect_absent(struct project *p, int64_t jitter)
     }
 }
 
+static bool is_under_way(const struct entity *e)
+{
+    return entity_is_committing(e) || upstream_call_is_active(&e->step.call);
+}
+
+/* What was observed may have ended it. */
+static void mark_listed(struct project *p, const char *name, int64_t jitter)
+{
+    struct entity *e = find_in_project(p, name);
+    if (!e)
+        return;
+    e->seen.listed_in = p->lists;
+    schedule_next(e, jitter);
+}
+
 /* Takes the shoot. */
 static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
 {
@@ -178,15 +194,22 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
         shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
     else if (!e)
         discover(p, shoot);
-    else if (entity_is_committing(e) || upstream_call_is_active(&e->step.call))
+    else if (is_under_way(e))
         shoot_free(shoot); /* a write about it is under way: this may be from before it */
     else
         observe(e, shoot);
-    e = find_in_project(p, name);
-    if (!e)
+    mark_listed(p, name, jitter);
+}
+
+/* The row says what is known already. */
+static void take_known(struct project *p, const struct known_row *row, int64_t jitter)
+{
+    struct entity *e = find_in_project(p, row->name);
+    if (!e || is_listed(e))
         return;
-    e->seen.listed_in = p->lists;
-    schedule_next(e, jitter);
+    if (!is_under_way(e))
+        observe_row(e, row->digest);
+    mark_listed(p, row->name, jitter);
 }
 
 /* The next rows of the list, few enough for one turn of the loop. */
@@ -196,6 +219,13 @@ static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t 
     assert(call->op == UPSTREAM_LIST && !p->poll_name);
     for (size_t i = 0; i < count && upstream_call_is_active(call); i++)
         take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
+}
+
+static void on_known(struct upstream_call *call, const struct known_row *const *rows, size_t count)
+{
+    struct project *p = CONTAINER_OF(call, struct project, poll_call);
+    for (size_t i = 0; i < count && upstream_call_is_active(call); i++)
+        take_known(p, rows[i], p->poll_jitter);
 }
 
 /* It shows at least that there is such a shoot. Another row of the list may say more. */
@@ -347,6 +377,26 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
     return e && e->cluster->upstream_exists && p->discovery_due > env_mono(p->r->env) ? e : NULL;
 }
 
+/* A list of clusters at rest is mostly what came before. The caller owns the result. */
+static struct known_rows *known_rows_of(const struct project *p)
+{
+    size_t clusters = 0;
+    LIST_FOR_EACH (item, &p->clusters)
+        clusters++;
+    struct known_rows *known = mem_calloc(1, sizeof(*known) + clusters * sizeof(known->rows[0]));
+    LIST_FOR_EACH (item, &p->clusters) {
+        const struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        const uint8_t *digest = observe_known_row(e);
+        struct known_row *row = &known->rows[known->count];
+        if (!digest || strlen(e->cluster->name) >= sizeof(row->name))
+            continue;
+        memcpy(row->digest, digest, sizeof(row->digest));
+        memcpy(row->name, e->cluster->name, strlen(e->cluster->name) + 1);
+        known->count++;
+    }
+    return known;
+}
+
 static void on_poll_due(struct loop_timer *timer)
 {
     struct project *p = CONTAINER_OF(timer, struct project, poll_timer);
@@ -365,6 +415,9 @@ static void on_poll_due(struct loop_timer *timer)
     p->poll_call.name = p->poll_name;
     p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
+    free(p->poll_call.known);
+    p->poll_call.known = only ? NULL : known_rows_of(p);
+    p->poll_call.on_known = on_known;
     p->poll_call.on_shoots = on_shoots;
     p->poll_call.on_refused = on_refused;
     p->poll_call.on_done = on_polled;

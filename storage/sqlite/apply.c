@@ -21,8 +21,8 @@ static enum store_status sqlite_put_cluster(struct sqlite_conn *conn, struct cha
 {
     const struct cluster *c = change->cluster;
     char *CLEANUP_FREE doc = doc_text(cluster_to_json(c));
-    unsigned char digest[ROW_DIGEST_BYTES];
-    row_digest(doc, strlen(doc), digest);
+    unsigned char digest[DOC_DIGEST_BYTES];
+    doc_digest(doc, strlen(doc), digest);
     struct binder b = statement_start(conn, STATEMENT_CLUSTER_PUT);
     bind_text(&b, c->id);
     bind_text(&b, c->project);

@@ -37,25 +37,25 @@ json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault)
     return text ? json_parse_strict((const char *)text, len, fault) : NULL;
 }
 
-void row_digest(const char *doc, size_t len, unsigned char ret_digest[static ROW_DIGEST_BYTES])
+void doc_digest(const char *doc, size_t len, unsigned char ret_digest[static DOC_DIGEST_BYTES])
 {
-    (void)crypto_generichash(ret_digest, ROW_DIGEST_BYTES, (const unsigned char *)doc, len, NULL, 0);
+    (void)crypto_generichash(ret_digest, DOC_DIGEST_BYTES, (const unsigned char *)doc, len, NULL, 0);
 }
 
 /* Whether columns 1 and 2 are a document that is whole, and its digest. */
-static bool row_is_whole(sqlite3_stmt *stmt)
+static bool doc_is_whole(sqlite3_stmt *stmt)
 {
-    unsigned char digest[ROW_DIGEST_BYTES];
+    unsigned char digest[DOC_DIGEST_BYTES];
     const char *doc = (const char *)sqlite3_column_text(stmt, 1);
-    if (!doc || sqlite3_column_bytes(stmt, 2) != ROW_DIGEST_BYTES)
+    if (!doc || sqlite3_column_bytes(stmt, 2) != DOC_DIGEST_BYTES)
         return false;
-    row_digest(doc, (size_t)sqlite3_column_bytes(stmt, 1), digest);
-    return !memcmp(digest, sqlite3_column_blob(stmt, 2), ROW_DIGEST_BYTES);
+    doc_digest(doc, (size_t)sqlite3_column_bytes(stmt, 1), digest);
+    return !memcmp(digest, sqlite3_column_blob(stmt, 2), DOC_DIGEST_BYTES);
 }
 
 static struct cluster *read_cluster(sqlite3_stmt *stmt, struct json_fault *fault)
 {
-    struct cluster *c = row_is_whole(stmt) ? cluster_from_text((const char *)sqlite3_column_text(stmt, 1),
+    struct cluster *c = doc_is_whole(stmt) ? cluster_from_text((const char *)sqlite3_column_text(stmt, 1),
                                                                (size_t)sqlite3_column_bytes(stmt, 1))
                                            : NULL;
     if (c)

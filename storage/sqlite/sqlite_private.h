@@ -129,8 +129,8 @@ void sqlite_rollback(void *conn);
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
 enum store_status sqlite_load(void *conn, const struct store_visitor *visitor, char **ret_error);
 /* Tells that a document is the one that was written, byte for byte. */
-enum { ROW_DIGEST_BYTES = 16 };
-void row_digest(const char *doc, size_t len, unsigned char ret_digest[static ROW_DIGEST_BYTES]);
+enum { DOC_DIGEST_BYTES = 16 };
+void doc_digest(const char *doc, size_t len, unsigned char ret_digest[static DOC_DIGEST_BYTES]);
 /* Column 1, or NULL when it is no document; `fault` says why. */
 json_t *row_doc(sqlite3_stmt *stmt, struct json_fault *fault);
 enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_oldest, int64_t *ret_newest);

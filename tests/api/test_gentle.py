@@ -3,6 +3,7 @@
 import time
 
 from harness import SANITIZED, wait_until
+from streams import metric
 
 
 def test_never_more_than_one_call_at_a_time(sim, make_shootd):
@@ -34,3 +35,31 @@ def test_idle_clusters_of_a_project_share_one_list_call(sim, make_shootd):
     lists, gets = len(sim.requests("list_shoots")), len(sim.requests("get_shoot"))
     assert gets == 0
     assert lists <= (time.monotonic() - began) / 2 + 2, lists
+
+
+def test_rows_that_came_before_are_not_decoded(sim, make_shootd):
+    """And nothing is missed: what changes, what vanishes, what was read alone in between."""
+    sim.post("shoots", count=20, prefix="still", state="ready")
+    d = make_shootd(sim.url, polling="{active: 200ms, idle: 1s, discovery: 1s, absent_for: 1s}").start()
+
+    def unchanged():
+        return metric(d, "shootd_upstream_rows_unchanged_total")
+
+    def clusters():
+        return d.http.get("/v1/clusters", params={"limit": 1000}).json()["items"]
+    wait_until(lambda: len(clusters()) == 20, what="discovery")
+    seen = unchanged()
+    wait_until(lambda: unchanged() >= seen + 60, what="rows that came before")
+    names = [c["name"] for c in clusters()]
+    before = {c["name"]: c["status"]["observed_at"] for c in clusters()}
+    sim.http.delete(f"/_sim/shoots/{names[0]}")
+    assert d.http.put(d.clusters_path(names[1]), json={}).status_code == 200, "adopted: shown and stored anew"
+    assert d.http.post(d.clusters_path(names[1]) + "/actions/hibernate").status_code == 202
+    d.http.get(d.clusters_path(names[2]), headers={"Cache-Control": "no-cache"})
+    d.wait_phase(names[1], "hibernated")
+    d.wait_gone(names[0])
+    wait_until(lambda: all(c["status"]["observed_at"] > before[c["name"]] and not c["status"]["stale"] for c in clusters()),
+               what="all of them to be observed")
+    assert {c["status"]["phase"] for c in clusters()} == {"ready", "hibernated"}
+    seen = unchanged()
+    wait_until(lambda: unchanged() >= seen + 38, what="all of them at rest again")

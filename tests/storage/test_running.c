@@ -160,6 +160,28 @@ static void what_was_queued_before_the_start_is_one_commit_in_order(void **state
     assert_int_equal(metrics.change_sets, 100);
 }
 
+/* Those that only wait for their turn cost no commit. */
+static void sets_without_a_change_are_not_written(void **state)
+{
+    struct fixture *f = *state;
+    storage_start(f->store);
+    submit(f, 0, true);
+    await(f, 1);
+    for (int i = 1; i < 10; i++)
+        storage_submit(f->store, tagged_set(f, i, false));
+    await(f, 10);
+    struct storage_metrics metrics;
+    do
+        storage_metrics(f->store, &metrics);
+    while (metrics.queue_depth);
+    assert_int_equal(metrics.commits, 1);
+    assert_int_equal(metrics.change_sets, 10);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(f->order[i], i);
+        assert_int_equal(f->status[i], STORE_OK);
+    }
+}
+
 struct submitter {
     struct fixture *f;
     int first;
@@ -530,6 +552,7 @@ int main(void)
     const struct store_backend *sqlite = &store_sqlite;
     const struct CMUnitTest tests[] = {
         ON_BOTH(what_was_queued_before_the_start_is_one_commit_in_order),
+        ON_BOTH(sets_without_a_change_are_not_written),
         ON_BOTH(many_threads_share_commits_and_each_set_is_reported_once),
         ON_BOTH(one_bad_set_does_not_hurt_the_others),
         ON_BOTH(close_commits_what_is_queued),

@@ -108,6 +108,7 @@ struct sending {
     bool fresh_connection;
     int64_t timeout_us;
     const struct upstream_call *made_for; /* names its trace and request; NULL for logins. Nothing is kept */
+    struct known_rows *known;             /* taken; or NULL */
 };
 /* Sends `draft` with the account's headers. */
 struct exchange *exchange_send(struct upstream_account *a, const struct request_draft *draft,

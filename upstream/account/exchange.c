@@ -33,6 +33,7 @@ struct exchange {
     /* what it says */
     struct exchange_end end;
     struct json_items rows;
+    struct known_rows *known;
     struct list_part part;
     bool in_list;
 };
@@ -57,6 +58,7 @@ static void exchange_free(struct exchange *x)
     free(x->retry_after);
     free(x->date);
     free(x->coding);
+    free(x->known);
     list_part_done(&x->part);
     upstream_result_done(&x->end.result);
     login_answer_done(&x->end.login);
@@ -110,7 +112,7 @@ static void read_answer(struct worker_job *job)
             read_good_answer(x);
     }
     if (x->in_list)
-        x->in_list = list_next(x->generation, x->about.now, &x->rows, &x->part);
+        x->in_list = list_next(x->generation, x->about.now, &x->rows, x->known, &x->part);
     if (!x->in_list)
         exchange_drop_body(x);
 }
@@ -130,7 +132,7 @@ static void on_answer_read(struct worker_job *job)
     if (!x->dropped)
         loop_doing(x->account->loop, x->is_call ? upstream_op_name(x->about.op) : "login");
     if (!x->dropped && x->in_list) {
-        x->end.result.shoot_count += x->part.shoot_count;
+        x->end.result.shoot_count += x->part.shoot_count + x->part.known_count;
         x->end.result.shoots_refused += x->part.refused_count;
         x->on.rows(x->ctx, &x->part);
     }
@@ -191,9 +193,10 @@ static void on_transferred(void *ctx, const struct http_answer *answer)
     exchange_deliver(x);
 }
 
-static struct exchange *exchange_new(struct upstream_account *a, const struct upstream_call *call,
+static struct exchange *exchange_new(struct upstream_account *a, const struct sending *how,
                                      const struct exchange_handlers *on, void *ctx)
 {
+    const struct upstream_call *call = how->made_for;
     struct exchange *x = MEM_NEW(struct exchange);
     x->account = a;
     x->generation = a->generation;
@@ -201,6 +204,7 @@ static struct exchange *exchange_new(struct upstream_account *a, const struct up
     x->is_write = call && upstream_op_is_write(call->op);
     if (call)
         x->about = (struct answer_about){call->op, mem_strdup(call->region), mem_strdup(call->item), 0};
+    x->known = how->known;
     x->end.login.result = LOGIN_RESULT_GARBLED;
     x->on = *on;
     x->ctx = ctx;
@@ -244,7 +248,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
         .fresh_connection = how->fresh_connection,
     };
     health_started(a);
-    struct exchange *x = exchange_new(a, call, on, ctx);
+    struct exchange *x = exchange_new(a, how, on, ctx);
     x->transfer = a->transport->start(a->transport, &request, on_transferred, x);
     return x;
 }

@@ -312,7 +312,10 @@ static void on_rows(void *ctx, struct list_part *part)
     for (size_t i = 0; call->on_refused && i < part->refused_count; i++)
         if (!part->refused[i].is_cut) /* else it may be another's name */
             call->on_refused(call, part->refused[i].name);
-    if (call->on_shoots)
+    if (call->on_known && part->known_count)
+        call->on_known(call, part->known, part->known_count);
+    /* Which may have cancelled it. */
+    if (call->on_shoots && upstream_call_is_active(call))
         call->on_shoots(call, part->shoots, part->shoot_count);
 }
 
@@ -344,7 +347,8 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     const struct sending how = {.with_token = true,
                                 .fresh_connection = upstream_op_is_write(call->op),
                                 .timeout_us = call->timeout_us,
-                                .made_for = call};
+                                .made_for = call,
+                                .known = TAKE_PTR(call->known)};
     const struct exchange_handlers on = {.rows = on_rows, .done = on_call_answer};
     call->exchange = exchange_send(a, &draft, &how, &on, call);
     request_draft_done(&draft);

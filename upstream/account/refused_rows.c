@@ -20,11 +20,16 @@ struct refused_name {
     char key[KEY_BYTES]; /* project id, '\n', name, '\n', reason, as far as they fit */
 };
 
-static _Atomic uint64_t rows_refused;
+static _Atomic uint64_t rows_refused, rows_known;
 
 uint64_t upstream_rows_refused_total(void)
 {
     return atomic_load(&rows_refused);
+}
+
+uint64_t upstream_rows_known_total(void)
+{
+    return atomic_load(&rows_known);
 }
 
 /* Whether nobody was told of it yet. */
@@ -52,6 +57,7 @@ void refused_rows_tell(struct upstream_account *a, const char *project_id, const
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part)
 {
     atomic_fetch_add(&rows_refused, part->refused_count);
+    atomic_fetch_add(&rows_known, part->known_count);
     for (size_t i = 0; i < part->refused_count; i++)
         refused_rows_tell(a, project_id, part->refused[i].name, part->refused[i].why);
 }

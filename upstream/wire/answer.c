@@ -141,14 +141,15 @@ static const char *row_name_of(const struct generation *generation, const json_t
     return json_str(generation == &generation_v1 ? json_obj(doc, "metadata") : doc, "name");
 }
 
-static void take_row(const struct generation *generation, wall_us now, const char *text, size_t len,
-                     struct list_part *part)
+static void decode_row(const struct generation *generation, wall_us now, const char *text, size_t len,
+                       const uint8_t *digest, struct list_part *part)
 {
     enum json_scan_end end;
     struct decoding d = {.now = now};
     json_t *doc CLEANUP_JSON = json_parse_foreign(text, len, &limits[UPSTREAM_GET], &end);
     struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
     if (shoot) {
+        memcpy(shoot->row, digest, sizeof(shoot->row));
         part->shoots[part->shoot_count++] = shoot;
         return;
     }
@@ -159,13 +160,28 @@ static void take_row(const struct generation *generation, wall_us now, const cha
     row->why = doc ? d.fault : json_scan_text(end);
 }
 
+/* Refused rows count, too: they are told one by one. */
+static bool part_is_full(const struct list_part *part)
+{
+    return part->shoot_count + part->refused_count == LIST_PART_ROWS || part->known_count == LIST_PART_KNOWN;
+}
+
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
-               struct list_part *ret_part)
+               struct known_rows *known, struct list_part *ret_part)
 {
     const char *text;
-    size_t len, taken = 0;
-    *ret_part = (struct list_part){0};
-    for (; taken < LIST_PART_ROWS && json_items_next(rows, &text, &len); taken++)
-        take_row(generation, now, text, len, ret_part);
-    return taken > 0;
+    size_t len;
+    bool taken = false;
+    *ret_part = (struct list_part){.shoot_count = 0};
+    while (!part_is_full(ret_part) && json_items_next(rows, &text, &len)) {
+        uint8_t digest[ROW_DIGEST_BYTES];
+        row_digest(text, len, digest);
+        const struct known_row *row = known_rows_find(known, digest);
+        if (row)
+            ret_part->known[ret_part->known_count++] = row;
+        else
+            decode_row(generation, now, text, len, digest, ret_part);
+        taken = true;
+    }
+    return taken;
 }

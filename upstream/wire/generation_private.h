@@ -142,7 +142,7 @@ enum read_end answer_read(const struct generation *generation, const struct answ
 json_t *answer_read_small(const char *body, size_t len);
 enum { ANSWER_SMALL_BYTES = 64 * 1024 };
 
-enum { LIST_PART_ROWS = 16, ROW_NAME_BYTES = 64 };
+enum { LIST_PART_ROWS = 16, LIST_PART_KNOWN = 128, ROW_NAME_BYTES = 64 };
 
 /* Some rows of a list, decoded one after the other: memory for one at a time. */
 struct list_part {
@@ -154,14 +154,21 @@ struct list_part {
         const char *why; /* static text */
     } refused[LIST_PART_ROWS];
     size_t refused_count;
+    const struct known_row *known[LIST_PART_KNOWN]; /* not decoded; as long as what was known */
+    size_t known_count;
 };
 void list_part_done(struct list_part *part);
 
 /* Goes over a list. Looks at all of it first: a list that is no JSON, or too much, has no part. */
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
-/* False when there are no more. */
+/* False when there are no more. `known` may be NULL. */
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
-               struct list_part *ret_part);
+               struct known_rows *known, struct list_part *ret_part);
+
+/* known_rows.c */
+void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGEST_BYTES]);
+/* NULL when it is not known. The first look sorts. */
+const struct known_row *known_rows_find(struct known_rows *known, const uint8_t *digest);
 
 /* kubeconfig.c */
 /* False when it cannot be understood. */
