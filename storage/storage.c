@@ -59,6 +59,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
     writer_init(&s->writer, backend, env, writer, holder, lease.fence);
     reader_init(&s->reader, backend, reader);
     (void)backend->identity(writer, s->id);
+    s->location = mem_strdup(location);
     *ret_storage = s;
     return STORE_OK;
 }
@@ -71,17 +72,23 @@ enum store_status storage_load(struct storage *s, const struct store_visitor *vi
 
 void storage_start(struct storage *s)
 {
+    const struct store_backend *backend = s->writer.backend;
+    bool unchecked = backend->check && backend->is_unchecked(s->writer.conn);
     writer_start(&s->writer);
     reader_start(&s->reader);
+    if (unchecked)
+        checker_start(&s->checker, backend, s->location, &s->writer);
 }
 
 void storage_close(struct storage *s)
 {
     if (!s)
         return;
+    checker_stop(&s->checker);
     writer_stop(&s->writer);
     reader_done(&s->reader);
     writer_done(&s->writer);
+    free(s->location);
     free(s);
 }
 

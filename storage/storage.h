@@ -10,6 +10,7 @@
 #ifndef STORAGE_STORAGE_H
 #define STORAGE_STORAGE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -204,6 +205,13 @@ struct store_backend {
     /* Opens, checks integrity, migrates. `writer`: this connection may write. */
     enum store_status (*open)(const char *location, bool writer, void **ret_conn, char **ret_error);
     void (*close)(void *conn);
+    /*
+     * Whether opening it left a part unchecked, because the store is large; and that check, of everything, on
+     * a connection that is used for nothing else. STORE_BROKEN: it is damaged; STORE_NONE: *stop was set.
+     * NULL: nothing is ever left.
+     */
+    bool (*is_unchecked)(void *conn);
+    enum store_status (*check)(void *conn, const atomic_bool *stop, char **ret_error);
     enum store_status (*begin)(void *conn);
     enum store_status (*apply)(void *conn, struct change *change, char **ret_error); /* inside begin/commit */
     /* Gives the transaction its number, inside begin/commit. */
@@ -269,7 +277,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
                                const struct env *env, struct storage **ret_storage, char **ret_error);
 /* Before storage_start, on the caller's thread. */
 enum store_status storage_load(struct storage *s, const struct store_visitor *visitor, char **ret_error);
-/* Starts the two threads. */
+/* Starts the two threads, and the check of what the opening left unchecked. */
 void storage_start(struct storage *s);
 /* Commits what is queued, joins the threads, closes (readers first, DB-2). NULL is allowed. */
 void storage_close(struct storage *s);
@@ -281,6 +289,9 @@ const char *storage_id(const struct storage *s);
  * whether all is well. Changes nothing; also beside the daemon that has it open.
  */
 enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error);
+
+/* SQLite files up to so many bytes are checked as a whole before they are used (DB-11). Tests only. */
+void store_sqlite_check_first_up_to(int64_t bytes);
 
 /* Any thread. Takes the set; on_done is always called exactly once. */
 void storage_submit(struct storage *s, struct change_set *set);

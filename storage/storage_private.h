@@ -49,6 +49,7 @@ struct writer {
     struct signal lock;
     struct set_queue incoming;
     bool stopping;
+    bool condemned; /* the store is damaged: nothing more is written */
     struct storage_metrics metrics;
 
     /* The writer thread's own. */
@@ -56,7 +57,7 @@ struct writer {
     int64_t transaction; /* number of the last one that was begun; the store has that of the last committed */
     size_t unsure;       /* so many sets at the head may be stored although their commit failed */
     bool broken;
-    bool lost; /* the lease went to another holder: broken for good */
+    bool lost; /* the lease went to another holder, or the store is damaged: broken for good */
     int64_t backoff_us;
     mono_us retry_at;
     mono_us renew_at;
@@ -69,6 +70,8 @@ void writer_init(struct writer *w, const struct store_backend *backend, const st
 void writer_start(struct writer *w);
 void writer_submit(struct writer *w, struct change_set *set);
 void writer_metrics(struct writer *w, struct storage_metrics *ret);
+/* Any thread: what is damaged must not get worse. */
+void writer_condemn(struct writer *w);
 /* Commits what is queued, gives up what cannot be, joins the thread and releases the lease. */
 void writer_stop(struct writer *w);
 /* After the reader stopped: closes the connection. */
@@ -97,8 +100,26 @@ uint64_t reader_depth(struct reader *r);
 /* Answers what is queued, joins the thread and closes the connection. */
 void reader_done(struct reader *r);
 
+/*
+ * checker.c: a thread that checks what the start left unchecked, and ends. Its connection is its own.
+ */
+struct checker {
+    const struct store_backend *backend;
+    char *location;
+    struct writer *writer;
+    pthread_t thread;
+    bool started;
+    atomic_bool stop;
+};
+void checker_start(struct checker *c, const struct store_backend *backend, const char *location,
+                   struct writer *writer);
+/* Ends a check that is under way; harmless when none was begun. */
+void checker_stop(struct checker *c);
+
 struct storage {
     char id[STORE_ID_BYTES];
+    char *location;
+    struct checker checker;
     struct writer writer;
     struct reader reader;
 };

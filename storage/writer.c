@@ -133,6 +133,14 @@ static void enter_lost(struct writer *w, const char *holder)
     enter_broken(w, "lease lost");
 }
 
+static bool is_condemned(struct writer *w)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    bool condemned = w->condemned;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+    return condemned;
+}
+
 /* ---- the lease ---- */
 
 /* While broken with an empty backlog this is also the probe that finds out when the store is back. */
@@ -338,7 +346,7 @@ static bool writer_collect(struct writer *w)
 {
     (void)pthread_mutex_lock(&w->lock.mutex);
     int64_t idle;
-    while (!w->incoming.head && !w->stopping && (idle = idle_us(w)) > 0)
+    while (!w->incoming.head && !w->stopping && (w->lost || !w->condemned) && (idle = idle_us(w)) > 0)
         signal_wait(&w->lock, idle);
     queue_move(&w->backlog, &w->incoming);
     bool stopping = w->stopping;
@@ -371,6 +379,10 @@ static void *writer_main(void *arg)
 {
     struct writer *w = arg;
     while (writer_collect(w)) {
+        if (!w->lost && is_condemned(w)) {
+            w->lost = true;
+            enter_broken(w, "the store is damaged");
+        }
         if (w->broken)
             drop_droppable(w);
         writer_keep_lease(w);
@@ -410,6 +422,14 @@ void writer_submit(struct writer *w, struct change_set *set)
     (void)pthread_mutex_lock(&w->lock.mutex);
     queue_append(&w->incoming, set);
     w->metrics.queue_depth++;
+    (void)pthread_cond_signal(&w->lock.cond);
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+}
+
+void writer_condemn(struct writer *w)
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    w->condemned = true;
     (void)pthread_cond_signal(&w->lock.cond);
     (void)pthread_mutex_unlock(&w->lock.mutex);
 }

@@ -110,20 +110,74 @@ static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, c
     return STORE_OK;
 }
 
-static enum store_status check_sound(struct sqlite_conn *conn, char **ret_error)
+static enum store_status check_with(struct sqlite_conn *conn, const char *sql, char **ret_error)
 {
     char *CLEANUP_FREE verdict = NULL;
-    enum store_status status = first_text(conn, "PRAGMA quick_check(1)", &verdict, ret_error);
+    enum store_status status = first_text(conn, sql, &verdict, ret_error);
     if (status != STORE_OK)
         return STORE_BROKEN;
-    if (!verdict || strcmp(verdict, "ok") != 0)
-        return refuse_store(conn, STORE_BROKEN, "the database is corrupt (quick_check)", ret_error);
+    return verdict && !strcmp(verdict, "ok")
+               ? STORE_OK
+               : refuse_store(conn, STORE_BROKEN, "the database is corrupt (quick_check)", ret_error);
+}
+
+static enum store_status check_whole(struct sqlite_conn *conn, char **ret_error)
+{
+    enum store_status status = check_with(conn, "PRAGMA quick_check(1)", ret_error);
+    if (status != STORE_OK)
+        return status;
     char *CLEANUP_FREE orphan = NULL;
     status = first_text(conn, "PRAGMA foreign_key_check", &orphan, ret_error);
     if (status != STORE_OK)
         return STORE_BROKEN;
     return orphan ? refuse_store(conn, STORE_BROKEN, "the database is corrupt (foreign_key_check)", ret_error)
                   : STORE_OK;
+}
+
+/* What grows without end is not looked at: events, deliveries, operations, the audit log. */
+static enum store_status check_small_tables(struct sqlite_conn *conn, char **ret_error)
+{
+    static const char *const tables[] = {"clusters", "subscriptions", "tokens", "accounts",
+                                         "projects", "leases",        "meta"};
+    enum store_status status = STORE_OK;
+    for (size_t i = 0; i < ARRAY_LEN(tables) && status == STORE_OK; i++) {
+        char *CLEANUP_FREE sql = mem_printf("PRAGMA quick_check('%s')", tables[i]);
+        status = check_with(conn, sql, ret_error);
+    }
+    return status;
+}
+
+static _Atomic int64_t check_first_bytes = 64 * 1024 * 1024;
+
+void store_sqlite_check_first_up_to(int64_t bytes)
+{
+    atomic_store(&check_first_bytes, bytes);
+}
+
+static enum store_status check_sound(struct sqlite_conn *conn, int version, char **ret_error)
+{
+    int64_t pages = 0, page_bytes = 0;
+    if (first_int(conn, "PRAGMA page_count", &pages, ret_error) != STORE_OK ||
+        first_int(conn, "PRAGMA page_size", &page_bytes, ret_error) != STORE_OK)
+        return STORE_BROKEN;
+    conn->unchecked = !conn->was_open && version == migrate_newest() &&
+                      pages * page_bytes > atomic_load(&check_first_bytes);
+    return conn->unchecked ? check_small_tables(conn, ret_error) : check_whole(conn, ret_error);
+}
+
+static int is_to_stop(void *stop)
+{
+    return atomic_load((const atomic_bool *)stop);
+}
+
+enum store_status sqlite_check(void *arg, const atomic_bool *stop, char **ret_error)
+{
+    enum { STEPS_BETWEEN_LOOKS = 20000 };
+    struct sqlite_conn *conn = arg;
+    sqlite3_progress_handler(conn->db, STEPS_BETWEEN_LOOKS, is_to_stop, (void *)(uintptr_t)stop);
+    enum store_status status = check_whole(conn, ret_error);
+    sqlite3_progress_handler(conn->db, 0, NULL, NULL);
+    return atomic_load(stop) ? STORE_NONE : status;
 }
 
 static enum store_status use_wal(struct sqlite_conn *conn, char **ret_error)
@@ -167,7 +221,7 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
     if (!conn->writer)
         return version == migrate_newest() ? handle_exec(conn, settings_reader, conn->path, ret_error)
                                            : refuse_store(conn, STORE_BROKEN, "not migrated yet", ret_error);
-    enum store_status status = check_sound(conn, ret_error);
+    enum store_status status = check_sound(conn, version, ret_error);
     if (status == STORE_OK && version > 0 && version < migrate_newest())
         status = backup_make(conn->db, conn->path, version, ret_error);
     if (status == STORE_OK)
@@ -206,6 +260,7 @@ enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
     }
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, conn->writer ? 0 : 1, NULL);
     conn->suspect = false;
+    conn->was_open = true;
     return STORE_OK;
 }
 

@@ -114,11 +114,19 @@ void sqlite_rollback(void *arg)
         (void)handle_exec(conn, "ROLLBACK", "rollback", NULL);
 }
 
+static bool sqlite_is_unchecked(void *arg)
+{
+    const struct sqlite_conn *conn = arg;
+    return conn->unchecked;
+}
+
 const struct store_backend store_sqlite = {
     .name = "sqlite",
     .shared_by_replicas = false,
     .open = sqlite_open,
     .close = sqlite_close,
+    .is_unchecked = sqlite_is_unchecked,
+    .check = sqlite_check,
     .begin = sqlite_begin,
     .apply = sqlite_apply,
     .mark = sqlite_mark,

@@ -25,6 +25,8 @@ struct sqlite_conn {
     char *path;
     int lock_fd; /* -1 on a reader */
     bool writer;
+    bool was_open;         /* before: whatever made it suspect may be anywhere in the file */
+    bool unchecked;        /* it is large, and only what is loaded at start was checked */
     bool needs_checkpoint; /* what the log holds may not be on the disk (sqlite_last_marked) */
     bool suspect; /* an I/O error or corruption was seen: reopen and check before the next transaction (DB-14)
                    */
@@ -38,6 +40,7 @@ void handle_close(struct sqlite_conn *conn);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
+enum store_status sqlite_check(void *conn, const atomic_bool *stop, char **ret_error);
 /* The first column of the first row as text, NULL when there is none or it cannot be read; the caller frees
  * it. */
 char *handle_text(struct sqlite_conn *conn, const char *sql);

@@ -367,6 +367,56 @@ static void a_corrupt_database_is_refused_unchanged(void **state)
     check_refused(f, STORE_BROKEN, f->location);
 }
 
+/* Of the pages that hold events; the file has no log beside it. */
+static void damage_events(struct fixture *f)
+{
+    size_t len = 0;
+    char *bytes = read_whole(f->location, &len);
+    char *text = memmem(bytes, len, "{\"id\":\"evt_150\"}", 16);
+    assert_non_null(text);
+    memset(bytes + (text - bytes) / 4096 * 4096, 0x5a, 200);
+    write_whole(f->location, bytes, len);
+    free(bytes);
+}
+
+/* A large store is opened when what is loaded is sound; the rest is checked beside its use. */
+static void a_large_database_is_checked_later(void **state)
+{
+    struct fixture *f = *state;
+    atomic_bool stop = false;
+    char *error = NULL;
+    void *conn = open_writer(f);
+    assert_false(backend->is_unchecked(conn));
+    for (int i = 0; i < 200; i++) {
+        char id[40];
+        (void)snprintf(id, sizeof(id), "evt_%d", i);
+        assert_int_equal(store_event(backend, conn, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", i)),
+                         STORE_OK);
+    }
+    backend->close(conn);
+    store_sqlite_check_first_up_to(4096);
+    conn = open_writer(f);
+    assert_true(backend->is_unchecked(conn));
+    void *checked = NULL;
+    assert_int_equal(backend->open(f->location, false, &checked, NULL), STORE_OK);
+    assert_int_equal(backend->check(checked, &stop, &error), STORE_OK);
+    stop = true;
+    assert_int_equal(backend->check(checked, &stop, &error), STORE_NONE);
+    free(error);
+    backend->close(checked);
+    backend->close(conn);
+    damage_events(f);
+    struct storage *s = NULL;
+    assert_int_equal(storage_open(backend, f->location, "h1", env_real(), &s, NULL), STORE_OK);
+    storage_start(s);
+    for (int i = 0; i < 5000 && !storage_is_broken(s); i++)
+        (void)usleep(1000);
+    assert_true(storage_is_broken(s));
+    storage_close(s);
+    store_sqlite_check_first_up_to(64 * 1024 * 1024);
+    check_refused(f, STORE_BROKEN, "corrupt");
+}
+
 static void a_missing_folder_is_explained(void **state)
 {
     (void)state;
@@ -659,6 +709,7 @@ int main(void)
         SQLITE_TEST(a_foreign_database_is_refused_unchanged),
         SQLITE_TEST(a_file_that_is_no_database_is_refused_unchanged),
         SQLITE_TEST(a_corrupt_database_is_refused_unchanged),
+        SQLITE_TEST(a_large_database_is_checked_later),
         SQLITE_TEST(a_missing_folder_is_explained),
         SQLITE_TEST(a_second_process_is_locked_out),
         SQLITE_TEST(what_was_committed_survives_a_killed_process),
