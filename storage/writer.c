@@ -306,6 +306,8 @@ static bool write_batch(struct writer *w)
         return false;
     }
     size_t count = batch_size(w);
+    if (!count)
+        return true;
     if (!w->broken && is_without_change(w, count)) {
         for (; count; count--)
             writer_report_head(w, STORE_OK);

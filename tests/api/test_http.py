@@ -140,7 +140,8 @@ def test_ht21_preconditions_take_either_form(d, ask):
             for fields in ([], [GZIP]):
                 known = ask("GET", path, f"If-None-Match: {tag}", *fields)
                 assert known.status == 304 and known["ETag"] == tag, "the form that the client has"
-                assert known["Content-Length"] == wanted["Content-Length"] and "content-encoding" not in known
+                again = ask("GET", path, *([GZIP] if wanted is coded else []))  # a later look may be written longer or shorter
+                assert known["Content-Length"] in (wanted["Content-Length"], again["Content-Length"]) and "content-encoding" not in known
                 assert known["Vary"] == plain["Vary"] and known["Cache-Control"] == plain["Cache-Control"]
                 assert ask("GET", path, f"If-Match: {tag}", *fields).status == 200
         both = f"If-None-Match: {plain['ETag']}, {coded['ETag']}"
