@@ -10,12 +10,13 @@
 
 #include "base/mem.h"
 #include "http/event_stream.h"
+#include "http/gzip_stream.h"
 #include "http/message/conditional.h"
 #include "http/message/content.h"
 
 enum {
-    COMPRESS_AT_LEAST = 1024,           /* below, the packet is what counts */
-    COMPRESS_AT_MOST = 4 * 1024 * 1024, /* above, a worker would be held up for longer than a client gains */
+    COMPRESS_AT_LEAST = 1024,      /* below, the packet is what counts */
+    COMPRESS_AT_ONCE = 256 * 1024, /* above, it is made piece by piece: half a millisecond at a time */
     LEVEL_KEPT = 6,
     LEVEL_ONCE = 1,
 };
@@ -29,6 +30,8 @@ static void drop_body(struct answer *a)
     if (a->owner)
         a->release(a->owner);
     event_stream_unref(a->stream);
+    gzip_stream_free(a->coded);
+    a->coded = NULL;
     a->stream = NULL;
     a->is_stream = false;
     a->text = NULL;
@@ -137,8 +140,22 @@ static const struct http_coded *kept_form(struct answer *a)
     return kept;
 }
 
+/* The body moves to what makes its gzip form. */
+static bool send_in_pieces(struct answer *a)
+{
+    a->coded = gzip_stream_new(a->text, a->len, LEVEL_ONCE);
+    if (!a->coded)
+        return false;
+    a->text = NULL;
+    a->bytes = NULL;
+    a->len = 0;
+    return true;
+}
+
 static bool send_coded(struct answer *a)
 {
+    if (a->text && a->len > COMPRESS_AT_ONCE)
+        return a->status == MHD_HTTP_NOT_MODIFIED || send_in_pieces(a);
     const struct http_coded *coded = a->coded_place ? kept_form(a) : NULL;
     if (!a->coded_place) {
         struct http_coded *made = compress_bytes(a->bytes, a->len, LEVEL_ONCE);
@@ -159,8 +176,8 @@ void answer_compress(struct answer *a, const char *accept_encoding, const char *
 {
     bool wanted = compress_is_wanted(accept_encoding);
     bool not_modified = a->status == MHD_HTTP_NOT_MODIFIED;
-    if (a->secret || a->len < COMPRESS_AT_LEAST || a->len > COMPRESS_AT_MOST ||
-        a->status >= MHD_HTTP_BAD_REQUEST || (!wanted && !not_modified))
+    if (a->secret || a->len < COMPRESS_AT_LEAST || a->status >= MHD_HTTP_BAD_REQUEST ||
+        (!wanted && !not_modified))
         return;
     struct answer_header *etag = NULL;
     for (unsigned i = 0; i < a->header_count && !etag; i++)

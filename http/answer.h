@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 
 struct event_stream;
+struct gzip_stream;
 
 enum { ANSWER_MAX_HEADERS = 12, ANSWER_HEADER_BYTES = 256 };
 
@@ -32,6 +33,7 @@ struct answer {
     _Atomic(struct http_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
     bool is_stream;                            /* the bytes come from `stream` as they arise */
     struct event_stream *stream;               /* a reference, or NULL when only the headers are wanted */
+    struct gzip_stream *coded;                 /* makes the gzip form while it is sent, or NULL */
     bool secret;                               /* overwrite text before freeing it */
     unsigned header_count;
     struct answer_header headers[ANSWER_MAX_HEADERS]; /* last: what is not used is not cleared */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "http/gzip_stream.h"
 #include "http/http_private.h"
 
 #define VARY "Vary"
@@ -16,6 +17,7 @@ enum {
     RATE_LIMIT_BYTES = 96,
     /* What clients of HTTP/1.0 get at once; the others get what fits into the connection's memory. */
     STREAM_BLOCK = 1024,
+    CODED_BLOCK = 16 * 1024,
 };
 
 /* All header fields of one answer, in order. */
@@ -178,6 +180,9 @@ static struct MHD_Response *make_response(struct answer *a)
     if (a->is_stream)
         response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
                                                      a->stream, event_stream_response_free);
+    else if (a->coded)
+        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CODED_BLOCK, gzip_stream_read,
+                                                     a->coded, gzip_stream_response_free);
     else if (a->owner)
         response =
             MHD_create_response_from_buffer_with_free_callback_cls(a->len, bytes, a->release, a->owner);
@@ -190,6 +195,7 @@ static struct MHD_Response *make_response(struct answer *a)
         (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
         a->stream = NULL;
+        a->coded = NULL;
         a->owner = NULL;
         a->text = NULL;
     }

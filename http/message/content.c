@@ -211,13 +211,18 @@ bool compress_is_wanted(const char *accept_encoding)
     return gzip > 0 && gzip >= quality(accept_encoding, "identity");
 }
 
+bool compress_begin(struct z_stream_s *z, int level)
+{
+    assert(level >= 1 && level <= 9);
+    return deflateInit2(z, level, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
+}
+
 struct http_coded *compress_bytes(const char *bytes, size_t len, int level)
 {
-    assert(bytes && level >= 1 && level <= 9);
+    assert(bytes);
     struct http_coded *coded = malloc(sizeof(*coded) + len);
     z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)bytes, .avail_in = (uInt)len};
-    if (!coded ||
-        deflateInit2(&z, level, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (!coded || !compress_begin(&z, level)) {
         free(coded);
         return NULL;
     }

@@ -69,5 +69,8 @@ struct preferences prefer_read(const struct headers *h);
 bool compress_is_wanted(const char *accept_encoding);
 /* The gzip form; NULL when there is no memory for it or it is no smaller. The caller frees it. */
 struct http_coded *compress_bytes(const char *bytes, size_t len, int level);
+/* Begins one that is made piece by piece; the caller ends it with deflateEnd. False: no memory. */
+struct z_stream_s;
+bool compress_begin(struct z_stream_s *z, int level);
 
 #endif

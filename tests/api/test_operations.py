@@ -1,6 +1,7 @@
 """Waiting for operations, lists and their cursors, the event log."""
 
 import contextlib
+import gzip
 import re
 import socket
 import sqlite3
@@ -240,6 +241,29 @@ def test_ht36_cursor_walk_while_the_list_changes(many):
     assert len(names) == 100 and names == sorted(set(names))
     sim.post("shoots", count=1, prefix="again", state="ready")
     wait_until(lambda: len(walk(d, "/v1/clusters", 50)) == 140, what="discovery")
+
+
+def test_ht53_a_large_page_is_coded_in_pieces(many):
+    _, d = many
+    path = "/v1/clusters?limit=1000"
+
+    def exchange(method, *fields):
+        with Raw(d.port) as connection:
+            return connection.send(request(method, path, *fields, token=d.token())).read(head=method == "HEAD")
+
+    def both():
+        plain = d.http.get(path, headers={"Accept-Encoding": "identity"})
+        coded = exchange("GET", "Accept-Encoding: gzip")
+        return (plain, coded) if plain.content == gzip.decompress(coded.body) else None
+    plain, coded = wait_until(both, what="two forms of one page: a look in between moves times")
+    assert len(plain.content) > 256 * 1024 and coded.status == 200
+    assert coded["Content-Encoding"] == "gzip" and coded["Transfer-Encoding"] == "chunked"
+    assert coded["ETag"] == plain.headers["ETag"][:-1] + '-gz"' and len(coded.body) < len(plain.content) / 5
+    for tag in (coded["ETag"], plain.headers["ETag"]):
+        known = exchange("GET", "Accept-Encoding: gzip", f"If-None-Match: {tag}")
+        assert known.status in (200, 304) and (known.status == 200) == (known["ETag"] != tag)
+    head = exchange("HEAD", "Accept-Encoding: gzip")
+    assert head.status == 200 and head["Content-Encoding"] == "gzip" and not head.body
 
 
 def test_ht36_cursors_are_bound_to_their_list(many):

@@ -1,0 +1,24 @@
+/*
+ * A large body in gzip form, made piece by piece while it is sent: to make all of it at once would hold up
+ * the worker for milliseconds. The worker of the request.
+ */
+#ifndef HTTP_GZIP_STREAM_H
+#define HTTP_GZIP_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct gzip_stream;
+
+/* Takes `text`, whose first `len` bytes are the body; NULL, and nothing is taken, when there is no memory. */
+struct gzip_stream *gzip_stream_new(char *text, size_t len, int level);
+/* NULL is allowed. */
+void gzip_stream_free(struct gzip_stream *s);
+
+/* For libmicrohttpd: a content reader, and the end of its response. Each piece takes well below a
+ * millisecond. */
+ssize_t gzip_stream_read(void *stream, uint64_t position, char *bytes, size_t max);
+void gzip_stream_response_free(void *stream);
+
+#endif
