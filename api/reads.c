@@ -64,6 +64,11 @@ static struct problem *answer_with_made(struct request *r, char *text, size_t le
     return answer_with_tag(r, text, len, etag, cache_control);
 }
 
+struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag)
+{
+    return answer_with_tag(r, text, len, etag, PRIVATE);
+}
+
 struct problem *answer_with_text(struct request *r, char *text, size_t len)
 {
     return answer_with_made(r, text, len, PRIVATE);
@@ -176,6 +181,14 @@ void list_add(struct list_body *page, const char *item, size_t len)
 {
     page->is_tagged = false;
     add_item(page, item, len);
+}
+
+void list_add_tagged(struct list_body *page, const char *items, const char *tags)
+{
+    if (!*items)
+        return;
+    add_item(page, items, strlen(items));
+    page->is_tagged &= buffer_add_str(&page->tags, tags);
 }
 
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief)

@@ -19,6 +19,8 @@ struct problem *read_cluster(struct request *r, struct view_blob **ret);
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
 /* The same with a JSON text made for this answer, which it takes; the tag is a digest of its bytes. */
 struct problem *answer_with_text(struct request *r, char *text, size_t len);
+/* So with the entity tag that it has. */
+struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag);
 /* Takes `doc`. */
 struct problem *answer_with_document(struct request *r, json_t *doc);
 /* The same for what is no tenant's: shared caches may keep it too. */
@@ -75,6 +77,8 @@ struct list_body {
 void list_open(struct list_body *page);
 void list_done(struct list_body *page);
 void list_add(struct list_body *page, const char *item, size_t len);
+/* Adds items with commas between them, and their entity tags, one behind the other. */
+void list_add_tagged(struct list_body *page, const char *items, const char *tags);
 /* Adds an entry of the view. */
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
 /* Before list_close, for a query that tells the age. */

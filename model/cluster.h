@@ -185,7 +185,7 @@ void operation_trim(struct operation *op);
 
 /* The newest first. A NULL list wants everything; lists are NULL-terminated. */
 struct operation_query {
-    char id[40];     /* this one only, or "" */
+    char id[40];     /* this one only, of these projects; or "" */
     char before[40]; /* older than this id; "": from the newest on */
     int limit;       /* 1..1000 */
     char **projects;
@@ -199,7 +199,7 @@ void operation_query_done(struct operation_query *q);
 struct operation_page {
     struct operation **operations; /* array; each is the page's, trimmed */
     size_t count;
-    char next[40]; /* the page behind this id may hold more; "": there are none */
+    char next[40]; /* the page behind this id holds more; "": there are no more */
 };
 /* NULL is allowed. */
 void operation_page_free(struct operation_page *page);

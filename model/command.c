@@ -75,7 +75,8 @@ static void payload_done(struct command *cmd)
         break;
     case PAYLOAD_OPERATIONS:
         operation_query_done(&cmd->operations.query);
-        operation_page_free(cmd->operations.found);
+        free(cmd->operations.items);
+        free(cmd->operations.tags);
         break;
     case PAYLOAD_NONE:
         break;

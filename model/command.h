@@ -128,7 +128,10 @@ struct command_audit {
 
 struct command_operations {
     struct operation_query query;
-    struct operation_page *found; /* answer */
+    /* answer */
+    char *items;   /* JSON objects with commas between them; "": none */
+    char *tags;    /* the entity tag of each, one behind the other */
+    char next[40]; /* as in struct operation_page */
 };
 
 /* ---- the envelope ---- */

@@ -68,6 +68,8 @@ void operation_trim(struct operation *op)
 {
     static const char *const shown[] = {"rolls_nodes", "reason"};
     const json_t *planned = json_arr(op->body, "steps");
+    if (!op->body || (planned && json_object_size(op->body) == 1))
+        return; /* it is trimmed */
     json_t *steps = planned ? json_array() : NULL;
     size_t i;
     json_t *step;

@@ -62,10 +62,20 @@ static void purge_rows(struct reconcile *r)
     save_submit(save, false);
 }
 
+/* What ended before that is gone (AO-6). */
+static wall_us operations_kept_since(const struct reconcile *r)
+{
+    return env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S;
+}
+
 static unsigned look_over(struct walk *w, struct entity *e)
 {
     struct reconcile *r = w->r;
     bool shown = observe_by_age(e);
+    if (entity_forget_operation(e, operations_kept_since(r))) {
+        entity_show(e);
+        shown = true;
+    }
     assert(e->cluster->phase < PHASE_MAX_);
     r->phases[e->cluster->phase]++;
     r->open_operations += entity_has_open_operation(e);
@@ -99,7 +109,7 @@ static void purge_all(struct reconcile *r)
     }
     if (!hourly && !r->purge_again)
         return;
-    bool all = operations_forget(r, env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S);
+    bool all = operations_forget(r, operations_kept_since(r));
     all &= departed_purge(r);
     r->purge_again = !all;
 }

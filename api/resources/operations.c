@@ -9,7 +9,6 @@
 #include "api/reads.h"
 #include "base/mem.h"
 #include "http/message/content.h"
-#include "view/render.h"
 
 enum { POLL_AGAIN_S = 5 };
 
@@ -28,16 +27,12 @@ static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
 
 static struct problem *finish_older_page(struct request *r, struct command *cmd)
 {
-    const struct operation_page *found = cmd->operations.found;
+    const struct command_operations *found = &cmd->operations;
     struct list_body page CLEANUP_LIST_BODY;
     struct cursor_place next = {.number_count = 0};
-    assert(found);
+    assert(found->items && found->tags);
     list_open(&page);
-    for (size_t i = 0; i < found->count; i++) {
-        struct view_blob *blob = render_operation_blob(found->operations[i]);
-        list_add_blob(&page, blob, false);
-        view_blob_unref(blob);
-    }
+    list_add_tagged(&page, found->items, found->tags);
     bool more = *found->next && cursor_place_set(&next, found->next);
     return list_close(r, &page, more ? &next : NULL);
 }
@@ -136,12 +131,12 @@ struct problem *handle_operation_cancel(struct request *r)
 
 static struct problem *finish_older(struct request *r, struct command *cmd)
 {
-    const struct operation_page *found = cmd->operations.found;
-    assert(found && found->count <= 1);
-    const struct operation *op = found->count ? found->operations[0] : NULL;
-    return op && api_token_sees_project(r->token, op->project)
-               ? answer_with_blob(r, render_operation_blob(op))
-               : no_operation();
+    struct command_operations *found = &cmd->operations;
+    assert(found->items && found->tags);
+    if (!*found->items)
+        return no_operation();
+    size_t len = strlen(found->items);
+    return answer_with_tagged_text(r, TAKE_PTR(found->items), len, found->tags);
 }
 
 static struct problem *read_older_one(struct request *r)
@@ -149,6 +144,7 @@ static struct problem *read_older_one(struct request *r)
     struct command *cmd = request_command(r, COMMAND_OPERATIONS);
     struct operation_query *q = &cmd->operations.query;
     q->limit = 1;
+    q->projects = list_projects(r);
     memcpy(q->id, cmd->id, sizeof(q->id));
     r->finish = finish_older;
     return request_park(r, cmd);

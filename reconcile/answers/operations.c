@@ -2,13 +2,16 @@
 #include "reconcile/answers/operations.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/world/remembered.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
+#include "view/render.h"
 
 void reply_no_operation(struct command *cmd)
 {
@@ -17,41 +20,66 @@ void reply_no_operation(struct command *cmd)
 
 static void reply_unreadable(struct command *cmd)
 {
-    reply_problem(cmd, problem_new(PROBLEM_STORE_UNAVAILABLE, "the stored operations cannot be read"));
+    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the stored operations cannot be read"));
 }
 
 /* ---- pages ---- */
 
-/* They are rendered on the HTTP side: a page may be large. */
-static void on_page_read(struct stored *s)
+/* As lists show them, and the place where the next page begins. */
+static void render_page(struct command_operations *c, const struct operation_page *page)
+{
+    struct buffer items, tags;
+    buffer_init(&items, SIZE_MAX);
+    buffer_init(&tags, SIZE_MAX);
+    for (size_t i = 0; i < page->count; i++) {
+        char tag[64];
+        json_t *doc CLEANUP_JSON = render_operation(page->operations[i]);
+        char *text CLEANUP_FREE = json_text(doc);
+        render_operation_etag(page->operations[i], tag);
+        (void)buffer_add_str(&items, i ? "," : "");
+        (void)buffer_add_str(&items, text);
+        (void)buffer_add_str(&tags, tag);
+    }
+    c->items = buffer_take(&items, NULL);
+    c->tags = buffer_take(&tags, NULL);
+    memcpy(c->next, page->next, sizeof(c->next));
+}
+
+/* Reader thread: a page may be large. */
+static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
+{
+    struct stored *s = ctx;
+    if (page)
+        render_page(&s->cmd->operations, page);
+    operation_page_free(page);
+    stored_operations(s, status, NULL);
+}
+
+static void on_page_rendered(struct stored *s)
 {
     struct command *cmd = s->cmd;
-    if (s->status != STORE_OK || !s->operations) {
+    if (s->status != STORE_OK || !cmd->operations.items) {
         reply_unreadable(cmd);
         return;
     }
-    cmd->operations.found = TAKE_PTR(s->operations);
     cmd->reply.status = 200;
     reply_give_back(cmd);
 }
 
 void command_operations(struct reconcile *r, struct command *cmd)
 {
-    storage_query_operations(r->o.storage, &cmd->operations.query, stored_operations,
-                             stored_question(cmd, on_page_read));
+    storage_query_operations(r->o.storage, &cmd->operations.query, on_page_read,
+                             stored_question(cmd, on_page_rendered));
 }
 
 /* ---- one that has left the memory ---- */
 
-void operation_recall(struct reconcile *r, struct command *cmd, void (*on_found)(struct stored *s))
+void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
+                      void (*on_found)(struct stored *s))
 {
     struct operation_query query = {.limit = 1};
-    assert(!operation_entry(r, cmd->id));
-    if (!operation_may_be_stored(r, cmd->id)) {
-        reply_no_operation(cmd);
-        return;
-    }
-    memcpy(query.id, cmd->id, sizeof(query.id));
+    assert(!operation_entry(r, id) && operation_has_left(r, id));
+    (void)snprintf(query.id, sizeof(query.id), "%s", id);
     storage_query_operations(r->o.storage, &query, stored_operations, stored_question(cmd, on_found));
 }
 
@@ -86,8 +114,10 @@ static void on_ended_read(struct stored *s)
 void command_operation_wait(struct reconcile *r, struct command *cmd)
 {
     struct operation_entry *entry = operation_entry(r, cmd->id);
-    if (!entry)
-        operation_recall(r, cmd, on_ended_read);
+    if (!entry && operation_has_left(r, cmd->id))
+        operation_recall(r, cmd, cmd->id, on_ended_read);
+    else if (!entry)
+        reply_no_operation(cmd);
     else if (operation_status_is_final(entry->op->status) || r->stopping)
         reply_operation(cmd, entry->op);
     else

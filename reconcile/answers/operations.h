@@ -11,9 +11,10 @@ struct reconcile;
 void command_operations(struct reconcile *r, struct command *cmd);
 void command_operation_wait(struct reconcile *r, struct command *cmd);
 
-/* The command names an operation that is not in memory: on_found runs when the store was asked for it, or the
- * command is answered with 404. */
-void operation_recall(struct reconcile *r, struct command *cmd, void (*on_found)(struct stored *s));
+/* Asks the store for an operation that is not in memory, but may be stored: on_found runs when it was asked.
+ */
+void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
+                      void (*on_found)(struct stored *s));
 /* For on_found: the operation, which has ended, lent by `s`; NULL: the command was answered, for there is
  * none or it cannot be read. */
 const struct operation *operation_recalled(const struct stored *s);

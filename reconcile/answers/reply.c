@@ -11,6 +11,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/audit.h"
+#include "reconcile/answers/operations.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -225,11 +226,24 @@ static void answer_outcome(struct waiting *w)
         reply_give_back(cmd); /* with what was promised */
 }
 
+/* Of a request that is repeated long after its operation has ended. */
+static void on_outcome_read(struct stored *s)
+{
+    const bool found = s->status == STORE_OK && s->operations && s->operations->count;
+    if (found)
+        reply_outcome(s->cmd->decided_by, s->cmd, s->operations->operations[0]);
+    else
+        reply_give_back(s->cmd); /* with what was promised */
+}
+
 void reply_prepared(struct reconcile *r, struct command *cmd)
 {
-    struct operation_entry *entry =
-        cmd->reply.status == 202 && cmd->wait_until ? operation_entry(r, cmd->reply.operation_id) : NULL;
-    if (!entry || r->stopping) {
+    const bool waits = cmd->reply.status == 202 && cmd->wait_until && !r->stopping;
+    struct operation_entry *entry = waits ? operation_entry(r, cmd->reply.operation_id) : NULL;
+    if (waits && !entry && *cmd->reply.operation_id && operation_has_left(r, cmd->reply.operation_id)) {
+        replay_let_go(cmd);
+        operation_recall(r, cmd, cmd->reply.operation_id, on_outcome_read);
+    } else if (!entry) {
         reply_give_back(cmd);
     } else if (operation_status_is_final(entry->op->status)) {
         reply_outcome(r, cmd, entry->op);

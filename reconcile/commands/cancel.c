@@ -132,8 +132,12 @@ static void on_ended_read(struct stored *s)
 void command_operation_cancel(struct reconcile *r, struct command *cmd)
 {
     struct operation_entry *entry = operation_entry(r, cmd->id);
-    if (!entry) {
-        operation_recall(r, cmd, on_ended_read);
+    if (!entry && operation_has_left(r, cmd->id)) {
+        operation_recall(r, cmd, cmd->id, on_ended_read);
+        return;
+    }
+    if (!entry || !projects_include(cmd->caller.projects, entry->op->project)) {
+        reply_no_operation(cmd);
         return;
     }
     struct entity *e = entity_find(r, entry->op->project, entry->op->cluster);

@@ -74,6 +74,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
     c->departed_at = 0;
     c->absent_since = 0;
     c->deleted = false;
+    c->operation_id[0] = '\0'; /* its operations are of the time before */
     return c;
 }
 

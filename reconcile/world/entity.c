@@ -94,6 +94,17 @@ void entity_rest(struct entity *e)
         operation_trim(e->op);
 }
 
+bool entity_forget_operation(struct entity *e, wall_us before)
+{
+    if (!e->op || !e->saves.operation_ended || e->saves.under_way || e->op->finished_at >= before ||
+        !e->cluster->upstream_exists)
+        return false;
+    assert(operation_status_is_final(e->op->status));
+    operation_free(e->op);
+    e->op = NULL;
+    return true;
+}
+
 bool entity_has_open_operation(const struct entity *e)
 {
     return e->op && !operation_status_is_final(e->op->status);

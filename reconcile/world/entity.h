@@ -94,6 +94,8 @@ void entity_set_operation(struct entity *e, struct operation *op);
 /* Frees what can be made again (cluster_rest), and what only the planning of an operation that ended needed.
  */
 void entity_rest(struct entity *e);
+/* Forgets its last operation when that ended before `before`; false: it did not, or is needed. */
+bool entity_forget_operation(struct entity *e, wall_us before);
 bool entity_has_open_operation(const struct entity *e);
 /* The type of the open operation, or -1. */
 int entity_open_type(const struct entity *e);

@@ -1,6 +1,6 @@
 /*
- * Which operations are in memory. r->left_out is the greatest id of one that ended and is not: pages down to
- * there are made from the view, those below it by the store, which has all of them. Loop thread.
+ * Which operations are in memory. r->left_out is the greatest id of one that ended and is not: pages that end
+ * above it are made from the view, the others by the store, which has all of them. Loop thread.
  */
 #include "reconcile/world/remembered.h"
 
@@ -13,8 +13,8 @@
 #include "reconcile/world/entity.h"
 #include "view/render.h"
 
-/* So many go at a time. */
-enum { ENDED_SLICE = 250, FORGET_SLICE = 500 };
+/* So many go at a time. An operation of many steps counts for more: it takes that much more memory. */
+enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8 };
 
 struct operation_entry *operation_entry(struct reconcile *r, const char *id)
 {
@@ -28,11 +28,16 @@ static bool has_ended(const struct operation_entry *entry)
     return operation_status_is_final(entry->op->status);
 }
 
+static size_t weight_of(const struct operation_entry *entry)
+{
+    return has_ended(entry) ? 1 + entry->op->step_count / STEPS_OF_ONE : 0;
+}
+
 struct operation *operation_remember(struct reconcile *r, struct operation *op)
 {
     struct operation_entry *entry = operation_entry(r, op->id);
     if (entry) {
-        r->ended_operations -= has_ended(entry);
+        r->ended_weight -= weight_of(entry);
     } else {
         entry = MEM_NEW(struct operation_entry);
         memcpy(entry->id, op->id, sizeof(entry->id));
@@ -41,11 +46,11 @@ struct operation *operation_remember(struct reconcile *r, struct operation *op)
     }
     struct operation *before = entry->op;
     entry->op = op;
-    r->ended_operations += has_ended(entry);
+    r->ended_weight += weight_of(entry);
     return before;
 }
 
-bool operation_may_be_stored(const struct reconcile *r, const char *id)
+bool operation_has_left(const struct reconcile *r, const char *id)
 {
     return strcmp(id, r->left_out) <= 0;
 }
@@ -53,7 +58,7 @@ bool operation_may_be_stored(const struct reconcile *r, const char *id)
 static void entry_forget(struct reconcile *r, struct operation_entry *entry)
 {
     assert(list_is_empty(&entry->waiters));
-    r->ended_operations -= has_ended(entry);
+    r->ended_weight -= weight_of(entry);
     HASH_DEL(r->operations, entry);
     operation_free(entry->op);
     free(entry);
@@ -63,7 +68,7 @@ void operations_settle(struct reconcile *r)
 {
     struct operation_entry *entry, *next;
     HASH_ITER (hh, r->operations, entry, next) {
-        if (has_ended(entry) && operation_may_be_stored(r, entry->id)) {
+        if (has_ended(entry) && operation_has_left(r, entry->id)) {
             entry_forget(r, entry);
             continue;
         }
@@ -84,7 +89,7 @@ static void leave_to_store(struct reconcile *r, struct operation_entry *entry)
 
 void operations_leave_to_store(struct reconcile *r)
 {
-    if (r->ended_operations < STORE_RECENT_OPERATIONS + ENDED_SLICE)
+    if (r->ended_weight < STORE_RECENT_OPERATIONS + ENDED_SLICE)
         return;
     struct view_cursor place = view_seek(view_shown(r->o.view), VIEW_OPERATIONS, "");
     const struct view_entry *shown;

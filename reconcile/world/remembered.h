@@ -11,7 +11,7 @@
 struct operation_entry {
     UT_hash_handle hh;
     char id[40];
-    struct operation *op; /* last committed state, trimmed but for what was loaded at start */
+    struct operation *op; /* last committed state, trimmed */
     struct list waiters;  /* struct waiting */
 };
 
@@ -19,8 +19,8 @@ struct operation_entry {
 struct operation_entry *operation_entry(struct reconcile *r, const char *id);
 /* Takes `op`, as it is stored now. What was remembered of it is the caller's; NULL: nothing was. */
 struct operation *operation_remember(struct reconcile *r, struct operation *op);
-/* Whether an operation of this id, which is not in memory, may be in the store. */
-bool operation_may_be_stored(const struct reconcile *r, const char *id);
+/* Whether an ended operation of this id may be in the store only. */
+bool operation_has_left(const struct reconcile *r, const char *id);
 /* At start, once clusters have taken what is theirs: only what is to be remembered stays. */
 void operations_settle(struct reconcile *r);
 /*

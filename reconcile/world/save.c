@@ -65,6 +65,10 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
     if (change->cluster->deleted)
         return;
     const struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
+    /* Its last operation has left the memory, and the next one is about to be shown. */
+    if (e && e->saves.under_way && strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
+        !operation_entry(r, change->cluster->operation_id))
+        return;
     if (e)
         change->cluster->stale = e->cluster->stale; /* it is not stored, and may have changed meanwhile */
     show_cluster(r, change->cluster);

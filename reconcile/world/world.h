@@ -60,7 +60,7 @@ struct reconcile {
     struct project *projects;           /* hash by name */
     struct entity *entities;            /* hash by key */
     struct operation_entry *operations; /* hash by id (remembered.h) */
-    size_t ended_operations;            /* of them */
+    size_t ended_weight;                /* how much of memory those take that ended */
     char left_out[40]; /* of those that ended, the greatest id that is not among them, or "" */
     struct token_entry *tokens;
     struct subscription_entry *subscriptions;

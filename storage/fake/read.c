@@ -245,16 +245,17 @@ void fake_read_operations(const struct fake_tables *t, const struct operation_qu
     const struct fake_rows *rows = &t->table[FAKE_OPERATIONS];
     size_t max = (size_t)store_page_limit(query->limit);
     ret_page->operations = mem_calloc(max, sizeof(*ret_page->operations));
-    for (size_t i = rows->count; i > 0 && ret_page->count < max; i--) {
+    for (size_t i = rows->count; i > 0 && !*ret_page->next; i--) {
         json_t *CLEANUP_JSON doc = fake_row_doc(rows->rows[i - 1]);
         struct operation *op = operation_from_json(doc);
-        if (op && wants_operation(query, op)) {
+        bool is_wanted = op && wants_operation(query, op), fits = ret_page->count < max;
+        if (is_wanted && fits) {
             operation_trim(op);
             ret_page->operations[ret_page->count++] = op;
-            if (ret_page->count == max)
-                memcpy(ret_page->next, op->id, sizeof(ret_page->next));
-        } else {
-            operation_free(op);
+            continue;
         }
+        if (is_wanted)
+            memcpy(ret_page->next, ret_page->operations[max - 1]->id, sizeof(ret_page->next));
+        operation_free(op);
     }
 }

@@ -145,6 +145,7 @@ static const char fast_start[] =
     "ALTER TABLE clusters ADD COLUMN operation_id TEXT NOT NULL DEFAULT '';"
     "UPDATE clusters SET operation_id = ifnull(json_extract(doc, '$.operation_id'), '')"
     " WHERE json_valid(doc);"
+    "CREATE INDEX clusters_operation ON clusters (operation_id);"
     "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
 static const char *const migrations[] = {tables,       page_indexes, replays,   audit,

@@ -1,7 +1,6 @@
 /*
  * Owns reading operations that are not in memory: one by id, and pages, the newest first. Runs on the
- * connection's thread. A row that cannot be read is left out of the page, and that is told; the load of the
- * next start that meets it puts it aside.
+ * connection's thread. A row that cannot be read is left out of the page, and that is told.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -9,7 +8,7 @@
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
-#include <assert.h>
+#include <string.h>
 
 static char *names_of_statuses(unsigned bits)
 {
@@ -46,14 +45,19 @@ static struct operation *read_operation(sqlite3_stmt *stmt)
     return op;
 }
 
+/* One row more than wanted tells that there is another page. */
 static enum store_status read_rows(struct binder *b, int limit, struct operation_page *page)
 {
+    char last[sizeof(page->next)] = "";
     enum store_status status;
     page->operations = mem_calloc((size_t)limit, sizeof(struct operation *));
-    for (int rows = 1; (status = statement_step(b, NULL)) == STORE_OK; rows++) {
-        assert(rows <= limit);
-        if (rows == limit)
-            column_copy(b->stmt, 0, page->next, sizeof(page->next));
+    for (int rows = 0; (status = statement_step(b, NULL)) == STORE_OK; rows++) {
+        if (rows == limit) {
+            memcpy(page->next, last, sizeof(last));
+            statement_end(b);
+            return STORE_OK;
+        }
+        column_copy(b->stmt, 0, last, sizeof(last));
         struct operation *op = read_operation(b->stmt);
         if (op)
             page->operations[page->count++] = op;
@@ -61,13 +65,14 @@ static enum store_status read_rows(struct binder *b, int limit, struct operation
     return status == STORE_NONE ? STORE_OK : status;
 }
 
-static enum store_status read_one(struct sqlite_conn *conn, const char *id, struct operation_page *page)
+static enum store_status read_one(struct sqlite_conn *conn, const struct operation_query *query,
+                                  struct operation_page *page)
 {
+    char *CLEANUP_FREE projects = names_of(query->projects);
     struct binder b = statement_start(conn, STATEMENT_OPERATION_BY_ID);
-    bind_text(&b, id);
-    enum store_status status = read_rows(&b, 1, page);
-    *page->next = '\0';
-    return status;
+    bind_text(&b, query->id);
+    bind_text(&b, projects);
+    return read_rows(&b, 1, page);
 }
 
 static enum store_status read_page(struct sqlite_conn *conn, const struct operation_query *query,
@@ -84,7 +89,7 @@ static enum store_status read_page(struct sqlite_conn *conn, const struct operat
     bind_text(&b, of_cluster ? query->projects[0] : projects);
     bind_text(&b, of_cluster ? query->clusters[0] : clusters);
     bind_text(&b, statuses);
-    bind_int(&b, limit);
+    bind_int(&b, limit + 1);
     return read_rows(&b, limit, page);
 }
 
@@ -94,7 +99,7 @@ enum store_status sqlite_operations(void *conn, const struct operation_query *qu
     enum store_status status = sqlite_begin(conn);
     if (status != STORE_OK)
         return status;
-    status = *query->id ? read_one(conn, query->id, ret_page) : read_page(conn, query, ret_page);
+    status = *query->id ? read_one(conn, query, ret_page) : read_page(conn, query, ret_page);
     sqlite_rollback(conn);
     return status;
 }

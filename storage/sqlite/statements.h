@@ -26,9 +26,10 @@ STATEMENT(OPERATION_PUT,
           " doc = excluded.doc")
 STATEMENT(OPERATION_PURGE, "DELETE FROM operations WHERE id IN (SELECT id FROM operations WHERE finished_at "
                            "> 0 AND finished_at < ? LIMIT ?)")
-/* Ids grow with time. ? is how many of those that ended are loaded. */
+/* Ids grow with time. The unary plus keeps the planner from the other index. ? is how many of those that
+ * ended are loaded. */
 STATEMENT(OPERATION_LEFT_OUT,
-          "SELECT id FROM operations WHERE finished_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?")
+          "SELECT id FROM operations WHERE +finished_at > 0 ORDER BY id DESC LIMIT 1 OFFSET ?")
 /* ?1 the id that the statement before found, or ''. */
 STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
                           " UNION ALL SELECT id, doc FROM operations WHERE finished_at = 0 AND id <= ?1"
@@ -51,7 +52,8 @@ STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
           OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
 #undef OPERATIONS_NEWEST
 #undef OPERATIONS_OF_STATUS
-STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?")
+STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?1"
+                           " AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2)))")
 
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,

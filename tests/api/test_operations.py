@@ -186,13 +186,20 @@ def supersede(d, name, times):
 
 def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_sim, make_shootd):
     """1,000 of those that ended stay in memory; nobody notices."""
-    sim = make_sim(speed=1)
-    d = make_shootd(sim.url).start()
+    sim = make_sim(speed=240)
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Fra1", harness.PROJECT_ID)]).start()
+    keyed = {"json": {"name": "keyed"}, "headers": {"Idempotency-Key": "a-key-of-a-create-that-ended"}}
+    first = d.http.post(d.clusters_path(), **keyed)
+    assert first.status_code == 202
+    d.wait_operation(first.json()["operation"]["id"])
+    sim.post("clock", speed=1)
     names = [f"c{i}" for i in range(6)]
     with ThreadPoolExecutor(len(names)) as pool:
         made = dict(zip(names, pool.map(lambda name: supersede(d, name, 225), names)))
+    made["keyed"] = [first.json()["operation"]["id"]]
     ids = sorted((id for of_one in made.values() for id in of_one), reverse=True)
     oldest = made["c0"][1]
+    other = d.http.post("/v1/tokens", json={"name": "other", "role": "operator", "projects": ["team-b"]}).json()["token"]
 
     def check():
         assert [op["id"] for op in walk(d, "/v1/operations", 100)] == ids
@@ -202,9 +209,9 @@ def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_s
             assert [op["id"] for op in walk(d, d.clusters_path(name) + "/operations", 40)] == mine
             assert [op["id"] for op in walk(d, "/v1/operations", 99, cluster=name, project="team-a")] == mine
         still_open = {op["id"] for op in walk(d, "/v1/operations", 100, status="pending,running")}
-        assert still_open == {of_one[i] for of_one in made.values() for i in (0, -1)}
+        assert still_open == {made[name][i] for name in names for i in (0, -1)}
         ended = [op["id"] for op in walk(d, "/v1/operations", 500, status="cancelled")]
-        assert ended == [id for id in ids if id not in still_open]
+        assert ended == [id for id in ids if id not in still_open and id != made["keyed"][0]]
         answer = d.http.get(f"/v1/operations/{oldest}")
         assert answer.status_code == 200 and answer.json()["error"]["code"] == "superseded", answer.text
         assert answer.headers["ETag"] in [d.http.get(f"/v1/operations/{oldest}?wait=9").headers["ETag"]]
@@ -213,6 +220,13 @@ def test_ao6_operations_that_have_left_the_memory_are_read_from_the_store(make_s
         assert d.http.get(f"/v1/operations/{oldest[:-1]}").status_code == 404
         again = d.http.post(f"/v1/operations/{oldest}/cancel")
         assert again.status_code == 200 and again.json() == answer.json()
+        for method, path in (("GET", f"/v1/operations/{oldest}"), ("POST", f"/v1/operations/{oldest}/cancel")):
+            assert d.http.request(method, path, headers={"Authorization": "Bearer " + other}).status_code == 404
+        assert d.http.get("/v1/operations", headers={"Authorization": "Bearer " + other}).json()["items"] == []
+        cluster = d.cluster("keyed").json()
+        assert cluster["operation"]["id"] == made["keyed"][0] and cluster["operation"]["status"] == "succeeded", "its own last one"
+        repeated = d.http.post(d.clusters_path() + "?wait=5", **keyed)
+        assert repeated.status_code == 201 and repeated.headers["Idempotency-Replayed"] == "true", "what became of it"
         return answer
 
     before = check()

@@ -374,6 +374,7 @@ static void operations_are_paged_and_filtered(void **state)
     assert_operations(f, (struct operation_query){.clusters = dev}, "4 3 1 /");
     assert_operations(f, (struct operation_query){.projects = a, .clusters = dev}, "4 1 /");
     assert_operations(f, (struct operation_query){.projects = a, .clusters = dev, .limit = 1}, "4 /op_4");
+    assert_operations(f, (struct operation_query){.limit = 4}, "4 3 2 1 /");
     assert_operations(f, (struct operation_query){.projects = a, .clusters = two}, "4 2 1 /");
     assert_operations(f, (struct operation_query){.statuses = open}, "4 3 /");
     assert_operations(f, (struct operation_query){.projects = a, .clusters = dev, .statuses = open}, "4 /");

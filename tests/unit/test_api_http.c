@@ -74,16 +74,18 @@ static struct operation *make_operation(const char *id, enum operation_status st
     return op;
 }
 
+static struct operation_query asked; /* of the store */
+
 /* The store has one that is older than what the view has. */
-static struct operation_page *older_operations(const struct operation_query *q)
+static void answer_operations(struct command_operations *c)
 {
     static const char id[] = "op_00000000000000";
-    struct operation_page *page = MEM_NEW(struct operation_page);
-    page->operations = mem_calloc(1, sizeof(struct operation *));
-    if (*q->id && strcmp(q->id, id) != 0)
-        return page;
-    page->operations[page->count++] = make_operation(id, OPERATION_SUCCEEDED);
-    return page;
+    operation_query_done(&asked);
+    asked = operation_query_copy(&c->query);
+    bool is_there = (!*c->query.id || !strcmp(c->query.id, id)) &&
+                    (!c->query.projects || projects_include(c->query.projects, "team-a"));
+    c->items = is_there ? mem_printf("{\"id\":\"%s\"}", id) : mem_strdup("");
+    c->tags = mem_strdup(is_there ? "\"older-1\"" : "");
 }
 
 static void answer_command(struct command *cmd)
@@ -117,7 +119,7 @@ static void answer_command(struct command *cmd)
         break;
     case COMMAND_OPERATIONS:
         cmd->reply.status = 200;
-        cmd->operations.found = older_operations(&cmd->operations.query);
+        answer_operations(&cmd->operations);
         break;
     case COMMAND_OPERATION_WAIT:
         cmd->reply.status = 200;
@@ -730,7 +732,7 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
     view_publish(view);
     assert_int_equal(get("/v1/operations/op_00000000000000"), 200);
     has("\"id\":\"op_00000000000000\"");
-    has("ETag: \"");
+    has("ETag: \"older-1\"");
     assert_int_equal(get("/v1/operations/op_0"), 404);
     assert_int_equal(ask("GET", "/v1/operations/op_00000000000000", viewer, "", ""), 404);
     assert_int_equal(get("/v1/operations/op_00000000000000?wait=5"), 200);
@@ -743,8 +745,23 @@ static void ao6_what_has_left_the_view_is_read_from_the_store(void **state)
     assert_int_equal(get("/v1/operations?status=running"), 200);
     has("op_00000000000001");
     lacks("op_00000000000000");
-    assert_int_equal(get("/v1/operations?status=succeeded"), 200);
+    assert_int_equal(get("/v1/operations?status=succeeded,failed&cluster=dev,web&project=team-a&limit=7"),
+                     200);
     has("op_00000000000000");
+    assert_int_equal(asked.limit, 7);
+    assert_int_equal(asked.statuses, 1U << OPERATION_SUCCEEDED | 1U << OPERATION_FAILED);
+    assert_string_equal(asked.clusters[1], "web");
+    assert_string_equal(asked.projects[0], "team-a");
+    assert_string_equal(asked.before, "");
+    assert_int_equal(get("/v1/projects/team-a/clusters/dev/operations?limit=9"), 200);
+    assert_string_equal(asked.clusters[0], "dev");
+    assert_null(asked.clusters[1]);
+    assert_string_equal(asked.projects[0], "team-a");
+    assert_int_equal(ask("GET", "/v1/operations", viewer, "", ""), 200);
+    has("\"items\":[]");
+    assert_string_equal(asked.projects[0], "team-b");
+    assert_null(asked.projects[1]);
+    operation_query_done(&asked);
 }
 
 static void ao16_who_comes_when_too_many_wait_is_answered_at_once(void **state)
