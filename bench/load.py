@@ -1,20 +1,27 @@
-"""What the benchmarks share: cores, CPU time, and wrk."""
+"""What the benchmarks share: cores, CPU time, memory, the configuration as it ships, a client, somebody else at Cleura, and wrk."""
 
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
+
+import httpx
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT / "tests/api"))
+
+OF_TESTS = ("log_level: ", "access_log: ", "    min_spacing: ", "polling: ")  # what harness.Shootd sets and the defaults do not
 
 CORES = (sorted(os.sched_getaffinity(0)) * 2)[:2]
 
 
 def need_tools(*names):
-    for name, package in (("wrk", "wrk"), ("h2load", "nghttp2-client"), ("nginx", "nginx-light")):
+    for name, package in (("wrk", "wrk"), ("h2load", "nghttp2-client"), ("nginx", "nginx-light"), ("valgrind", "valgrind")):
         if name in (names or ("wrk", "h2load", "nginx")) and not shutil.which(name):
             raise SystemExit(f"bench needs {name}: apt-get install {package}")
 
@@ -28,6 +35,104 @@ def cpu_seconds(pid):
 def own_cpu_seconds(pid):
     fields = (pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1]).split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_clock(pid):
+    """The same of one process, to the nanosecond: its clock, whose number the kernel makes of the pid (clock_getcpuclockid)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def resident(pid):
+    """Bytes."""
+    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) * 1024
+
+
+def quiet(pid, seconds=60):
+    """Waits until the process has nothing to do: three tenths of a second with no more than a few milliseconds of work."""
+    end, calm, last = time.monotonic() + seconds, 0, cpu_clock(pid)
+    while calm < 3:
+        if time.monotonic() > end:
+            raise SystemExit(f"still busy after {seconds} s")
+        time.sleep(0.1)
+        now = cpu_clock(pid)
+        calm = calm + 1 if now - last < 0.003 else 0
+        last = now
+
+
+def shipped(d, **keys):
+    """The configuration as it ships, but for where Cleura is and that webhooks may go to loopback; `keys` in place of defaults."""
+    lines = d.config.read_text().splitlines(keepends=True)
+    d.config.write_text("".join(line for line in lines if not line.startswith(OF_TESTS)) +
+                        "".join(f"{key}: {value}\n" for key, value in keys.items()))
+
+
+def metric(d, name):
+    return float(re.search(f"^{re.escape(name)} (\\S+)$", d.http.get("/metrics").text, re.M)[1])
+
+
+class Answer:
+    """Of one request: its parts, and when they came in seconds after it was sent."""
+
+    def __init__(self, head, body, first, last):
+        self.status, self.head, self.body = int(head.split(b" ", 2)[1]), head, body
+        self.first, self.last = first, last
+
+    def header(self, name):
+        return re.search(rb"(?im)^" + name.encode() + rb": (.*?)\r?$", self.head)[1].decode()
+
+
+class Client:
+    """One kept connection, with as little between the socket and the clock as Python allows."""
+
+    def __init__(self, d):
+        self.socket = socket.create_connection(("127.0.0.1", d.port), timeout=90)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.fields = f"Host: bench\r\nAuthorization: Bearer {d.token()}\r\n"
+        self.rest = memoryview(bytearray(1 << 20))
+
+    def ask(self, path, *headers, method="GET", body=""):
+        fields = self.fields + "".join(f"{header}\r\n" for header in headers)
+        if body:
+            fields += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        began = time.monotonic()
+        self.socket.sendall(f"{method} {path} HTTP/1.1\r\n{fields}\r\n{body}".encode())
+        return self.read(began)
+
+    def read(self, began):
+        answer, first = bytearray(), None
+        while b"\r\n\r\n" not in answer:
+            answer += self.some()
+            first = first or time.monotonic()
+        head, _, body = answer.partition(b"\r\n\r\n")
+        length = int(re.search(rb"(?i)\r\ncontent-length: (\d+)", head)[1])
+        while len(body) < length:
+            body += self.some()
+        return Answer(bytes(head), bytes(body), first - began, time.monotonic() - began)
+
+    def some(self):
+        count = self.socket.recv_into(self.rest)
+        if not count:
+            raise SystemExit("shootd closed a connection")
+        return self.rest[:count]
+
+    def close(self):
+        self.socket.close()
+
+
+class SomebodyElse:
+    """Works at Cleura with the same account, past shootd."""
+
+    def __init__(self, sim):
+        login = httpx.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
+        self.http = httpx.Client(base_url=sim.url, headers={"X-AUTH-LOGIN": "demo", "X-AUTH-TOKEN": login["token"]}, timeout=30)
+
+    def act(self, project_id, name, action):
+        answer = self.http.patch(f"/gardener/v2/public/shoots/Sto2/{project_id}/{name}/{action}")
+        if answer.status_code >= 300:
+            raise SystemExit(answer.text)
+
+    def close(self):
+        self.http.close()
 
 
 def pin(pid, core):

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import tempfile
 
-from load import CORES, ROOT, cpu_seconds, h2load, need_tools, pin, wrk
+from load import CORES, ROOT, cpu_seconds, h2load, need_tools, pin, shipped, wrk
 import harness
 
 ROUNDS, SECONDS, CONNECTIONS = 5, 2, 32
@@ -55,12 +55,6 @@ class Server:
         self.rounds.append(((cpu_seconds(self.process.pid) - before) / requests * 1e6, requests / SECONDS, p99))
 
 
-def shipped(d, **keys):
-    """The configuration as it ships, but for where Cleura is; `keys` in place of defaults."""
-    text = d.config.read_text().replace("log_level: debug\n", "").replace("access_log: all\n", "")
-    d.config.write_text(text + "".join(f"{key}: {value}\n" for key, value in keys.items()))
-
-
 def start_bare(directory, name, answer):
     port = harness.free_port()
     body, fields = directory / f"{name}.body", directory / f"{name}.fields"
@@ -99,7 +93,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         sim = harness.Sim(directory)
-        more = {"polling": "{active: 15s, idle: 2m, discovery: 5m}", "extra": "limits: {requests_per_minute: 1000000000}\n"}
+        more = {"extra": "limits: {requests_per_minute: 1000000000}\n"}
         d, logging = (harness.Shootd(directory / n, sim.url, **more) for n in ("shipped", "logging"))
         shipped(d)
         shipped(logging, access_log="all")
