@@ -1,0 +1,294 @@
+#!/usr/bin/python3
+"""What grows with the number of clusters, and what does not: 100 to 50,000 of them, the same steps for each. shootd runs as it ships but for
+polls: they happen when they are asked for, so that none falls into what is measured. And where the memory of a cluster goes, by massif."""
+
+import collections
+import contextlib
+import gzip
+import pathlib
+import re
+import socket
+import statistics
+import subprocess
+import tempfile
+import threading
+import time
+
+from load import BUILD, Client, SomebodyElse, cpu_clock, metric, need_tools, quiet, resident, shipped
+from report import Stopwatch, section, table
+import harness
+
+SIZES = (100, 1000, 10000, 50000)
+OF_A_PROJECT = 10000  # a list of 50,000 would be 125 MB; shootd takes 64 MiB and 20,000 rows
+RESTARTS, POLLS, PAGES, CHANGES, SINGLES = 3, 2, 20, 10, 1000
+BY_HAND = "{active: 1h, idle: 1h, discovery: 1h, fresh_floor: 0s}"
+FRESH = "Cache-Control: no-cache"
+MIB = 2**20
+
+RESTARTED, POLLED = "RSS after restart and a look at Cleura, MiB", "CPU of an unchanged poll of all, ms"
+ANSWERED, PAGED = "restart, ms from exec to the first right answer", "page of 1000, ms from first to last byte"
+CHANGED, READ = "changed cluster, ms of a fresh read until it is shown, without Cleura's part", "RSS after polls, searches, lists, gzip, MiB"
+GOALS = {RESTARTED: 150, READ: 200, ANSWERED: 500, POLLED: 300, PAGED: 30, CHANGED: "constant"}
+
+
+class Fleet:
+    """A simulator with so many clusters, and shootd before its first start."""
+
+    def __init__(self, directory, count, polling=BY_HAND):
+        self.count, directory = count, pathlib.Path(directory)
+        self.ids = [f"{i:032x}" for i in range(1, -(-count // OF_A_PROJECT) + 1)]
+        self.sim = harness.Sim(directory, project=self.ids)
+        self.d = harness.Shootd(directory / "d", self.sim.url, projects=[(f"p{i}", "Sto2", id) for i, id in enumerate(self.ids)])
+        shipped(self.d, polling=polling)
+        shoots = [{"name": self.name(i), "project": self.ids[i % len(self.ids)]} for i in range(count)]
+        # The order `shoots` looks through all that are there for each one that it makes; this one does not. Its answer is the whole state.
+        with self.sim.http.stream("PUT", "/_sim/state", json={"bootstrapped": [], "shoots": shoots}, timeout=300) as answer:
+            collections.deque(answer.iter_raw(MIB), maxlen=0)
+            assert answer.status_code == 200
+
+    def name(self, i):
+        return f"c-{i:05d}"
+
+    def path(self, i):
+        return self.d.clusters_path(self.name(i), f"p{i % len(self.ids)}")
+
+    def wait_for_all(self):
+        harness.wait_until(lambda: self.d.http.get("/v1/summary").json()["total"] == self.count, timeout=120, interval=0.01, what="discovery")
+
+    @property
+    def pid(self):
+        return self.d.process.pid
+
+    def stop(self):
+        self.d.stop()
+        self.sim.stop()
+
+
+def first_answer(d, path, right):
+    """Starts shootd; seconds from exec until the first right answer, and the CPU time until then."""
+    request = f"GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\nAuthorization: Bearer {d.token()}\r\n\r\n".encode()
+    watch = Stopwatch()
+    d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path)
+    while True:
+        with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", d.port)) as s:
+            s.sendall(request)
+            answer = b"".join(iter(lambda: s.recv(65536), b""))
+            if answer.startswith(b"HTTP/1.1 200 ") and right in answer:
+                return watch.seconds(), cpu_clock(d.process.pid)
+        if watch.seconds() > 120:
+            raise SystemExit("no right answer after the start:\n" + d.log()[-2000:])
+        time.sleep(0.0005)
+
+
+def discover(f):
+    watch = Stopwatch()
+    f.d.start()
+    f.wait_for_all()
+    seconds = watch.seconds()
+    quiet(f.pid)
+    return {"first discovery, s until all are there": seconds, "CPU of the first discovery, s": cpu_clock(f.pid),
+            "RSS after it, MiB": resident(f.pid) / MIB}
+
+
+def restart(f):
+    last = f.count - 1
+    rounds = []
+    for _ in range(RESTARTS):
+        f.d.stop()
+        rounds.append(first_answer(f.d, f.path(last), b'"name":"%s"' % f.name(last).encode()))
+    f.d.open()
+    quiet(f.pid)
+    return {ANSWERED: statistics.median(r[0] for r in rounds) * 1e3,
+            "CPU until then, ms": statistics.median(r[1] for r in rounds) * 1e3,
+            RESTARTED: resident(f.pid) / MIB}
+
+
+def unchanged_poll(f, client):
+    spent = []
+    for _ in range(POLLS + 1):  # the first one is not counted: it finds what nobody has looked at since the start
+        before = cpu_clock(f.pid)
+        answer = client.ask("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")
+        assert b"fwd=request; stored" in answer.head, answer.head
+        quiet(f.pid)
+        spent.append(cpu_clock(f.pid) - before)
+    return {POLLED: statistics.median(spent[1:]) * 1e3}
+
+
+def page(client):
+    answers = [client.ask("/v1/clusters?limit=1000") for _ in range(PAGES)]
+    return {"page of 1000, ms to the first byte": statistics.median(a.first for a in answers) * 1e3,
+            PAGED: statistics.median(a.last - a.first for a in answers) * 1e3}
+
+
+def changed(f, client):
+    """Time of a fresh read of one cluster that has changed; without what the simulator takes, which looks through all that it has."""
+    somebody, spans = SomebodyElse(f.sim), []
+    for i in range(CHANGES):
+        somebody.act(f.ids[i % len(f.ids)], f.name(i), "hibernate")
+        time.sleep(0.4)  # simulated: 290 s, hibernation takes 95
+        f.sim.forget()
+        answer = client.ask(f.path(i), FRESH)
+        assert answer.status == 200 and b'"phase":"hibernated"' in answer.body, answer.body
+        calls = f.sim.requests()
+        assert [call["operation"] for call in calls] == ["get_shoot"], calls
+        spans.append(answer.last - calls[0]["duration_us"] / 1e6)
+    somebody.close()
+    return {CHANGED: statistics.median(spans) * 1e3}
+
+
+def walk(d, query, *headers):
+    client, cursor = Client(d), ""
+    while cursor is not None:
+        answer = client.ask(f"/v1/clusters?limit=1000{query}{cursor}", *headers)
+        assert answer.status == 200, answer.body
+        body = gzip.decompress(answer.body) if b"ncoding: gzip" in answer.head else answer.body
+        more = re.search(rb'"next_cursor":"([^"]+)"', body[-400:])
+        cursor = f"&cursor={more[1].decode()}" if more else None
+    client.close()
+
+
+def singles(f, *headers):
+    client = Client(f.d)
+    for i in range(min(f.count, SINGLES)):
+        assert client.ask(f.path(i), *headers).status == 200
+    client.close()
+
+
+def mix_of_reads(f):
+    """Side by side, twice: what is made for readers and kept shows in memory."""
+    jobs = [lambda: walk(f.d, ""), lambda: walk(f.d, "&sort=version"), lambda: walk(f.d, "&sort=-updated_at,name"), lambda: walk(f.d, "&q=c-0"),
+            lambda: walk(f.d, "&fields=summary"), lambda: walk(f.d, "", "Accept-Encoding: gzip"), lambda: singles(f),
+            lambda: singles(f, "Accept-Encoding: gzip")]
+    for _ in range(2):
+        threads = [threading.Thread(target=job) for job in jobs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    quiet(f.pid)
+    return {READ: resident(f.pid) / MIB}
+
+
+def measure(count):
+    with tempfile.TemporaryDirectory() as directory:
+        f = Fleet(directory, count)
+        try:
+            figures = discover(f) | restart(f)
+            client = Client(f.d)
+            figures |= unchanged_poll(f, client) | page(client) | changed(f, client) | mix_of_reads(f)
+            client.close()
+            return figures
+        finally:
+            f.stop()
+
+
+def writes_of_polls():
+    """Polls that find nothing new, commits and change sets meanwhile."""
+    with tempfile.TemporaryDirectory() as directory:
+        f = Fleet(directory, 1000, "{active: 500ms, idle: 500ms, discovery: 500ms}")
+        try:
+            f.d.start()
+            f.wait_for_all()
+            time.sleep(1.5)
+            names = ("shootd_store_commits_total", "shootd_store_change_sets_total")
+            before = [metric(f.d, name) for name in names]
+            f.sim.forget()
+            time.sleep(4)
+            return len(f.sim.requests("list_shoots")), *(metric(f.d, name) - b for name, b in zip(names, before))
+        finally:
+            f.stop()
+
+
+# ---- where the memory goes ----
+
+PARTS = (  # the first one of which a function of the call chain begins so
+    ("store's page cache and statements (bounded)", ("sqlite3",)),
+    ("recent events for streams (bounded)", ("feed_",)),
+    ("body", ("render_", "cluster_seen_again", "observed_again", "view_blob")),
+    ("observed, as Cleura told it", ("decode_", "shoot_set")),
+    ("record, and its places in tables and heaps", ("cluster_new", "entity_", "discover", "heap_", "view_", "snapshot")),
+)
+
+
+def leaves(path):
+    """Bytes and the functions on the way to them, of each last line of a snapshot of massif."""
+    stack = []
+    for line in pathlib.Path(path).read_text().splitlines():
+        found = re.match(r"( *)n(\d+): (\d+) (?:0x\w+: (\S+))?", line)
+        if found:
+            del stack[len(found[1]):]
+            stack.append(found[4] or "")
+            if found[2] == "0":
+                yield int(found[3]), tuple(stack)
+
+
+def part_of(functions):
+    for part, beginnings in PARTS:
+        if any(function.startswith(beginnings) for function in functions):
+            return part
+    return "other"
+
+
+def snapshot(f, path):
+    quiet(f.pid)
+    subprocess.run(["vgdb", f"--pid={f.pid}", "detailed_snapshot", path], check=True, capture_output=True)
+    parts = collections.Counter()
+    for count, functions in leaves(path):
+        parts[part_of(functions)] += count
+    return parts
+
+
+def state_bytes():
+    """Bytes of a cluster in memory, by part: two snapshots of the heap with a thousand clusters between them."""
+    more = 1000
+    with tempfile.TemporaryDirectory() as directory:
+        f, directory = Fleet(directory, 1000), pathlib.Path(directory)
+        try:
+            f.d.process = harness.Process(["valgrind", "--tool=massif", "--threshold=0.01", "--depth=20", f"--massif-out-file={directory}/massif",
+                                           BUILD / "shootd", "--config", f.d.config], f.d.log_path)
+            f.d.wait_ready()
+            f.wait_for_all()
+            before = snapshot(f, directory / "before")
+            f.sim.post("shoots", count=more, prefix="more", state="ready", project=f.ids[0])
+            f.count += more
+            for _ in range(2):
+                client = Client(f.d)
+                client.ask("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")
+                client.close()
+            f.wait_for_all()
+            plain = snapshot(f, directory / "plain")
+            client = Client(f.d)
+            for i in range(more):
+                client.ask(f.d.clusters_path(f"more-{i:04d}", "p0"), "Accept-Encoding: gzip")
+            client.close()
+            zipped = snapshot(f, directory / "zipped")
+        finally:
+            f.stop()
+    rows = [[part, (plain[part] - before[part]) / more] for part in (*(name for name, _ in PARTS), "other")]
+    return [*rows, ["gzip form, made for the first client that wants it", (sum(zipped.values()) - sum(plain.values())) / more]]
+
+
+def main():
+    need_tools("valgrind")
+    section("From 100 to 50,000 clusters",
+            "Discovery, restart, polls, pages and memory of the same daemon with ever more clusters. Polls happen when they are asked for "
+            f"(`polling: {BY_HAND}`), all else is as it ships. 50,000 clusters are five projects: a list of that many is larger than what "
+            "shootd takes of Cleura. Restart: the store is in the page cache; median of "
+            f"{RESTARTS}. Page: one connection, not compressed, all there are when there are fewer.")
+    results = []
+    for count in SIZES:
+        results.append(measure(count))
+    rows = [[what, *(r[what] for r in results), GOALS.get(what, "")] for what in results[0]]
+    rows.append(["of that for each cluster above 100 of them, KiB", "",
+                 *((r[READ] - results[0][READ]) * 1024 / (n - SIZES[0]) for n, r in zip(SIZES[1:], results[1:])), ""])
+    table(["what", *(f"{n:,}" for n in SIZES), "goal at 10,000"], rows)
+    polls, commits, sets = writes_of_polls()
+    section("Polls that find nothing new", f"{polls} polls of 1,000 clusters in 4 s: {commits:.0f} commits, {sets:.0f} change sets (goal: none).")
+    section("Memory of one cluster, by part", "Bytes of the heap as the daemon asked for them, by the functions that did (valgrind's massif), "
+            "between 1,000 and 2,000 clusters.")
+    rows = state_bytes()
+    table(["part", "bytes"], [*rows, ["together", sum(row[1] for row in rows)]])
+
+
+if __name__ == "__main__":
+    main()
