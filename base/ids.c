@@ -7,11 +7,12 @@
 
 static const char base32[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
+enum { TIME_CHARS = 10, RANDOM_CHARS = 16, ID_DIGITS = TIME_CHARS + RANDOM_CHARS };
+
 const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES])
 {
-    enum { TIME_CHARS = 10, RANDOM_CHARS = 16 };
     size_t n = strlen(prefix);
-    assert(n + TIME_CHARS + RANDOM_CHARS < ID_BYTES);
+    assert(n + ID_DIGITS < ID_BYTES);
     memcpy(id, prefix, n);
     uint64_t ms = (uint64_t)(env_wall(env) / US_PER_MS);
     for (int i = TIME_CHARS - 1; i >= 0; i--) {
@@ -22,7 +23,52 @@ const char *id_new(const struct env *env, const char *prefix, char id[static ID_
     env->random(env, random, sizeof(random));
     for (int i = 0; i < RANDOM_CHARS; i++)
         id[n + TIME_CHARS + (size_t)i] = base32[random[i] & 31];
-    id[n + TIME_CHARS + RANDOM_CHARS] = '\0';
+    id[n + ID_DIGITS] = '\0';
+    return id;
+}
+
+enum { BITS_OF_A_DIGIT = 5, FIRST_DIGIT_MOST = 7 }; /* 26 digits are 130 bits, the upper two are 0 */
+
+bool id_pack(const char *prefix, const char *id, uint8_t packed[static ID_PACKED_BYTES])
+{
+    size_t n = strlen(prefix);
+    if (strncmp(id, prefix, n) != 0 || strlen(id + n) != ID_DIGITS)
+        return false;
+    uint32_t held = 0;
+    int bits = -2;
+    size_t made = 0;
+    for (const char *digit = id + n; *digit; digit++) {
+        const char *found = strchr(base32, *digit);
+        if (!found || (made == 0 && bits < 0 && found - base32 > FIRST_DIGIT_MOST))
+            return false;
+        held = held << BITS_OF_A_DIGIT | (uint32_t)(found - base32);
+        bits += BITS_OF_A_DIGIT;
+        if (bits >= 8) {
+            bits -= 8;
+            packed[made++] = (uint8_t)(held >> bits);
+        }
+    }
+    assert(made == ID_PACKED_BYTES && bits == 0);
+    return true;
+}
+
+const char *id_unpack(const char *prefix, const uint8_t packed[static ID_PACKED_BYTES],
+                      char id[static ID_BYTES])
+{
+    size_t n = strlen(prefix);
+    assert(n + ID_DIGITS < ID_BYTES);
+    memcpy(id, prefix, n);
+    uint32_t held = 0;
+    int bits = 2;
+    for (int i = 0; i < ID_PACKED_BYTES; i++) {
+        held = held << 8 | packed[i];
+        for (bits += 8; bits >= BITS_OF_A_DIGIT;) {
+            bits -= BITS_OF_A_DIGIT;
+            id[n++] = base32[held >> bits & 31];
+        }
+    }
+    assert(bits == 0);
+    id[n] = '\0';
     return id;
 }
 

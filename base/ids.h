@@ -24,6 +24,15 @@ enum { ID_BYTES = 40 };
 /* Writes prefix + 26 characters into `id` and returns it. */
 const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES]);
 
+/* The same 128 bits as bytes, which sort as the ids do: what a store holds of ids that are in every row. */
+enum { ID_PACKED_BYTES = 16 };
+
+/* False when `id` is not of the form that id_new gives with this prefix. */
+bool id_pack(const char *prefix, const char *id, uint8_t packed[static ID_PACKED_BYTES]);
+/* Writes the id into `id` and returns it. */
+const char *id_unpack(const char *prefix, const uint8_t packed[static ID_PACKED_BYTES],
+                      char id[static ID_BYTES]);
+
 /*
  * API tokens (AU-1, AU-2): "shd_", 32 random base62 characters, 6 characters of CRC-32 over all of that. The
  * checksum only rejects typing errors and made-up strings before a look-up.

@@ -125,7 +125,18 @@ static enum store_status fake_purge_events(struct fake_tables *t, struct change 
 static enum store_status fake_put_subscription(struct fake_tables *t, struct change *change)
 {
     const struct subscription *s = change->subscription;
-    return put(t, FAKE_SUBSCRIPTIONS, row_new(s->id, subscription_to_json(s)));
+    const struct fake_row *old = fake_find(&t->table[FAKE_SUBSCRIPTIONS], s->id);
+    struct fake_row *row = row_new(s->id, subscription_to_json(s));
+    row->number = old ? old->number : 0;
+    return put(t, FAKE_SUBSCRIPTIONS, row);
+}
+
+static void note_success(struct fake_tables *t, const struct fake_row *subscription, wall_us at)
+{
+    struct fake_row *row = row_new(subscription->key, NULL);
+    row->doc = mem_strdup(subscription->doc);
+    row->number = at > subscription->number ? at : subscription->number;
+    (void)put(t, FAKE_SUBSCRIPTIONS, row);
 }
 
 static bool belongs_to(const struct fake_row *row, const void *subscription_id)
@@ -143,8 +154,11 @@ static enum store_status fake_delete_subscription(struct fake_tables *t, struct 
 static enum store_status fake_put_delivery(struct fake_tables *t, struct change *change)
 {
     const struct delivery *d = change->delivery;
-    if (!fake_find(&t->table[FAKE_SUBSCRIPTIONS], d->subscription_id))
+    const struct fake_row *subscription = fake_find(&t->table[FAKE_SUBSCRIPTIONS], d->subscription_id);
+    if (!subscription)
         return STORE_CONFLICT;
+    if (d->status == DELIVERY_DELIVERED)
+        note_success(t, subscription, d->updated_at);
     struct fake_row *row = row_new(d->id, NULL);
     row->delivery = mem_dup(d, sizeof(*d));
     return put(t, FAKE_DELIVERIES, row);

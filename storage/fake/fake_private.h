@@ -26,7 +26,8 @@ struct fake_row {
     unsigned refs;
     char *key;
     char *unique;   /* a second thing that no other row of the table may have, or NULL */
-    int64_t number; /* cluster: version; operation: finished_at; replay: created_at; audit: at */
+    int64_t number; /* cluster: version; operation: finished_at; replay: created_at; audit: at;
+                       subscription: last_success_at */
     char *doc;      /* the stored form, where there is one */
     struct event *event;
     struct delivery *delivery;

@@ -107,6 +107,12 @@ static enum store_status sqlite_put_delivery(struct sqlite_conn *conn, struct ch
     bind_int(&b, d->updated_at);
     bind_text(&b, d->event_type);
     bind_text(&b, d->snippet);
+    enum store_status status = statement_run(&b, ret_error);
+    if (status != STORE_OK || d->status != DELIVERY_DELIVERED)
+        return status;
+    b = statement_start(conn, STATEMENT_SUBSCRIPTION_SUCCEEDED);
+    bind_text(&b, d->subscription_id);
+    bind_int(&b, d->updated_at);
     return statement_run(&b, ret_error);
 }
 

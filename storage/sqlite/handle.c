@@ -20,7 +20,7 @@ static const char settings_common[] = "PRAGMA busy_timeout = 5000;"
                                       "PRAGMA trusted_schema = OFF;"
                                       "PRAGMA cell_size_check = ON;"
                                       "PRAGMA temp_store = MEMORY;"
-                                      "PRAGMA cache_size = -8192;"
+                                      "PRAGMA cache_size = -4096;"
                                       "PRAGMA mmap_size = 0;";
 /* Deleted rows may hold sealed secrets: their bytes are overwritten. */
 static const char settings_writer[] = "PRAGMA synchronous = FULL;"
@@ -82,7 +82,9 @@ static enum store_status set_up(struct sqlite_conn *conn, char **ret_error)
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-    return handle_exec(conn, settings_common, conn->path, ret_error);
+    int rc = packed_ids_register(conn->db);
+    return rc == SQLITE_OK ? handle_exec(conn, settings_common, conn->path, ret_error)
+                           : sqlite_fail(conn, rc, conn->path, ret_error);
 }
 
 /* Ours, of a version we know, or empty (then *ret_version is 0). */

@@ -8,6 +8,7 @@
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -148,8 +149,54 @@ static const char fast_start[] =
     "CREATE INDEX clusters_operation ON clusters (operation_id);"
     "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
-static const char *const migrations[] = {tables,       page_indexes, replays,   audit,
-                                         delivery_log, certainty,    fast_start};
+/*
+ * Of all rows those of deliveries are the most: their ids are packed, their webhook is a number, and what no
+ * question needs is no index. When a delivery last succeeded is kept with the webhook.
+ */
+static const char lean_deliveries[] =
+    "CREATE TABLE webhooks ("
+    " number INTEGER PRIMARY KEY,"
+    " id TEXT NOT NULL UNIQUE " ID_CHECK ","
+    " last_success_at INTEGER NOT NULL DEFAULT 0,"
+    " " DOC ") STRICT;"
+    "INSERT INTO webhooks (id, last_success_at, doc)"
+    " SELECT id, (SELECT ifnull(max(updated_at), 0) FROM deliveries"
+    " WHERE subscription_id = subscriptions.id AND status = 'delivered'), doc"
+    " FROM subscriptions ORDER BY id;"
+    "CREATE TABLE lean ("
+    " number INTEGER PRIMARY KEY,"
+    " subscription INTEGER NOT NULL REFERENCES webhooks (number) ON DELETE CASCADE,"
+    " id ANY NOT NULL,"
+    " event_id ANY NOT NULL,"
+    " status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),"
+    " attempt INTEGER NOT NULL CHECK (attempt >= 0),"
+    " response_status INTEGER NOT NULL,"
+    " latency_ms INTEGER NOT NULL,"
+    " next_attempt_at INTEGER NOT NULL,"
+    " created_at INTEGER NOT NULL,"
+    " updated_at INTEGER NOT NULL,"
+    " event_type TEXT NOT NULL,"
+    " error TEXT NOT NULL,"
+    " snippet TEXT NOT NULL"
+    ") STRICT;"
+    "INSERT INTO lean (subscription, id, event_id, status, attempt, response_status, latency_ms,"
+    " next_attempt_at, created_at, updated_at, event_type, error, snippet)"
+    " SELECT webhooks.number, id_packed('" ID_DELIVERY "', deliveries.id),"
+    " id_packed('" ID_EVENT "', event_id), status, attempt, response_status, latency_ms, next_attempt_at,"
+    " created_at, updated_at, event_type, error, snippet"
+    " FROM deliveries JOIN webhooks ON webhooks.id = deliveries.subscription_id ORDER BY deliveries.id;"
+    "DROP TABLE deliveries;"
+    "DROP TABLE subscriptions;"
+    "ALTER TABLE webhooks RENAME TO subscriptions;"
+    "ALTER TABLE lean RENAME TO deliveries;"
+    "CREATE UNIQUE INDEX deliveries_of_subscription ON deliveries (subscription, id);"
+    "CREATE INDEX deliveries_of_event ON deliveries (event_id, subscription);"
+    "CREATE INDEX deliveries_pending ON deliveries (event_id) WHERE status = 'pending';"
+    "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';"
+    "CREATE INDEX deliveries_failed ON deliveries (subscription, id) WHERE status = 'failed';";
+
+static const char *const migrations[] = {tables,       page_indexes, replays,    audit,
+                                         delivery_log, certainty,    fast_start, lean_deliveries};
 
 int migrate_newest(void)
 {

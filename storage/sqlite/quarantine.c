@@ -5,6 +5,7 @@
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -26,9 +27,9 @@ static const struct {
     [ROW_ACCOUNT] = MOVE("accounts", "name", "doc"),
     [ROW_PROJECT] = MOVE("projects", "name", "doc"),
     [ROW_DELIVERY] =
-        MOVE("deliveries", "id",
-             "json_object('event_id', event_id, 'subscription_id', subscription_id, 'status', status,"
-             " 'attempt', attempt)"),
+        MOVE("deliveries", "id_unpacked('" ID_DELIVERY "', id)",
+             "json_object('event_id', id_unpacked('" ID_EVENT "', event_id), 'subscription', subscription,"
+             " 'status', status, 'attempt', attempt)"),
 #undef MOVE
 };
 

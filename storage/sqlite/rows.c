@@ -249,7 +249,7 @@ static struct binder start_deliveries(struct sqlite_conn *conn, const struct del
         bind_text(&b, query->id);
         return b;
     }
-    bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts behind every id */
+    bind_text(&b, *query->before ? query->before : NULL);
     bind_text(&b, query->status < 0 ? NULL : delivery_status_name((enum delivery_status)query->status));
     bind_int(&b, max);
     return b;

@@ -52,6 +52,11 @@ enum store_status sqlite_identity(void *conn, char ret_id[static STORE_ID_BYTES]
 enum store_status lock_take(const char *database, int *ret_fd, char **ret_error);
 void lock_release(int fd);
 
+/* ---- packed_ids.c ---- */
+
+/* Gives the connection id_packed and id_unpacked, which statements and migrations use; an SQLite code. */
+int packed_ids_register(sqlite3 *db);
+
 /* ---- migrate.c ---- */
 
 /* The version that this binary writes. */

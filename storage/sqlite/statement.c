@@ -4,6 +4,7 @@
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/ids.h"
 #include "base/mem.h"
 
 #include <assert.h>

@@ -68,7 +68,8 @@ STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE sequence <= max("
                        " WHERE sequence < (SELECT min(sequence) FROM events) + ?3 AND +at < ?1), 0),"
                        " (SELECT value FROM meta WHERE key = 'event_sequence') - ?2)"
                        " AND sequence < ifnull((SELECT min(needed.sequence) FROM deliveries"
-                       " JOIN events AS needed ON needed.id = deliveries.event_id"
+                       " JOIN events AS needed"
+                       " ON needed.id = id_unpacked('" ID_EVENT "', deliveries.event_id)"
                        " WHERE deliveries.status = 'pending'), 9223372036854775807)"
                        " AND sequence < (SELECT min(sequence) FROM events) + ?3")
 STATEMENT(EVENT_BY_ID, "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE id = ?")
@@ -87,6 +88,8 @@ STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
 STATEMENT(EVENTS_PAGE, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL)
+/* Of a subscription with this id; deliveries have it in place of the id. */
+#define NUMBER_OF(id) "(SELECT number FROM subscriptions WHERE id = " id ")"
 /*
  * ?4 is the subscription, ?6 the time. Begins at the first number of that time or later, which events_at
  * knows; those behind it may still be older when the clock was set back.
@@ -94,7 +97,8 @@ STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PA
 STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
           "max(?1, (SELECT min(+sequence) FROM events WHERE at >= ?6) - 1)" EVENTS_WANTED
           " AND +at >= ?6 AND type <> 'webhook.test' AND NOT EXISTS (SELECT 1 FROM deliveries"
-          " WHERE subscription_id = ?4 AND event_id = events.id AND status <> 'failed')" EVENTS_PAGE_TAIL)
+          " WHERE event_id = id_packed('" ID_EVENT
+          "', events.id) AND subscription = " NUMBER_OF("?4") " AND status <> 'failed')" EVENTS_PAGE_TAIL)
 #undef EVENTS_BEHIND
 #undef EVENTS_WANTED
 #undef EVENTS_PAGE_HEAD
@@ -104,37 +108,46 @@ STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
                             " ON CONFLICT (id) DO UPDATE SET doc = excluded.doc")
 STATEMENT(SUBSCRIPTION_DELETE, "DELETE FROM subscriptions WHERE id = ?")
-/* Deliveries know when one last succeeded; storing it twice would cost a write each time. */
-STATEMENT(SUBSCRIPTION_LOAD, "SELECT id, json_set(doc, '$.last_success_at',"
-                             " (SELECT ifnull(max(updated_at), 0) FROM deliveries"
-                             " WHERE subscription_id = subscriptions.id AND status = 'delivered'))"
+STATEMENT(SUBSCRIPTION_LOAD, "SELECT id, json_set(doc, '$.last_success_at', last_success_at)"
                              " FROM subscriptions ORDER BY id")
+STATEMENT(SUBSCRIPTION_SUCCEEDED,
+          "UPDATE subscriptions SET last_success_at = ?2 WHERE id = ?1 AND last_success_at < ?2")
 
-STATEMENT(
-    DELIVERY_PUT,
-    "INSERT INTO deliveries (id, event_id, subscription_id, status, attempt, response_status, latency_ms,"
-    " error, next_attempt_at, created_at, updated_at, event_type, snippet)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (id) DO UPDATE SET event_id = excluded.event_id,"
-    " subscription_id = excluded.subscription_id, status = excluded.status, attempt = excluded.attempt,"
-    " response_status = excluded.response_status, latency_ms = excluded.latency_ms,"
-    " error = excluded.error, next_attempt_at = excluded.next_attempt_at,"
-    " created_at = excluded.created_at, updated_at = excluded.updated_at,"
-    " event_type = excluded.event_type, snippet = excluded.snippet")
-STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE status <> "
-                          "'pending' AND updated_at < ? LIMIT ?)")
-#define DELIVERY_COLUMNS                                                                         \
-    "SELECT id, event_id, subscription_id, status, attempt, response_status, latency_ms, error," \
-    " next_attempt_at, created_at, updated_at, event_type, snippet FROM deliveries"
+STATEMENT(DELIVERY_PUT,
+          "INSERT INTO deliveries (id, event_id, subscription, status, attempt, response_status, latency_ms,"
+          " error, next_attempt_at, created_at, updated_at, event_type, snippet)"
+          " VALUES (id_packed('" ID_DELIVERY "', ?), id_packed('" ID_EVENT "', ?), " NUMBER_OF(
+              "?") ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                   " ON CONFLICT (subscription, id) DO UPDATE SET event_id = excluded.event_id,"
+                   " status = excluded.status, attempt = excluded.attempt,"
+                   " response_status = excluded.response_status, latency_ms = excluded.latency_ms,"
+                   " error = excluded.error, next_attempt_at = excluded.next_attempt_at,"
+                   " created_at = excluded.created_at, updated_at = excluded.updated_at,"
+                   " event_type = excluded.event_type, snippet = excluded.snippet")
+STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE status"
+                          " <> 'pending' AND updated_at < ? LIMIT ?)")
+#define DELIVERY_COLUMNS                                                                           \
+    "SELECT id_unpacked('" ID_DELIVERY "', deliveries.id), id_unpacked('" ID_EVENT "', event_id)," \
+    " subscriptions.id, status, attempt, response_status, latency_ms, error, next_attempt_at,"     \
+    " created_at, updated_at, event_type, snippet FROM deliveries"                                 \
+    " JOIN subscriptions ON subscriptions.number = subscription"
 /* The unary plus: those that wait are few, and are not to be looked for in the order of all. */
-STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +id")
-STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS " WHERE subscription_id = ?1 AND id < ?2"
-                                            " AND (?3 IS NULL OR status = ?3) ORDER BY id DESC LIMIT ?4")
+STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
+/* ?2 before, or NULL: bytes behind every id. */
+#define DELIVERIES_NEWEST                                                      \
+    " WHERE subscription = " NUMBER_OF("?1") " AND deliveries.id <"            \
+                                             " ifnull(id_packed('" ID_DELIVERY \
+                                             "', ?2), x'ffffffffffffffffffffffffffffffffff')"
+STATEMENT(DELIVERIES_PAGE, DELIVERY_COLUMNS DELIVERIES_NEWEST
+          " AND (?3 IS NULL OR status = ?3) ORDER BY deliveries.id DESC LIMIT ?4")
 /* No ?3: a status that is a parameter would keep the planner from the index of the failed ones. */
-STATEMENT(DELIVERIES_FAILED, DELIVERY_COLUMNS " WHERE subscription_id = ?1 AND id < ?2 AND status = 'failed'"
-                                              " ORDER BY id DESC LIMIT ?4")
-STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS " WHERE subscription_id = ? AND id = ?")
+STATEMENT(DELIVERIES_FAILED,
+          DELIVERY_COLUMNS DELIVERIES_NEWEST " AND status = 'failed' ORDER BY deliveries.id DESC LIMIT ?4")
+STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS
+          " WHERE subscription = " NUMBER_OF("?1") " AND deliveries.id = id_packed('" ID_DELIVERY "', ?2)")
+#undef DELIVERIES_NEWEST
 #undef DELIVERY_COLUMNS
+#undef NUMBER_OF
 
 STATEMENT(TOKEN_PUT, "INSERT INTO tokens (id, digest, doc) VALUES (?, ?, ?)"
                      " ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, doc = excluded.doc")

@@ -643,6 +643,7 @@ static void purges_keep_what_is_needed(void **state)
     assert_string_equal(array[0].id, "dlv_3");
     assert_string_equal(array[1].id, "dlv_1");
     free(array);
+    assert_int_equal(load(f).last_success, 10); /* of a delivery that is gone */
 }
 
 /* What is kept begins somewhere and has no gap: by age, by number, and never beyond a pending delivery. */

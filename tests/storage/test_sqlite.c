@@ -153,6 +153,87 @@ static void an_old_version_is_copied_and_migrated(void **state)
     assert_int_equal(query_int(path, "SELECT count(*) FROM accounts"), 1);
 }
 
+/* The rows that version 6 wrote: two webhooks, and deliveries with ids as they are and one that is none. */
+static const char rows_of_version_6[] =
+    "INSERT INTO clusters (id, project, name, version, deleted, doc) VALUES"
+    " ('cl_1', 'p1', 'c1', 3, 0, '{\"operation_id\":\"op_1\"}');"
+    "INSERT INTO operations (id, cluster_id, project, status, finished_at, doc) VALUES"
+    " ('op_1', 'cl_1', 'p1', 'succeeded', 7, '{\"id\":\"op_1\",\"cluster\":\"c1\"}');"
+    "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES"
+    " (1, 'evt_01m83n03emtqjz9mdgexgx72bd', 'cluster.ready', 'p1', 'c1', 5, '{}'),"
+    " (2, 'evt_01m83n03emtqjz9mdgexgx72be', 'cluster.ready', 'p1', 'c1', 6, '{}');"
+    "UPDATE meta SET value = 2 WHERE key = 'event_sequence';"
+    "INSERT INTO subscriptions (id, doc) VALUES ('wh_2', '{\"name\":\"two\"}'), ('wh_1', "
+    "'{\"name\":\"one\"}');"
+    "INSERT INTO deliveries (id, event_id, subscription_id, status, attempt, response_status, latency_ms, "
+    "error,"
+    " next_attempt_at, created_at, updated_at, event_type, snippet) VALUES"
+    " ('dlv_01m83n03zzzzzzzzzzzzzzzzzz', 'evt_01m83n03emtqjz9mdgexgx72bd', 'wh_1', 'delivered', 2, 204, 9, "
+    "'', 0,"
+    " 50, 80, 'cluster.ready', ''),"
+    " ('dlv_01m83n03000000000000000000', 'evt_01m83n03emtqjz9mdgexgx72bd', 'wh_2', 'failed', 8, 500, 3, "
+    "'no', 0,"
+    " 50, 90, 'cluster.ready', 'busy'),"
+    " ('dlv_7', 'evt_01m83n03emtqjz9mdgexgx72be', 'wh_1', 'pending', 1, 0, 0, '', 99, 60, 70, "
+    "'cluster.ready', '');";
+
+static void newest_deliveries(struct sqlite_conn *conn, const char *subscription_id, size_t want,
+                              struct delivery ret_rows[static 2])
+{
+    struct delivery *array = NULL;
+    size_t count = 0;
+    struct delivery_query query = {.status = -1, .limit = 10};
+    (void)snprintf(query.subscription_id, sizeof(query.subscription_id), "%s", subscription_id);
+    assert_int_equal(backend->deliveries(conn, &query, &array, &count), STORE_OK);
+    assert_int_equal(count, want);
+    memcpy(ret_rows, array, count * sizeof(*array));
+    free(array);
+}
+
+static void rows_of_an_old_version_are_what_they_were(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(f->location, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(migrate_run(db, 0, 6, NULL), STORE_OK);
+    assert_int_equal(sqlite3_exec(db, rows_of_version_6, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+
+    struct sqlite_conn *conn = open_writer(f);
+    struct delivery rows[2];
+    newest_deliveries(conn, "wh_1", 2, rows);
+    assert_string_equal(rows[0].id, "dlv_01m83n03zzzzzzzzzzzzzzzzzz");
+    assert_string_equal(rows[0].event_id, "evt_01m83n03emtqjz9mdgexgx72bd");
+    assert_string_equal(rows[0].subscription_id, "wh_1");
+    assert_int_equal(rows[0].status, DELIVERY_DELIVERED);
+    assert_int_equal(rows[0].attempt, 2);
+    assert_int_equal(rows[0].response_status, 204);
+    assert_int_equal(rows[0].latency_ms, 9);
+    assert_int_equal(rows[0].updated_at, 80);
+    assert_string_equal(rows[1].id, "dlv_7");
+    assert_int_equal(rows[1].status, DELIVERY_PENDING);
+    assert_int_equal(rows[1].next_attempt_at, 99);
+    newest_deliveries(conn, "wh_2", 1, rows);
+    assert_string_equal(rows[0].error, "no");
+    assert_string_equal(rows[0].snippet, "busy");
+    assert_string_equal(rows[0].event_type, "cluster.ready");
+    assert_int_equal(rows[0].created_at, 50);
+    struct event_page *page = MEM_NEW(struct event_page);
+    char wh_2[] = "wh_2";
+    const struct event_query missed = {.undelivered_to = wh_2, .limit = 10};
+    assert_int_equal(backend->events(conn, &missed, page), STORE_OK);
+    assert_int_equal(page->count, 2);
+    event_page_free(page);
+    backend->close(conn);
+    assert_int_equal(query_int(f->location, "SELECT last_success_at FROM subscriptions WHERE id = 'wh_1'"),
+                     80);
+    assert_int_equal(query_int(f->location, "SELECT last_success_at FROM subscriptions WHERE id = 'wh_2'"),
+                     0);
+    assert_int_equal(query_int(f->location, "SELECT count(*) FROM operations WHERE cluster = 'c1'"), 1);
+    assert_int_equal(query_int(f->location, "SELECT count(*) FROM clusters WHERE operation_id = 'op_1'"), 1);
+}
+
 struct seen_rows {
     int clusters, projects;
     int64_t quarantined;
@@ -643,7 +724,7 @@ static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
         {STATEMENT_REPLAY_PURGE, "SEARCH replays USING INDEX replays_created (created_at<?)"},
         {STATEMENT_AUDIT_PURGE, "MULTI-INDEX OR"},
         {STATEMENT_DELIVERY_LOAD, "USING INDEX deliveries_pending"},
-        {STATEMENT_DELIVERIES_FAILED, "USING INDEX deliveries_failed (subscription_id=? AND id<?)"},
+        {STATEMENT_DELIVERIES_FAILED, "USING INDEX deliveries_failed (subscription=? AND id<?)"},
     };
     struct sqlite_conn *conn = open_writer(f);
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
@@ -702,6 +783,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_called_so),
         SQLITE_TEST(an_empty_file_is_migrated),
         SQLITE_TEST(an_old_version_is_copied_and_migrated),
+        SQLITE_TEST(rows_of_an_old_version_are_what_they_were),
         SQLITE_TEST(rows_that_cannot_be_read_are_put_aside),
         SQLITE_TEST(an_unreadable_row_of_each_kind_is_no_reason_not_to_start),
         SQLITE_TEST(a_delivery_can_be_put_aside_too),

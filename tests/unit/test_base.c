@@ -198,6 +198,33 @@ static void numbers_may_be_strings(void **state)
     assert_int_equal(json_int(doc, "e", -1), -1);
 }
 
+static void packed_ids_sort_and_come_back_as_they_were(void **state)
+{
+    (void)state;
+    static const char *const in_order[] = {
+        "evt_00000000000000000000000000", "evt_00000000000000000000000001", "evt_01m83n03emtqjz9mdgexgx72bd",
+        "evt_01m83n03emtqjz9mdgexgx72be", "evt_01m83n03en0000000000000000", "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz"};
+    static const char *const not_ids[] = {"",
+                                          "evt_",
+                                          "evt_1",
+                                          "op_01m83n03emtqjz9mdgexgx72bd",
+                                          "evt_01m83n03emtqjz9mdgexgx72b",
+                                          "evt_01m83n03emtqjz9mdgexgx72bde",
+                                          "evt_01M83n03emtqjz9mdgexgx72bd",
+                                          "evt_01m83n03emtqjz9mdgexgx72bu",
+                                          "evt_80000000000000000000000000"};
+    uint8_t before[ID_PACKED_BYTES], packed[ID_PACKED_BYTES];
+    char id[ID_BYTES];
+    for (size_t i = 0; i < ARRAY_LEN(in_order); i++) {
+        assert_true(id_pack(ID_EVENT, in_order[i], packed));
+        assert_true(i == 0 || memcmp(before, packed, sizeof(packed)) < 0);
+        assert_string_equal(id_unpack(ID_EVENT, packed, id), in_order[i]);
+        memcpy(before, packed, sizeof(packed));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(not_ids); i++)
+        assert_false(id_pack(ID_EVENT, not_ids[i], packed));
+}
+
 static void ids_are_distinct_and_sort_by_age(void **state)
 {
     (void)state;
@@ -596,6 +623,7 @@ int main(void)
         cmocka_unit_test(text_is_what_jansson_writes),
         cmocka_unit_test(numbers_may_be_strings),
         cmocka_unit_test(ids_are_distinct_and_sort_by_age),
+        cmocka_unit_test(packed_ids_sort_and_come_back_as_they_were),
         cmocka_unit_test(masks_known_secrets_AU_21),
         cmocka_unit_test(log_values_are_cleaned_AU_22),
         cmocka_unit_test(log_lines_are_quoted_where_needed),
