@@ -104,10 +104,27 @@ class Client:
             answer += self.some()
             first = first or time.monotonic()
         head, _, body = answer.partition(b"\r\n\r\n")
-        length = int(re.search(rb"(?i)\r\ncontent-length: (\d+)", head)[1])
-        while len(body) < length:
-            body += self.some()
+        length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+        if length:
+            while len(body) < int(length[1]):
+                body += self.some()
+        else:
+            body = self.chunks(body)
         return Answer(bytes(head), bytes(body), first - began, time.monotonic() - began)
+
+    def chunks(self, rest):
+        """The body that comes in pieces, each behind its length."""
+        body, length = bytearray(), None
+        while length != 0:
+            while b"\r\n" not in rest:
+                rest += self.some()
+            line, _, rest = rest.partition(b"\r\n")
+            length = int(line, 16)
+            while len(rest) < length + 2:
+                rest += self.some()
+            body += rest[:length]
+            rest = rest[length + 2:]
+        return body
 
     def some(self):
         count = self.socket.recv_into(self.rest)

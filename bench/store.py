@@ -19,6 +19,7 @@ CLUSTERS, WEBHOOKS, RESTARTS = 10, 5, 3
 FINISHED, EVENTS, DELIVERED = (0, 13900, 200000), 1000000, 20000  # of so many events the deliveries are there, too
 WAITS = 50
 MIB = 2**20
+DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 TIMES = 10**15  # larger numbers are microseconds since 1970
 
 
@@ -98,11 +99,20 @@ def copied_events(rows, count):
         yield event | {"sequence": number}
 
 
+def packed(id):
+    """The 16 bytes of an id, as deliveries hold them."""
+    number = 0
+    for digit in id.split("_")[1]:
+        number = number * 32 + DIGITS.index(digit)
+    return number.to_bytes(16, "big")
+
+
 def copied_deliveries(events, deliveries, count, of_all):
-    of_event = {e["id"]: [d for d in deliveries if d["event_id"] == e["id"]] for e in events}
+    of_event = {e["id"]: [d for d in deliveries if d["event_id"] == packed(e["id"])] for e in events}
     for i, event in zip(range(count), itertools.cycle(events)):
         for nth, row in enumerate(of_event[event["id"]]):
-            yield copy(row, i, of_all, [(row["id"], new_id(row["id"], i * WEBHOOKS + nth)), (event["id"], new_id(event["id"], i))])
+            yield copy(row, i, of_all, []) | {"number": None, "id": packed(new_id("dlv_", i * WEBHOOKS + nth)),
+                                              "event_id": packed(new_id("evt_", i))}
 
 
 def grow_operations(d, samples, have, want):
@@ -212,4 +222,5 @@ def main():
     table(["finished operations", "restart, ms", "RSS after start, MiB", "over none, MiB", "over none after all were read, MiB"], memory)
 
 
-main()
+if __name__ == "__main__":
+    main()

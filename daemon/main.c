@@ -1,6 +1,7 @@
 /* Command line, signals, watchdog. Everything else is in daemon.c. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -196,6 +197,11 @@ int main(int argc, char **argv)
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     /* Nor do other processes of the same user look into this one's memory. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    /*
+     * The loop, the readers and the writer give memory back in other threads than took it: with an arena for
+     * each, what is free in one is lost to the others (docs/performance.md has figures).
+     */
+    (void)mallopt(M_ARENA_MAX, 1);
     journal_setup();
     if (args.database)
         return check_store(args.database);
