@@ -1,7 +1,7 @@
 /*
  * The peer of `make bench`: the least that libmicrohttpd can do. Sends the bytes of a file with the same
  * threads and nothing else: no routing, no authentication, and the header fields of a second file, one
- * "Name: value" per line, or only the content type. What is posted is thrown away, so it is a receiver of
+ * "Name: value" per line, or only the content type; the status is 200 or what is said behind that. What is posted is thrown away, so it is a receiver of
  * webhooks too.
  */
 #include <arpa/inet.h>
@@ -17,6 +17,7 @@ enum { MAX_FIELDS = 32, FIELD_BYTES = 512 };
 
 static char body[1 << 20];
 static size_t body_len;
+static unsigned status = 200;
 static struct {
     char name[FIELD_BYTES];
     const char *value; /* in name */
@@ -54,27 +55,29 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
     struct MHD_Response *response = MHD_create_response_from_buffer(body_len, body, MHD_RESPMEM_PERSISTENT);
     for (size_t i = 0; i < field_count; i++)
         (void)MHD_add_response_header(response, fields[i].name, fields[i].value);
-    enum MHD_Result r = MHD_queue_response(connection, 200, response);
+    enum MHD_Result r = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return r;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 && argc != 4)
+    if (argc < 3 || argc > 5)
         return 64;
     FILE *file = fopen(argv[2], "rbe");
     if (!file)
         return 1;
     body_len = fread(body, 1, sizeof(body), file);
     (void)fclose(file);
-    if (argc == 4 && !read_fields(argv[3]))
+    if (argc > 3 && !read_fields(argv[3]))
         return 1;
     if (argc == 3) {
         (void)snprintf(fields[0].name, FIELD_BYTES, "Content-Type");
         fields[0].value = "application/json";
         field_count = 1;
     }
+    if (argc > 4)
+        status = (unsigned)strtoul(argv[4], NULL, 10);
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)strtoul(argv[1], NULL, 10)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -21,8 +21,8 @@ CORES = (sorted(os.sched_getaffinity(0)) * 2)[:2]
 
 
 def need_tools(*names):
-    for name, package in (("wrk", "wrk"), ("h2load", "nghttp2-client"), ("nginx", "nginx-light"), ("valgrind", "valgrind")):
-        if name in (names or ("wrk", "h2load", "nginx")) and not shutil.which(name):
+    for name, package in (("wrk", "wrk"), ("h2load", "nghttp2-client"), ("nginx", "nginx-light"), ("varnishd", "varnish"), ("valgrind", "valgrind")):
+        if name in (names or ("wrk", "h2load", "nginx", "varnishd")) and not shutil.which(name):
             raise SystemExit(f"bench needs {name}: apt-get install {package}")
 
 
@@ -105,7 +105,9 @@ class Client:
             first = first or time.monotonic()
         head, _, body = answer.partition(b"\r\n\r\n")
         length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
-        if length:
+        if b" 304 " in head[:16]:
+            assert not body
+        elif length:
             while len(body) < int(length[1]):
                 body += self.some()
         else:

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""What a cached read costs: CPU time per request of shootd as it ships (level info, a log file) against a bare libmicrohttpd server
-with the same bytes and header fields, and against nginx as a cache in front of shootd, in alternating rounds of one run. Ratios, not
-timings; run it on a quiet machine. The load has one core, the server another: else it is chance whether they disturb each other."""
+"""What a cached read costs: CPU time of each answer of shootd as it ships against a bare libmicrohttpd server with the same bytes and header
+fields, and against nginx and Varnish as caches in front of shootd, in alternating rounds of one run."""
 
 import pathlib
 import statistics
 import subprocess
 import tempfile
 
-from load import CORES, ROOT, cpu_seconds, h2load, need_tools, pin, shipped, wrk
+from load import CORES, ROOT, Client, cpu_seconds, h2load, need_tools, pin, quiet, shipped, wrk
+from report import section, table
 import harness
 
 ROUNDS, SECONDS, CONNECTIONS = 5, 2, 32
@@ -38,29 +38,61 @@ http {{
 }}
 """
 
+VARNISH = """vcl 4.1;
+backend shootd {{ .host = "127.0.0.1"; .port = "{}"; }}
+sub vcl_recv {{ return (hash); }}
+sub vcl_backend_response {{ set beresp.ttl = 1h; return (deliver); }}
+"""
+
 
 class Server:
-    def __init__(self, name, process, url, token):
-        self.name, self.process, self.url, self.token = name, process, url, token
-        self.rounds = []
+    def __init__(self, name, process, port, token):
+        self.name, self.process, self.port, self.token = name, process, port, token
+        self.url = f"http://127.0.0.1:{port}"
         pin(process.pid, CORES[1])
 
-    def load(self, path, headers):
+    def load(self, path, fields):
+        """CPU microseconds of an answer, answers a second, 99th percentile in milliseconds."""
+        if "If-None-Match" in fields:
+            fields = fields | {"If-None-Match": self.tag(path)}
+        more = [word for name, value in fields.items() for word in ("-H", f"{name}: {value}")]
         before = cpu_seconds(self.process.pid)
-        more = [word for header in headers for word in ("-H", header)]
-        if any(header.startswith("If-None-Match") for header in headers):
-            requests, p99 = h2load(self.url + path, self.token, CONNECTIONS, SECONDS, *more), float("nan")
+        if "If-None-Match" in fields:
+            answers, p99 = h2load(self.url + path, self.token, CONNECTIONS, SECONDS, *more), ""
         else:
-            requests, p99 = wrk(self.url + path, self.token, CONNECTIONS, SECONDS, *more)
-        self.rounds.append(((cpu_seconds(self.process.pid) - before) / requests * 1e6, requests / SECONDS, p99))
+            answers, p99 = wrk(self.url + path, self.token, CONNECTIONS, SECONDS, *more)
+        return (cpu_seconds(self.process.pid) - before) / answers * 1e6, answers / SECONDS, p99
+
+    def tag(self, path):
+        """The tag that this server shows now: a cache has that of when it asked."""
+        answer = subprocess.run(["curl", "-sD-", "-o", "/dev/null", "-H", f"Authorization: Bearer {self.token}", self.url + path],
+                                capture_output=True, text=True, check=True).stdout
+        return next((line.split(": ", 1)[1] for line in answer.splitlines() if line.lower().startswith("etag: ")), '"none"')
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
 
 
-def start_bare(directory, name, answer):
-    port = harness.free_port()
-    body, fields = directory / f"{name}.body", directory / f"{name}.fields"
-    body.write_bytes(answer.content)
-    fields.write_text("".join(f"{k}: {v}\n" for k, v in answer.headers.items() if k not in OWN_OF_ONE_ANSWER))
-    return Server("bare libmicrohttpd", subprocess.Popen([ROOT / "build/bench/bare_mhd", str(port), body, fields]), f"http://127.0.0.1:{port}", "x")
+class Bare(Server):
+    """One for each kind of answer: what shootd says, to whatever is asked."""
+
+    def __init__(self, directory, d, path, fields):
+        client = Client(d)
+        answer = client.ask(path, *(f"{name}: {value}" for name, value in fields.items()))
+        client.close()
+        head = [line for line in answer.head.decode().split("\r\n")[1:] if line.split(":")[0].lower() not in OWN_OF_ONE_ANSWER]
+        body, lines = directory / "bare.body", directory / "bare.fields"
+        body.write_bytes(answer.body)
+        lines.write_text("".join(line + "\n" for line in head))
+        self.bytes, port = len(answer.body), harness.free_port()
+        super().__init__("bare libmicrohttpd", subprocess.Popen([ROOT / "build/bench/bare_mhd", str(port), body, lines, str(answer.status)]),
+                         port, "x")
+        answers(self.url)
+
+
+def answers(url):
+    harness.wait_until(lambda: subprocess.run(["curl", "-s", "-o", "/dev/null", url], check=False).returncode == 0, what=url)
 
 
 def start_nginx(directory, d):
@@ -68,24 +100,52 @@ def start_nginx(directory, d):
     (directory / "nginx").mkdir()
     (directory / "nginx.conf").write_text(NGINX.format(directory / "nginx", port, d.port))
     process = subprocess.Popen(["nginx", "-c", directory / "nginx.conf"], stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    harness.wait_until(lambda: subprocess.run(["curl", "-s", "-o", "/dev/null", url], check=False).returncode == 0, what="nginx")
-    return Server("nginx proxy_cache", process, url, d.token())
+    answers(f"http://127.0.0.1:{port}")
+    return Server("nginx `proxy_cache`", process, port, d.token())
 
 
-def compare(what, servers, path, headers=()):
-    for server in servers:
-        server.rounds = []
+def start_varnish(directory, d):
+    port = harness.free_port()
+    (directory / "cache.vcl").write_text(VARNISH.format(d.port))
+    process = subprocess.Popen(["varnishd", "-F", "-j", "none", "-n", directory / "varnish", "-a", f"127.0.0.1:{port}", "-s", "malloc,64m",
+                                "-f", directory / "cache.vcl"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    answers(f"http://127.0.0.1:{port}")
+    return Server("Varnish", process, port, d.token())
+
+
+def compare(what, servers, path, fields, goals):
+    """Rows of the table: medians, and the ratio of shootd's CPU time to each in the same round."""
+    rounds = {server: [] for server in servers}
     for _ in range(ROUNDS):
         for server in servers:
-            server.load(path, headers)
+            rounds[server].append(server.load(path, fields))
     ours = servers[0]
-    print(f"\n{what}: {CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS} s")
     for server in servers:
-        cpu, rate, p99 = (statistics.median(r[i] for r in server.rounds) for i in range(3))
-        ratio = statistics.median(a[0] / b[0] for a, b in zip(ours.rounds, server.rounds))
-        print(f"  {server.name:28} {cpu:8.2f} us CPU per request, {rate:8.0f} requests/s, p99 {p99:6.2f} ms" +
-              ("" if server is ours else f"; shootd is {ratio:.2f} of it"))
+        cpu, rate, p99 = (statistics.median(r[i] for r in rounds[server]) if rounds[server][0][i] != "" else "" for i in range(3))
+        ratio = statistics.median(a[0] / b[0] for a, b in zip(rounds[ours], rounds[server]))
+        yield [what, server.name, cpu, rate, p99, "" if server is ours else ratio, goals.get(server.name, "")]
+
+
+KINDS = (
+    ("one cluster, 200", "cluster", {}, {"bare libmicrohttpd": 1.15, "nginx `proxy_cache`": 0.7}),
+    ("one cluster, 304", "cluster", {"If-None-Match": ""}, {}),
+    ("one cluster, gzip", "cluster", {"Accept-Encoding": "gzip"}, {}),
+    ("first page of 50", "/v1/clusters?limit=50", {}, {}),
+)
+
+
+def measure(directory, d, logging, proxies):
+    path = d.clusters_path("bench-0000")
+    ours, all_lines = Server("shootd", d.process, d.port, d.token()), Server("shootd, `access_log: all`", logging.process, logging.port, logging.token())
+    for kind, at, fields, goals in KINDS:
+        at = path if at == "cluster" else at
+        asked = {name: value or ours.tag(at) for name, value in fields.items()}
+        bare = Bare(directory, d, at, asked)
+        try:
+            what = f"{kind}, {bare.bytes:,} bytes" if bare.bytes else kind
+            yield from compare(what, [ours, bare, *proxies, *([all_lines] if not fields else [])], at, fields, goals)
+        finally:
+            bare.stop()
 
 
 def main():
@@ -97,30 +157,28 @@ def main():
         d, logging = (harness.Shootd(directory / n, sim.url, **more) for n in ("shipped", "logging"))
         shipped(d)
         shipped(logging, access_log="all")
-        peers = []
+        proxies = []
         try:
             sim.post("shoots", count=1000, prefix="bench", state="ready")
             for one in (d, logging):
                 one.start()
                 harness.wait_until(lambda: len(one.http.get("/v1/clusters?limit=1000").json()["items"]) == 1000, timeout=60, what="discovery")
-            path = d.clusters_path("bench-0000")
-            answer, page = d.cluster("bench-0000"), d.http.get("/v1/clusters?limit=50")
-            ours = Server("shootd", d.process, d.url, d.token())
-            all_lines = Server("shootd, access_log: all", logging.process, logging.url, logging.token())
-            peers = [start_bare(directory, "cluster", answer), start_bare(directory, "page", page)]
-            cluster, first_page, nginx = peers = [*peers, start_nginx(directory, d)]
-            compare(f"one cluster, {len(answer.content)} bytes", [ours, cluster, nginx, all_lines], path)
-            compare("the same, 304", [ours, nginx], path, [f"If-None-Match: {answer.headers['etag']}"])
-            compare("the same, gzip", [ours, nginx], path, ["Accept-Encoding: gzip"])
-            compare(f"first page of 50, {len(page.content)} bytes", [ours, first_page, nginx], "/v1/clusters?limit=50")
-            compare("a page of 1000", [ours], "/v1/clusters?limit=1000")
+                quiet(one.process.pid)
+            proxies = [start_nginx(directory, d)]
+            proxies.append(start_varnish(directory, d))
+            rows = list(measure(directory, d, logging, proxies))
         finally:
-            for peer in peers:
-                peer.process.terminate()
-                peer.process.wait(10)
+            for proxy in proxies:
+                proxy.stop()
             for one in (d, logging):
                 one.stop()
             sim.stop()
+    section("What a cached read costs",
+            f"{CONNECTIONS} connections that ask again at once, {ROUNDS} alternating rounds of {SECONDS} s, medians; the ratio is shootd's CPU time by "
+            "the peer's in the same round. The load (wrk; h2load for 304) has one core, the server the other. The bare server sends the same bytes "
+            "and header fields whatever it is asked; nginx and Varnish have shootd's answer for an hour. CPU time is that of the process, from its "
+            "accounting, the kernel's part for its sockets included. 1,000 clusters.")
+    table(["answer", "server", "CPU of one, µs", "answers a second", "p99, ms", "shootd's CPU by this", "goal"], rows)
 
 
 main()
