@@ -3,15 +3,19 @@
 only: what else runs is in the figures."""
 
 import datetime
+import json
+import os
 import pathlib
 import platform
 import re
 import subprocess
 import sys
+import tempfile
 
 from load import CORES, ROOT, need_tools
+from report import section, table
 
-BENCHMARKS = ("reads", "streams", "deliveries")
+BENCHMARKS = ("hot_path", "reads", "open_loop", "lists", "scale", "store", "writes", "latency", "calls", "streams", "deliveries")
 
 
 def first_line(*argv):
@@ -32,19 +36,30 @@ def machine():
     return f"{model[1] if model else platform.machine()}, {len(set(CORES))} cores used, {memory} GiB, Linux {platform.release()}"
 
 
+def run(name, goals):
+    """What one benchmark prints; its goals go into the file."""
+    print(f"{datetime.datetime.now():%H:%M:%S} {name}", file=sys.stderr, flush=True)
+    return subprocess.run([sys.executable, ROOT / "bench" / f"{name}.py"], env=os.environ | {"BENCH_GOALS": goals}, stdout=subprocess.PIPE,
+                          text=True, check=True).stdout
+
+
 def main():
     need_tools()
-    chosen = sys.argv[1:] or BENCHMARKS
-    revision = first_line("git", "-C", str(ROOT), "describe", "--always", "--dirty")
+    began = datetime.datetime.now(datetime.timezone.utc)
+    with tempfile.NamedTemporaryFile("r") as goals:
+        sections = [run(name, goals.name) for name in sys.argv[1:] or BENCHMARKS]
+        reached = [json.loads(line) for line in goals]
     print("# Benchmarks\n")
-    print(f"One run of `make bench` at {revision}, {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.\n")
+    print(f"One run of `make bench` at {first_line('git', '-C', str(ROOT), 'describe', '--always', '--dirty')}, {began:%Y-%m-%d %H:%M} UTC.\n")
     print(f"Machine: {machine()}. Versions: {first_line('gcc', '--version')}; " +
           ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "nginx-light", "varnish", "wrk",
                                                "nghttp2-client")) + ".\n")
     print("shootd runs as it ships (level `info` to a file, `access_log: writes`) unless a row says otherwise; only where Cleura is, and "
-          "the quota of requests of one token, are set.", flush=True)
-    for name in chosen:
-        subprocess.run([sys.executable, ROOT / "bench" / f"{name}.py"], check=True)
+          "the quota of requests of one token, are set. Each part is a program of its own: `/usr/bin/python3 bench/reads.py`, and so on, in "
+          "this order: " + ", ".join(f"`{name}`" for name in sys.argv[1:] or BENCHMARKS) + ".", flush=True)
+    section("Goals, and what was reached")
+    table(["what", "now", "goal"], reached)
+    print("".join(sections).rstrip())
 
 
 main()

@@ -6,14 +6,14 @@ reads and its deliveries share one. What is measured is signing, a connection fo
 stored and printed; not TLS, and not a disk that is slow to sync."""
 
 import pathlib
-import re
 import statistics
 import subprocess
 import tempfile
 import threading
 import time
 
-from load import CORES, ROOT, cpu_seconds, need_tools, pin, wrk
+from load import CORES, ROOT, cpu_seconds, metric, need_tools, pin, shipped, wrk
+from report import section, table
 import harness
 
 ROUNDS, SECONDS, SUBSCRIPTIONS, EVENTS_PER_SECOND = 5, 5, 110, 10
@@ -25,11 +25,8 @@ class Bench:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.sim = harness.Sim(directory)
-        self.shootd = harness.Shootd(self.directory / "s", self.sim.url,
-                                     polling="{active: 15s, idle: 2m, discovery: 200ms}",
-                                     extra="limits: {requests_per_minute: 1000000000}\n")
-        config = self.shootd.config
-        config.write_text(config.read_text().replace("log_level: debug", "log_level: info"))
+        self.shootd = harness.Shootd(self.directory / "s", self.sim.url, extra="limits: {requests_per_minute: 1000000000}\n")
+        shipped(self.shootd, polling="{discovery: 200ms}")
         self.batches = 0
         self.receiver = None
 
@@ -54,9 +51,6 @@ class Bench:
         self.shootd.stop()
         self.sim.stop()
 
-    def metric(self, name):
-        return float(re.search(f"^{re.escape(name)} (\\S+)$", self.shootd.http.get("/metrics").text, re.M)[1])
-
     def subscribe(self):
         made = [self.shootd.http.post("/v1/webhooks", json={"url": f"http://127.0.0.1:{self.port}/{i}"})
                 for i in range(SUBSCRIPTIONS)]
@@ -74,13 +68,13 @@ class Bench:
 
     def round(self):
         """CPU seconds, deliveries a second, reads a second, p99 of reads in milliseconds."""
-        before, used = self.metric(DELIVERED), cpu_seconds(self.shootd.process.pid)
+        before, used = metric(self.shootd, DELIVERED), cpu_seconds(self.shootd.process.pid)
         events = threading.Thread(target=self.happen, args=(time.monotonic() + SECONDS,))
         events.start()
         requests, p99 = wrk(self.shootd.url + self.shootd.clusters_path("bench-0000"), self.shootd.token(), CONNECTIONS,
                             SECONDS, "-s", str(self.pace))
         used = cpu_seconds(self.shootd.process.pid) - used
-        delivered = self.metric(DELIVERED) - before
+        delivered = metric(self.shootd, DELIVERED) - before
         events.join()
         return used, delivered / SECONDS, requests / SECONDS, p99
 
@@ -101,16 +95,14 @@ def main():
                 rows["with"].append(bench.round())
                 for id in ids:
                     bench.shootd.http.delete(f"/v1/webhooks/{id}")
-            print(f"{SUBSCRIPTIONS} subscriptions, {EVENTS_PER_SECOND} events/s, {ROUNDS} rounds of {SECONDS} s")
-            for name, of in rows.items():
-                print(f"{name + ' deliveries':20} {statistics.median(r[1] for r in of):6.0f} deliveries/s, "
-                      f"{statistics.median(r[2] for r in of):6.0f} reads/s, p99 {statistics.median(r[3] for r in of):.2f} ms, "
-                      f"{statistics.median(r[0] for r in of) / SECONDS * 100:.0f} % of a core")
-            p99 = {name: statistics.median(r[3] for r in of) for name, of in rows.items()}
-            print(f"ratio of p99 of reads, with to without: {p99['with'] / p99['without']:.2f}")
-            print(f"deliveries a second: {statistics.median(r[1] for r in rows['with']):.0f} (goal: at least 1000)")
         finally:
             bench.stop()
+    section("Deliveries beside reads", f"{SUBSCRIPTIONS} webhooks and {EVENTS_PER_SECOND} events a second, {ROUNDS} alternating rounds of {SECONDS} s with "
+            f"and without the webhooks; {CONNECTIONS} connections read one cluster, each at most once in {PAUSE_MS} ms. shootd has one core, all else the other.")
+    p99 = {name: statistics.median(r[3] for r in of) for name, of in rows.items()}
+    table(["webhooks", "deliveries a second (goal: 1,000)", "reads a second", "p99 of reads, ms", "by that without", "a core's share, %"],
+          [[name, *(statistics.median(r[i] for r in of) for i in (1, 2, 3)), p99[name] / p99["without"],
+            statistics.median(r[0] for r in of) / SECONDS * 100] for name, of in rows.items()])
 
 
 main()

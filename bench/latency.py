@@ -13,7 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from load import SomebodyElse, shipped
-from report import percentile, section, table
+from report import goal, percentile, section, table
 import harness
 
 CLUSTERS, INTERVAL_MS, BEYOND_MS = 40, 1000, 50
@@ -125,13 +125,15 @@ def measure(directory):
 def main():
     with tempfile.TemporaryDirectory() as name:
         measured = measure(pathlib.Path(name))
-    goal = f"{INTERVAL_MS + BEYOND_MS:,}"
+    most = f"{INTERVAL_MS + BEYOND_MS:,}"
+    for what, values in measured[:2]:
+        goal(f"{what}, p99, ms", percentile(values, 0.99) * 1e3, most)
     section("From a change at Cleura to a webhook and a stream",
             f"{CLUSTERS} changes at odd moments to {CLUSTERS} clusters of one project. `polling` has {INTERVAL_MS} ms for `active`, `idle` and "
             "`discovery` (15 s, 2 min and 5 min as it ships), all else is as it ships. The goal is the interval and "
             f"{BEYOND_MS} ms; with so few changes p99 is the slowest one.")
     table(["milliseconds", "p50", "p99", "goal for p99"],
-          [[what, percentile(values, 0.5) * 1e3, percentile(values, 0.99) * 1e3, goal if "change to" in what else ""] for what, values in measured])
+          [[what, percentile(values, 0.5) * 1e3, percentile(values, 0.99) * 1e3, most if "change to" in what else ""] for what, values in measured])
 
 
 main()

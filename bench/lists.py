@@ -7,7 +7,7 @@ import statistics
 import tempfile
 
 from load import Client, cpu_clock, shipped
-from report import section, table
+from report import goal, section, table
 from scale import BY_HAND, Fleet
 from store import Rows, copied, live
 import harness
@@ -78,6 +78,9 @@ def main():
         for part in ("clusters", "operations"):
             (directory / part).mkdir()
         rows = clusters(directory / "clusters") + operations(directory / "operations")
+    for what, _, _, last, _, most in rows:
+        if most:
+            goal(f"{what}, ms to the last byte", last, most)
     table(["what", "bytes", "first byte, ms", "last byte, ms", "CPU, ms", "goal, ms"], rows)
 
 

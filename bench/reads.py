@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 from load import CORES, ROOT, Client, cpu_seconds, h2load, need_tools, pin, quiet, shipped, wrk
-from report import section, table
+from report import goal, section, table
 import harness
 
 ROUNDS, SECONDS, CONNECTIONS = 5, 2, 32
@@ -173,6 +173,9 @@ def main():
             for one in (d, logging):
                 one.stop()
             sim.stop()
+    for what, server, _, _, _, ratio, most in rows:
+        if most:
+            goal(f"CPU of {what} by that of {server}", ratio, most)
     section("What a cached read costs",
             f"{CONNECTIONS} connections that ask again at once, {ROUNDS} alternating rounds of {SECONDS} s, medians; the ratio is shootd's CPU time by "
             "the peer's in the same round. The load (wrk; h2load for 304) has one core, the server the other. The bare server sends the same bytes "

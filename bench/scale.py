@@ -15,7 +15,7 @@ import threading
 import time
 
 from load import BUILD, Client, SomebodyElse, cpu_clock, metric, need_tools, quiet, resident, shipped
-from report import Stopwatch, section, table
+from report import Stopwatch, goal, section, table
 import harness
 
 SIZES = (100, 1000, 10000, 50000)
@@ -25,6 +25,7 @@ BY_HAND = "{active: 1h, idle: 1h, discovery: 1h, fresh_floor: 0s}"
 FRESH = "Cache-Control: no-cache"
 MIB = 2**20
 
+DISCOVERED = "CPU of the first discovery, s"
 RESTARTED, POLLED = "RSS after restart and a look at Cleura, MiB", "CPU of an unchanged poll of all, ms"
 ANSWERED, PAGED = "restart, ms from exec to the first right answer", "page of 1000, ms from first to last byte"
 CHANGED, READ = "changed cluster, ms of a fresh read until it is shown, without Cleura's part", "RSS after polls, searches, lists, gzip, MiB"
@@ -86,7 +87,7 @@ def discover(f):
     f.wait_for_all()
     seconds = watch.seconds()
     quiet(f.pid)
-    return {"first discovery, s until all are there": seconds, "CPU of the first discovery, s": cpu_clock(f.pid),
+    return {"first discovery, s until all are there": seconds, DISCOVERED: cpu_clock(f.pid),
             "RSS after it, MiB": resident(f.pid) / MIB}
 
 
@@ -278,11 +279,17 @@ def main():
     results = []
     for count in SIZES:
         results.append(measure(count))
+    ten_thousand = results[SIZES.index(10000)]
+    for what, most in GOALS.items():
+        goal(f"10,000 clusters: {what}", ten_thousand[what], most)
+    cpu = [r[DISCOVERED] / n * 1e3 for n, r in zip(SIZES, results)]
+    goal("first discovery: CPU of one of 50,000 clusters by that of one of 1,000", cpu[-1] / cpu[1], "1: linear")
     rows = [[what, *(r[what] for r in results), GOALS.get(what, "")] for what in results[0]]
     rows.append(["of that for each cluster above 100 of them, KiB", "",
                  *((r[READ] - results[0][READ]) * 1024 / (n - SIZES[0]) for n, r in zip(SIZES[1:], results[1:])), ""])
     table(["what", *(f"{n:,}" for n in SIZES), "goal at 10,000"], rows)
     polls, commits, sets = writes_of_polls()
+    goal("commits of the store for polls that find nothing new", commits, "0")
     section("Polls that find nothing new", f"{polls} polls of 1,000 clusters in 4 s: {commits:.0f} commits, {sets:.0f} change sets (goal: none).")
     section("Memory of one cluster, by part", "Bytes of the heap as the daemon asked for them, by the functions that did (valgrind's massif), "
             "between 1,000 and 2,000 clusters.")

@@ -11,7 +11,7 @@ import statistics
 import tempfile
 
 from load import Client, quiet, resident, shipped
-from report import section, table
+from report import goal, section, table
 from scale import first_answer
 import harness
 
@@ -208,6 +208,9 @@ def main():
         finally:
             d.stop()
             sim.stop()
+    goal(f"restart with {EVENTS:,} events and {FINISHED[-1]:,} finished operations, ms", seconds * 1e3, 500)
+    goal(f"bytes of the store for an event with its deliveries to {WEBHOOKS} webhooks", of_event + WEBHOOKS * of_delivery, 1700)
+    goal("memory of finished operations, of any number, MiB", max(max(row[3], row[4]) for row in memory), 16)
     section("A store that is large", f"{FINISHED[-1]:,} finished operations of {CLUSTERS} clusters and {EVENTS:,} events; of {DELIVERED:,} events the "
             f"deliveries to {WEBHOOKS} webhooks, too. The rows are copies, with other ids and times, of rows that shootd wrote; the file is in the page "
             "cache. shootd runs as it ships but for shorter intervals between polls.")

@@ -1,21 +1,18 @@
 #!/usr/bin/python3
 """Thousands of event streams of one token: how long an event takes to reach the last of them, and what a stream costs in
-memory. The clients are one process with epoll, on the same cores as the server; a part of them stalls. Run it on a quiet
-machine."""
+memory. The clients are one process with epoll, on the same cores as the server; a part of them stalls."""
 
 import datetime
 import pathlib
 import resource
 import select
 import socket
-import statistics
-import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests/api"))
-import harness  # noqa: E402
+from load import shipped
+from report import percentile, section, table
+import harness
 
 STREAMS, STALLED, EVENTS = 2000, 50, 40
 
@@ -73,9 +70,9 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     with tempfile.TemporaryDirectory() as directory:
         sim = harness.Sim(directory)
-        d = harness.Shootd(pathlib.Path(directory) / "s", sim.url, polling="{active: 50ms, idle: 100ms, discovery: 100ms}",
+        d = harness.Shootd(pathlib.Path(directory) / "s", sim.url,
                            extra=f"limits: {{streams_per_token: {STREAMS + STALLED}, connections_per_address: 0}}\n")
-        d.config.write_text(d.config.read_text().replace("log_level: debug", "log_level: warning"))
+        shipped(d, polling="{active: 50ms, idle: 100ms, discovery: 100ms}")
         d.start()
         try:
             before = memory(d.process.pid)
@@ -94,17 +91,17 @@ def main():
                 spans += [t - times[0] for t in times]
                 since += [t - happened for t in times]
             loaded = memory(d.process.pid)
-            print(f"{STREAMS} streams that read, {STALLED} that do not, {EVENTS} events")
-            for what, values in (("from the event to a client", since), ("from the first client to another", spans)):
-                q = statistics.quantiles(values, n=100)
-                print(f"{what:34} p50 {q[49] * 1e3:6.1f} ms, p99 {q[98] * 1e3:6.1f} ms, max {max(values) * 1e3:6.1f} ms")
-            print(f"memory per stream: {(after - before) / (STREAMS + STALLED) / 1024:.1f} KiB idle, "
-                  f"{(loaded - before) / (STREAMS + STALLED) / 1024:.1f} KiB after {EVENTS} events")
             for s in stalled + crowd.sockets:
                 s.close()
         finally:
             d.stop()
             sim.stop()
+    section(f"{STREAMS:,} event streams of one token", f"{STREAMS:,} that read and {STALLED} that do not, {EVENTS} events; the clients are one program. "
+            "shootd as it ships but for shorter intervals between polls.")
+    table(["milliseconds", "p50", "p99", "most"], [[what, *(percentile(values, share) * 1e3 for share in (0.5, 0.99, 1))] for what, values in
+                                                   (("from the event to a client", since), ("from the first client to another", spans))])
+    table(["memory of a stream, KiB", ""], [["idle", (after - before) / (STREAMS + STALLED) / 1024],
+                                            [f"after {EVENTS} events", (loaded - before) / (STREAMS + STALLED) / 1024]])
 
 
 main()

@@ -1,0 +1,30 @@
+#!/usr/bin/python3
+"""Instructions and allocations of a cached read, under callgrind: what tests/api/test_hot_path.py bounds."""
+
+import pathlib
+import tempfile
+
+from load import need_tools
+from report import section, table
+import harness
+from test_hot_path import MOST_ALLOCATIONS, MOST_INSTRUCTIONS, POLLING, cost_of_a_read
+
+
+def main():
+    need_tools("valgrind")
+    rows = []
+    for status, most in MOST_INSTRUCTIONS.items():
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            sim = harness.Sim(directory)
+            d = harness.Shootd(directory / "d", sim.url, polling=POLLING)
+            try:
+                rows.append([status, *cost_of_a_read(sim, d, directory, status), f"{most:,} and {MOST_ALLOCATIONS}"])
+            finally:
+                d.stop()
+                sim.stop()
+    section("Instructions and allocations of a cached read", "Of one cluster, on a connection that is kept open, by callgrind. The library is libmicrohttpd.")
+    table(["status", "instructions of ours", "with the library's", "allocations", "bounds in `make test`, of ours and of all"], rows)
+
+
+main()
