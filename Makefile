@@ -76,7 +76,7 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps deps-test run test test-loaded fresh check check-asan check-tsan bench format lint install clean units fuzz fuzz-targets FORCE
+.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint install clean units fuzz fuzz-targets FORCE
 all: $(OUT)/shootd $(OUT)/cleura-sim
 
 help:
@@ -87,6 +87,7 @@ help:
 	@echo "make check-tsan  the same tests under the thread sanitizer"
 	@echo "make fuzz        fuzz every parser with clang, then whole requests (SECONDS=60 each, TARGETS=)"
 	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=)"
+	@echo "make soak        mixed load with faults, memory and counters are watched (MINUTES=60)"
 	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=)"
 	@echo "make deps        install what building and running need; deps-test: what the tests need, too"
 	@echo "make bench | format | lint | clean | install DESTDIR= PREFIX="
@@ -190,6 +191,12 @@ fuzz:
 	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=fuzz fuzz-targets
 	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=asan all
 	@tools/fuzz.sh $(SECONDS) $(or $(TARGETS),$(FUZZ_TARGETS) requests.py)
+
+# Mixed load with faults for so long; SOAK_SEED=n repeats the dice of a run.
+MINUTES ?= 5
+soak: deps-test
+	@$(MAKE) --no-print-directory -j$(shell nproc) all
+	@$(PYTHON) tests/soak/soak.py $(MINUTES)
 
 check: test
 check-asan: deps-test

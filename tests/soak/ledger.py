@@ -1,0 +1,65 @@
+"""What the clients know: each answer by method, route and status, what was accepted, what was surprising."""
+
+import collections
+import re
+import threading
+
+import httpx
+
+import contract
+
+ROUTES = [(re.compile(re.sub(r"\\\{[a-z_]+\\\}", "[^/]+", re.escape(t)) + r"\Z"), t)
+          for t in sorted(contract.DOCUMENT["paths"], key=lambda t: t.count("{"))]
+
+
+def route_of(path):
+    """The template of a path, literal ones first."""
+    return next((template for pattern, template in ROUTES if pattern.match(path)), "none")
+
+
+class Ledger:
+    """Filled by all clients at once."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.answers = collections.Counter()   # (method, route, status) that a client has read
+        self.left = collections.Counter()      # (method, route) of which the client did not wait for the answer
+        self.did = collections.Counter()       # words of what went on, for the report
+        self.operations = {}                   # id of each operation that was told of: (type, cluster)
+        self.ids = []                          # of the same
+        self.creates = {}                      # cluster: the operation that creates it
+        self.streams = 0                       # opened
+        self.faults = []                       # sentences about what must not happen
+
+    def count(self, method, path, status):
+        with self.lock:
+            self.answers[method, route_of(path), status] += 1
+
+    def leave(self, method, path):
+        with self.lock:
+            self.left[method, route_of(path)] += 1
+
+    def note(self, what, times=1):
+        with self.lock:
+            self.did[what] += times
+
+    def fault(self, sentence):
+        with self.lock:
+            self.faults.append(sentence)
+
+    def see(self, answer):
+        """A hook of httpx: each answer is counted when its header section is here, its operation remembered when it is whole."""
+        self.count(answer.request.method, answer.request.url.path, answer.status_code)
+        if answer.request.method == "GET" or answer.status_code not in (200, 201, 202):
+            return
+        answer.read()
+        operation = (answer.json() if answer.content else {}).get("operation")
+        if operation:
+            with self.lock:
+                if operation["id"] not in self.operations:
+                    self.ids.append(operation["id"])
+                self.operations[operation["id"]] = (operation["type"], answer.json()["name"])
+
+    def client(self, d, token=None):
+        return httpx.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + (token or d.token())},
+                            event_hooks={"response": [self.see]})
