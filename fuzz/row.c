@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/expiry.h"
 #include "model/kept.h"
 #include "view/render.h"
 
@@ -38,6 +39,8 @@ static void show_cluster(const void *value)
     FUZZ_CHECK(full && brief);
     fuzz_check_stored(full);
     fuzz_check_stored(brief);
+    json_t *catalog CLEANUP_JSON = json_object();
+    (void)versions_expire_at(((const struct cluster *)value)->shoot, catalog);
 }
 
 static void show_operation(const void *value)

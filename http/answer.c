@@ -34,6 +34,7 @@ static void drop_body(struct answer *a)
     a->coded = NULL;
     a->stream = NULL;
     a->is_stream = false;
+    a->is_unsized = false;
     a->text = NULL;
     a->owner = NULL;
     a->coded_place = NULL;
@@ -148,14 +149,21 @@ static bool send_in_pieces(struct answer *a)
         return false;
     a->text = NULL;
     a->bytes = NULL;
-    a->len = 0;
     return true;
 }
 
-static bool send_coded(struct answer *a)
+/* HEAD and 304 of what is coded in pieces: nobody knows how long it would be (RFC 9110 8.6). */
+static bool send_without_length(struct answer *a)
+{
+    drop_body(a);
+    a->is_unsized = true;
+    return true;
+}
+
+static bool send_coded(struct answer *a, bool is_head)
 {
     if (a->text && a->len > COMPRESS_AT_ONCE)
-        return a->status == MHD_HTTP_NOT_MODIFIED || send_in_pieces(a);
+        return is_head || a->status == MHD_HTTP_NOT_MODIFIED ? send_without_length(a) : send_in_pieces(a);
     const struct http_coded *coded = a->coded_place ? kept_form(a) : NULL;
     if (!a->coded_place) {
         struct http_coded *made = compress_bytes(a->bytes, a->len, LEVEL_ONCE);
@@ -172,7 +180,7 @@ static bool send_coded(struct answer *a)
     return true;
 }
 
-void answer_compress(struct answer *a, const char *accept_encoding, const char *if_none_match)
+void answer_compress(struct answer *a, bool is_head, const char *accept_encoding, const char *if_none_match)
 {
     bool wanted = compress_is_wanted(accept_encoding);
     bool not_modified = a->status == MHD_HTTP_NOT_MODIFIED;
@@ -192,7 +200,7 @@ void answer_compress(struct answer *a, const char *accept_encoding, const char *
         bool coded = etag_list_holds(if_none_match, coded_etag, true);
         wanted = plain == coded ? wanted : coded;
     }
-    if (!wanted || !send_coded(a))
+    if (!wanted || !send_coded(a, is_head))
         return;
     if (etag)
         memcpy(etag->value, coded_etag, sizeof(coded_etag));

@@ -33,6 +33,7 @@ struct answer {
     _Atomic(struct http_coded *) *coded_place; /* where the gzip form of prepared bytes is kept, or NULL */
     bool is_stream;                            /* the bytes come from `stream` as they arise */
     struct event_stream *stream;               /* a reference, or NULL when only the headers are wanted */
+    bool is_unsized;                           /* the header section only, without a length; closes */
     struct gzip_stream *coded;                 /* makes the gzip form while it is sent, or NULL */
     bool secret;                               /* overwrite text before freeing it */
     unsigned header_count;
@@ -64,6 +65,6 @@ void answer_json(struct answer *a, int status, json_t *doc);
 /* ---- for http/send.c ---- */
 
 /* Chooses the coding of a decided answer; a 304 has the form whose tag the client named. */
-void answer_compress(struct answer *a, const char *accept_encoding, const char *if_none_match);
+void answer_compress(struct answer *a, bool is_head, const char *accept_encoding, const char *if_none_match);
 
 #endif

@@ -176,8 +176,8 @@ static struct MHD_Response *make_response(struct answer *a)
 {
     void *bytes = (void *)(uintptr_t)a->bytes; /* only read by libmicrohttpd */
     struct MHD_Response *response;
-    const bool headers_only = a->is_stream && !a->stream;
-    if (a->is_stream)
+    const bool headers_only = a->is_unsized || (a->is_stream && !a->stream);
+    if (a->is_stream || a->is_unsized)
         response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
                                                      a->stream, event_stream_response_free);
     else if (a->coded)
@@ -191,7 +191,8 @@ static struct MHD_Response *make_response(struct answer *a)
             a->len, bytes, a->secret ? free_text : free_plain, a->text);
     else
         response = MHD_create_response_from_buffer(a->len, bytes, MHD_RESPMEM_PERSISTENT);
-    if (response && headers_only) /* else an end of chunks would follow, which is a body */
+    if (response &&
+        headers_only) /* else an end of chunks would follow, which is a body; the connection ends */
         (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     if (response) {
         a->stream = NULL;
@@ -292,7 +293,7 @@ enum MHD_Result server_request_send(struct server_request *r)
         a->status >= 400) /* a preflight: scripts are to see what the resource says */
         http_answer_preflight(r, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     if (r->may_compress)
-        answer_compress(a, r->headers.values[HEADER_ACCEPT_ENCODING],
+        answer_compress(a, r->method == METHOD_HEAD, r->headers.values[HEADER_ACCEPT_ENCODING],
                         r->headers.values[HEADER_IF_NONE_MATCH]);
     collect_fields(r, &f);
     bool may_keep = r->peer && a->owner;

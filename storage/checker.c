@@ -1,6 +1,6 @@
 /*
  * Owns the check of a large store beside its use: a start that read all of it would take seconds. What turns
- * out to be damaged is not written to any more.
+ * out to be damaged is not written to any more. A check that comes to no verdict is begun again later.
  */
 #include "storage/storage_private.h"
 
@@ -9,33 +9,81 @@
 
 #include <assert.h>
 
+#define AGAIN_AFTER_US (60 * US_PER_S)
+/* An interrupt counts for what runs at that moment only: it is repeated until the check has ended. */
+#define INTERRUPT_US (10 * US_PER_MS)
+
+/* Under the lock: the connection that others may interrupt; NULL: there is none. */
+static void publish(struct checker *c, void *conn)
+{
+    (void)pthread_mutex_lock(&c->lock.mutex);
+    c->conn = conn;
+    (void)pthread_mutex_unlock(&c->lock.mutex);
+}
+
+static enum store_status check_once(struct checker *c, char **ret_error)
+{
+    void *conn = NULL;
+    if (c->backend->open(c->location, false, &conn, ret_error) != STORE_OK)
+        return STORE_RETRY; /* no descriptor, no memory: nothing that tells of damage */
+    publish(c, conn);
+    enum store_status status = c->backend->check(conn, ret_error);
+    publish(c, NULL);
+    c->backend->close(conn);
+    return status;
+}
+
+/* Waits; whether the checker is to stop. */
+static bool is_stopping(struct checker *c, int64_t wait_us)
+{
+    (void)pthread_mutex_lock(&c->lock.mutex);
+    if (!c->stopping && wait_us)
+        signal_wait(&c->lock, wait_us);
+    bool stopping = c->stopping;
+    (void)pthread_mutex_unlock(&c->lock.mutex);
+    return stopping;
+}
+
+static void conclude(struct checker *c, enum store_status status, const char *error)
+{
+    if (status == STORE_OK) {
+        log_info("all of the store was checked, and is sound");
+    } else if (status == STORE_BROKEN) {
+        log_error("the store is damaged, and nothing is written any more: restore a backup", "error",
+                  error ? error : "unknown");
+        writer_condemn(c->writer);
+    }
+}
+
 static void *checker_main(void *arg)
 {
     struct checker *c = arg;
-    void *conn = NULL;
-    char *error CLEANUP_FREE = NULL;
-    enum store_status status = c->backend->open(c->location, false, &conn, &error);
-    if (status == STORE_OK) {
-        status = c->backend->check(conn, &c->stop, &error);
-        c->backend->close(conn);
-    }
-    if (status == STORE_OK)
-        log_info("all of the store was checked, and is sound");
-    if (status != STORE_BROKEN)
-        return NULL;
-    log_error("the store is damaged, and nothing is written any more: restore a backup", "error",
-              error ? error : "unknown");
-    writer_condemn(c->writer);
+    enum store_status status;
+    do {
+        char *error CLEANUP_FREE = NULL;
+        status = check_once(c, &error);
+        if (is_stopping(c, 0))
+            break;
+        conclude(c, status, error);
+        if (status == STORE_RETRY)
+            log_warning("the store could not be checked, it is tried again in a minute", "error",
+                        error ? error : "unknown");
+    } while (status == STORE_RETRY && !is_stopping(c, AGAIN_AFTER_US));
+    (void)pthread_mutex_lock(&c->lock.mutex);
+    c->ended = true;
+    (void)pthread_cond_broadcast(&c->lock.cond);
+    (void)pthread_mutex_unlock(&c->lock.mutex);
     return NULL;
 }
 
 void checker_start(struct checker *c, const struct store_backend *backend, const char *location,
                    struct writer *writer)
 {
-    assert(!c->started && backend->check);
+    assert(!c->started && backend->check && backend->interrupt);
     c->backend = backend;
     c->location = mem_strdup(location);
     c->writer = writer;
+    signal_init(&c->lock);
     int error = pthread_create(&c->thread, NULL, checker_main, c);
     assert(error == 0);
     (void)error;
@@ -47,7 +95,16 @@ void checker_stop(struct checker *c)
 {
     if (!c->started)
         return;
-    atomic_store(&c->stop, true);
+    (void)pthread_mutex_lock(&c->lock.mutex);
+    c->stopping = true;
+    (void)pthread_cond_broadcast(&c->lock.cond);
+    while (!c->ended) {
+        if (c->conn)
+            c->backend->interrupt(c->conn);
+        signal_wait(&c->lock, INTERRUPT_US);
+    }
+    (void)pthread_mutex_unlock(&c->lock.mutex);
     (void)pthread_join(c->thread, NULL);
+    signal_done(&c->lock);
     free(c->location);
 }

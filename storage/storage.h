@@ -207,11 +207,13 @@ struct store_backend {
     void (*close)(void *conn);
     /*
      * Whether opening it left a part unchecked, because the store is large; and that check, of everything, on
-     * a connection that is used for nothing else. STORE_BROKEN: it is damaged; STORE_NONE: *stop was set.
-     * NULL: nothing is ever left.
+     * a connection that is used for nothing else. STORE_BROKEN: it is damaged; STORE_RETRY: that cannot be
+     * told now. Another thread may interrupt the check while the connection is open. NULL: nothing is ever
+     * left.
      */
     bool (*is_unchecked)(void *conn);
-    enum store_status (*check)(void *conn, const atomic_bool *stop, char **ret_error);
+    enum store_status (*check)(void *conn, char **ret_error);
+    void (*interrupt)(void *conn);
     enum store_status (*begin)(void *conn);
     enum store_status (*apply)(void *conn, struct change *change, char **ret_error); /* inside begin/commit */
     /* Gives the transaction its number, inside begin/commit. */

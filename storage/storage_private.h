@@ -101,7 +101,8 @@ uint64_t reader_depth(struct reader *r);
 void reader_done(struct reader *r);
 
 /*
- * checker.c: a thread that checks what the start left unchecked, and ends. Its connection is its own.
+ * checker.c: a thread that checks what the start left unchecked, and ends. Its connection is its own, but for
+ * the order to stop.
  */
 struct checker {
     const struct store_backend *backend;
@@ -109,7 +110,12 @@ struct checker {
     struct writer *writer;
     pthread_t thread;
     bool started;
-    atomic_bool stop;
+
+    /* Under the lock. */
+    struct signal lock;
+    void *conn; /* of the check that runs, or NULL */
+    bool stopping;
+    bool ended;
 };
 void checker_start(struct checker *c, const struct store_backend *backend, const char *location,
                    struct writer *writer);

@@ -7,9 +7,10 @@
  *      |                        |
  *      +--another holds the lease--> lost (until close)
  *
- * While broken, droppable sets fail at once; the others keep their order at the head of the backlog. A commit
- * that failed may have had effect all the same (an I/O error at the last fsync, a lost connection): its sets
- * are neither dropped nor repeated nor reported until the store tells, by the number of its last transaction.
+ * While broken, droppable sets fail at once; the others keep their order at the head of the backlog. In
+ * `lost` all fail at once: nobody waits for what will not come. A commit that failed may have had effect all
+ * the same (an I/O error at the last fsync, a lost connection): its sets are neither dropped nor repeated nor
+ * reported until the store tells, by the number of its last transaction.
  */
 #include "storage/storage_private.h"
 
@@ -94,6 +95,18 @@ static void drop_droppable(struct writer *w)
         writer_report(w, set, STORE_BROKEN);
 }
 
+/* What is not going to be stored, or not soon enough for who asked. */
+static void refuse_waiting(struct writer *w)
+{
+    if (!w->lost) {
+        drop_droppable(w);
+        return;
+    }
+    w->unsure = 0;
+    while (w->backlog.head)
+        writer_report_head(w, STORE_BROKEN);
+}
+
 /* ---- states ---- */
 
 static void set_broken(struct writer *w, bool broken)
@@ -115,7 +128,7 @@ static void enter_broken(struct writer *w, const char *why)
         w->backoff_us = w->backoff_us * 2 < BACKOFF_MAX_US ? w->backoff_us * 2 : BACKOFF_MAX_US;
     }
     w->retry_at = env_mono(w->env) + w->backoff_us;
-    drop_droppable(w);
+    refuse_waiting(w);
 }
 
 static void leave_broken(struct writer *w)
@@ -386,7 +399,7 @@ static void *writer_main(void *arg)
             enter_broken(w, "the store is damaged");
         }
         if (w->broken)
-            drop_droppable(w);
+            refuse_waiting(w);
         writer_keep_lease(w);
         if (w->backlog.head && !w->lost && (!w->broken || env_mono(w->env) >= w->retry_at))
             (void)write_batch(w);

@@ -32,7 +32,7 @@ static void answer_fresh(struct command *cmd, enum fresh_outcome outcome)
 
 static void on_passed(struct save *save)
 {
-    answer_fresh(save->ctx, FRESH_READ);
+    answer_fresh(save->ctx, save->status == STORE_OK ? FRESH_READ : FRESH_FAILED);
 }
 
 static unsigned visit_stale(struct walk *w, struct entity *e)
@@ -118,8 +118,9 @@ void fresh_answer(struct project *p, bool ok)
     LIST_FOR_EACH_SAFE (it, next, &p->fresh_now) {
         struct command *cmd = wait_take(CONTAINER_OF(it, struct waiting, link));
         if (ok && !was_passed_over(p, cmd->name))
-            /* Behind whatever the read changed: the store keeps the order. */
-            save_submit(save_answer(p->r, on_passed, cmd), false);
+            /* Behind whatever the read changed: the store keeps the order. One that is broken keeps nobody
+             * waiting. */
+            save_submit(save_answer(p->r, on_passed, cmd), true);
         else
             answer_stale(p, cmd);
     }

@@ -141,6 +141,12 @@ static void seen_again(struct entity *e)
     entity_show(e);
 }
 
+static bool is_of_a_list(const struct shoot *s)
+{
+    static const uint8_t none[ROW_DIGEST_BYTES];
+    return memcmp(s->row, none, sizeof(none)) != 0;
+}
+
 /* It changed something: with the events, and the step that ends by it, in one change set. */
 static void save_observed(struct entity *e, const struct decision *d, enum phase before, bool is_foreign)
 {
@@ -180,7 +186,8 @@ void observe(struct entity *e, struct shoot *shoot)
         return;
     }
     if (is_settled(e) && same_shoot(c->shoot, shoot)) {
-        memcpy(c->shoot->row, shoot->row, sizeof(c->shoot->row));
+        if (is_of_a_list(shoot))
+            memcpy(c->shoot->row, shoot->row, sizeof(c->shoot->row));
         shoot_free(shoot);
         seen_again(e);
         return;
@@ -225,9 +232,8 @@ void observe(struct entity *e, struct shoot *shoot)
 
 const uint8_t *observe_known_row(const struct entity *e)
 {
-    static const uint8_t none[ROW_DIGEST_BYTES];
     const struct shoot *s = e->cluster->shoot;
-    return s && is_settled(e) && memcmp(s->row, none, sizeof(none)) != 0 ? s->row : NULL;
+    return s && is_settled(e) && is_of_a_list(s) ? s->row : NULL;
 }
 
 void observe_row(struct entity *e, const uint8_t *row)

@@ -93,7 +93,8 @@ void operations_leave_to_store(struct reconcile *r)
         return;
     struct view_cursor place = view_seek(view_shown(r->o.view), VIEW_OPERATIONS, "");
     const struct view_entry *shown;
-    for (unsigned left = ENDED_SLICE; left && (shown = view_next(&place));) {
+    for (unsigned left = ENDED_SLICE;
+         left && r->ended_weight > STORE_RECENT_OPERATIONS && (shown = view_next(&place));) {
         struct operation_entry *entry = operation_entry(r, shown->key);
         /* Who waits is answered as soon as it has ended; what ended since is not shown as such yet. */
         if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))

@@ -66,7 +66,8 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
         return;
     const struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
     /* Its last operation has left the memory, and the next one is about to be shown. */
-    if (e && e->saves.under_way && strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
+    if (e && e->saves.under_way && *change->cluster->operation_id &&
+        strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
         return;
     if (e)

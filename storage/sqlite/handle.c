@@ -112,12 +112,19 @@ static enum store_status recognize(struct sqlite_conn *conn, int *ret_version, c
     return STORE_OK;
 }
 
+/* Why a check came to no verdict: STORE_BROKEN when that is one itself, else STORE_RETRY. */
+static enum store_status no_verdict(const struct sqlite_conn *conn)
+{
+    int rc = sqlite3_errcode(conn->db) & 0xff;
+    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB ? STORE_BROKEN : STORE_RETRY;
+}
+
 static enum store_status check_with(struct sqlite_conn *conn, const char *sql, char **ret_error)
 {
     char *CLEANUP_FREE verdict = NULL;
     enum store_status status = first_text(conn, sql, &verdict, ret_error);
     if (status != STORE_OK)
-        return STORE_BROKEN;
+        return no_verdict(conn);
     return verdict && !strcmp(verdict, "ok")
                ? STORE_OK
                : refuse_store(conn, STORE_BROKEN, "the database is corrupt (quick_check)", ret_error);
@@ -131,12 +138,13 @@ static enum store_status check_whole(struct sqlite_conn *conn, char **ret_error)
     char *CLEANUP_FREE orphan = NULL;
     status = first_text(conn, "PRAGMA foreign_key_check", &orphan, ret_error);
     if (status != STORE_OK)
-        return STORE_BROKEN;
+        return no_verdict(conn);
     return orphan ? refuse_store(conn, STORE_BROKEN, "the database is corrupt (foreign_key_check)", ret_error)
                   : STORE_OK;
 }
 
-/* What grows without end is not looked at: events, deliveries, operations, the audit log. */
+/* What a start cannot do without. What may be large is checked later: events, deliveries, operations, the
+ * audit log. */
 static enum store_status check_small_tables(struct sqlite_conn *conn, char **ret_error)
 {
     static const char *const tables[] = {"clusters", "subscriptions", "tokens", "accounts",
@@ -164,22 +172,20 @@ static enum store_status check_sound(struct sqlite_conn *conn, int version, char
         return STORE_BROKEN;
     conn->unchecked = !conn->was_open && version == migrate_newest() &&
                       pages * page_bytes > atomic_load(&check_first_bytes);
-    return conn->unchecked ? check_small_tables(conn, ret_error) : check_whole(conn, ret_error);
+    enum store_status status =
+        conn->unchecked ? check_small_tables(conn, ret_error) : check_whole(conn, ret_error);
+    return status == STORE_OK ? STORE_OK : STORE_BROKEN; /* a start does not wait for a better moment */
 }
 
-static int is_to_stop(void *stop)
+enum store_status sqlite_check(void *conn, char **ret_error)
 {
-    return atomic_load((const atomic_bool *)stop);
+    return check_whole(conn, ret_error);
 }
 
-enum store_status sqlite_check(void *arg, const atomic_bool *stop, char **ret_error)
+void sqlite_stop_check(void *arg)
 {
-    enum { STEPS_BETWEEN_LOOKS = 20000 };
     struct sqlite_conn *conn = arg;
-    sqlite3_progress_handler(conn->db, STEPS_BETWEEN_LOOKS, is_to_stop, (void *)(uintptr_t)stop);
-    enum store_status status = check_whole(conn, ret_error);
-    sqlite3_progress_handler(conn->db, 0, NULL, NULL);
-    return atomic_load(stop) ? STORE_NONE : status;
+    sqlite3_interrupt(conn->db);
 }
 
 static enum store_status use_wal(struct sqlite_conn *conn, char **ret_error)

@@ -127,6 +127,7 @@ const struct store_backend store_sqlite = {
     .close = sqlite_close,
     .is_unchecked = sqlite_is_unchecked,
     .check = sqlite_check,
+    .interrupt = sqlite_stop_check,
     .begin = sqlite_begin,
     .apply = sqlite_apply,
     .mark = sqlite_mark,

@@ -40,7 +40,8 @@ void handle_close(struct sqlite_conn *conn);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
-enum store_status sqlite_check(void *conn, const atomic_bool *stop, char **ret_error);
+enum store_status sqlite_check(void *conn, char **ret_error);
+void sqlite_stop_check(void *conn); /* any thread */
 /* The first column of the first row as text, NULL when there is none or it cannot be read; the caller frees
  * it. */
 char *handle_text(struct sqlite_conn *conn, const char *sql);

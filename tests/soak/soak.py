@@ -65,7 +65,7 @@ class World:
         self.before = balance.metrics(self.d)
         self.look()
         self.begin = self.newest
-        self.idle = samples.look(self.d.process.pid)
+        self.idle = samples.look(self.d)
 
     def subscribe(self, name, types, i):
         body = {"url": f"{self.receiver.url}/{name}", "event_types": types, "max_in_flight": 1 + i, "signature": ("v1", "v1a")[i % 2]}
@@ -137,7 +137,7 @@ def judge_use(world, taken, faults):
     if {s.threads for s in taken} != {world.idle.threads}:
         faults.append(f"{world.idle.threads} threads at the start, later {sorted({s.threads for s in taken})}")
     back = balance.in_time(lambda: [f"{now.descriptors} descriptors when all is over, {world.idle.descriptors} before"
-                                    for now in [samples.look(world.d.process.pid)] if now.descriptors > world.idle.descriptors], 60)
+                                    for now in [samples.look(world.d)] if now.descriptors > world.idle.descriptors], 60)
     faults += back
     return fits
 
@@ -190,7 +190,7 @@ def run(directory, seconds, seed):
         warm_up = min(LONGEST_WARM_UP_S, seconds / 4)
         try:
             wait_alive(world, warm_up)
-            sampler = samples.Sampler(world.d.process.pid, 1 if seconds > 120 else 0.5)
+            sampler = samples.Sampler(world.d, 1 if seconds > 120 else 0.5)
             wait_alive(world, seconds - warm_up)
             sampler.stop()
         finally:
