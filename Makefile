@@ -216,7 +216,11 @@ $(OUT)/bench/bare_mhd: $(OBJ)/bench/bare_mhd.o
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ -lmicrohttpd
-bench: all $(OUT)/bench/bare_mhd
+$(OUT)/bench/open_loop: $(OBJ)/bench/open_loop.o
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^
+bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop
 	@$(PYTHON) bench/all.py
 
 install: all

@@ -1,0 +1,383 @@
+/*
+ * Reads at a fixed rate. Request k is due k / rate after the start, whatever became of those before it; it
+ * takes an idle connection or waits for one, and its time counts from when it was due, so that a server that
+ * stalls is not asked less (no coordinated omission). It sleeps until something is due or answered. It goes
+ * before all others on its core where that is allowed, unless told to be behind them (-n).
+ *
+ *     open_loop -p PORT -t TOKEN_FILE [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-H "Name: value"] [-n] PATH...
+ *
+ * Several paths are asked for in turn. Prints one line of JSON, times in microseconds; `late` is how much
+ * later than due a request was sent although a connection was idle: what of a latency is this program's own.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_CONNECTIONS = 10000,
+    MAX_PATHS = 16,
+    HEAD_BYTES = 4096,
+    REQUEST_BYTES = 4096,
+    PIECE_BYTES = 1 << 18,
+    EVENTS = 256
+};
+static const uint64_t NS = 1000000000, GRACE_NS = UINT64_C(10000000000); /* for the last answers */
+static const char end_of_chunks[7] = "\r\n0\r\n\r\n"; /* JSON has no line end, so no body holds this */
+
+struct connection {
+    int fd;
+    uint64_t due; /* of the request that is under way; 0: none is */
+    char head[HEAD_BYTES + 1];
+    size_t head_len;
+    bool has_head, chunked;
+    size_t left; /* of a body that told its length */
+    char tail[sizeof(end_of_chunks)];
+};
+
+static struct {
+    uint16_t port;
+    const char *token_file, *field;
+    bool is_behind;
+    unsigned connections;
+    double rate, seconds;
+    size_t path_count;
+} options = {.connections = 64, .rate = 1000, .seconds = 3};
+
+static char requests[MAX_PATHS][REQUEST_BYTES];
+static size_t request_len[MAX_PATHS];
+
+static struct connection *connections;
+static unsigned *idle; /* a ring: who waits longest is used next */
+static unsigned idle_first, idle_count;
+static int epoll_fd;
+
+static uint64_t began, busy_until; /* until then no connection was idle */
+static size_t total, sent, answered, refused, lost, late_count;
+static uint64_t *latencies, *lates;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
+static void *checked(void *memory)
+{
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+/* ---- connections ---- */
+
+static void open_connection(unsigned i)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(options.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
+        fail("connect");
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event))
+        fail("epoll_ctl");
+    connections[i].fd = fd;
+}
+
+static void release(unsigned i, uint64_t now)
+{
+    if (!idle_count)
+        busy_until = now;
+    idle[(idle_first + idle_count++) % options.connections] = i;
+    connections[i].due = 0;
+}
+
+static void lose(unsigned i)
+{
+    if (connections[i].due)
+        lost++;
+    (void)close(connections[i].fd);
+    open_connection(i);
+    if (connections[i].due)
+        release(i, now_ns());
+}
+
+/* ---- requests ---- */
+
+static uint64_t due_of(size_t k)
+{
+    return began + (uint64_t)((double)k / options.rate * (double)NS);
+}
+
+static void send_next(uint64_t now)
+{
+    size_t path = sent % options.path_count;
+    unsigned i = idle[idle_first];
+    struct connection *c = &connections[i];
+    idle_first = (idle_first + 1) % options.connections;
+    idle_count--;
+    c->due = due_of(sent++);
+    c->head_len = 0;
+    c->has_head = c->chunked = false;
+    if (c->due >= busy_until)
+        lates[late_count++] = now - c->due;
+    if (send(c->fd, requests[path], request_len[path], MSG_NOSIGNAL) != (ssize_t)request_len[path])
+        lose(i);
+}
+
+static void send_due(void)
+{
+    while (sent < total && idle_count) {
+        uint64_t now = now_ns();
+        if (due_of(sent) > now)
+            return;
+        send_next(now);
+    }
+}
+
+/* ---- answers ---- */
+
+static const char *field_of(const struct connection *c, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *line = strstr(c->head, "\r\n"); line; line = strstr(line + 2, "\r\n"))
+        if (!strncasecmp(line + 2, name, len) && line[2 + len] == ':')
+            return line + 2 + len + 1;
+    return NULL;
+}
+
+static void read_head(struct connection *c)
+{
+    long status = strncmp(c->head, "HTTP/1.1 ", 9) != 0 ? 0 : strtol(c->head + 9, NULL, 10);
+    const char *length = field_of(c, "content-length");
+    c->has_head = true;
+    c->chunked = field_of(c, "transfer-encoding");
+    c->left = length && status != 304 ? (size_t)strtoull(length, NULL, 10) : 0;
+    memcpy(c->tail, "\0\0\0\0\0\r\n", sizeof(c->tail));
+    if ((status < 200 || status > 299) && status != 304)
+        refused++;
+}
+
+/* How much of the piece belongs to the head. */
+static size_t take_head(struct connection *c, const char *piece, size_t len)
+{
+    size_t before = c->head_len, part = len < HEAD_BYTES - before ? len : HEAD_BYTES - before;
+    memcpy(c->head + before, piece, part);
+    c->head[before + part] = '\0';
+    const char *end = strstr(c->head, "\r\n\r\n");
+    if (!end) {
+        c->head_len += part;
+        return part;
+    }
+    c->head_len = (size_t)(end - c->head) + 4;
+    c->head[c->head_len] = '\0';
+    read_head(c);
+    return c->head_len - before;
+}
+
+static void take_body(struct connection *c, const char *piece, size_t len)
+{
+    if (!c->chunked) {
+        c->left -= len < c->left ? len : c->left;
+        return;
+    }
+    size_t kept = len < sizeof(c->tail) ? sizeof(c->tail) - len : 0, added = sizeof(c->tail) - kept;
+    memmove(c->tail, c->tail + sizeof(c->tail) - kept, kept);
+    memcpy(c->tail + kept, piece + len - added, added);
+}
+
+static bool is_complete(const struct connection *c)
+{
+    return c->has_head && (c->chunked ? !memcmp(c->tail, end_of_chunks, sizeof(c->tail)) : !c->left);
+}
+
+static void on_readable(unsigned i)
+{
+    static char piece[PIECE_BYTES];
+    struct connection *c = &connections[i];
+    ssize_t len = recv(c->fd, piece, sizeof(piece), 0);
+    if (len < 0 && errno == EAGAIN)
+        return;
+    if (len <= 0 || !c->due || (!c->has_head && c->head_len == HEAD_BYTES)) {
+        lose(i);
+        return;
+    }
+    size_t head = c->has_head ? 0 : take_head(c, piece, (size_t)len);
+    if (c->has_head)
+        take_body(c, piece + head, (size_t)len - head);
+    if (is_complete(c)) {
+        uint64_t now = now_ns();
+        latencies[answered++] = now - c->due;
+        release(i, now);
+    }
+}
+
+/* ---- the run ---- */
+
+/* Until something is answered, or the next request is due and has a connection. False: too late for the last
+ * answers. */
+static bool wait_for_something(void)
+{
+    static struct epoll_event events[EVENTS];
+    uint64_t now = now_ns(), until = sent < total && idle_count ? due_of(sent) : due_of(total) + GRACE_NS;
+    if (sent == total && now >= until)
+        return false;
+    uint64_t left = until > now ? until - now : 0;
+    struct timespec timeout = {(time_t)(left / NS), (long)(left % NS)};
+    int count = epoll_pwait2(epoll_fd, events, EVENTS, &timeout, NULL);
+    for (int i = 0; i < count; i++)
+        on_readable(events[i].data.u32);
+    return true;
+}
+
+static void run(void)
+{
+    began = now_ns();
+    while (answered + lost < total) {
+        send_due();
+        if (!wait_for_something())
+            return;
+    }
+}
+
+static int by_size(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static double percentile(const uint64_t *sorted, size_t count, double share)
+{
+    size_t i = (size_t)((double)count * share);
+    return count ? (double)sorted[i < count ? i : count - 1] / 1e3 : 0;
+}
+
+static void print(void)
+{
+    qsort(latencies, answered, sizeof(*latencies), by_size);
+    qsort(lates, late_count, sizeof(*lates), by_size);
+    (void)printf("{\"sent\":%zu,\"answered\":%zu,\"refused\":%zu,\"lost\":%zu,\"p50\":%.1f,\"p99\":%.1f,"
+                 "\"p999\":%.1f,\"max\":%.1f,"
+                 "\"late_p50\":%.1f,\"late_p99\":%.1f}\n",
+                 sent, answered, refused, lost, percentile(latencies, answered, 0.5),
+                 percentile(latencies, answered, 0.99), percentile(latencies, answered, 0.999),
+                 percentile(latencies, answered, 1), percentile(lates, late_count, 0.5),
+                 percentile(lates, late_count, 0.99));
+}
+
+/* ---- the beginning ---- */
+
+static bool read_options(int argc, char **argv)
+{
+    for (int option; (option = getopt(argc, argv, "p:t:c:r:s:H:n")) != -1;) {
+        switch (option) {
+        case 'p':
+            options.port = (uint16_t)strtoul(optarg, NULL, 10);
+            break;
+        case 't':
+            options.token_file = optarg;
+            break;
+        case 'c':
+            options.connections = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 'r':
+            options.rate = strtod(optarg, NULL);
+            break;
+        case 's':
+            options.seconds = strtod(optarg, NULL);
+            break;
+        case 'H':
+            options.field = optarg;
+            break;
+        case 'n':
+            options.is_behind = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    options.path_count = (size_t)(argc - optind);
+    total = (size_t)(options.rate * options.seconds);
+    return options.port && options.token_file && options.connections &&
+           options.connections <= MAX_CONNECTIONS && total && options.path_count &&
+           options.path_count <= MAX_PATHS;
+}
+
+static void make_requests(char **paths)
+{
+    char token[256] = "";
+    FILE *file = fopen(options.token_file, "re");
+    if (!file || !fgets(token, sizeof(token), file))
+        fail(options.token_file);
+    (void)fclose(file);
+    token[strcspn(token, "\n")] = '\0';
+    for (size_t i = 0; i < options.path_count; i++) {
+        int len = snprintf(requests[i], REQUEST_BYTES,
+                           "GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n%s%s\r\n", paths[i],
+                           token, options.field ? options.field : "", options.field ? "\r\n" : "");
+        if (len < 0 || len >= REQUEST_BYTES)
+            exit(64);
+        request_len[i] = (size_t)len;
+    }
+}
+
+/* Of memory that is there already when it is needed. */
+static uint64_t *new_times(void)
+{
+    return memset(checked(malloc(total * sizeof(uint64_t))), 1, total * sizeof(uint64_t));
+}
+
+static void open_all(void)
+{
+    struct rlimit files;
+    if (!getrlimit(RLIMIT_NOFILE, &files)) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+    connections = checked(calloc(options.connections, sizeof(*connections)));
+    idle = checked(calloc(options.connections, sizeof(*idle)));
+    latencies = new_times();
+    lates = new_times();
+    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (unsigned i = 0; i < options.connections; i++) {
+        open_connection(i);
+        idle[idle_count++] = i;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (!read_options(argc, argv))
+        return 64;
+    make_requests(argv + optind);
+    open_all();
+    (void)prctl(PR_SET_TIMERSLACK, 1UL);
+    if (!options.is_behind)
+        (void)sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+    run();
+    print();
+    return 0;
+}
