@@ -1,8 +1,11 @@
 """What the benchmarks share: cores, CPU time, memory, the configuration as it ships, a client, somebody else at Cleura, and wrk."""
 
+import multiprocessing
 import os
 import pathlib
 import re
+import resource
+import select
 import shutil
 import socket
 import subprocess
@@ -138,6 +141,59 @@ class Client:
         self.socket.close()
 
 
+def open_stream(d, query=""):
+    """The socket of an event stream."""
+    s = socket.create_connection(("127.0.0.1", d.port))
+    s.sendall((f"GET /v1/events{query} HTTP/1.1\r\nHost: bench\r\nAccept: text/event-stream\r\n"
+               f"Authorization: Bearer {d.token()}\r\n\r\n").encode())
+    return s
+
+
+class Beside:
+    """A process that does something beside what is measured: `work(pipe, ...)` sends None when it is ready, works until `pipe` has something for
+    it, and then sends what it has to tell."""
+
+    def __init__(self, work, *args):
+        self.pipe, end = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("fork").Process(target=work, args=(end, *args), daemon=True)
+        self.process.start()
+        end.close()
+        self.pipe.recv()
+
+    def stop(self):
+        self.pipe.send(None)
+        told = self.pipe.recv()
+        self.process.join(10)
+        return told
+
+
+def listen(pipe, d, count):
+    """Work for Beside: reads so many event streams and opens each that ends anew; tells how many events came."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    epoll, streams, events, quiet_ones = select.epoll(), {}, 0, count
+
+    def add():
+        stream = open_stream(d)
+        streams[stream.fileno()] = stream
+        epoll.register(stream, select.EPOLLIN)
+
+    for _ in range(count):
+        add()
+    while not pipe.poll():
+        for fd, _ in epoll.poll(0.2):
+            piece = streams[fd].recv(65536)
+            events += piece.count(b"\ndata: {")
+            if not piece:
+                epoll.unregister(fd)
+                streams.pop(fd).close()
+                add()
+            elif quiet_ones and b"retry:" in piece:
+                quiet_ones -= 1
+                if not quiet_ones:
+                    pipe.send(None)
+    pipe.send(events)
+
+
 class SomebodyElse:
     """Works at Cleura with the same account, past shootd."""
 
@@ -149,6 +205,11 @@ class SomebodyElse:
         answer = self.http.patch(f"/gardener/v2/public/shoots/Sto2/{project_id}/{name}/{action}")
         if answer.status_code >= 300:
             raise SystemExit(answer.text)
+
+    def list_text(self, project_id):
+        answer = self.http.get(f"/gardener/v2/public/shoots/Sto2/{project_id}")
+        answer.raise_for_status()
+        return answer.text
 
     def close(self):
         self.http.close()

@@ -6,15 +6,15 @@ import datetime
 import pathlib
 import resource
 import select
-import socket
 import tempfile
 import time
 
-from load import shipped
+from load import open_stream, shipped
 from report import percentile, section, table
 import harness
 
 STREAMS, STALLED, EVENTS = 2000, 50, 40
+DISCOVERED = "?type=cluster.discovered"
 
 
 def memory(pid):
@@ -27,19 +27,12 @@ def seconds(timestamp):
     return datetime.datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
 
 
-def open_stream(d, query=""):
-    s = socket.create_connection(("127.0.0.1", d.port))
-    s.sendall((f"GET /v1/events?type=cluster.discovered{query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
-               f"Authorization: Bearer {d.token()}\r\n\r\n").encode())
-    return s
-
-
 class Crowd:
     """Reads all streams; notes when each got each event."""
 
     def __init__(self, d, count):
         self.epoll, self.rest, self.got = select.epoll(), {}, {}
-        self.sockets = [open_stream(d) for _ in range(count)]
+        self.sockets = [open_stream(d, DISCOVERED) for _ in range(count)]
         for s in self.sockets:
             s.setblocking(False)
             self.epoll.register(s, select.EPOLLIN)
@@ -77,7 +70,7 @@ def main():
         try:
             before = memory(d.process.pid)
             crowd = Crowd(d, STREAMS)
-            stalled = [open_stream(d, "&after=0") for _ in range(STALLED)]
+            stalled = [open_stream(d, DISCOVERED + "&after=0") for _ in range(STALLED)]
             time.sleep(1)
             after = memory(d.process.pid)
             spans, since = [], []

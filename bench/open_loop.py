@@ -1,0 +1,279 @@
+#!/usr/bin/python3
+"""Reads of one cluster at a fixed rate, timed from when they were due, while shootd has other things to do: creates, polls of 10,000 clusters,
+2,000 event streams, an outage of Cleura, a log line for each request, and 100 clients that count, sort and search."""
+
+import contextlib
+import json
+import os
+import pathlib
+import select
+import statistics
+import subprocess
+import tempfile
+import time
+
+from load import BUILD, CORES, Beside, Client, SomebodyElse, listen, metric, need_tools, pin, quiet, shipped, wrk
+from report import goal, section, table
+from scale import FRESH, Fleet
+import harness
+
+CLUSTERS, ROUNDS, SECONDS, CONNECTIONS, MOST = 10000, 3, 3, 64, 2
+CREATES, STREAMS, READERS = 1000, 2000, 100
+LISTS = ("/v1/summary", "/v1/clusters?limit=50&sort=version", "/v1/clusters?limit=50&q=c-07")
+LIMITS = f"{{requests_per_minute: 1000000000, connections_per_address: 0, streams_per_token: {STREAMS}}}"
+LOOK = ("/v1/clusters?limit=1", FRESH, "Prefer: wait=50")  # a poll of all clusters, when it can be had
+
+
+class Generator:
+    """build/bench/open_loop."""
+
+    def __init__(self, d, rate, *paths, seconds=SECONDS, connections=CONNECTIONS, more=()):
+        self.process = subprocess.Popen([BUILD / "bench/open_loop", "-p", str(d.port), "-t", d.state / "admin-token", "-r", str(rate), "-c",
+                                         str(connections), "-s", str(seconds), *more, *paths], stdout=subprocess.PIPE, text=True)
+
+    def result(self):
+        told, _ = self.process.communicate(timeout=120)
+        result = json.loads(told)
+        if result["refused"] or result["answered"] != result["sent"]:
+            raise SystemExit(f"not all reads were answered: {told}")
+        return result
+
+
+# ---- what happens beside the reads ----
+
+def poll_on(pipe, d):
+    """A look at all clusters each second, or when the last one is over."""
+    client, due, looks = Client(d), time.monotonic(), []
+    pipe.send(None)
+    while not pipe.poll(max(0, due - time.monotonic())):
+        due = max(due + 1, time.monotonic())
+        answer = client.ask(*LOOK)
+        assert answer.status == 200, answer.head
+        looks.append(b"fwd=request; stored" in answer.head)
+    client.close()
+    pipe.send(looks)
+
+
+def create(client, d, name):
+    body = f'{{"name":"{name}"}}'
+    client.socket.sendall(f"POST {d.clusters_path(project='p0')} HTTP/1.1\r\n{client.fields}Content-Type: application/json\r\n"
+                          f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+
+
+def create_on(pipe, d):
+    """At a fixed rate, too, each on a connection of its own: an answer may take seconds, as Cleura is asked for the name. Tells when each was
+    answered, in seconds after the first was due."""
+    clients, epoll, took, sent = [Client(d) for _ in range(CREATES)], select.epoll(), [], 0
+    by_fd = {client.socket.fileno(): client for client in clients}
+    pipe.send(None)
+    began = time.monotonic()
+    while len(took) < CREATES:
+        while sent < CREATES and began + sent * SECONDS / CREATES <= time.monotonic():
+            create(clients[sent], d, f"n-{sent:04d}")
+            epoll.register(clients[sent].socket, select.EPOLLIN)
+            sent += 1
+        for fd, _ in epoll.poll(0.001):
+            answer = by_fd[fd].read(began)
+            assert answer.status == 202, answer.body
+            took.append(answer.last)
+            epoll.unregister(fd)
+    pipe.poll(None)
+    pipe.send(took)
+
+
+def tell_on(pipe, d, prefix):
+    """A create each second, whose events every stream gets."""
+    client, count = Client(d), 0
+    pipe.send(None)
+    while not pipe.poll(1):
+        create(client, d, f"{prefix}-{count:04d}")
+        answer = client.read(time.monotonic())
+        assert answer.status == 202, answer.body
+        count += 1
+    client.close()
+    pipe.send(count)
+
+
+class Scene:
+    """10,000 clusters at Cleura and two daemons that know them: one as it ships, one that logs each request. Server and load have a core each."""
+
+    def __init__(self, directory):
+        self.fleet = Fleet(directory, CLUSTERS, limits=LIMITS)
+        self.sim, self.d, self.rounds = self.fleet.sim, self.fleet.d, 0
+        self.logging = harness.Shootd(pathlib.Path(directory) / "logging", self.sim.url, projects=[("p0", "Sto2", self.fleet.ids[0])])
+        shipped(self.logging, polling="{active: 1h, idle: 1h, discovery: 1h}", limits=LIMITS, access_log="all")
+
+    def start(self, *daemons):
+        for d in daemons:
+            d.start()
+            pin(d.process.pid, CORES[1])
+            harness.wait_until(lambda: d.http.get("/v1/summary").json()["total"] == CLUSTERS, timeout=120, what="discovery")
+            quiet(d.process.pid)
+        somebody = SomebodyElse(self.sim)
+        shown = somebody.list_text(self.fleet.ids[0])
+        somebody.close()
+        self.lists = (shown, shown.replace('"maximum":3', '"maximum":4'))
+        return self
+
+    def stop(self):
+        self.logging.stop()
+        self.fleet.stop()
+
+    @contextlib.contextmanager
+    def nothing(self):
+        yield self.d
+
+    @contextlib.contextmanager
+    def all_lines(self):
+        yield self.logging
+
+    @contextlib.contextmanager
+    def polls(self, changed=False):
+        """The simulator plays lists back: to make them costs it half a second of its core, which the load needs most of."""
+        for i in range(SECONDS + 2):
+            answer = {"operation": "list_shoots", "status": 200, "headers": {}, "body": self.lists[changed and i % 2]}
+            self.sim.http.post("/_sim/replay", json={"answers": [answer]}).raise_for_status()
+        beside = Beside(poll_on, self.d)
+        yield self.d
+        looks = beside.stop()
+        self.sim.http.delete("/_sim/replay")
+        assert looks and all(looks), looks
+
+    def changes(self):
+        return self.polls(changed=True)
+
+    @contextlib.contextmanager
+    def streams(self):
+        self.rounds += 1
+        crowd, events = Beside(listen, self.d, STREAMS), Beside(tell_on, self.d, f"e{self.rounds}")
+        yield self.d
+        made = events.stop()
+        came = crowd.stop()
+        assert came >= (made - 1) * STREAMS, (made, came)
+        self.forget_streams()
+
+    def forget_streams(self):
+        """Their clients are gone; shootd sees that when it has something to tell them."""
+        client = Client(self.d)
+        for i in range(100):
+            if not metric(self.d, "shootd_sse_streams"):
+                break
+            create(client, self.d, f"f{self.rounds}-{i:04d}")
+            client.read(time.monotonic())
+            time.sleep(0.2)
+        client.close()
+
+    @contextlib.contextmanager
+    def readers(self):
+        others = Generator(self.d, READERS, *LISTS, seconds=SECONDS + 1, connections=READERS, more=["-n"])
+        time.sleep(0.5)
+        yield self.d
+        others.result()
+
+    @contextlib.contextmanager
+    def outage(self):
+        self.sim.post("down", down=True)
+        beside = Beside(poll_on, self.d)
+        yield self.d
+        looks = beside.stop()
+        assert looks and not any(looks), looks
+        self.sim.post("down", down=False)
+        client = Client(self.d)
+        harness.wait_until(lambda: b"fwd=request; stored" in client.ask(*LOOK).head, interval=1, timeout=60, what="Cleura to be asked again")
+        client.close()
+
+    @contextlib.contextmanager
+    def creates(self):
+        beside = Beside(create_on, self.d)
+        yield self.d
+        beside.stop()
+
+
+IDLE, CHANGES, BURST = "idle", "polls that find each of them changed", f"{CREATES:,} creates"
+SITUATIONS = (
+    (IDLE, Scene.nothing),
+    ("`access_log: all`", Scene.all_lines),
+    (f"a poll of {CLUSTERS:,} clusters each second", Scene.polls),
+    (CHANGES, Scene.changes),
+    (f"{STREAMS:,} event streams, a create each second", Scene.streams),
+    (f"{READERS} clients that count, sort and search", Scene.readers),
+    ("Cleura is down, a fresh look is asked for each second", Scene.outage),
+)
+
+
+def measure(scene, situation, rate):
+    quiet(scene.d.process.pid)
+    with situation(scene) as d:
+        return Generator(d, rate, d.clusters_path(scene.fleet.name(0), "p0")).result()
+
+
+def saturation(scene):
+    """Answers a second to clients that ask again at once."""
+    answers, _ = wrk(scene.d.url + scene.fleet.path(0), scene.d.token(), CONNECTIONS, 2)
+    return answers / 2
+
+
+def steady(rounds):
+    """The rate, and of each situation its results beside those of idle in the same round."""
+    with tempfile.TemporaryDirectory() as directory:
+        scene = Scene(directory)
+        try:
+            scene.start(scene.d, scene.logging)
+            rate = round(saturation(scene) / 2)
+            for _ in range(ROUNDS):
+                calm = None
+                for what, situation in SITUATIONS:
+                    result = measure(scene, situation, rate)
+                    calm = calm or result
+                    rounds.setdefault(what, []).append((result, calm))
+        finally:
+            scene.stop()
+    return rate
+
+
+def burst(rounds, rate):
+    """What was created goes on for minutes, so each round has a daemon of its own."""
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as directory:
+            scene = Scene(directory)
+            try:
+                scene.start(scene.d)
+                calm = measure(scene, Scene.nothing, rate)
+                rounds.setdefault(BURST, []).append((measure(scene, Scene.creates, rate), calm))
+            finally:
+                scene.stop()
+
+
+def row(what, rounds, rate):
+    def median(key):
+        return statistics.median(result[key] for result, _ in rounds)
+    ratio = statistics.median(result["p99"] / calm["p99"] for result, calm in rounds)
+    figures = [what, rate, *(median(key) for key in ("p50", "p99", "p999", "late_p99"))]
+    if what == IDLE:
+        return [*figures, "", ""]
+    if what == CHANGES:
+        return [*figures, ratio, ""]
+    goal(f"reads at half of saturation beside {what}: p99 by that of idle", ratio, MOST)
+    return [*figures, ratio, MOST]
+
+
+def main():
+    need_tools("wrk")
+    os.sched_setaffinity(0, {CORES[0]})
+    rounds = {}
+    rate = steady(rounds)
+    burst(rounds, rate)
+    section("Reads at a fixed rate beside other work",
+            f"One of {CLUSTERS:,} clusters is read {rate:,} times in a second, half of what wrk gets with {CONNECTIONS} connections, at moments that do "
+            f"not depend on answers; a time counts from when the read was due. {ROUNDS} rounds of {SECONDS} s in turn, medians; the ratio is that to idle in the "
+            "same round. shootd has one core. The load has the other, before all others there (SCHED_FIFO); who shares it gets what the load "
+            "leaves: the simulator and the other clients, so that shootd is not disturbed by their work but by its own for them. `late`: how much later than due "
+            "the load itself sent; it is in the other columns.",
+            f"Polls happen when they are asked for, else none falls into a round. {CREATES:,} creates are due evenly over {SECONDS} s. The {READERS} clients "
+            f"have a connection each and together make {READERS} requests in a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
+    table(["beside", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "late, p99, µs", "p99 by that of idle", "goal"],
+          [row(what, those, rate) for what, those in rounds.items()])
+
+
+if __name__ == "__main__":
+    main()
