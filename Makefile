@@ -220,7 +220,11 @@ $(OUT)/bench/open_loop: $(OBJ)/bench/open_loop.o
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^
-bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop
+$(OUT)/bench/fast_clock.so: bench/fast_clock.c build/obj/$(VARIANT)/.flags
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_CFLAGS) -fPIC -shared -o $@ $<
+bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop $(OUT)/bench/fast_clock.so
 	@$(PYTHON) bench/all.py
 
 install: all

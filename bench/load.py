@@ -1,5 +1,6 @@
 """What the benchmarks share: cores, CPU time, memory, the configuration as it ships, a client, somebody else at Cleura, and wrk."""
 
+import contextlib
 import multiprocessing
 import os
 import pathlib
@@ -181,7 +182,9 @@ def listen(pipe, d, count):
         add()
     while not pipe.poll():
         for fd, _ in epoll.poll(0.2):
-            piece = streams[fd].recv(65536)
+            piece = b""
+            with contextlib.suppress(ConnectionResetError):
+                piece = streams[fd].recv(65536)
             events += piece.count(b"\ndata: {")
             if not piece:
                 epoll.unregister(fd)

@@ -31,12 +31,14 @@ class Generator:
         self.process = subprocess.Popen([BUILD / "bench/open_loop", "-p", str(d.port), "-t", d.state / "admin-token", "-r", str(rate), "-c",
                                          str(connections), "-s", str(seconds), *more, *paths], stdout=subprocess.PIPE, text=True)
 
+    def told(self):
+        return json.loads(self.process.communicate(timeout=600)[0])
+
     def result(self):
-        told, _ = self.process.communicate(timeout=120)
-        result = json.loads(told)
-        if result["refused"] or result["answered"] != result["sent"]:
+        told = self.told()
+        if told["refused"] or told["answered"] != told["sent"]:
             raise SystemExit(f"not all reads were answered: {told}")
-        return result
+        return told
 
 
 # ---- what happens beside the reads ----
@@ -195,7 +197,7 @@ SITUATIONS = (
     ("`access_log: all`", Scene.all_lines),
     (f"a poll of {CLUSTERS:,} clusters each second", Scene.polls),
     (CHANGES, Scene.changes),
-    (f"{STREAMS:,} event streams, a create each second", Scene.streams),
+    (f"{STREAMS:,} event streams, events each second", Scene.streams),
     (f"{READERS} clients that count, sort and search", Scene.readers),
     ("Cleura is down, a fresh look is asked for each second", Scene.outage),
 )
@@ -264,13 +266,15 @@ def main():
     rate = steady(rounds)
     burst(rounds, rate)
     section("Reads at a fixed rate beside other work",
-            f"One of {CLUSTERS:,} clusters is read {rate:,} times in a second, half of what wrk gets with {CONNECTIONS} connections, at moments that do "
-            f"not depend on answers; a time counts from when the read was due. {ROUNDS} rounds of {SECONDS} s in turn, medians; the ratio is that to idle in the "
-            "same round. shootd has one core. The load has the other, before all others there (SCHED_FIFO); who shares it gets what the load "
-            "leaves: the simulator and the other clients, so that shootd is not disturbed by their work but by its own for them. `late`: how much later than due "
-            "the load itself sent; it is in the other columns.",
-            f"Polls happen when they are asked for, else none falls into a round. {CREATES:,} creates are due evenly over {SECONDS} s. The {READERS} clients "
-            f"have a connection each and together make {READERS} requests in a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
+            f"One of {CLUSTERS:,} clusters is read {rate:,} times in a second, half of what wrk gets with {CONNECTIONS} connections, at moments that "
+            f"do not depend on answers; a time counts from when the read was due. {ROUNDS} rounds of {SECONDS} s in turn, medians; the ratio is "
+            "that to idle in the same round. shootd has one core for all of its threads. The load has the other and goes before all others there "
+            "(SCHED_FIFO); the simulator and the other clients get what it leaves, so that shootd is not disturbed by their work, but by its own "
+            "for them. `late`: how much later than due the load itself sent, which is in the other columns, too.",
+            "Polls happen when they are asked for, so that none falls into the other rounds; each begins a second after the last one, or when that "
+            "is over, and the simulator plays recorded lists back. Events: of one create each second. "
+            f"{CREATES:,} creates are due evenly over {SECONDS} s. The {READERS} clients have a connection each and together make {READERS} "
+            "requests in a second, in turn " + ", ".join(f"`{path}`" for path in LISTS) + ".")
     table(["beside", "reads a second", "p50, µs", "p99, µs", "p99.9, µs", "late, p99, µs", "p99 by that of idle", "goal"],
           [row(what, those, rate) for what, those in rounds.items()])
 

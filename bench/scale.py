@@ -35,10 +35,10 @@ GOALS = {RESTARTED: 150, READ: 200, ANSWERED: 500, POLLED: 300, PAGED: 30, CHANG
 class Fleet:
     """A simulator with so many clusters, and shootd before its first start."""
 
-    def __init__(self, directory, count, polling=BY_HAND, **keys):
+    def __init__(self, directory, count, polling=BY_HAND, speed=720, **keys):
         self.count, directory = count, pathlib.Path(directory)
         self.ids = [f"{i:032x}" for i in range(1, -(-count // OF_A_PROJECT) + 1)]
-        self.sim = harness.Sim(directory, project=self.ids)
+        self.sim = harness.Sim(directory, speed, project=self.ids)
         self.d = harness.Shootd(directory / "d", self.sim.url, projects=[(f"p{i}", "Sto2", id) for i, id in enumerate(self.ids)])
         shipped(self.d, polling=polling, **keys)
         shoots = [{"name": self.name(i), "project": self.ids[i % len(self.ids)]} for i in range(count)]

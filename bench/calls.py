@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""How often Cleura is called in an hour, for 1 to 10,000 clusters with 1 and with 1,000 clients that watch them, counted at the simulator; against
+the fewest calls possible, and against clients that poll Cleura by themselves. The clock of shootd and the simulator goes faster: an hour takes
+three minutes."""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+import time
+
+from load import BUILD, Beside, Client, listen
+from open_loop import Generator
+from report import goal, section, table
+from scale import Fleet
+import harness
+
+SPEED, SETTLED_S, HOUR_S = 20, 400, 3600
+SIZES, CLIENTS = (1, 100, 10000), (1, 1000)
+IDLE_S, CATALOG_S, CLIENT_S = 120, 3600, 15
+LISTS, CATALOGS = "list_shoots", "cloud_profiles"
+FEWEST = HOUR_S // IDLE_S + HOUR_S // CATALOG_S
+
+
+class Watched:
+    """A daemon with so many clusters, and clients that watch them."""
+
+    def __init__(self, directory, clusters, clients):
+        self.clusters, self.clients = clusters, clients
+        self.f = Fleet(directory, clusters, polling="{}", speed=SPEED, limits="{connections_per_address: 0}")
+        self.watchers = self.listeners = None
+
+    def start(self):
+        d = self.f.d
+        self.began = time.monotonic()
+        d.process = harness.Process([BUILD / "shootd", "--config", d.config], d.log_path,
+                                    env=os.environ | {"LD_PRELOAD": str(BUILD / "bench/fast_clock.so"), "FAST_CLOCK": str(SPEED)})
+        d.wait_ready()
+        self.f.wait_for_all()
+
+    def watch(self):
+        """Each client has an event stream, and asks for a cluster as often as it would ask Cleura."""
+        d, path = self.f.d, self.f.path(0)
+        client = Client(d)
+        tag = client.ask(path).header("ETag")
+        client.close()
+        self.listeners = Beside(listen, d, self.clients)
+        self.watchers = Generator(d, self.clients / CLIENT_S * SPEED, path, seconds=self.left(SETTLED_S + HOUR_S), connections=self.clients,
+                                  more=["-n", "-H", f"If-None-Match: {tag}"])
+
+    def left(self, until):
+        """Seconds until its clock shows so many since its start."""
+        return max(0, self.began + until / SPEED - time.monotonic())
+
+    def calls(self, at):
+        time.sleep(self.left(at))
+        return {name: told["requests"] for name, told in self.f.sim.counters()["by_operation"].items()}
+
+    def finish(self, before, after):
+        self.listeners.stop()
+        bad = [call for call in self.f.sim.requests() if not 200 <= call["status"] < 300]
+        assert not bad, bad
+        reads = self.watchers.told()
+        assert reads["answered"] > reads["sent"] * 0.99, reads  # a second of the daemon is not long: some connections may be ended as idle
+        calls = {name: count - before.get(name, 0) for name, count in after.items()}
+        count, alone = sum(calls.values()), self.clients * HOUR_S // CLIENT_S
+        others = count - calls.get(LISTS, 0) - calls.get(CATALOGS, 0)
+        return [f"{self.clusters:,}", f"{self.clients:,}", calls.get(LISTS, 0), calls.get(CATALOGS, 0), others, count, FEWEST, count / FEWEST,
+                f"{alone:,}", f"{alone / count:,.0f}"]
+
+    def stop(self):
+        if self.watchers:
+            self.watchers.process.terminate()
+        self.f.stop()
+
+
+def measure(directory):
+    all_of_them = []
+    with contextlib.ExitStack() as stack:
+        for clusters in SIZES:
+            for clients in CLIENTS:
+                place = pathlib.Path(directory) / f"{clusters}-{clients}"
+                place.mkdir()
+                all_of_them.append(Watched(place, clusters, clients))
+                stack.callback(all_of_them[-1].stop)
+        for w in all_of_them:
+            w.start()
+            w.watch()
+        before = [w.calls(SETTLED_S) for w in all_of_them]
+        after = [w.calls(SETTLED_S + HOUR_S) for w in all_of_them]
+        return [w.finish(*calls) for w, *calls in zip(all_of_them, before, after)]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        rows = measure(directory)
+    goal("calls to Cleura in an hour, 10,000 clusters and 1,000 clients, by the fewest possible", rows[-1][7], 1.05)
+    section("Calls to Cleura in an hour",
+            "Clusters of one project where nothing moves, `polling` as it ships, calls counted at the simulator. Each client has an event stream and "
+            f"asks shootd for one cluster every {CLIENT_S} s (`If-None-Match`). The clocks of shootd and the simulator go {SPEED} times as fast "
+            f"(`bench/fast_clock.c`); the hour begins {SETTLED_S} s after the start, when the interval between lists has grown from 15 to {IDLE_S} s.",
+            f"The fewest possible: what shootd shows of a settled project is at most {IDLE_S} s old (`polling.idle`), and one list tells all of a "
+            f"project's clusters, whatever their number: {HOUR_S // IDLE_S} lists. The catalog, from which follows which versions run out, is read "
+            "hourly: 1. A login comes once in a day, when a token ends, and is not in this hour. More projects: as many times the lists.",
+            f"Clients by themselves: one call every {CLIENT_S} s from each, be it a list of all clusters.")
+    table(["clusters", "clients", "lists", "catalogs", "other calls", "calls", "the fewest", "by the fewest", "clients by themselves",
+           "by shootd's"], rows)
+
+
+main()
