@@ -98,7 +98,7 @@ def main():
     section("Calls to Cleura in an hour",
             "Clusters of one project where nothing moves, `polling` as it ships, calls counted at the simulator. Each client has an event stream and "
             f"asks shootd for one cluster every {CLIENT_S} s (`If-None-Match`). The clocks of shootd and the simulator go {SPEED} times as fast "
-            f"(`bench/fast_clock.c`); the hour begins {SETTLED_S} s after the start, when the interval between lists has grown from 15 to {IDLE_S} s.",
+            f"(`bench/fast_clock.c`); the hour begins {SETTLED_S} s after the start, when lists that began 15 s apart are {IDLE_S} s apart.",
             f"The fewest possible: what shootd shows of a settled project is at most {IDLE_S} s old (`polling.idle`), and one list tells all of a "
             f"project's clusters, whatever their number: {HOUR_S // IDLE_S} lists. The catalog, from which follows which versions run out, is read "
             "hourly: 1. A login comes once in a day, when a token ends, and is not in this hour. More projects: as many times the lists.",

@@ -250,7 +250,7 @@ def row(what, rounds, rate):
     def median(key):
         return statistics.median(result[key] for result, _ in rounds)
     ratio = statistics.median(result["p99"] / calm["p99"] for result, calm in rounds)
-    figures = [what, rate, *(median(key) for key in ("p50", "p99", "p999", "late_p99"))]
+    figures = [what, f"{rate:,}", *(median(key) for key in ("p50", "p99", "p999", "late_p99"))]
     if what == IDLE:
         return [*figures, "", ""]
     if what == CHANGES:
