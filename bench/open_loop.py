@@ -14,7 +14,7 @@ import time
 
 from load import BUILD, CORES, Beside, Client, SomebodyElse, listen, metric, need_tools, pin, quiet, shipped, wrk
 from report import goal, section, table
-from scale import FRESH, Fleet
+from scale import BY_HAND, FRESH, Fleet
 import harness
 
 CLUSTERS, ROUNDS, SECONDS, CONNECTIONS, MOST = 10000, 3, 3, 64, 2
@@ -103,13 +103,16 @@ class Scene:
         self.fleet = Fleet(directory, CLUSTERS, limits=LIMITS)
         self.sim, self.d, self.rounds = self.fleet.sim, self.fleet.d, 0
         self.logging = harness.Shootd(pathlib.Path(directory) / "logging", self.sim.url, projects=[("p0", "Sto2", self.fleet.ids[0])])
-        shipped(self.logging, polling="{active: 1h, idle: 1h, discovery: 1h}", limits=LIMITS, access_log="all")
+        shipped(self.logging, polling=BY_HAND, limits=LIMITS, access_log="all")
 
     def start(self, *daemons):
         for d in daemons:
             d.start()
             pin(d.process.pid, CORES[1])
             harness.wait_until(lambda: d.http.get("/v1/summary").json()["total"] == CLUSTERS, timeout=120, what="discovery")
+            client = Client(d)
+            client.ask(*LOOK)  # the first poll after the discovery finds more to do than those after it
+            client.close()
             quiet(d.process.pid)
         somebody = SomebodyElse(self.sim)
         shown = somebody.list_text(self.fleet.ids[0])
