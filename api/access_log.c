@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "base/timefmt.h"
 
 enum {
@@ -150,7 +151,7 @@ static void *write_lines(void *arg)
 {
     struct access_log *log = arg;
     struct access_entry batch[BATCH];
-    (void)pthread_setname_np(pthread_self(), "access-log");
+    thread_in_background("access-log");
     for (unsigned taken; (taken = take_batch(log, batch)) > 0;) {
         log_hold();
         for (unsigned i = 0; i < taken; i++)

@@ -3,17 +3,21 @@
 #include <assert.h>
 #include <sodium.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/api_private.h"
 #include "api/auth.h"
 #include "api/request.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum {
     BATCH = 256,
     TOKEN_LOOK_US = 1000000,
     DRAIN_GRACE_US = 500000, /* for clients to take the last words */
     RETRY_AFTER_S = 10,
+    PACED_ABOVE = 128, /* streams */
+    PACE_US = 200,
 };
 
 /* What the thread remembers between two looks. */
@@ -57,12 +61,23 @@ static void check_stream(struct stream_round *l, struct stream *s)
         stream_cut(s);
 }
 
+/*
+ * Events go to all streams, and the workers that send them answer requests, too: thousands of streams are not
+ * resumed at once, but a shard at a time.
+ */
+static void pace(const struct stream_round *l)
+{
+    const struct timespec pause = {.tv_nsec = PACE_US * 1000L};
+    if (l->count && atomic_load(&l->all->open) > PACED_ABOVE)
+        (void)nanosleep(&pause, NULL);
+}
+
 static void *streams_run(void *arg)
 {
     struct stream_round l = {.all = arg, .seen = ((struct streams *)arg)->begins_at};
     struct api *api = l.all->api;
     unsigned wakes = 0;
-    (void)pthread_setname_np(pthread_self(), "streams");
+    thread_in_background("streams");
     while (!atomic_load(&l.all->stopping)) {
         feed_wait(api->options.feed, &wakes, api->limits.connection.reap_us);
         bool more;
@@ -86,6 +101,7 @@ static void *streams_run(void *arg)
                 LIST_FOR_EACH (it, &shard->streams)
                     check_stream(&l, CONTAINER_OF(it, struct stream, link));
                 (void)pthread_mutex_unlock(&shard->lock);
+                pace(&l);
             }
             for (size_t i = 0; i < l.count; i++)
                 feed_entry_unref(l.batch[i]);

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/private_file.h"
+#include "base/thread.h"
 #include "base/version.h"
 #include "daemon/daemon_private.h"
 #include "reconcile/reconcile.h"
@@ -224,7 +225,7 @@ bool daemon_is_alive(struct daemon *d)
 static void *run_loop(void *arg)
 {
     struct daemon *d = arg;
-    (void)pthread_setname_np(pthread_self(), "loop");
+    thread_in_background("loop");
     loop_run(d->loop);
     return NULL;
 }

@@ -7,11 +7,13 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 struct thread_worker {
     struct worker worker;
     struct loop *loop;
     struct worker_limits limits;
+    const char *name;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -59,6 +61,7 @@ static struct worker_job *take(struct thread_worker *w)
 static void *run(void *arg)
 {
     struct thread_worker *w = arg;
+    thread_in_background(w->name);
     for (struct worker_job *job = take(w); job; job = take(w)) {
         job->work(job);
         worker_give_back(w->loop, job);
@@ -112,11 +115,11 @@ struct worker *worker_new(struct loop *loop, const char *thread_name, const stru
     w->worker = (struct worker){submit, worker_free};
     w->loop = loop;
     w->limits = *limits;
+    w->name = thread_name;
     list_init(&w->queue);
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->wake, NULL);
     if (pthread_create(&w->thread, NULL, run, w) != 0)
         abort();
-    (void)pthread_setname_np(w->thread, thread_name);
     return &w->worker;
 }

@@ -32,7 +32,7 @@ struct worker_limits {
     size_t bytes;  /* of all jobs that wait */
 };
 
-/* The loop must outlive it. */
+/* The loop must outlive it; the name is static. */
 struct worker *worker_new(struct loop *loop, const char *thread_name, const struct worker_limits *limits);
 
 /* For implementations: gives a job back to the loop. Any thread. */

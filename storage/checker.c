@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <assert.h>
 
@@ -59,6 +60,7 @@ static void *checker_main(void *arg)
 {
     struct checker *c = arg;
     enum store_status status;
+    thread_in_background("store-checker");
     do {
         char *error CLEANUP_FREE = NULL;
         status = check_once(c, &error);
@@ -87,7 +89,6 @@ void checker_start(struct checker *c, const struct store_backend *backend, const
     int error = pthread_create(&c->thread, NULL, checker_main, c);
     assert(error == 0);
     (void)error;
-    (void)pthread_setname_np(c->thread, "store-checker");
     c->started = true;
 }
 

@@ -4,6 +4,7 @@
  * write.
  */
 #include "base/mem.h"
+#include "base/thread.h"
 #include "storage/storage_private.h"
 
 #include <assert.h>
@@ -144,6 +145,7 @@ static void *reader_main(void *arg)
 {
     struct reader *r = arg;
     struct reader_request *q;
+    thread_in_background("store-reader");
     while ((q = reader_next(r))) {
         assert((size_t)q->kind < ARRAY_LEN(answers));
         answers[q->kind](r, q);
@@ -188,7 +190,6 @@ void reader_start(struct reader *r)
     int error = pthread_create(&r->thread, NULL, reader_main, r);
     assert(error == 0);
     (void)error;
-    (void)pthread_setname_np(r->thread, "store-reader");
     r->started = true;
 }
 
