@@ -16,24 +16,28 @@ CALLS = {"catalog": "cloud_profiles", "list": "list_shoots", "get": "get_shoot",
 OUTCOMES = {"ok": range(200, 300), "absent": [404], "conflict": [409], "refused": [400, 422], "throttled": [429]}
 WRITES = {"create", "delete", "patch", "pool_create", "pool_update", "pool_delete", "hibernate", "wake", "reconcile", "retry", "bootstrap"}
 AT_REST = ("ready", "hibernated", "degraded", "failed")
+ENDS = ("operation.succeeded", "operation.failed")
+NEVER = ("shootd_store_errors_total", "shootd_store_rows_put_aside", "shootd_projects_set_aside", "shootd_upstream_rows_refused_total",
+         "shootd_http_connections_refused_total", "shootd_access_log_dropped_total")
 
 
-def metrics(d):
-    """By name: by labels, sorted: value."""
-    found = collections.defaultdict(dict)
-    for line in d.http.get("/metrics").text.splitlines():
-        if not line.startswith("#"):
-            name, labels, value = SAMPLE.fullmatch(line).groups()
-            found[name][tuple(sorted(LABEL.findall(labels or "")))] = float(value)
-    return found
+class Metrics:
+    """One scrape; by name: by labels, sorted: value."""
 
+    def __init__(self, d):
+        self.values = {}
+        for line in d.http.get("/metrics").text.splitlines():
+            if line.startswith("# TYPE "):
+                self.values[line.split()[2]] = {}
+            elif not line.startswith("#"):
+                name, labels, value = SAMPLE.fullmatch(line).groups()
+                self.values.setdefault(name, {})[tuple(sorted(LABEL.findall(labels or "")))] = float(value)
 
-def total(found, name, **labels):
-    return sum(v for ls, v in found[name].items() if set(labels.items()) <= set(ls))
+    def total(self, name, **labels):
+        return sum(v for ls, v in self.values[name].items() if set(labels.items()) <= set(ls))
 
-
-def by_labels(found, name, *labels):
-    return collections.Counter({tuple(dict(ls)[label] for label in labels): int(v) for ls, v in found[name].items()})
+    def by(self, name, *labels):
+        return collections.Counter({tuple(dict(ls)[label] for label in labels): int(v) for ls, v in self.values[name].items()})
 
 
 def pages(d, path, **params):
@@ -46,145 +50,147 @@ def pages(d, path, **params):
             return items
 
 
-def in_time(check, seconds):
+def in_time(check, seconds=30):
     """What check() still says when the time is over: counters may be a moment behind what they count."""
     said = []
 
-    def quiet():
+    def is_quiet():
         said[:] = check()
         return not said
     try:
-        wait_until(quiet, timeout=seconds, interval=0.2, what="the counters")
+        wait_until(is_quiet, timeout=seconds, interval=0.2, what="rest")
     except AssertionError:
         pass
     return said
 
 
-# ---- everything comes to rest ------------------------------------------------------------------------------------------
-
 def unrest(d):
     """Why it is not quiet yet."""
-    now = metrics(d)
+    now = Metrics(d)
     busy = [f"{c['name']} is {c['phase']}, settling: {c['settling']}" for c in pages(d, "/v1/clusters", fields="summary")
             if c["settling"] or c["phase"] not in AT_REST]
     busy += [f"operation {o['id']} of {o['cluster']} is {o['status']}: {o['message']}" for o in pages(d, "/v1/operations", status="pending,running")]
-    busy += [f"{name} is {total(now, name)}" for name in
-             ("shootd_webhook_pending", "shootd_webhook_in_flight", "shootd_http_parked", "shootd_operations_open", "shootd_upstream_breakers_open")
-             if total(now, name)]
+    busy += [f"{name} is {now.total(name):.0f}" for name in
+             ("shootd_webhook_pending", "shootd_webhook_in_flight", "shootd_http_parked", "shootd_operations_open", "shootd_upstream_breakers_open",
+              "shootd_store_queue_depth") if now.total(name)]
     return busy
 
 
-# ---- counters ----------------------------------------------------------------------------------------------------------
+class Books:
+    """What shootd says of itself, when all is over."""
 
-def requests(d, before, ledger):
+    def __init__(self, world):
+        d = world.d
+        self.events = d.events()
+        self.clusters = pages(d, "/v1/clusters", fields="summary")
+        self.operations = {o["id"]: o for o in pages(d, "/v1/operations")}
+        self.deliveries = {hook["id"]: {r["event_id"]: r for r in pages(d, f"/v1/webhooks/{hook['id']}/deliveries")} for hook in world.hooks}
+        self.audit = pages(d, "/v1/audit", action="createCluster,putCluster", outcome="success")
+        world.weather.log.read()
+        self.now = Metrics(d)  # last: each read above is counted
+
+
+def faults(world):
+    """Everything that does not balance."""
+    books = Books(world)
+    return [sentence for check in (requests, upstream, attempts, streams, counters, operations, clusters, event_log, deliveries, audit)
+            for sentence in check(books, world)[:20]]
+
+
+# ---- what was counted ----------------------------------------------------------------------------------------------------
+
+def requests(books, world):
     """Each answer that a client has read is counted once, under the same method, route and status; of those that clients left, at most one each."""
-    key = "shootd_http_requests_total", "method", "route", "code"
-    counted = by_labels(metrics(d), *key) - by_labels(before, *key)
-    faults = []
+    key, ledger = ("shootd_http_requests_total", "method", "route", "code"), world.ledger
+    counted, said = books.now.by(*key) - world.before.by(*key), []
     for method, route, code in {*counted, *((m, r, str(s)) for m, r, s in ledger.answers)}:
-        if route == "/metrics":
-            continue
-        read, said = ledger.answers[method, route, int(code)], counted[method, route, code]
-        if not read <= said <= read + ledger.left[method, route]:
-            faults.append(f"{method} {route} {code}: clients read {read} answers, shootd counted {said}")
-    return faults
+        read, ours = ledger.answers[method, route, int(code)], counted[method, route, code]
+        if route != "/metrics" and not read <= ours <= read + ledger.left[method, route]:
+            said.append(f"{method} {route} {code}: clients read {read} answers, shootd counted {ours}")
+    under_way = books.now.total("shootd_http_requests_in_flight") - 1  # this one
+    return said + ([f"{under_way:.0f} requests are under way"] if under_way else [])
 
 
-def upstream(d, log):
+def upstream(books, world):
     """Calls by what was answered, as shootd and as the simulator counted them."""
-    while log.read():
-        pass
-    found = metrics(d)
-    now, faults = by_labels(found, "shootd_upstream_requests_total", "operation", "outcome"), []
-    for ours, theirs in CALLS.items():
-        unseen = now[ours, "expired"] + log.unseen[theirs]  # cut off: perhaps answered in the same moment
+    log, said = world.weather.log, []
+    ours = books.now.by("shootd_upstream_requests_total", "operation", "outcome")
+    for call, theirs in CALLS.items():
+        unseen = ours[call, "expired"] + log.unseen[theirs]  # cut off: perhaps answered in the same moment
         for outcome, statuses in OUTCOMES.items():
             sent = sum(log.statuses[theirs, s] for s in statuses)
-            if not 0 <= sent - now[ours, outcome] <= unseen:
-                faults.append(f"{ours}: shootd counted {now[ours, outcome]} {outcome}, the simulator {sent}")
+            if not 0 <= sent - ours[call, outcome] <= unseen:
+                said.append(f"{call}: shootd counted {ours[call, outcome]} {outcome}, the simulator {sent}")
         lost = sum(n for (op, s), n in log.statuses.items() if op == theirs and (s == 0 or s >= 500))
-        if ours in WRITES and now[ours, "uncertain"] != lost:
-            faults.append(f"{ours}: shootd counted {now[ours, 'uncertain']} whose effect was unknown, the simulator lost {lost}")
-    logins = sum(log.statuses["create_token", s] for s in range(200, 300))
-    if logins != total(found, "shootd_upstream_logins_total", result="ok"):
-        faults.append(f"the simulator gave {logins} tokens, shootd counted {total(found, 'shootd_upstream_logins_total', result='ok')} logins")
-    return faults
+        if call in WRITES and ours[call, "uncertain"] != lost:
+            said.append(f"{call}: shootd counted {ours[call, 'uncertain']} whose effect was unknown, the simulator lost {lost}")
+    given, logins = sum(log.statuses["create_token", s] for s in range(200, 300)), books.now.total("shootd_upstream_logins_total", result="ok")
+    return said + ([f"the simulator gave {given} tokens, shootd counted {logins:.0f} logins"] if given != logins else [])
 
 
-def attempts(d, receiver):
-    now = by_labels(metrics(d), "shootd_webhook_attempts_total", "outcome")
-    return [f"webhooks: shootd counted {now[o,]} attempts that ended as {o}, the receiver {receiver.outcomes[o]}"
-            for o in {*receiver.outcomes, *(o for o, in now)} if now[o,] != receiver.outcomes[o]]
+def attempts(books, world):
+    ours, theirs = books.now.by("shootd_webhook_attempts_total", "outcome"), world.receiver.outcomes
+    return [f"webhooks: shootd counted {ours[o,]} attempts that ended as {o}, the receiver {theirs[o]}"
+            for o in {*theirs, *(o for o, in ours)} if ours[o,] != theirs[o]]
 
 
-def streams(d, ledger, followers):
-    now = metrics(d)
-    opened = ledger.answers["GET", "/v1/events", 200] and ledger.did["event streams"]
-    ended, sent = total(now, "shootd_sse_streams_total"), total(now, "shootd_sse_events_sent_total")
-    read = sum(len(f.ids) for f in followers)
-    faults = [f"{total(now, 'shootd_sse_streams'):.0f} streams are open"] if total(now, "shootd_sse_streams") else []
-    if ended != opened:
-        faults.append(f"{opened} streams were opened, {ended:.0f} have ended")
-    if sent < read:
-        faults.append(f"{read} events were read from streams, {sent:.0f} were sent")
-    return faults
+def streams(books, world):
+    opened, read, now = world.ledger.did["event streams"], sum(len(f.ids) for f in world.followers), books.now
+    still, ended, sent = (now.total("shootd_sse_" + name) for name in ("streams", "streams_total", "events_sent_total"))
+    said = [f"{opened} streams were opened, {ended:.0f} have ended, {still:.0f} are open"] if still or ended != opened else []
+    return said + ([f"{read} events were read from streams, {sent:.0f} were sent"] if sent < read else [])
 
 
-def counters(d, before):
+def counters(books, world):
     """What has to be as it was, whatever went on."""
-    now = metrics(d)
-    names = ("shootd_store_errors_total", "shootd_store_rows_put_aside", "shootd_projects_set_aside", "shootd_upstream_rows_refused_total",
-             "shootd_http_connections_refused_total", "shootd_store_queue_depth")
-    faults = [f"{name} rose from {total(before, name):.0f} to {total(now, name):.0f}" for name in names if total(now, name) > total(before, name)]
-    errors = total(now, "shootd_log_messages_total", level="error")
-    if errors:
-        faults.append(f"{errors:.0f} errors in the log: {re.findall(r'.*level=error.*', d.log())[:5]}")
-    endpoints = total(now, "shootd_webhook_endpoints"), total(before, "shootd_webhook_endpoints")
-    if endpoints[0] != endpoints[1]:
-        faults.append(f"{endpoints[0]:.0f} webhooks, before {endpoints[1]:.0f}")
-    return faults
+    said = [f"{name} rose to {books.now.total(name):.0f}" for name in NEVER if books.now.total(name) > world.before.total(name)]
+    if books.now.total("shootd_log_messages_total", level="error"):
+        said.append(f"errors in the log: {[line for line in world.d.log().splitlines() if ' error ' in line][:5]}")
+    hooks = books.now.total("shootd_webhook_endpoints")
+    return said + ([f"{hooks:.0f} webhooks of {len(world.hooks)}"] if hooks != len(world.hooks) else [])
 
 
 # ---- nothing was lost, nothing was done twice -----------------------------------------------------------------------------
 
-def operations(d, sim, ledger, events):
+def operations(books, world):
     """Each one that was told of is found, has ended, and one event tells of its end; each cluster was created once."""
-    rows = {o["id"]: o for o in pages(d, "/v1/operations")}
-    ends = collections.Counter(e["data"]["operation_id"] for e in events if e["type"] in ("operation.succeeded", "operation.failed"))
-    faults, creates = [], sim.counters()["creates"]
-    for id, (kind, name) in ledger.operations.items():
+    rows, creates = books.operations, world.sim.counters()["creates"]
+    ends = collections.Counter(e["data"]["operation_id"] for e in books.events if e["type"] in ENDS)
+    said = []
+    for id, (kind, name) in world.ledger.operations.items():
         if id not in rows or rows[id]["status"] not in ("succeeded", "failed", "cancelled"):
-            faults.append(f"operation {id} ({kind} of {name}) is {rows.get(id, 'lost')}")
+            said.append(f"operation {id} ({kind} of {name}) is {rows.get(id, 'lost')}")
         elif ends[id] != 1:
-            faults.append(f"{ends[id]} events tell of the end of operation {id} ({kind} of {name})")
-    for name, id in ledger.creates.items():
+            said.append(f"{ends[id]} events tell of the end of operation {id} ({kind} of {name})")
+    for name, id in world.ledger.creates.items():
         done = rows.get(id, {}).get("status")
         if creates.get(name, 0) > 1 or (done == "succeeded" and creates.get(name) != 1):
-            faults.append(f"{name} was created {creates.get(name, 0)} times, its operation is {done}")
-    odd = [o for o in rows.values() if o["status"] == "failed" and o["error"]["code"] == "internal_error"]
-    unknown = set(creates) - set(ledger.creates)
-    return faults + [f"failed by itself: {o}" for o in odd] + [f"nobody asked for {name}" for name in unknown]
+            said.append(f"{name} was created {creates.get(name, 0)} times, its operation is {done}")
+    said += [f"nobody asked for {name}" for name in set(creates) - set(world.ledger.creates)]
+    return said + [f"failed by itself: {o}" for o in rows.values() if o["status"] == "failed" and o["error"]["code"] == "internal_error"]
 
 
-def event_log(d, events, before):
-    """Dense, and as many as were counted."""
-    faults = []
-    if [e["sequence"] for e in events] != list(range(1, len(events) + 1)) or len({e["id"] for e in events}) != len(events):
-        faults.append("the numbers of the events are not dense")
-    now = metrics(d)
-    counted = total(now, "shootd_events_total")
-    if counted != total(now, "shootd_events_newest_sequence") or counted != len(events):
-        faults.append(f"{counted:.0f} events were counted, {len(events)} are in the log")
-    return faults
+def clusters(books, world):
+    """shootd shows what Cleura has."""
+    ours, theirs = {c["name"] for c in books.clusters}, {s["name"] for s in world.sim.get("state")["shoots"]}
+    return [f"shootd shows {sorted(ours - theirs)} more than Cleura has, and lacks {sorted(theirs - ours)}"] if ours != theirs else []
 
 
-def followed(follower, begin, events):
-    wanted = [e["sequence"] for e in events if e["sequence"] > begin]
-    if follower.ids == wanted:
-        return []
-    missing = sorted(set(wanted) - set(follower.ids))
-    return [f"{follower.name} read {len(follower.ids)} events of {len(wanted)}; missing {missing[:10]}, "
-            f"twice {[i for i, n in collections.Counter(follower.ids).items() if n > 1][:10]}"]
+def event_log(books, world):
+    """Dense, as many as were counted, and each follower of the streams has read all of them once."""
+    numbers, now, said = [e["sequence"] for e in books.events], books.now, []
+    if numbers != list(range(1, len(numbers) + 1)) or len({e["id"] for e in books.events}) != len(numbers):
+        said.append("the numbers of the events are not dense")
+    counted, newest = now.total("shootd_events_total"), now.total("shootd_events_newest_sequence")
+    if not counted == newest == len(numbers):
+        said.append(f"{counted:.0f} events were counted, the newest is {newest:.0f}, {len(numbers)} are in the log")
+    wanted = [n for n in numbers if world.begin < n <= world.newest]
+    for follower in world.followers:
+        times = collections.Counter(follower.ids)
+        if [n for n in follower.ids if n <= world.newest] != wanted:
+            said.append(f"{follower.name} read {len(follower.ids)} events of {len(wanted)}; missing {[n for n in wanted if not times[n]][:10]}, "
+                        f"twice {[n for n in times if times[n] > 1][:10]}")
+    return said
 
 
 def wants(types, event):
@@ -192,22 +198,22 @@ def wants(types, event):
     return event["type"] != "webhook.test" and (not types or any(re.fullmatch(t.replace(".", r"\.").replace("*", ".*"), event["type"]) for t in types))
 
 
-def deliveries(d, hook, receiver, begin, events):
+def deliveries(books, world):
     """One delivery of each event that matches, delivered, with the attempts that the receiver saw."""
-    wanted = {e["id"] for e in events if e["sequence"] > begin and wants(hook["event_types"], e)}
-    rows = {r["event_id"]: r for r in pages(d, f"/v1/webhooks/{hook['id']}/deliveries")}
-    to, faults = hook["url"].rsplit("/", 1)[1], []
-    if set(rows) != wanted:
-        faults.append(f"webhook {to}: {len(wanted)} events match, {len(rows)} have a delivery")
-    for id in wanted & set(rows):
-        row, came = rows[id], receiver.got[to, id]
-        good = [c for c in came if c in (204, "slow")]
-        if row["status"] != "delivered" or len(good) != 1 or row["attempt"] != len(came):
-            faults.append(f"webhook {to}: {row['event_type']} {id} is {row['status']} after {row['attempt']} attempts, the receiver answered {came}")
-    return faults[:20]
+    said = []
+    for hook in world.hooks:
+        to, rows = hook["url"].rsplit("/", 1)[1], books.deliveries[hook["id"]]
+        wanted = {e["id"] for e in books.events if e["sequence"] > world.begin and wants(hook["event_types"], e)}
+        if set(rows) != wanted:
+            said.append(f"webhook {to}: {len(wanted)} events match, {len(rows)} have a delivery")
+        for id in wanted & set(rows):
+            row, came = rows[id], world.receiver.got[to, id]
+            if row["status"] != "delivered" or sum(c in (204, "slow") for c in came) != 1 or row["attempt"] != len(came):
+                said.append(f"webhook {to}: {row['event_type']} {id} is {row['status']} after {row['attempt']} attempts, the receiver answered {came}")
+    return said
 
 
-def audit(d, ledger):
+def audit(books, world):
     """Each create that was accepted is told once."""
-    told = collections.Counter(e["operation_id"] for e in pages(d, "/v1/audit", action="createCluster,putCluster", outcome="success"))
-    return [f"the audit log tells {told[id]} times of the create of {name}" for name, id in ledger.creates.items() if told[id] != 1]
+    told = collections.Counter(e["operation_id"] for e in books.audit)
+    return [f"the audit log tells {told[id]} times of the create of {name}" for name, id in world.ledger.creates.items() if told[id] != 1]

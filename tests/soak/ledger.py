@@ -22,14 +22,12 @@ class Ledger:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.answers = collections.Counter()   # (method, route, status) that a client has read
-        self.left = collections.Counter()      # (method, route) of which the client did not wait for the answer
-        self.did = collections.Counter()       # words of what went on, for the report
-        self.operations = {}                   # id of each operation that was told of: (type, cluster)
-        self.ids = []                          # of the same
-        self.creates = {}                      # cluster: the operation that creates it
-        self.streams = 0                       # opened
-        self.faults = []                       # sentences about what must not happen
+        self.answers = collections.Counter()  # (method, route, status) that a client has read
+        self.left = collections.Counter()     # (method, route) of which the client did not wait for the answer
+        self.did = collections.Counter()      # words of what went on
+        self.operations = {}                  # id of each operation that was told of: (type, cluster)
+        self.creates = {}                     # cluster: the operation that creates it
+        self.faults = []                      # sentences about what must not happen
 
     def count(self, method, path, status):
         with self.lock:
@@ -53,12 +51,10 @@ class Ledger:
         if answer.request.method == "GET" or answer.status_code not in (200, 201, 202):
             return
         answer.read()
-        operation = (answer.json() if answer.content else {}).get("operation")
-        if operation:
+        told = answer.json() if answer.content else {}
+        if told.get("operation"):
             with self.lock:
-                if operation["id"] not in self.operations:
-                    self.ids.append(operation["id"])
-                self.operations[operation["id"]] = (operation["type"], answer.json()["name"])
+                self.operations[told["operation"]["id"]] = (told["operation"]["type"], told["name"])
 
     def client(self, d, token=None):
         return httpx.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + (token or d.token())},

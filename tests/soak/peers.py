@@ -87,13 +87,11 @@ class CleuraLog:
         self.unseen = collections.Counter()    # operation: the client had left before the answer
 
     def read(self):
-        """True when there was something new."""
         page = self.sim.http.get("/_sim/requests", params={"since": self.since}).json()
         for one in page["items"]:
             self.statuses[one["operation"], one["status"]] += 1
             self.unseen[one["operation"]] += one.get("client_left", False)
         self.since = page["next"]
-        return bool(page["items"])
 
 
 # What every call meets for a while. `count` 0: until it is cleared.
@@ -122,7 +120,7 @@ class Weather(Part):
         self.kinds = self.kinds or self.rng.sample([*FAULTS, "outage", "tokens ended"], len(FAULTS) + 2)
         kind = self.kinds.pop()
         sim, lasts = self.world.sim, 1 + self.rng.random()
-        self.ledger.note("fault: " + kind)
+        self.ledger.note("fault of Cleura: " + kind)
         if kind == "tokens ended":
             sim.post("tokens/expire")
             return
@@ -131,8 +129,5 @@ class Weather(Part):
         else:
             sim.fault("*", count=0, **FAULTS[kind])
         self.world.over.wait(lasts)
-        self.end()
-
-    def end(self):
-        self.world.sim.clear_faults()
-        self.world.sim.post("down", down=False)
+        sim.clear_faults()
+        sim.post("down", down=False)

@@ -1,4 +1,4 @@
-"""What a process holds, looked at once a second, and the straight line through it that single outliers do not turn."""
+"""What a process holds, looked at again and again, and the straight line through it."""
 
 import collections
 import pathlib
@@ -9,9 +9,8 @@ import time
 
 import httpx
 
-POINTS = 240  # of a fit: pairs of points grow with the square
-
 Sample = collections.namedtuple("Sample", "at rss_kib descriptors threads")
+Line = collections.namedtuple("Line", "first last least most per_hour")
 
 
 def look(d):
@@ -23,45 +22,28 @@ def look(d):
 
 
 class Sampler(threading.Thread):
-    """Looks until it is stopped or the process has ended."""
+    """Looks once a second until it is stopped or the process has ended."""
 
-    def __init__(self, d, every):
+    def __init__(self, d):
         super().__init__(daemon=True)
-        self.d, self.every, self.samples = d, every, []
-        self.over = threading.Event()
+        self.d, self.samples, self.over = d, [], threading.Event()
         self.start()
 
     def run(self):
-        while not self.over.wait(self.every):
+        while not self.over.wait(1):
             try:
                 self.samples.append(look(self.d))
             except (OSError, TypeError, httpx.HTTPError):
-                return  # ended: whoever talks to it finds out
+                return  # whoever talks to it finds out
 
     def stop(self):
         self.over.set()
         self.join()
+        return self.samples
 
 
-def thinned(points):
-    """At most POINTS of them: the medians of as many equal parts."""
-    size = max(1, -(-len(points) // POINTS))
-    parts = [points[i:i + size] for i in range(0, len(points), size)]
-    return [(statistics.median(x for x, _ in part), statistics.median(y for _, y in part)) for part in parts]
-
-
-def slope(points):
-    """Theil and Sen: the median of the slopes of all pairs. Up to 29 % of the points may be anything."""
-    few = thinned(points)
-    rises = [(y2 - y1) / (x2 - x1) for i, (x1, y1) in enumerate(few) for x2, y2 in few[i + 1:] if x2 > x1]
-    return statistics.median(rises)
-
-
-Fit = collections.namedtuple("Fit", "first last lowest highest per_hour grown")
-
-
-def fit(samples, member):
-    """How a member went: its line in units per hour, and what the line rose by over all samples."""
-    points = [(s.at, getattr(s, member)) for s in samples]
-    values, rise = [y for _, y in points], slope(points)
-    return Fit(values[0], values[-1], min(values), max(values), rise * 3600, rise * (points[-1][0] - points[0][0]))
+def line(samples, member):
+    """How a member went; the slope is that of the least squares."""
+    values = [getattr(s, member) for s in samples]
+    slope = statistics.linear_regression([s.at for s in samples], values).slope
+    return Line(values[0], values[-1], min(values), max(values), slope * 3600)

@@ -57,7 +57,7 @@ class Part(threading.Thread):
         return answer
 
     def some_cluster(self):
-        return self.rng.choice(self.world.found + list(self.world.made))
+        return self.rng.choice([*self.world.stay, *self.world.made.copy()])
 
 
 class Reader(Part):
@@ -118,8 +118,9 @@ class Reader(Part):
 
     def operations(self):
         self.remembered(self.rng.choice(("/v1/operations", f"{CLUSTERS}/{self.some_cluster()}/operations")), limit=20)
-        if self.ledger.ids:
-            self.ask("GET", f"/v1/operations/{self.rng.choice(self.ledger.ids)}", 200)
+        known = list(self.ledger.operations)
+        if known:
+            self.ask("GET", f"/v1/operations/{self.rng.choice(known)}", 200)
 
     def events(self):
         self.remembered("/v1/events", limit=50, after=self.rng.choice((0, max(0, self.world.newest - 100))))
@@ -136,48 +137,37 @@ class Reader(Part):
 
 
 class Follower(Part):
-    """Follows all events over many streams, each behind the last one; sometimes it does not read for a while."""
+    """Follows all events over many streams, each behind the last one."""
 
     pause = 0.3
 
     def begin(self):
         self.last, self.ids = self.world.newest, []
 
-    def open(self, **more):
-        s = streams.Stream(self.world.d, last=self.last, **more)
-        if s.answer is None or s.status != 200:
-            self.ledger.fault(f"{self.name}: the stream was not opened: {s.answer}")
-        self.ledger.count("GET", "/v1/events", s.status)
-        self.ledger.note("event streams")
-        return s
-
-    def round(self):
-        stalls = self.rng.random() < 0.3
-        with self.open(read=not stalls) as s:
-            self.world.over.wait(0.5 + 3 * self.rng.random())
-            if stalls:
-                s.thread = threading.Thread(target=s._read, daemon=True)
-                s.thread.start()
-                self.world.over.wait(0.5)
-        self.take(s)
-
-    def take(self, s):
-        """What was read of it until it was closed."""
+    def follow(self, until):
+        """A stream until until(stream) returns, then what was read of it."""
+        with streams.Stream(self.world.d, last=self.last) as s:
+            if s.answer is None or s.status != 200:
+                self.ledger.fault(f"{self.name}: the stream was not opened: {s.answer}")
+            self.ledger.count("GET", "/v1/events", s.status)
+            self.ledger.note("event streams")
+            until(s)
         s.thread.join(30)
         self.ids += s.ids
         self.last = int(s.parser.last_id or self.last)
         self.ledger.note("events read from streams", len(s.ids))
 
+    def round(self):
+        self.follow(lambda s: self.world.over.wait(0.5 + 3 * self.rng.random()))
+
     def end(self):
         """Once more until everything that has happened is here. Events go on for a while when nobody writes any more."""
         self.world.settled.wait()
-        with self.open() as s:
-            wait_until(lambda: int(s.parser.last_id or 0) >= self.world.newest or s.closed, timeout=30, what="the last event")
-        self.take(s)
+        self.follow(lambda s: wait_until(lambda: max(self.last, *s.ids, 0) >= self.world.newest or s.closed, timeout=30, what="the last event"))
 
 
 class Stalled(Part):
-    """Asks for the whole log and takes next to nothing of it."""
+    """Asks for the whole log and reads nothing of it."""
 
     pause = 1.5
 
