@@ -50,7 +50,7 @@ def pages(d, path, **params):
             return items
 
 
-def in_time(check, seconds=30):
+def in_time(check, seconds=10):
     """What check() still says when the time is over: counters may be a moment behind what they count."""
     said = []
 

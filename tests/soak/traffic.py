@@ -142,7 +142,7 @@ class Follower(Part):
     pause = 0.3
 
     def begin(self):
-        self.last, self.ids = self.world.newest, []
+        self.last, self.ids = self.world.begin, []
 
     def follow(self, until):
         """A stream until until(stream) returns, then what was read of it."""
