@@ -193,7 +193,7 @@ fuzz:
 	@tools/fuzz.sh $(SECONDS) $(or $(TARGETS),$(FUZZ_TARGETS) requests.py)
 
 # Mixed load with faults for so long; SOAK_SEED=n repeats the dice of a run.
-MINUTES ?= 5
+MINUTES ?= 60
 soak: deps-test
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@$(PYTHON) tests/soak/soak.py $(MINUTES)
