@@ -70,6 +70,7 @@ static const char *const operation_statuses[] = {
 
 static const char *const roles[] = {
     [ROLE_VIEWER] = "viewer",
+    [ROLE_KUBECONFIG] = "kubeconfig",
     [ROLE_OPERATOR] = "operator",
     [ROLE_ADMIN] = "admin",
 };

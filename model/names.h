@@ -50,7 +50,8 @@ enum operation_status {
     OPERATION_STATUS_MAX_,
 };
 
-enum role { ROLE_VIEWER, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ };
+/* Each may what the one before it may. */
+enum role { ROLE_VIEWER, ROLE_KUBECONFIG, ROLE_OPERATOR, ROLE_ADMIN, ROLE_MAX_ };
 
 enum event_type {
     EVENT_NONE, /* no event; without a name */

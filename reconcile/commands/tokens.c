@@ -60,6 +60,25 @@ static void on_token_saved(struct save *save)
     }
 }
 
+static json_t *role_names(void)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < ROLE_MAX_; i++)
+        (void)json_array_append_new(names, json_string(role_name((enum role)i)));
+    return names;
+}
+
+static void check_role(const json_t *body, struct problem **faults)
+{
+    const char *role = json_str(body, "role");
+    if (!json_object_get(body, "role"))
+        BODY_FAULT(faults, "#/role", "missing_member", role_names(),
+                   "is required: viewer, kubeconfig, operator or admin");
+    else if (!role || role_from_name(role) < 0)
+        BODY_FAULT(faults, "#/role", "unknown_value", role_names(),
+                   "must be viewer, kubeconfig, operator or admin");
+}
+
 static void check_token(struct reconcile *r, const struct command *cmd, struct problem **faults)
 {
     static const char *const members[] = {"name", "role", "projects", "expires_in_days"};
@@ -69,13 +88,7 @@ static void check_token(struct reconcile *r, const struct command *cmd, struct p
     if (!name || !*name || strlen(name) > 100)
         BODY_FAULT(faults, "#/name", name ? "wrong_length" : "missing_member", NULL,
                    "is required: 1 to 100 characters");
-    const char *role = json_str(cmd->body, "role");
-    if (!json_object_get(cmd->body, "role"))
-        BODY_FAULT(faults, "#/role", "missing_member", json_pack("[sss]", "viewer", "operator", "admin"),
-                   "is required: viewer, operator or admin");
-    else if (!role || role_from_name(role) < 0)
-        BODY_FAULT(faults, "#/role", "unknown_value", json_pack("[sss]", "viewer", "operator", "admin"),
-                   "must be viewer, operator or admin");
+    check_role(cmd->body, faults);
     if (!json_array_size(json_arr(cmd->body, "projects")))
         BODY_FAULT(faults, "#/projects", "missing_member", NULL, "is required: project names, or [\"*\"]");
     body_check_projects(r, cmd, "projects", faults);

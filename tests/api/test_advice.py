@@ -55,9 +55,9 @@ def test_a_version_whose_patches_are_all_unsupported_is_named_exactly(sim, shoot
     assert exact.status_code == 200, "what is advised works"
 
 
-@pytest.mark.parametrize("body, code, words", [({"role": "boss"}, "unknown_value", "must be viewer, operator or admin"),
-                                               ({"role": 7}, "unknown_value", "must be viewer, operator or admin"),
-                                               ({}, "missing_member", "is required: viewer, operator or admin")])
+@pytest.mark.parametrize("body, code, words", [({"role": "boss"}, "unknown_value", "must be viewer, kubeconfig, operator or admin"),
+                                               ({"role": 7}, "unknown_value", "must be viewer, kubeconfig, operator or admin"),
+                                               ({}, "missing_member", "is required: viewer, kubeconfig, operator or admin")])
 def test_a_role_that_is_none_is_told_from_one_that_is_missing(shootd, body, code, words):
     fault = fault_of(shootd.http.post("/v1/tokens", json={"name": "ci", "projects": ["*"], **body}), "#/role")
-    assert (fault["code"], fault["detail"]) == (code, words) and fault["valid"] == ["viewer", "operator", "admin"]
+    assert (fault["code"], fault["detail"]) == (code, words) and fault["valid"] == ["viewer", "kubeconfig", "operator", "admin"]
