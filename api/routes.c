@@ -20,6 +20,7 @@
 
 #define PROJECT  "/v1/projects/{project}"
 #define CLUSTER  PROJECT "/clusters/{cluster}"
+#define TOKEN    "/v1/tokens/{token}"
 #define WEBHOOK  "/v1/webhooks/{webhook}"
 #define DELIVERY WEBHOOK "/deliveries/{delivery}"
 #define POOLS    CLUSTER "/node-pools"
@@ -119,8 +120,12 @@ const struct route routes[] = {
     {"listTokens", METHOD_GET, "/v1/tokens", handle_tokens, ROLE_ADMIN, ROUTE_SECRET, 0, PAGE},
     {"createToken", METHOD_POST, "/v1/tokens", handle_token_create, ROLE_ADMIN,
      CONTENT_BODY | ROUTE_SECRET | ROUTE_COLLECTION, SMALL_BODY, 0},
-    {"deleteToken", METHOD_DELETE, "/v1/tokens/{token}", handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0,
-     P(WEBHOOKS)},
+    {"getToken", METHOD_GET, TOKEN, handle_token, ROLE_ADMIN, ROUTE_SECRET, 0, 0},
+    {"patchToken", METHOD_PATCH, TOKEN, handle_token_patch, ROLE_ADMIN,
+     CONTENT_BODY | CONTENT_MERGE_PATCH | ROUTE_SECRET, SMALL_BODY, 0},
+    {"rotateToken", METHOD_POST, TOKEN "/rotate", handle_token_rotate, ROLE_ADMIN,
+     CONTENT_BODY | CONTENT_BODY_OPTIONAL | ROUTE_SECRET, SMALL_BODY, 0},
+    {"deleteToken", METHOD_DELETE, TOKEN, handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, P(WEBHOOKS)},
 
     {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, 0, 0,
      PAGE | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME)},

@@ -225,10 +225,17 @@ struct api_token {
     char **projects;    /* NULL-terminated; {"*"} is all */
     uint8_t digest[32]; /* SHA-256 of the token (AU-3) */
     char last4[5];
+    char *description; /* or NULL */
     char *created_by;
     wall_us created_at;
     wall_us expires_at; /* 0: never */
     wall_us revoked_at; /* 0: live */
+    wall_us rotated_at; /* 0: never */
+    /* What the token was before its last rotation, which is good for a while (AU-5). */
+    uint8_t old_digest[32];
+    wall_us old_ends_at; /* 0: there is none */
+    int told_days;       /* token.expiring was told so many days ahead; 0: not yet */
+    bool is_old;         /* in the view: found by the old digest */
 };
 
 void api_token_free(struct api_token *t);

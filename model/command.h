@@ -56,7 +56,9 @@ enum command_type {
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
     COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
-    COMMAND_TOKEN_CREATE,     /* body {name, role, projects, expires_in_days?} */
+    COMMAND_TOKEN_CREATE,     /* body {name, role, projects, description?, expires_in_days?} */
+    COMMAND_TOKEN_PATCH,      /* id; body {name?, projects?, description?} */
+    COMMAND_TOKEN_ROTATE,     /* id; body {grace_seconds?, expires_in_days?} or none */
     COMMAND_TOKEN_DELETE,     /* token; id */
     COMMAND_LOCATION_CONFIRM, /* project, body {clusters} */
     COMMAND_ACCOUNT_LOGIN,    /* name: of the account */

@@ -97,6 +97,7 @@ static const char *const event_types[] = {
     [EVENT_ACCOUNT_RECOVERED] = "account.recovered",
     [EVENT_WEBHOOK_DISABLED] = "webhook.disabled",
     [EVENT_WEBHOOK_TEST] = "webhook.test",
+    [EVENT_TOKEN_EXPIRING] = "token.expiring",
 };
 
 static const char *const delivery_statuses[] = {

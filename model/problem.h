@@ -64,6 +64,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Wait until the cluster is ready; operations can be waited for with ?wait=55.")                       \
     X(ACTION_NOT_POSSIBLE, "action_not_possible", 409, "Action not possible now", FAULT_CALLER,             \
       "See detail for what must hold first.")                                                               \
+    X(LAST_ADMIN, "last_admin", 409, "Last admin", FAULT_CALLER,                                            \
+      "Make another token with the role admin and the project * first.")                                    \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(PROJECT_SET_ASIDE, "project_set_aside", 409, "Project set aside", FAULT_SERVICE,                      \

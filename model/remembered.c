@@ -13,6 +13,7 @@ void api_token_free(struct api_token *t)
     free(t->name);
     string_list_free(t->projects);
     free(t->created_by);
+    free(t->description);
     free(t);
 }
 
@@ -23,6 +24,7 @@ struct api_token *api_token_copy(const struct api_token *t)
     copy->name = mem_strdup(t->name);
     copy->projects = string_list_copy(t->projects);
     copy->created_by = mem_strdup(t->created_by);
+    copy->description = mem_strdup(t->description);
     return copy;
 }
 
@@ -39,7 +41,24 @@ json_t *api_token_to_json(const struct api_token *t)
     json_set_int(doc, "created_at", t->created_at);
     json_set_int(doc, "expires_at", t->expires_at);
     json_set_int(doc, "revoked_at", t->revoked_at);
+    json_set_str(doc, "description", t->description);
+    json_set_int(doc, "rotated_at", t->rotated_at);
+    json_set_int(doc, "told_days", t->told_days);
+    if (t->old_ends_at)
+        json_set_bytes(doc, "old_digest", t->old_digest, sizeof(t->old_digest));
+    json_set_int(doc, "old_ends_at", t->old_ends_at);
     return doc;
+}
+
+static void read_rotation(struct api_token *t, const json_t *doc)
+{
+    size_t len = 0;
+    uint8_t *digest CLEANUP_FREE = json_bytes(doc, "old_digest", &len);
+    t->rotated_at = json_int(doc, "rotated_at", 0);
+    if (!digest || len != sizeof(t->old_digest))
+        return;
+    memcpy(t->old_digest, digest, sizeof(t->old_digest));
+    t->old_ends_at = json_int(doc, "old_ends_at", 0);
 }
 
 struct api_token *api_token_from_json(const json_t *doc)
@@ -62,6 +81,9 @@ struct api_token *api_token_from_json(const json_t *doc)
     t->created_at = json_int(doc, "created_at", 0);
     t->expires_at = json_int(doc, "expires_at", 0);
     t->revoked_at = json_int(doc, "revoked_at", 0);
+    mem_set_str(&t->description, json_str(doc, "description"));
+    t->told_days = (int)json_int(doc, "told_days", 0);
+    read_rotation(t, doc);
     return t;
 }
 

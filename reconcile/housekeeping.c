@@ -128,6 +128,7 @@ static void on_housekeeping(struct loop_timer *timer)
             expiry_look(p);
     }
     atomic_store(&gauge_set_aside, set_aside);
+    tokens_look(r);
     for (size_t i = 0; i < r->account_count; i++)
         account_show(&r->accounts[i]);
     look_over_entities(r);

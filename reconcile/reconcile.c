@@ -395,6 +395,8 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_AUDIT] = command_audit,
     [COMMAND_AUDIT_DENIED] = command_audit_denied,
     [COMMAND_TOKEN_CREATE] = command_token_create,
+    [COMMAND_TOKEN_PATCH] = command_token_patch,
+    [COMMAND_TOKEN_ROTATE] = command_token_rotate,
     [COMMAND_TOKEN_DELETE] = command_token_delete,
     [COMMAND_ACCOUNT_LOGIN] = command_account_login,
     [COMMAND_ACCOUNT_VERIFY] = command_account_verify,

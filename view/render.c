@@ -276,11 +276,14 @@ json_t *render_api_token(const struct api_token *t)
     json_set_str(doc, "name", t->name);
     json_set_str(doc, "role", role_name(t->role));
     json_set_take(doc, "projects", string_list_to_json(t->projects));
+    json_set_str(doc, "description", t->description);
     json_set_str(doc, "last4", t->last4);
     json_set_str(doc, "created_by", t->created_by);
     set_time(doc, "created_at", t->created_at);
     set_time(doc, "expires_at", t->expires_at);
     set_time(doc, "revoked_at", t->revoked_at);
+    set_time(doc, "rotated_at", t->rotated_at);
+    set_time(doc, "old_secret_ends_at", t->old_ends_at);
     return doc;
 }
 

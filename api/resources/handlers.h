@@ -82,7 +82,10 @@ struct problem *handle_delivery(struct request *r);
 struct problem *handle_redeliver(struct request *r);
 /* tokens.c */
 struct problem *handle_tokens(struct request *r);
+struct problem *handle_token(struct request *r);
 struct problem *handle_token_create(struct request *r);
+struct problem *handle_token_patch(struct request *r);
+struct problem *handle_token_rotate(struct request *r);
 struct problem *handle_token_delete(struct request *r);
 /* accounts.c */
 struct problem *handle_accounts(struct request *r);

@@ -48,7 +48,8 @@ struct problem *handle_tokens(struct request *r)
     const struct api_token **tokens = sorted_tokens(s, &count);
     for (size_t i = 0; i < count; i++) {
         const struct api_token *token = tokens[i];
-        if (strcmp(token->id, page.after.key) <= 0 || !projects_cover(r->token->projects, token->projects))
+        if (token->is_old || strcmp(token->id, page.after.key) <= 0 ||
+            !projects_cover(r->token->projects, token->projects))
             continue;
         if (list_page_is_full(&page))
             break;
@@ -59,9 +60,36 @@ struct problem *handle_tokens(struct request *r)
     return list_page_end(&page);
 }
 
+struct problem *handle_token(struct request *r)
+{
+    size_t count;
+    json_t *found = NULL;
+    const struct view_snapshot *s = view_enter(r->api->options.view);
+    const struct api_token **tokens = sorted_tokens(s, &count);
+    for (size_t i = 0; i < count && !found; i++)
+        if (!tokens[i]->is_old && !strcmp(tokens[i]->id, r->item) &&
+            projects_cover(r->token->projects, tokens[i]->projects))
+            found = render_api_token(tokens[i]);
+    view_leave(r->api->options.view);
+    free(tokens);
+    if (!found)
+        return problem_new(PROBLEM_NOT_FOUND, "no token %s", r->item);
+    return answer_with_document(r, found);
+}
+
 struct problem *handle_token_create(struct request *r)
 {
     return request_park(r, request_command(r, COMMAND_TOKEN_CREATE));
+}
+
+struct problem *handle_token_patch(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_TOKEN_PATCH));
+}
+
+struct problem *handle_token_rotate(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_TOKEN_ROTATE));
 }
 
 struct problem *handle_token_delete(struct request *r)

@@ -37,6 +37,8 @@ void command_deliveries(struct reconcile *r, struct command *cmd);
 void command_delivery(struct reconcile *r, struct command *cmd);
 void command_redeliver(struct reconcile *r, struct command *cmd);
 void command_token_create(struct reconcile *r, struct command *cmd);
+void command_token_patch(struct reconcile *r, struct command *cmd);
+void command_token_rotate(struct reconcile *r, struct command *cmd);
 void command_token_delete(struct reconcile *r, struct command *cmd);
 
 /* ---- accounts.c: logins, by hand and remembered ---- */
@@ -57,6 +59,9 @@ void location_check(struct project *p);
 /* Makes a token row; *ret_secret is the token itself. */
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
+/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, and forgets what was before a rotation
+ * when its time is over. */
+void tokens_look(struct reconcile *r);
 
 /* ---- event_log.c ---- */
 

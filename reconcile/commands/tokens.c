@@ -13,9 +13,21 @@
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/commands/webhooks.h"
+#include "reconcile/world/events.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
+
+/* When token.expiring is told, in days ahead; the last one is the nearest. */
+static const int told_ahead[] = {14, 1};
+
+/* The caller overwrites `secret` after use. */
+static void set_secret(struct reconcile *r, struct api_token *t, char secret[static TOKEN_BYTES])
+{
+    token_make(r->env, secret);
+    token_digest(secret, t->digest);
+    (void)snprintf(t->last4, sizeof(t->last4), "%s", secret + strlen(secret) - 4);
+}
 
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)
@@ -23,13 +35,11 @@ struct api_token *token_new(struct reconcile *r, const char *name, enum role rol
     char secret[TOKEN_BYTES];
     assert(role < ROLE_MAX_ && projects && projects[0]);
     struct api_token *t = MEM_NEW(struct api_token);
-    token_make(r->env, secret);
-    token_digest(secret, t->digest);
+    set_secret(r, t, secret);
     (void)id_new(r->env, ID_TOKEN, t->id);
     t->name = mem_strdup(name);
     t->role = role;
     t->projects = string_list_copy(projects);
-    (void)snprintf(t->last4, sizeof(t->last4), "%s", secret + strlen(secret) - 4);
     t->created_by = mem_strdup(created_by);
     t->created_at = env_wall(r->env);
     *ret_secret = mem_strdup(secret);
@@ -60,6 +70,12 @@ static void on_token_saved(struct save *save)
     }
 }
 
+/* ---- bodies ---- */
+
+enum { NAME_MAX = 100, DESCRIPTION_MAX = 500, DAYS = 90 /* AU-4 */, DAYS_MAX = 3650, GRACE_S = 24 * 3600 };
+
+#define DAY_US (24 * 3600 * US_PER_S)
+
 static json_t *role_names(void)
 {
     json_t *names = json_array();
@@ -79,28 +95,58 @@ static void check_role(const json_t *body, struct problem **faults)
                    "must be viewer, kubeconfig, operator or admin");
 }
 
-static void check_token(struct reconcile *r, const struct command *cmd, struct problem **faults)
+/* What a create must name, and a patch must not take away. */
+static void check_name_and_projects(struct reconcile *r, const struct command *cmd, struct problem **faults)
 {
-    static const char *const members[] = {"name", "role", "projects", "expires_in_days"};
-    const json_t *days = json_object_get(cmd->body, "expires_in_days");
     const char *name = json_str(cmd->body, "name");
-    body_check_members(cmd->body, members, ARRAY_LEN(members), faults);
-    if (!name || !*name || strlen(name) > 100)
+    const bool creates = cmd->type == COMMAND_TOKEN_CREATE;
+    if ((creates || json_object_get(cmd->body, "name")) && (!name || !*name || strlen(name) > NAME_MAX))
         BODY_FAULT(faults, "#/name", name ? "wrong_length" : "missing_member", NULL,
                    "is required: 1 to 100 characters");
-    check_role(cmd->body, faults);
-    if (!json_array_size(json_arr(cmd->body, "projects")))
+    if ((creates || json_object_get(cmd->body, "projects")) &&
+        !json_array_size(json_arr(cmd->body, "projects")))
         BODY_FAULT(faults, "#/projects", "missing_member", NULL, "is required: project names, or [\"*\"]");
     body_check_projects(r, cmd, "projects", faults);
-    if (days && !json_is_null(days) &&
-        (!json_is_integer(days) || json_integer_value(days) < 1 || json_integer_value(days) > 3650))
-        BODY_FAULT(faults, "#/expires_in_days", "out_of_range", NULL, "must be 1 to 3650");
+    body_check_text(cmd->body, "description", DESCRIPTION_MAX, faults);
 }
+
+/* When what lives so many days from now on ends; 0: never. null asks for that. */
+static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
+{
+    const json_t *days = json_object_get(body, "expires_in_days");
+    if (!days)
+        return otherwise;
+    return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
+}
+
+/* How many days ahead is to be told now; 0: nothing is new. */
+static int days_to_tell(const struct api_token *t, wall_us now)
+{
+    int days = 0;
+    for (size_t i = 0; i < ARRAY_LEN(told_ahead); i++)
+        if (t->expires_at - now <= told_ahead[i] * DAY_US)
+            days = told_ahead[i];
+    return !t->told_days || days < t->told_days ? days : 0;
+}
+
+/* Nobody is told of what was decided for so short a time. */
+static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
+{
+    t->expires_at = expires_at;
+    t->told_days = 0;
+    t->told_days = expires_at ? days_to_tell(t, since) : 0;
+}
+
+/* ---- made ---- */
 
 void command_token_create(struct reconcile *r, struct command *cmd)
 {
+    static const char *const members[] = {"name", "role", "projects", "description", "expires_in_days"};
     struct problem *faults = NULL;
-    check_token(r, cmd, &faults);
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    check_name_and_projects(r, cmd, &faults);
+    check_role(cmd->body, &faults);
+    body_check_number(cmd->body, "expires_in_days", 1, DAYS_MAX, true, &faults);
     if (faults) {
         reply_problem(cmd, faults);
         return;
@@ -111,8 +157,8 @@ void command_token_create(struct reconcile *r, struct command *cmd)
         token_new(r, json_str(cmd->body, "name"), (enum role)role_from_name(json_str(cmd->body, "role")),
                   projects, cmd->caller.token_name, &secret);
     string_list_free(projects);
-    int64_t days = json_int(cmd->body, "expires_in_days", 0);
-    t->expires_at = days ? t->created_at + days * 24 * 3600 * US_PER_S : 0;
+    set_end(t, t->created_at, end_of_life(cmd->body, t->created_at, t->created_at + DAYS * DAY_US));
+    mem_set_str(&t->description, json_str(cmd->body, "description"));
     log_info("token created", "token", t->id, "name", t->name, "by", cmd->caller.token_name);
     body_prepare_secret(cmd, 201, render_api_token(t), "token", secret);
     struct save *save = save_answer(r, on_token_saved, cmd);
@@ -122,13 +168,155 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     save_submit(save, true);
 }
 
-void command_token_delete(struct reconcile *r, struct command *cmd)
+/* ---- changed ---- */
+
+/* The token of the command; NULL after an answer. A limited admin neither sees nor touches one that reaches
+ * further than its own. */
+static struct token_entry *token_of(struct reconcile *r, struct command *cmd)
 {
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, cmd->id, entry);
-    /* A limited admin neither sees nor touches a token that reaches further than its own. */
-    if (!entry || entry->token->revoked_at || !projects_cover(cmd->caller.projects, entry->token->projects)) {
-        reply_problem(cmd, problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id));
+    if (entry && !entry->token->revoked_at && projects_cover(cmd->caller.projects, entry->token->projects))
+        return entry;
+    reply_problem(cmd, problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id));
+    return NULL;
+}
+
+static bool rules_everything(const struct api_token *t, wall_us now)
+{
+    return t->role == ROLE_ADMIN && projects_include(t->projects, "*") && !t->revoked_at &&
+           (!t->expires_at || t->expires_at > now);
+}
+
+/* Without it nobody could make a token for everything any more. */
+static bool is_last_admin(struct reconcile *r, const struct api_token *t)
+{
+    wall_us now = env_wall(r->env);
+    if (!rules_everything(t, now))
+        return false;
+    for (const struct token_entry *other = r->tokens; other; other = other->hh.next)
+        if (other->token != t && rules_everything(other->token, now))
+            return false;
+    return true;
+}
+
+static void refuse_last_admin(struct command *cmd)
+{
+    reply_problem(cmd, problem_new(PROBLEM_LAST_ADMIN,
+                                   "%s is the last token with the role admin and all projects", cmd->id));
+}
+
+/* Takes `t`, the token as it is to be; the answer was prepared. */
+static void change_token(struct reconcile *r, struct command *cmd, struct token_entry *entry,
+                         struct api_token *t)
+{
+    assert(t != entry->token && !strcmp(t->id, entry->id));
+    log_info("token changed", "token", t->id, "action", cmd->action_name, "by", cmd->caller.token_name);
+    api_token_free(entry->token);
+    entry->token = t;
+    struct save *save = save_answer(r, command_reply_saved, cmd);
+    change_put_token(save->set, api_token_copy(t));
+    command_keep(save, cmd);
+    save_submit(save, false);
+}
+
+static bool is_equal(const struct api_token *a, const struct api_token *b)
+{
+    json_t *left CLEANUP_JSON = api_token_to_json(a);
+    json_t *right CLEANUP_JSON = api_token_to_json(b);
+    return json_equal(left, right);
+}
+
+/* The body was checked. */
+static struct api_token *patched(const struct api_token *old, const json_t *body)
+{
+    struct api_token *t = api_token_copy(old);
+    if (json_object_get(body, "name"))
+        mem_set_str(&t->name, json_str(body, "name"));
+    if (json_object_get(body, "description"))
+        mem_set_str(&t->description, json_str(body, "description"));
+    if (json_object_get(body, "projects")) {
+        string_list_free(t->projects);
+        t->projects = string_list_from_json(json_arr(body, "projects"));
+    }
+    return t;
+}
+
+void command_token_patch(struct reconcile *r, struct command *cmd)
+{
+    static const char *const members[] = {"name", "projects", "description"};
+    struct token_entry *entry = token_of(r, cmd);
+    struct problem *faults = NULL;
+    if (!entry)
+        return;
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    check_name_and_projects(r, cmd, &faults);
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    struct api_token *t = patched(entry->token, cmd->body);
+    if (is_last_admin(r, entry->token) && !projects_include(t->projects, "*")) {
+        refuse_last_admin(cmd);
+    } else if (is_equal(t, entry->token)) {
+        reply_prepare(cmd, 200, render_api_token(t));
+        reply_unchanged(r, cmd);
+    } else {
+        reply_prepare(cmd, 200, render_api_token(t));
+        change_token(r, cmd, entry, t);
+        return;
+    }
+    api_token_free(t);
+}
+
+/* The same token with another secret: what it was is good for the grace, what it was before that no more. */
+static struct api_token *rotated(struct reconcile *r, const struct api_token *old, const json_t *body,
+                                 char secret[static TOKEN_BYTES])
+{
+    struct api_token *t = api_token_copy(old);
+    const wall_us now = env_wall(r->env), began = old->rotated_at ? old->rotated_at : old->created_at;
+    const wall_us as_before = old->expires_at ? now + (old->expires_at - began) : 0;
+    const int64_t grace_s = json_int(body, "grace_seconds", GRACE_S);
+    memcpy(t->old_digest, old->digest, sizeof(t->old_digest));
+    t->old_ends_at = grace_s ? now + grace_s * US_PER_S : 0;
+    if (t->old_ends_at && old->expires_at && old->expires_at < t->old_ends_at)
+        t->old_ends_at = old->expires_at;
+    set_secret(r, t, secret);
+    t->rotated_at = now;
+    set_end(t, now, end_of_life(body, now, as_before));
+    return t;
+}
+
+void command_token_rotate(struct reconcile *r, struct command *cmd)
+{
+    static const char *const members[] = {"grace_seconds", "expires_in_days"};
+    struct token_entry *entry = token_of(r, cmd);
+    struct problem *faults = NULL;
+    char secret[TOKEN_BYTES];
+    if (!entry)
+        return;
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    body_check_number(cmd->body, "grace_seconds", 0, GRACE_S, false, &faults);
+    body_check_number(cmd->body, "expires_in_days", 1, DAYS_MAX, true, &faults);
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    struct api_token *t = rotated(r, entry->token, cmd->body, secret);
+    body_prepare_secret(cmd, 200, render_api_token(t), "token", mem_strdup(secret));
+    explicit_bzero(secret, sizeof(secret));
+    change_token(r, cmd, entry, t);
+}
+
+/* ---- ends ---- */
+
+void command_token_delete(struct reconcile *r, struct command *cmd)
+{
+    struct token_entry *entry = token_of(r, cmd);
+    if (!entry)
+        return;
+    if (is_last_admin(r, entry->token)) {
+        refuse_last_admin(cmd);
         return;
     }
     entry->token->revoked_at = env_wall(r->env);
@@ -139,4 +327,31 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);
+}
+
+static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
+{
+    const bool old_is_over = t->old_ends_at && t->old_ends_at <= now;
+    const bool lives = !t->revoked_at && t->expires_at > now;
+    const int days = lives ? days_to_tell(t, now) : 0;
+    if (!old_is_over && !days)
+        return;
+    if (old_is_over) {
+        t->old_ends_at = 0;
+        explicit_bzero(t->old_digest, sizeof(t->old_digest));
+    }
+    if (days)
+        t->told_days = days;
+    struct save *save = save_new(r, NULL, NULL);
+    change_put_token(save->set, api_token_copy(t));
+    if (days)
+        emit_token_expiring(save, t, (t->expires_at - now + DAY_US - 1) / DAY_US);
+    save_submit(save, false);
+}
+
+void tokens_look(struct reconcile *r)
+{
+    wall_us now = env_wall(r->env);
+    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next)
+        look_at_token(r, entry->token, now);
 }

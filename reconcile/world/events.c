@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "model/issues.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -161,4 +162,30 @@ const struct delivery *emit_webhook_test(struct save *save, const struct subscri
 {
     const char *project = subscription_is_of_all_projects(s) ? NULL : s->projects[0];
     return deliver(save, append_event(save, EVENT_WEBHOOK_TEST, project, NULL, webhook_data(s, message)), s);
+}
+
+static json_t *token_data(const struct api_token *t, int64_t days_left)
+{
+    json_t *data = json_object();
+    char *url CLEANUP_FREE = mem_printf("/v1/tokens/%s", t->id);
+    char *message CLEANUP_FREE = mem_printf("The token %s ends in %lld day%s; rotate it.", t->name,
+                                            (long long)days_left, days_left == 1 ? "" : "s");
+    char expires_at[TIME_TEXT_BYTES];
+    json_set_str(data, "token", t->id);
+    json_set_str(data, "token_name", t->name);
+    json_set_str(data, "expires_at", time_rfc3339(t->expires_at, false, expires_at));
+    json_set_int(data, "days_left", days_left);
+    json_set_str(data, "url", url);
+    json_set_str(data, "message", message);
+    return data;
+}
+
+/* Each project of the token hears of it: that is where something stops to work. */
+void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left)
+{
+    const bool all = projects_include(t->projects, "*");
+    if (all)
+        emit(save, EVENT_TOKEN_EXPIRING, NULL, NULL, token_data(t, days_left));
+    for (char **p = all ? NULL : t->projects; p && *p; p++)
+        emit(save, EVENT_TOKEN_EXPIRING, *p, NULL, token_data(t, days_left));
 }

@@ -120,11 +120,44 @@ static void committed_delivery(struct reconcile *r, const struct change_set *set
         webhook_engine_enqueue(r->webhooks, change->delivery, event ? event->body : NULL);
 }
 
-void token_show(struct reconcile *r, const struct api_token *t)
+/* NULL: what has this digest is no token. */
+static void show_digest(struct reconcile *r, const uint8_t *digest, const struct api_token *t)
 {
     char hex[TOKEN_HEX_BYTES];
-    token_hex(t->digest, hex);
-    view_set(r->o.view, VIEW_TOKENS, hex, t->revoked_at ? NULL : render_api_token_blob(t));
+    token_hex(digest, hex);
+    view_set(r->o.view, VIEW_TOKENS, hex, t ? render_api_token_blob(t) : NULL);
+}
+
+/* What the token was before its rotation is the same token until its time is over. */
+static void show_old_secret(struct reconcile *r, const struct api_token *t)
+{
+    struct api_token *old = api_token_copy(t);
+    old->is_old = true;
+    memcpy(old->digest, t->old_digest, sizeof(old->digest)); /* streams and tickets of it end with it */
+    if (!old->expires_at || old->expires_at > old->old_ends_at)
+        old->expires_at = old->old_ends_at;
+    show_digest(r, t->old_digest, old);
+    api_token_free(old);
+}
+
+void token_show(struct reconcile *r, const struct api_token *t)
+{
+    static const uint8_t none[sizeof(t->digest)];
+    struct token_entry *entry;
+    HASH_FIND_STR(r->tokens, t->id, entry);
+    assert(entry);
+    for (size_t i = 0; i < ARRAY_LEN(entry->shown); i++)
+        if (memcmp(entry->shown[i], none, sizeof(none)) != 0)
+            show_digest(r, entry->shown[i], NULL);
+    memset(entry->shown, 0, sizeof(entry->shown));
+    if (t->revoked_at)
+        return;
+    show_digest(r, t->digest, t);
+    memcpy(entry->shown[0], t->digest, sizeof(t->digest));
+    if (!t->old_ends_at)
+        return;
+    show_old_secret(r, t);
+    memcpy(entry->shown[1], t->old_digest, sizeof(t->old_digest));
 }
 
 static void committed_token(struct reconcile *r, const struct change_set *set, struct change *change)

@@ -31,7 +31,8 @@ void save_submit(struct save *save, bool droppable);
 void entity_store(struct entity *e);
 /* Shows an entity anew without a change in the store (observed_at moved). */
 void entity_show(struct entity *e);
-/* Shows the token as it is stored; one that is revoked is shown no more. */
+/* Shows the token as it is stored, under its digest and the one before while that is good; one that is
+ * revoked is shown no more. */
 void token_show(struct reconcile *r, const struct api_token *t);
 
 #endif

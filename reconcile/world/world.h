@@ -41,6 +41,7 @@ struct token_entry {
     UT_hash_handle hh;
     char id[40];
     struct api_token *token;
+    uint8_t shown[2][32]; /* digests in the view: the secret, and the one before; zeros: none */
 };
 
 struct subscription_entry {

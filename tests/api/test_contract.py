@@ -261,7 +261,8 @@ def test_examples_of_bodies_are_taken(client, pair):
     sim, d = pair
     d.wait_operation(d.create("example", spec={"kubernetes_version": "1.33"})["operation"]["id"])
     hook = client.post("/v1/webhooks", json={"url": "https://hooks.example.com/example"}).json()["id"]
-    there = {"project": "team-a", "cluster": "example", "pool": "default", "webhook": hook}
+    token = client.post("/v1/tokens", json={"name": "example", "role": "viewer", "projects": ["*"]}).json()["id"]
+    there = {"project": "team-a", "cluster": "example", "pool": "default", "webhook": hook, "token": token}
     sent = set()
     for id, (method, path) in OPERATIONS.items():
         for kind, examples in bodies(id):
@@ -408,7 +409,12 @@ def test_life_of_everything(pair, client, checker):
     assert client.get("/v1/whoami", headers=viewer).json()["name"] == "ci"
     assert client.post(clusters, json={"name": "x"}, headers=viewer).status_code == 403
     assert client.post("/v1/tokens", json={}).status_code == 422
-    assert client.delete("/v1/tokens/" + token.json()["id"]).status_code == 204
+    path = "/v1/tokens/" + token.json()["id"]
+    assert client.get(path).json()["name"] == "ci" and client.get(path, headers={"If-None-Match": client.get(path).headers["ETag"]}).status_code == 304
+    admin = "/v1/tokens/" + client.get("/v1/whoami").json()["id"]
+    for refused in (client.patch(admin, json={"projects": ["team-a"]}), client.delete(admin)):
+        assert refused.status_code == 409 and refused.json()["code"] == "last_admin"
+    assert client.delete(path).status_code == 204
     assert client.get("/v1/whoami", headers=viewer).status_code == 401
     assert client.delete("/v1/tokens/" + token.json()["id"]).status_code == 404
 

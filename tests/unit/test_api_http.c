@@ -144,6 +144,8 @@ static void answer_command(struct command *cmd)
     case COMMAND_DELIVERY:
     case COMMAND_REDELIVER:
     case COMMAND_TOKEN_CREATE:
+    case COMMAND_TOKEN_PATCH:
+    case COMMAND_TOKEN_ROTATE:
     case COMMAND_TOKEN_DELETE:
     case COMMAND_LOCATION_CONFIRM:
     case COMMAND_ACCOUNT_LOGIN:
