@@ -59,8 +59,8 @@ void location_check(struct project *p);
 /* Makes a token row; *ret_secret is the token itself. */
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, and forgets what was before a rotation
- * when its time is over. */
+/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, and forgets what was before a
+ * rotation when its time is over. */
 void tokens_look(struct reconcile *r);
 
 /* ---- event_log.c ---- */
