@@ -1,6 +1,7 @@
 /*
- * Kubeconfigs: bearer secrets, kept in memory only, per caller, until their margin; requests for the same one
- * share one call. Never in the store, the view, a log or an event. Loop thread.
+ * Kubeconfigs: bearer secrets, kept in memory only, per caller, until their margin or the end of the caller's
+ * token; requests for the same one share one call. Never in the store, the view, a log or an event. Loop
+ * thread.
  */
 #include "reconcile/lookups/lookup.h"
 
@@ -22,6 +23,7 @@ enum { CALL_DEADLINE_S = 60, DEFAULT_LIFETIME_S = 600 };
 
 struct kubeconfig {
     struct fetch fetch; /* its key: entity key, '\n', token id, '\n', ttl */
+    char token_id[40];
     int ttl_seconds;
     char *text; /* secret; NULL while none was fetched */
     wall_us expires_at;
@@ -29,10 +31,19 @@ struct kubeconfig {
     bool drop_answer; /* the one under way may be void already: not kept */
 };
 
+static bool token_lives(struct reconcile *r, const char *id, wall_us now)
+{
+    const struct token_entry *entry;
+    HASH_FIND_STR(r->tokens, id, entry);
+    return entry && !entry->token->revoked_at &&
+           (!entry->token->expires_at || entry->token->expires_at > now);
+}
+
 static bool kubeconfig_is_kept(struct fetch *f)
 {
     const struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
-    return k->text && k->expires_at > env_wall(f->r->env);
+    const wall_us now = env_wall(f->r->env);
+    return k->text && k->expires_at > now && token_lives(f->r, k->token_id, now);
 }
 
 static void kubeconfig_done(struct fetch *f)
@@ -129,6 +140,7 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
     struct fetch *f = fetch_find_or_add(e->project, &kubeconfigs, e, key);
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     k->ttl_seconds = cmd->kubeconfig.ttl_seconds;
+    memcpy(k->token_id, cmd->caller.token_id, sizeof(k->token_id));
     wall_us wanted_until = env_wall(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
     if (k->text && k->expires_at > wanted_until) {
         answer_kubeconfig(cmd, k, true);
