@@ -133,6 +133,17 @@ static bool read_credentials(struct request *r, const char *field, char key[stat
     return true;
 }
 
+/* The first request of a minute tells that the token is in use. The view's copy remembers that it did: of
+ * what the view shows only this changes, and atomically. */
+static void note_use(struct request *r)
+{
+    struct api_token *t = (struct api_token *)(uintptr_t)r->token;
+    const wall_us minute = token_minute(env_wall(r->api->options.env));
+    wall_us before = atomic_load_explicit(&t->used_at, memory_order_relaxed);
+    if (before != minute && atomic_compare_exchange_strong(&t->used_at, &before, minute))
+        request_tell(r, request_command(r, COMMAND_TOKEN_USED));
+}
+
 /* The key is the whole digest: who knows it cannot be told from its comparison what the token is. */
 static bool look_up(struct request *r, const char *key)
 {
@@ -146,6 +157,8 @@ static bool look_up(struct request *r, const char *key)
         r->token = found;
     }
     view_leave(r->api->options.view);
+    if (ok)
+        note_use(r);
     return ok;
 }
 

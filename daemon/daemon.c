@@ -21,6 +21,7 @@
 #include "base/private_file.h"
 #include "base/thread.h"
 #include "base/version.h"
+#include "daemon/admin_token.h"
 #include "daemon/daemon_private.h"
 #include "reconcile/reconcile.h"
 #include "webhook/webhook.h"
@@ -44,6 +45,7 @@ struct daemon {
     struct reconcile *reconcile;
     struct api *api;
     pthread_t loop_thread;
+    struct admin_token_box admin_token;
     bool loop_runs;
     bool curl_is_up;
     /* liveness: read by HTTP threads too */
@@ -361,10 +363,16 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
         return NULL;
     }
     wait_until_served(d);
+    d->admin_token = (struct admin_token_box){.state_dir = d->state_dir, .post = post_command, .post_ctx = d};
     log_info("shootd is ready", "version", shootd_version, "store_id", storage_id(d->storage), "start_id",
              d->start_id, "listen", d->listener.address, "accounts", LOG_INT(config->account_count),
              "projects", LOG_INT(config->project_count));
     return d;
+}
+
+void daemon_look(struct daemon *d)
+{
+    admin_token_look(&d->admin_token);
 }
 
 /* ---- down ---- */

@@ -28,6 +28,8 @@ struct daemon;
 struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit);
 /* Whether every critical thread made progress since the last call: the ground for a watchdog ping (SD-4). */
 bool daemon_is_alive(struct daemon *d);
+/* What is to be done every second: sees to a token that `shootd admin-token` made. Main thread. */
+void daemon_look(struct daemon *d);
 /* Stops in order: no new connections, waiting requests answered, everything stored. Frees. */
 void daemon_stop(struct daemon *d);
 

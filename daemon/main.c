@@ -13,9 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"
+#include "daemon/admin_token.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
 #include "http/connection/connection.h"
@@ -32,7 +34,12 @@ static const char usage[] =
     "shootd check-store [--config FILE | DATABASE]\n"
     "                    print what the store, or a backup of one, holds and which rows cannot be read; exit "
     "0,\n"
-    "                    1 when something is wrong with it, 69 when it cannot be opened\n";
+    "                    1 when something is wrong with it, 69 when it cannot be opened\n"
+    "shootd admin-token [--config FILE]\n"
+    "                    make an API token, role admin, all projects, 90 days, and print it; for who may "
+    "write "
+    "the\n"
+    "                    state directory, whether shootd runs or not\n";
 
 struct arguments {
     const char *config;
@@ -41,6 +48,7 @@ struct arguments {
     bool version;
     bool help;
     bool check_store;
+    bool admin_token;
     const char *database; /* to check; NULL: that of the configuration */
 };
 
@@ -78,6 +86,10 @@ static bool parse(int argc, char **argv, struct arguments *args)
         if (optind < argc && !args->config)
             args->database = argv[optind++];
     }
+    if (optind < argc && !strcmp(argv[optind], "admin-token")) {
+        args->admin_token = true;
+        optind++;
+    }
     if (optind == argc)
         return true;
     (void)fprintf(stderr, "shootd: unexpected argument '%s'\n", argv[optind]);
@@ -100,17 +112,22 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
 {
     uint64_t watchdog_us = 0;
     bool watched = sd_watchdog_enabled(1, &watchdog_us) > 0;
-    uint64_t interval_us = watched ? watchdog_us / 3 : 10 * 1000000;
-    const struct timespec interval = {.tv_sec = (time_t)(interval_us / 1000000),
-                                      .tv_nsec = (long)(interval_us % 1000000) * 1000};
+    const mono_us interval = watched ? (mono_us)watchdog_us / 3 : 10 * US_PER_S;
+    const mono_us tick = interval < US_PER_S ? interval : US_PER_S;
+    const struct timespec timeout = {.tv_sec = tick / US_PER_S, .tv_nsec = tick % US_PER_S * 1000};
+    mono_us due = 0;
     for (;;) {
-        int signal_number = sigtimedwait(signals, NULL, &interval);
+        int signal_number = sigtimedwait(signals, NULL, &timeout);
         if (signal_number == SIGTERM || signal_number == SIGINT) {
             log_info("stopping", "signal", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
             return;
         }
         if (signal_number == SIGHUP)
             log_info("SIGHUP ignored: a changed configuration needs a restart");
+        daemon_look(d);
+        if (env_mono(env_real()) < due)
+            continue;
+        due = env_mono(env_real()) + interval;
         if (!daemon_is_alive(d))
             log_error("the loop makes no progress");
         else if (watched)
@@ -216,6 +233,11 @@ int main(int argc, char **argv)
     if (args.check_store) {
         char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
         int told = check_store(path);
+        config_free(config);
+        return told;
+    }
+    if (args.admin_token) {
+        int told = admin_token_make(config);
         config_free(config);
         return told;
     }

@@ -16,6 +16,7 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
+#include "base/ids.h"
 #include "base/json.h"
 #include "base/json_doc.h"
 #include "base/trace.h"
@@ -233,15 +234,24 @@ struct api_token {
     wall_us rotated_at; /* 0: never */
     /* What the token was before its last rotation, which is good for a while (AU-5). */
     uint8_t old_digest[32];
-    wall_us old_ends_at; /* 0: there is none */
-    int told_days;       /* token.expiring was told so many days ahead; 0: not yet */
-    bool is_old;         /* in the view: found by the old digest */
+    wall_us old_ends_at;     /* 0: there is none */
+    _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
+    int told_days;           /* token.expiring was told so many days ahead; 0: not yet */
+    bool is_old;             /* in the view: found by the old digest */
 };
 
+/* A new one, and its secret, which the caller overwrites after use. It does not end until expires_at says so.
+ */
+struct api_token *api_token_new(const struct env *env, const char *name, enum role role, char **projects,
+                                const char *created_by, char secret[static TOKEN_BYTES]);
+/* Gives it a secret; the caller overwrites that after use. */
+void api_token_set_secret(struct api_token *t, const struct env *env, char secret[static TOKEN_BYTES]);
 void api_token_free(struct api_token *t);
 struct api_token *api_token_copy(const struct api_token *t);
 json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
+/* What last_used_at tells of a use at `now`: the minute. */
+wall_us token_minute(wall_us now);
 bool api_token_sees_project(const struct api_token *t, const char *project);
 /* Whether a NULL-terminated list names a project, or "*"; "*" as the project asks for all of them. */
 bool projects_include(char *const *list, const char *project);

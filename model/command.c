@@ -32,7 +32,7 @@ static const struct {
     [COMMAND_OPERATIONS] = {false, PAYLOAD_OPERATIONS},  [COMMAND_TOKEN_CREATE] = {true, PAYLOAD_NONE},
     [COMMAND_TOKEN_PATCH] = {true, PAYLOAD_NONE},        [COMMAND_TOKEN_ROTATE] = {true, PAYLOAD_NONE},
     [COMMAND_TOKEN_DELETE] = {true, PAYLOAD_NONE},       [COMMAND_ACCOUNT_LOGIN] = {true, PAYLOAD_NONE},
-    [COMMAND_ACCOUNT_VERIFY] = {true, PAYLOAD_NONE},
+    [COMMAND_TOKEN_HAND_IN] = {true, PAYLOAD_NONE},      [COMMAND_ACCOUNT_VERIFY] = {true, PAYLOAD_NONE},
 };
 
 bool command_writes(enum command_type type)

@@ -56,6 +56,8 @@ enum command_type {
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
     COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
+    COMMAND_TOKEN_HAND_IN,    /* body: a token as it is stored, of who may write the state directory */
+    COMMAND_TOKEN_USED,       /* tells that the caller's token is in use, once a minute; nobody waits */
     COMMAND_TOKEN_CREATE,     /* body {name, role, projects, description?, expires_in_days?} */
     COMMAND_TOKEN_PATCH,      /* id; body {name?, projects?, description?} */
     COMMAND_TOKEN_ROTATE,     /* id; body {grace_seconds?, expires_in_days?} or none */

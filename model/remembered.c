@@ -1,10 +1,33 @@
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "model/cluster.h"
 #include "model/stored_private.h"
+
+void api_token_set_secret(struct api_token *t, const struct env *env, char secret[static TOKEN_BYTES])
+{
+    token_make(env, secret);
+    token_digest(secret, t->digest);
+    (void)snprintf(t->last4, sizeof(t->last4), "%s", secret + strlen(secret) - 4);
+}
+
+struct api_token *api_token_new(const struct env *env, const char *name, enum role role, char **projects,
+                                const char *created_by, char secret[static TOKEN_BYTES])
+{
+    assert(role < ROLE_MAX_ && projects && projects[0]);
+    struct api_token *t = MEM_NEW(struct api_token);
+    api_token_set_secret(t, env, secret);
+    (void)id_new(env, ID_TOKEN, t->id);
+    t->name = mem_strdup(name);
+    t->role = role;
+    t->projects = string_list_copy(projects);
+    t->created_by = mem_strdup(created_by);
+    t->created_at = env_wall(env);
+    return t;
+}
 
 void api_token_free(struct api_token *t)
 {
@@ -43,6 +66,7 @@ json_t *api_token_to_json(const struct api_token *t)
     json_set_int(doc, "revoked_at", t->revoked_at);
     json_set_str(doc, "description", t->description);
     json_set_int(doc, "rotated_at", t->rotated_at);
+    json_set_int(doc, "used_at", t->used_at);
     json_set_int(doc, "told_days", t->told_days);
     if (t->old_ends_at)
         json_set_bytes(doc, "old_digest", t->old_digest, sizeof(t->old_digest));
@@ -82,9 +106,15 @@ struct api_token *api_token_from_json(const json_t *doc)
     t->expires_at = json_int(doc, "expires_at", 0);
     t->revoked_at = json_int(doc, "revoked_at", 0);
     mem_set_str(&t->description, json_str(doc, "description"));
+    t->used_at = json_int(doc, "used_at", 0);
     t->told_days = (int)json_int(doc, "told_days", 0);
     read_rotation(t, doc);
     return t;
+}
+
+wall_us token_minute(wall_us now)
+{
+    return now - now % (60 * US_PER_S);
 }
 
 bool projects_include(char *const *list, const char *project)

@@ -139,11 +139,7 @@ static void load_delivery(void *ctx, struct delivery *d)
 
 static void load_token(void *ctx, struct api_token *t)
 {
-    struct reconcile *r = ctx;
-    struct token_entry *entry = MEM_NEW(struct token_entry);
-    memcpy(entry->id, t->id, sizeof(entry->id));
-    entry->token = t;
-    HASH_ADD_STR(r->tokens, id, entry);
+    token_add(ctx, t);
 }
 
 static void load_account(void *ctx, struct account_state *a)
@@ -394,6 +390,8 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_EVENTS] = command_events,
     [COMMAND_AUDIT] = command_audit,
     [COMMAND_AUDIT_DENIED] = command_audit_denied,
+    [COMMAND_TOKEN_HAND_IN] = command_token_hand_in,
+    [COMMAND_TOKEN_USED] = command_token_used,
     [COMMAND_TOKEN_CREATE] = command_token_create,
     [COMMAND_TOKEN_PATCH] = command_token_patch,
     [COMMAND_TOKEN_ROTATE] = command_token_rotate,
@@ -508,11 +506,8 @@ void reconcile_free(struct reconcile *r)
         project_free(p);
     }
     operations_free(r);
-    HASH_ITER (hh, r->tokens, token, next_token) {
-        HASH_DEL(r->tokens, token);
-        api_token_free(token->token);
-        free(token);
-    }
+    HASH_ITER (hh, r->tokens, token, next_token)
+        token_entry_free(r, token);
     HASH_ITER (hh, r->subscriptions, s, next_s) {
         HASH_DEL(r->subscriptions, s);
         subscription_free(s->subscription);

@@ -62,6 +62,7 @@ static void change_done(struct change *change)
     case CHANGE_AUDIT_PURGE:
     case CHANGE_CLUSTER_DELETE:
     case CHANGE_SUBSCRIPTION_DELETE:
+    case CHANGE_TOKEN_DELETE:
     case CHANGE_OPERATION_PURGE:
     case CHANGE_EVENT_PURGE:
     case CHANGE_DELIVERY_PURGE:
@@ -140,6 +141,11 @@ void change_put_delivery(struct change_set *set, struct delivery *d)
 void change_put_token(struct change_set *set, struct api_token *t)
 {
     change_add(set, CHANGE_TOKEN_PUT)->token = t;
+}
+
+void change_delete_token(struct change_set *set, const char *id)
+{
+    change_add_id(set, CHANGE_TOKEN_DELETE, id);
 }
 
 void change_put_account(struct change_set *set, struct account_state *a)

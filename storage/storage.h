@@ -48,6 +48,7 @@ enum change_kind {
     CHANGE_DELIVERY_PUT,
     CHANGE_DELIVERY_PURGE, /* final and updated before purge.before */
     CHANGE_TOKEN_PUT,
+    CHANGE_TOKEN_DELETE, /* by id */
     CHANGE_ACCOUNT_PUT,
     CHANGE_PROJECT_PUT,
     CHANGE_REPLAY_PUT,   /* whole row; an older one of the same key gives way */
@@ -111,6 +112,7 @@ void change_put_subscription(struct change_set *set, struct subscription *s);
 void change_delete_subscription(struct change_set *set, const char *id);
 void change_put_delivery(struct change_set *set, struct delivery *d);
 void change_put_token(struct change_set *set, struct api_token *t);
+void change_delete_token(struct change_set *set, const char *id);
 void change_put_account(struct change_set *set, struct account_state *a);
 void change_put_project(struct change_set *set, struct project_state *p);
 void change_put_replay(struct change_set *set, struct replay *p);

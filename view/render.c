@@ -283,6 +283,7 @@ json_t *render_api_token(const struct api_token *t)
     set_time(doc, "expires_at", t->expires_at);
     set_time(doc, "revoked_at", t->revoked_at);
     set_time(doc, "rotated_at", t->rotated_at);
+    set_time(doc, "last_used_at", t->used_at);
     set_time(doc, "old_secret_ends_at", t->old_ends_at);
     return doc;
 }

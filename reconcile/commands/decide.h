@@ -36,6 +36,8 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd);
 void command_deliveries(struct reconcile *r, struct command *cmd);
 void command_delivery(struct reconcile *r, struct command *cmd);
 void command_redeliver(struct reconcile *r, struct command *cmd);
+void command_token_hand_in(struct reconcile *r, struct command *cmd);
+void command_token_used(struct reconcile *r, struct command *cmd);
 void command_token_create(struct reconcile *r, struct command *cmd);
 void command_token_patch(struct reconcile *r, struct command *cmd);
 void command_token_rotate(struct reconcile *r, struct command *cmd);
@@ -56,11 +58,13 @@ void location_check(struct project *p);
 
 /* ---- tokens.c ---- */
 
+/* Takes the token into the memory. */
+void token_add(struct reconcile *r, struct api_token *t);
 /* Makes a token row; *ret_secret is the token itself. */
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, and forgets what was before a
- * rotation when its time is over. */
+/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, forgets what was before a rotation
+ * when its time is over, and removes those that ended 30 days ago. */
 void tokens_look(struct reconcile *r);
 
 /* ---- event_log.c ---- */

@@ -21,33 +21,22 @@
 /* When token.expiring is told, in days ahead; the last one is the nearest. */
 static const int told_ahead[] = {14, 1};
 
-/* The caller overwrites `secret` after use. */
-static void set_secret(struct reconcile *r, struct api_token *t, char secret[static TOKEN_BYTES])
+void token_add(struct reconcile *r, struct api_token *t)
 {
-    token_make(r->env, secret);
-    token_digest(secret, t->digest);
-    (void)snprintf(t->last4, sizeof(t->last4), "%s", secret + strlen(secret) - 4);
+    struct token_entry *entry = MEM_NEW(struct token_entry);
+    memcpy(entry->id, t->id, sizeof(entry->id));
+    entry->token = t;
+    HASH_ADD_STR(r->tokens, id, entry);
 }
 
 struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)
 {
     char secret[TOKEN_BYTES];
-    assert(role < ROLE_MAX_ && projects && projects[0]);
-    struct api_token *t = MEM_NEW(struct api_token);
-    set_secret(r, t, secret);
-    (void)id_new(r->env, ID_TOKEN, t->id);
-    t->name = mem_strdup(name);
-    t->role = role;
-    t->projects = string_list_copy(projects);
-    t->created_by = mem_strdup(created_by);
-    t->created_at = env_wall(r->env);
+    struct api_token *t = api_token_new(r->env, name, role, projects, created_by, secret);
     *ret_secret = mem_strdup(secret);
     explicit_bzero(secret, sizeof(secret));
-    struct token_entry *entry = MEM_NEW(struct token_entry);
-    memcpy(entry->id, t->id, sizeof(entry->id));
-    entry->token = t;
-    HASH_ADD_STR(r->tokens, id, entry);
+    token_add(r, t);
     return t;
 }
 
@@ -59,11 +48,8 @@ static void on_token_saved(struct save *save)
     if (save->status != STORE_OK) {
         struct token_entry *entry;
         HASH_FIND_STR(save->r->tokens, t->id, entry);
-        if (entry) {
-            HASH_DEL(save->r->tokens, entry);
-            api_token_free(entry->token);
-            free(entry);
-        }
+        if (entry)
+            token_entry_free(save->r, entry);
         reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the token could not be stored"));
     } else {
         reply_prepared(save->r, cmd);
@@ -72,7 +58,14 @@ static void on_token_saved(struct save *save)
 
 /* ---- bodies ---- */
 
-enum { NAME_MAX = 100, DESCRIPTION_MAX = 500, DAYS = 90 /* AU-4 */, DAYS_MAX = 3650, GRACE_S = 24 * 3600 };
+enum {
+    NAME_MAX = 100,
+    DESCRIPTION_MAX = 500,
+    DAYS = 90 /* AU-4 */,
+    DAYS_MAX = 3650,
+    SHOWN_DAYS = 30 /* after the end */,
+    GRACE_S = 24 * 3600
+};
 
 #define DAY_US (24 * 3600 * US_PER_S)
 
@@ -168,6 +161,34 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     save_submit(save, true);
 }
 
+/* Repeated until it is stored: a token that is here already is no fault. */
+void command_token_hand_in(struct reconcile *r, struct command *cmd)
+{
+    uint8_t packed[ID_PACKED_BYTES];
+    const struct token_entry *entry = NULL;
+    struct api_token *t = api_token_from_json(cmd->body);
+    if (!t || !id_pack(ID_TOKEN, t->id, packed)) {
+        reply_problem(cmd, problem_new(PROBLEM_VALIDATION_FAILED, "this is no token"));
+        api_token_free(t);
+        return;
+    }
+    HASH_FIND_STR(r->tokens, t->id, entry);
+    if (entry) {
+        reply_json(cmd, 204, NULL);
+        api_token_free(t);
+        return;
+    }
+    token_add(r, t);
+    log_info("token created", "token", t->id, "name", t->name, "by", t->created_by);
+    cmd->caller.token_name = mem_strdup(t->created_by);
+    memcpy(cmd->id, t->id, sizeof(cmd->id));
+    reply_prepare(cmd, 201, NULL);
+    struct save *save = save_answer(r, on_token_saved, cmd);
+    change_put_token(save->set, api_token_copy(t));
+    command_keep(save, cmd);
+    save_submit(save, true);
+}
+
 /* ---- changed ---- */
 
 /* The token of the command; NULL after an answer. A limited admin neither sees nor touches one that reaches
@@ -176,7 +197,7 @@ static struct token_entry *token_of(struct reconcile *r, struct command *cmd)
 {
     struct token_entry *entry;
     HASH_FIND_STR(r->tokens, cmd->id, entry);
-    if (entry && !entry->token->revoked_at && projects_cover(cmd->caller.projects, entry->token->projects))
+    if (entry && !entry->is_leaving && projects_cover(cmd->caller.projects, entry->token->projects))
         return entry;
     reply_problem(cmd, problem_new(PROBLEM_NOT_FOUND, "no token %s", cmd->id));
     return NULL;
@@ -281,7 +302,7 @@ static struct api_token *rotated(struct reconcile *r, const struct api_token *ol
     t->old_ends_at = grace_s ? now + grace_s * US_PER_S : 0;
     if (t->old_ends_at && old->expires_at && old->expires_at < t->old_ends_at)
         t->old_ends_at = old->expires_at;
-    set_secret(r, t, secret);
+    api_token_set_secret(t, r->env, secret);
     t->rotated_at = now;
     set_end(t, now, end_of_life(body, now, as_before));
     return t;
@@ -308,7 +329,30 @@ void command_token_rotate(struct reconcile *r, struct command *cmd)
     change_token(r, cmd, entry, t);
 }
 
+/* ---- used ---- */
+
+void command_token_used(struct reconcile *r, struct command *cmd)
+{
+    struct token_entry *entry;
+    HASH_FIND_STR(r->tokens, cmd->caller.token_id, entry);
+    if (entry && !entry->is_leaving) {
+        entry->token->used_at = token_minute(env_wall(r->env));
+        struct save *save = save_new(r, NULL, NULL);
+        change_put_token(save->set, api_token_copy(entry->token));
+        save_submit(save, true);
+    }
+    reply_json(cmd, 204, NULL);
+}
+
 /* ---- ends ---- */
+
+static void remove_token(struct save *save, struct token_entry *entry)
+{
+    assert(!entry->is_leaving);
+    entry->is_leaving = true;
+    entry->token->revoked_at = env_wall(save->r->env);
+    change_delete_token(save->set, entry->id);
+}
 
 void command_token_delete(struct reconcile *r, struct command *cmd)
 {
@@ -319,10 +363,9 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
         refuse_last_admin(cmd);
         return;
     }
-    entry->token->revoked_at = env_wall(r->env);
     log_info("token revoked", "token", cmd->id, "by", cmd->caller.token_name);
     struct save *save = save_answer(r, command_reply_saved, cmd);
-    change_put_token(save->set, api_token_copy(entry->token));
+    remove_token(save, entry);
     webhooks_token_revoked(save, entry->token, cmd->token.disables_webhooks);
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
@@ -332,8 +375,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
 static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
 {
     const bool old_is_over = t->old_ends_at && t->old_ends_at <= now;
-    const bool lives = !t->revoked_at && t->expires_at > now;
-    const int days = lives ? days_to_tell(t, now) : 0;
+    const int days = t->expires_at > now ? days_to_tell(t, now) : 0;
     if (!old_is_over && !days)
         return;
     if (old_is_over) {
@@ -349,9 +391,25 @@ static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
     save_submit(save, false);
 }
 
+/* Versions before this one stored revoked tokens; now they go at once. */
+static bool is_over(const struct api_token *t, wall_us now)
+{
+    return t->revoked_at || (t->expires_at && t->expires_at + SHOWN_DAYS * DAY_US <= now);
+}
+
 void tokens_look(struct reconcile *r)
 {
     wall_us now = env_wall(r->env);
-    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next)
-        look_at_token(r, entry->token, now);
+    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {
+        if (entry->is_leaving)
+            continue;
+        if (!is_over(entry->token, now)) {
+            look_at_token(r, entry->token, now);
+            continue;
+        }
+        log_info("token removed", "token", entry->id, "name", entry->token->name);
+        struct save *save = save_new(r, NULL, NULL);
+        remove_token(save, entry);
+        save_submit(save, false);
+    }
 }

@@ -140,16 +140,34 @@ static void show_old_secret(struct reconcile *r, const struct api_token *t)
     api_token_free(old);
 }
 
-void token_show(struct reconcile *r, const struct api_token *t)
+static struct token_entry *token_entry(struct reconcile *r, const char *id)
 {
-    static const uint8_t none[sizeof(t->digest)];
     struct token_entry *entry;
-    HASH_FIND_STR(r->tokens, t->id, entry);
+    HASH_FIND_STR(r->tokens, id, entry);
     assert(entry);
+    return entry;
+}
+
+void token_entry_free(struct reconcile *r, struct token_entry *entry)
+{
+    HASH_DEL(r->tokens, entry);
+    api_token_free(entry->token);
+    free(entry);
+}
+
+static void hide_digests(struct reconcile *r, struct token_entry *entry)
+{
+    static const uint8_t none[sizeof(entry->shown[0])];
     for (size_t i = 0; i < ARRAY_LEN(entry->shown); i++)
         if (memcmp(entry->shown[i], none, sizeof(none)) != 0)
             show_digest(r, entry->shown[i], NULL);
     memset(entry->shown, 0, sizeof(entry->shown));
+}
+
+void token_show(struct reconcile *r, const struct api_token *t)
+{
+    struct token_entry *entry = token_entry(r, t->id);
+    hide_digests(r, entry);
     if (t->revoked_at)
         return;
     show_digest(r, t->digest, t);
@@ -166,6 +184,15 @@ static void committed_token(struct reconcile *r, const struct change_set *set, s
     token_show(r, change->token);
 }
 
+static void committed_token_delete(struct reconcile *r, const struct change_set *set, struct change *change)
+{
+    (void)set;
+    struct token_entry *entry = token_entry(r, change->id);
+    assert(entry->is_leaving);
+    hide_digests(r, entry);
+    token_entry_free(r, entry);
+}
+
 /* What the rest of the process must see of a committed change; kinds without a row need nothing. */
 static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struct change_set *,
                                                  struct change *) = {
@@ -175,6 +202,7 @@ static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struc
     [CHANGE_SUBSCRIPTION_DELETE] = committed_subscription_delete,
     [CHANGE_DELIVERY_PUT] = committed_delivery,
     [CHANGE_TOKEN_PUT] = committed_token,
+    [CHANGE_TOKEN_DELETE] = committed_token_delete,
 };
 
 static void on_committed(struct loop_task *task)

@@ -42,6 +42,7 @@ struct token_entry {
     char id[40];
     struct api_token *token;
     uint8_t shown[2][32]; /* digests in the view: the secret, and the one before; zeros: none */
+    bool is_leaving;      /* its row is being removed; the entry goes with it */
 };
 
 struct subscription_entry {

@@ -187,6 +187,12 @@ static enum store_status fake_put_token(struct fake_tables *t, struct change *ch
     return put(t, FAKE_TOKENS, row);
 }
 
+static enum store_status fake_delete_token(struct fake_tables *t, struct change *change)
+{
+    fake_remove(&t->table[FAKE_TOKENS], change->id);
+    return STORE_OK;
+}
+
 static enum store_status fake_put_account(struct fake_tables *t, struct change *change)
 {
     return put(t, FAKE_ACCOUNTS, row_new(change->account->name, account_state_to_json(change->account)));
@@ -251,6 +257,7 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_DELIVERY_PUT] = fake_put_delivery,
     [CHANGE_DELIVERY_PURGE] = purge_deliveries,
     [CHANGE_TOKEN_PUT] = fake_put_token,
+    [CHANGE_TOKEN_DELETE] = fake_delete_token,
     [CHANGE_ACCOUNT_PUT] = fake_put_account,
     [CHANGE_PROJECT_PUT] = fake_put_project,
     [CHANGE_REPLAY_PUT] = fake_put_replay,

@@ -202,6 +202,12 @@ static enum store_status sqlite_delete_subscription(struct sqlite_conn *conn, st
     return run_with_id(conn, STATEMENT_SUBSCRIPTION_DELETE, change->id, ret_error);
 }
 
+static enum store_status sqlite_delete_token(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
+{
+    return run_with_id(conn, STATEMENT_TOKEN_DELETE, change->id, ret_error);
+}
+
 static const enum statement purges[CHANGE_KIND_MAX_] = {
     [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE,
     [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,
@@ -248,6 +254,7 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_DELIVERY_PUT] = sqlite_put_delivery,
     [CHANGE_DELIVERY_PURGE] = sqlite_purge,
     [CHANGE_TOKEN_PUT] = sqlite_put_token,
+    [CHANGE_TOKEN_DELETE] = sqlite_delete_token,
     [CHANGE_ACCOUNT_PUT] = sqlite_put_account,
     [CHANGE_PROJECT_PUT] = sqlite_put_project,
     [CHANGE_REPLAY_PUT] = sqlite_put_replay,

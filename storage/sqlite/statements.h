@@ -151,6 +151,7 @@ STATEMENT(DELIVERY_BY_ID, DELIVERY_COLUMNS
 
 STATEMENT(TOKEN_PUT, "INSERT INTO tokens (id, digest, doc) VALUES (?, ?, ?)"
                      " ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, doc = excluded.doc")
+STATEMENT(TOKEN_DELETE, "DELETE FROM tokens WHERE id = ?")
 STATEMENT(TOKEN_LOAD, "SELECT id, doc FROM tokens ORDER BY id")
 STATEMENT(ACCOUNT_PUT, "INSERT INTO accounts (name, doc) VALUES (?, ?)"
                        " ON CONFLICT (name) DO UPDATE SET doc = excluded.doc")

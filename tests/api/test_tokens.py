@@ -1,12 +1,17 @@
 """API tokens: how long they live, what may be changed of them, another secret, and that the last admin stays."""
 
+import contextlib
 import datetime
+import os
+import re
+import sqlite3
+import subprocess
 import time
 
 import httpx
 import pytest
 
-from harness import wait_until
+from harness import BUILD, wait_until
 
 DAY = 86400
 
@@ -28,6 +33,10 @@ def who(d, secret):
 
 def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def expiring(d):
+    return [e["data"] for e in d.events() if e["type"] == "token.expiring"]
 
 
 def lifetime(token, since="created_at"):
@@ -93,6 +102,49 @@ def test_a_revoked_token_takes_its_old_secret_along(d):
     assert who(d, token["token"]).status_code == who(d, second["token"]).status_code == 401
 
 
+def change_sets(d):
+    return int(re.search(r"^shootd_store_change_sets_total (\d+)", d.http.get("/metrics").text, re.M)[1])
+
+
+def test_the_last_use_is_told_to_the_minute_and_stored_once_a_minute(d):
+    token = make(d)
+    path = f"/v1/tokens/{token['id']}"
+    assert token["last_used_at"] is None
+    d.http.get(path)  # its own first use of the minute
+    began, stored = time.time(), change_sets(d)
+    for _ in range(50):
+        assert who(d, token["token"]).status_code == 200
+    used = d.http.get(path).json()["last_used_at"]
+    assert used.endswith(":00Z") and began - 60 <= seconds(used) <= time.time(), used
+    wait_until(lambda: change_sets(d) > stored, timeout=20, what="the use is stored")
+    assert change_sets(d) - stored <= 2 * (2 + (time.time() - began) // 60), "two tokens, each at most once a minute"
+    d.stop()
+    d.start()
+    assert d.http.get(path).json()["last_used_at"] == used
+    assert who(d, token["token"][:-1] + "x").status_code == 401
+
+
+def stored_ids(d):
+    with contextlib.closing(sqlite3.connect(f"file:{d.state}/shootd.db?mode=ro", uri=True)) as db:
+        return {row[0] for row in db.execute("SELECT id FROM tokens")}
+
+
+def test_what_is_over_piles_up_nowhere(d):
+    """A revoked token leaves memory and store at once, one that ended 30 days after its end; so does one that was stored as revoked."""
+    revoked, ended, shown, old = (make(d, name=name, expires_in_days=1) for name in ("revoked", "ended", "shown", "old"))
+    assert d.http.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
+    assert revoked["id"] not in stored_ids(d)
+    assert d.http.delete(f"/v1/tokens/{revoked['id']}").status_code == 404
+    now = time.time()
+    change_stored(d, {(ended["id"], "expires_at"): now - 30 * DAY - 1, (shown["id"], "expires_at"): now - 29 * DAY, (old["id"], "revoked_at"): now})
+    wait_until(lambda: stored_ids(d) == {shown["id"], d.http.get("/v1/whoami").json()["id"]}, timeout=20, what="removal of what is over")
+    assert [t["name"] for t in d.http.get("/v1/tokens").json()["items"] if t["id"] == shown["id"]] == ["shown"]
+    assert who(d, shown["token"]).status_code == who(d, old["token"]).status_code == 401
+    for gone in (ended, old):
+        assert d.http.get(f"/v1/tokens/{gone['id']}").status_code == d.http.post(f"/v1/tokens/{gone['id']}/rotate").status_code == 404
+    assert expiring(d) == []
+
+
 def test_a_repeated_rotation_with_a_key_gives_the_same_secret(d):
     token = make(d)
     key = {"Idempotency-Key": "rotate-0123456789"}
@@ -127,29 +179,70 @@ def test_a_limited_admin_gives_and_touches_no_more_than_it_has(d):
         assert limited.patch(f"/v1/tokens/{mine['id']}", json={"projects": ["*"]}).status_code == 422
 
 
-def expiring(d):
-    return [e["data"] for e in d.events() if e["type"] == "token.expiring"]
-
-
 def test_the_end_of_a_token_is_told_14_days_and_1_day_ahead_each_once(d):
     """A token that is made for less is not told of at once: who made it knows."""
     short, long = make(d, name="short", expires_in_days=1), make(d, name="long", expires_in_days=15)
     time.sleep(6)  # a look, every 5 s
     assert expiring(d) == []
     del short
-    ends = f"{int((seconds(long['expires_at']) - 13.5 * DAY) * 1e6)}"
-    shift(d, long["id"], ends)
+    change_stored(d, {(long["id"], "expires_at"): seconds(long["expires_at"]) - 13.5 * DAY})
     wait_until(lambda: expiring(d), timeout=20, what="token.expiring")
     told = expiring(d)
     assert len(told) == 1 and (told[0]["token"], told[0]["token_name"], told[0]["url"]) == (long["id"], "long", f"/v1/tokens/{long['id']}"), told
     assert told[0]["days_left"] <= 2 and "rotate" in told[0]["message"]
 
 
-def shift(d, id, expires_at):
-    """The stored token ends at another time."""
-    import sqlite3
+def change_stored(d, times):
+    """Times of stored tokens, in seconds, by id and member."""
     d.stop()
-    with sqlite3.connect(d.state / "shootd.db") as db:
-        assert db.execute("UPDATE tokens SET doc = json_set(doc, '$.expires_at', ?) WHERE id = ?", (int(expires_at), id)).rowcount == 1
-    db.close()
+    with contextlib.closing(sqlite3.connect(d.state / "shootd.db")) as db, db:
+        for (id, member), at in times.items():
+            assert db.execute("UPDATE tokens SET doc = json_set(doc, ?, ?) WHERE id = ?", (f"$.{member}", int(at * 1e6), id)).rowcount == 1
     d.start()
+
+
+# ---- shootd admin-token ----
+
+def admin_token(d, **more):
+    """The command while the daemon of `d` runs, or does not."""
+    return subprocess.Popen([BUILD / "shootd", "admin-token", "--config", d.config], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def test_who_may_write_the_state_directory_gets_an_admin_token(d):
+    process = admin_token(d)
+    secret, said = process.communicate(timeout=20)
+    assert process.returncode == 0 and "is good from now on" in said, said
+    asked = who(d, secret.strip()).json()
+    assert (asked["role"], asked["projects"]) == ("admin", ["*"]) and asked["id"] in said
+    token = d.http.get(f"/v1/tokens/{asked['id']}").json()
+    assert lifetime(token) == 90 and token["created_by"] == f"shootd admin-token (user {os.getuid()})"
+    entries = d.http.get("/v1/audit").json()["items"]
+    assert [(e["action"], e["token_name"], e["outcome"]) for e in entries if e["target"] == asked["id"]] == \
+        [("createToken", token["created_by"], "success")]
+    assert secret.strip() not in d.log() and not list(d.state.glob("admin-token.request*"))
+
+
+def test_a_token_that_was_made_while_shootd_did_not_run_is_good_when_it_does(d):
+    d.stop()
+    process = admin_token(d)
+    other = wait_until(lambda: (d.state / "admin-token.request").exists() and admin_token(d), timeout=10, what="the file")
+    assert other.communicate(timeout=20)[0] == "" and other.returncode == 69, "one at a time"
+    secret, said = process.communicate(timeout=20)
+    assert process.returncode == 0 and "will be good when shootd runs" in said, said
+    assert secret.strip() not in (d.state / "admin-token.request").read_text()
+    d.start()
+    wait_until(lambda: who(d, secret.strip()).status_code == 200, timeout=10, what="the token")
+    wait_until(lambda: not (d.state / "admin-token.request").exists(), timeout=10, what="the file is removed")
+
+
+@pytest.mark.parametrize("text, mode", [("no JSON", 0o600), ("{}", 0o600), ('{"id": "tok_x", "role": "admin"}', 0o600), (None, 0o644)])
+def test_a_file_that_is_no_token_is_refused_and_removed(d, text, mode):
+    before = stored_ids(d)
+    if text is None:  # a good one that others could have written
+        text = '{"id":"tok_01m7yahgycv5hxg2qqqaz3am6t","name":"x","role":"admin","projects":["*"],"digest":"' + "A" * 43 + '="}'
+    path = d.state / "draft"
+    path.write_text(text)
+    path.chmod(mode)
+    path.rename(d.state / "admin-token.request")
+    wait_until(lambda: not (d.state / "admin-token.request").exists(), timeout=10, what="the file is removed")
+    assert stored_ids(d) == before and "admin-token" in d.log()

@@ -467,6 +467,12 @@ static void digests_and_event_ids_are_unique(void **state)
     set = change_set_new();
     change_put_token(set, make_token("tok_2", 9));
     assert_int_equal(run(f, set), STORE_CONFLICT);
+    set = change_set_new();
+    change_delete_token(set, "tok_1");
+    change_delete_token(set, "tok_unknown");
+    change_put_token(set, make_token("tok_2", 9));
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_int_equal(load(f).tokens, 1);
     assert_int_equal(
         store_event(f->backend, f->writer, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)),
         STORE_OK);

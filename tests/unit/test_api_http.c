@@ -92,6 +92,8 @@ static void answer_command(struct command *cmd)
 {
     switch (cmd->type) {
     case COMMAND_AUDIT_DENIED: /* nobody waits */
+    case COMMAND_TOKEN_HAND_IN:
+    case COMMAND_TOKEN_USED:
         break;
     case COMMAND_CLUSTER_CREATE:
         cmd->reply.status = 202;

@@ -264,6 +264,10 @@ static void *run_store(void *arg)
 static void post(void *ctx, struct command *cmd)
 {
     (void)ctx;
+    if (cmd->type == COMMAND_TOKEN_USED) { /* nobody waits */
+        cmd->give_back(cmd);
+        return;
+    }
     (void)pthread_mutex_lock(&store.lock);
     store.queue[store.count++] = cmd;
     (void)pthread_cond_signal(&store.wake);
