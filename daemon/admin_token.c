@@ -78,10 +78,11 @@ int admin_token_make(const struct config *config)
     if (directory < 0 || !become_owner(directory))
         return fail(config->state_dir, errno);
     if (flock(directory, LOCK_EX | LOCK_NB) < 0 || is_left(directory)) {
-        (void)fprintf(stderr,
-                      "shootd: a token waits already: shootd takes it when it runs with this state directory; "
-                      "remove %s/" TOKEN_FILE " to make another\n",
-                      config->state_dir);
+        (void)fprintf(
+            stderr,
+            "shootd: a token waits already: shootd takes it when it runs with this state directory; "
+            "remove %s/" TOKEN_FILE " to make another\n",
+            config->state_dir);
         (void)close(directory);
         return EXIT_DEPENDENCY;
     }
@@ -90,9 +91,10 @@ int admin_token_make(const struct config *config)
     if (!failed) {
         bool taken = was_taken(directory);
         (void)printf("%s\n", secret);
-        (void)fprintf(stderr, "shootd: token %s, role admin, all projects, for %d days, %s\n", t->id, DAYS,
-                      taken ? "is good from now on"
-                            : "will be good when shootd runs; it does not now, or not with this state directory");
+        (void)fprintf(
+            stderr, "shootd: token %s, role admin, all projects, for %d days, %s\n", t->id, DAYS,
+            taken ? "is good from now on"
+                  : "will be good when shootd runs; it does not now, or not with this state directory");
     }
     explicit_bzero(secret, sizeof(secret));
     api_token_free(t);

@@ -21,7 +21,7 @@ int admin_token_make(const struct config *config);
 /* ---- the daemon's side. Main thread ---- */
 
 struct admin_token_box {
-    int state_dir;                                    /* descriptor */
+    int state_dir;                                     /* descriptor */
     void (*post)(void *post_ctx, struct command *cmd); /* to the deciding side */
     void *post_ctx;
     _Atomic int asked; /* enum in admin_token.c; the loop thread answers */
