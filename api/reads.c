@@ -281,7 +281,7 @@ static const char *fill_page(struct request *r, const struct view_snapshot *s, c
         bool fits = list_has_prefix(e->key, q->prefix);
         if (!q->newest_first && !fits)
             break;
-        if (!fits || !q->wanted(r, e->blob))
+        if (!fits || !q->wanted(r, e))
             continue;
         if (left-- == 0)
             return last;

@@ -48,7 +48,7 @@ struct list_query {
     bool newest_first;  /* from the greatest key down */
     bool brief;         /* the short form of the items */
     bool tells_age;     /* the answer says where it comes from, and how old its oldest item is */
-    bool (*wanted)(struct request *r, const struct view_blob *blob);
+    bool (*wanted)(struct request *r, const struct view_entry *entry);
     /* Of operations: answers with the page, which reaches to what has left the view; NULL: nothing of that is
      * wanted. */
     struct problem *(*older)(struct request *r, const struct cursor_place *after);

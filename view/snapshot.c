@@ -13,6 +13,7 @@
 #include "base/attrs.h"
 #include "base/epoch.h"
 #include "base/mem.h"
+#include "view/cluster_counts.h"
 
 struct section {
     unsigned refs; /* loop thread, and the release of a retired snapshot, which runs there too */
@@ -120,6 +121,7 @@ static void section_unref(struct section *s)
             continue;
         for (size_t entry = 0; entry < chunk->count; entry++)
             view_blob_unref(chunk->entries[entry].blob);
+        free((void *)(uintptr_t)chunk->counts);
         free(chunk);
     }
     free(s);
@@ -221,12 +223,24 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
     return (struct view_cursor){&s->sections[section], s->sections[section].chunk_count, 0};
 }
 
+/* Each subject is somewhere else in memory: without this a list of thousands waits for most of them. */
+static void fetch_ahead(const struct view_chunk *chunk, size_t index)
+{
+    enum { AHEAD = 8, LINE_BYTES = 64, LINES = 3 };
+    if (index + AHEAD >= chunk->count)
+        return;
+    const char *subject = chunk->entries[index + AHEAD].subject;
+    for (int i = 0; subject && i < LINES; i++)
+        __builtin_prefetch(subject + i * LINE_BYTES);
+}
+
 const struct view_entry *view_next(struct view_cursor *cursor)
 {
     const struct view_section_entries *e = cursor->section;
     if (cursor->chunk == e->chunk_count)
         return NULL;
     const struct view_chunk *chunk = e->chunks[cursor->chunk];
+    fetch_ahead(chunk, cursor->index);
     const struct view_entry *entry = &chunk->entries[cursor->index++];
     if (cursor->index == chunk->count) {
         cursor->chunk++;
@@ -248,9 +262,11 @@ const struct view_entry *view_previous(struct view_cursor *cursor)
 
 struct view_blob *view_find(const struct view_snapshot *s, enum view_section section, const char *key)
 {
-    struct view_cursor cursor = view_seek(s, section, key);
-    const struct view_entry *entry = view_next(&cursor);
-    return entry && !strcmp(entry->key, key) ? entry->blob : NULL;
+    const struct view_cursor place = view_seek(s, section, key);
+    if (place.chunk == place.section->chunk_count)
+        return NULL;
+    const struct view_entry *entry = &place.section->chunks[place.chunk]->entries[place.index];
+    return !strcmp(entry->key, key) ? entry->blob : NULL;
 }
 
 bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name)
@@ -322,6 +338,7 @@ static size_t staging_sort(struct staging *staging)
 
 /* A section in the making: entries whose chunks are not cut yet are gathered. */
 struct merge {
+    enum view_section which;
     struct section *section;
     struct view_entry *entries;
     size_t count, capacity;
@@ -333,7 +350,7 @@ static void gather(struct merge *m, struct view_blob *blob)
         m->capacity = m->capacity ? m->capacity * 2 : 2 * VIEW_CHUNK_MOST;
         m->entries = mem_realloc_array(m->entries, m->capacity, sizeof(*m->entries));
     }
-    m->entries[m->count++] = (struct view_entry){blob->key, view_blob_ref(blob)};
+    m->entries[m->count++] = (struct view_entry){blob->key, view_blob_ref(blob), blob->subject};
 }
 
 static void cut(struct merge *m)
@@ -345,6 +362,8 @@ static void cut(struct merge *m)
         chunk->refs = 1;
         chunk->count = count;
         memcpy(chunk->entries, m->entries + from, count * sizeof(chunk->entries[0]));
+        if (m->which == VIEW_CLUSTERS)
+            chunk->counts = cluster_counts_new(chunk->entries, count);
         section_add(m->section, chunk);
         from = until;
     }
@@ -372,12 +391,13 @@ static void merge_chunk(struct merge *m, const struct view_chunk *old, const str
  * A chunk without a change is shared as it is, unless what was gathered before it is too little for a chunk
  * of its own. Changes belong to the chunk before whose successor they come.
  */
-static struct section *section_merge(const struct section *old, struct staging *staging)
+static struct section *section_merge(enum view_section which, const struct section *old,
+                                     struct staging *staging)
 {
     size_t left = staging_sort(staging), chunks = old->shown.chunk_count;
     const struct staged *item = staging->items;
     const size_t most = (old->shown.count + left) / VIEW_CHUNK_FEWEST + 2;
-    struct merge m = {.section = section_new(most)};
+    struct merge m = {.which = which, .section = section_new(most)};
     for (size_t i = 0; i < chunks; i++) {
         struct view_chunk *chunk = old->chunks[i];
         const char *end = i + 1 < chunks ? old->chunks[i + 1]->entries[0].key : NULL;
@@ -416,7 +436,8 @@ void view_publish(struct view *v)
     struct snapshot *next = MEM_NEW(struct snapshot);
     for (int i = 0; i < VIEW_SECTION_MAX_; i++) {
         if (v->staging[i].count) {
-            snapshot_show(next, (enum view_section)i, section_merge(old->sections[i], &v->staging[i]));
+            const enum view_section which = (enum view_section)i;
+            snapshot_show(next, which, section_merge(which, old->sections[i], &v->staging[i]));
             staging_clear(&v->staging[i]);
         } else {
             old->sections[i]->refs++;

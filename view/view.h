@@ -54,9 +54,12 @@ enum { VIEW_CLUSTER_KEY_BYTES = CLUSTER_KEY_BYTES };
 /* "project/name". False, and the key is "", when it is too long for any cluster. Any thread. */
 bool view_cluster_key(char key[static VIEW_CLUSTER_KEY_BYTES], const char *project, const char *name);
 
+struct cluster_counts; /* view/cluster_counts.h */
+
 struct view_entry {
     const char *key; /* the blob's */
     struct view_blob *blob;
+    const void *subject; /* the blob's: who looks at thousands of entries gets there without a look at it */
 };
 
 /*
@@ -64,7 +67,8 @@ struct view_entry {
  * changed, not what there is.
  */
 struct view_chunk {
-    unsigned refs; /* loop thread */
+    unsigned refs;                       /* loop thread */
+    const struct cluster_counts *counts; /* of VIEW_CLUSTERS; others: NULL */
     size_t count;
     struct view_entry entries[];
 };
@@ -106,7 +110,8 @@ struct view_cursor {
 /* Inside: before the first entry whose key is >= key, and behind all entries. */
 struct view_cursor view_seek(const struct view_snapshot *s, enum view_section section, const char *key);
 struct view_cursor view_end(const struct view_snapshot *s, enum view_section section);
-/* Inside: the entry behind or before the place, which moves over it; NULL: there is none. */
+/* Inside: the entry behind or before the place, which moves over it; NULL: there is none. view_next fetches
+ * the subjects of entries ahead from memory. */
 const struct view_entry *view_next(struct view_cursor *cursor);
 const struct view_entry *view_previous(struct view_cursor *cursor);
 

@@ -42,9 +42,9 @@ static bool matches_expiry(const struct query_values *p, const struct cluster_fa
            (c->expires_at && c->expires_at < p->numbers[PARAM_EXPIRING_BEFORE]);
 }
 
-static bool cluster_is_wanted(struct request *r, const struct view_blob *blob)
+static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
 {
-    const struct cluster_facts *c = cluster_facts_of(blob);
+    const struct cluster_facts *c = entry->subject;
     const struct query_values *p = &r->params;
     return api_token_sees_project(r->token, c->project) && param_lists(p, PARAM_PROJECT, c->project) &&
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
@@ -118,9 +118,9 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
     struct order_row row;
     for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
          e = view_next(&place)) {
-        if (!q->wanted(r, e->blob))
+        if (!q->wanted(r, e))
             continue;
-        order_row_of_blob(selection->order, r->api->options.config, e->blob, &row);
+        order_row_of_entry(selection->order, r->api->options.config, e, &row);
         if (!after || order_compare(selection->order, &row, after) > 0)
             consider(selection, &row);
     }

@@ -136,11 +136,11 @@ const char *cluster_order_parse(const char *text, struct cluster_order *ret, jso
     return NULL;
 }
 
-void order_row_of_blob(const struct cluster_order *order, const struct config *config,
-                       const struct view_blob *blob, struct order_row *ret)
+void order_row_of_entry(const struct cluster_order *order, const struct config *config,
+                        const struct view_entry *entry, struct order_row *ret)
 {
-    const struct cluster_facts *c = cluster_facts_of(blob);
-    *ret = (struct order_row){.blob = blob, .key = blob->key};
+    const struct cluster_facts *c = entry->subject;
+    *ret = (struct order_row){.blob = entry->blob, .key = entry->key};
     for (unsigned i = 0; i < order->count; i++) {
         const struct order_key *key = order->keys[i];
         ret->numbers[i] = key->number ? key->number(c) : 0;

@@ -34,8 +34,8 @@ struct order_row {
     const char *texts[ORDER_MAX_KEYS];
 };
 
-void order_row_of_blob(const struct cluster_order *order, const struct config *config,
-                       const struct view_blob *blob, struct order_row *ret);
+void order_row_of_entry(const struct cluster_order *order, const struct config *config,
+                        const struct view_entry *entry, struct order_row *ret);
 /* The row of a cluster that need not be there any more. Splits `project`, a copy of the place's key, in two.
  */
 void order_row_of_place(const struct cluster_order *order, const struct config *config,

@@ -12,9 +12,9 @@
 
 enum { POLL_AGAIN_S = 5 };
 
-static bool operation_is_wanted(struct request *r, const struct view_blob *blob)
+static bool operation_is_wanted(struct request *r, const struct view_entry *entry)
 {
-    const struct operation *op = blob->subject;
+    const struct operation *op = entry->subject;
     const struct query_values *p = &r->params;
     bool in_path = (!r->project || !strcmp(op->project, r->project)) &&
                    (!r->name || (op->cluster && !strcmp(op->cluster, r->name)));

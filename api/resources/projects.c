@@ -6,9 +6,9 @@
 #include "api/commands.h"
 #include "api/reads.h"
 
-static bool project_is_visible(struct request *r, const struct view_blob *blob)
+static bool project_is_visible(struct request *r, const struct view_entry *entry)
 {
-    return api_token_sees_project(r->token, blob->key);
+    return api_token_sees_project(r->token, entry->key);
 }
 
 struct problem *handle_projects(struct request *r)

@@ -1,11 +1,10 @@
-/* GET /v1/summary: how many clusters are in which state, counted in one pass over the view. */
-#include <assert.h>
+/* GET /v1/summary: how many clusters are in which state. Adds up what the chunks of the view have counted. */
 #include <string.h>
 
 #include "api/api_private.h"
 #include "api/reads.h"
 #include "api/resources/handlers.h"
-#include "view/cluster_facts.h"
+#include "view/cluster_counts.h"
 
 #define SOON_US (30 * 24 * 3600 * US_PER_S)
 
@@ -16,9 +15,6 @@ struct counts {
     int64_t by_health[HEALTH_MAX_];
     json_t *by_version;
     json_t *by_project;
-    /* Neighbours in the view are of one project, and mostly of one version: their runs are counted first. */
-    const char *run_version, *run_project;
-    int64_t run_versions, run_projects;
 };
 
 static bool is_asked_for(const struct request *r, const char *project)
@@ -26,42 +22,39 @@ static bool is_asked_for(const struct request *r, const char *project)
     return api_token_sees_project(r->token, project) && param_lists(&r->params, PARAM_PROJECT, project);
 }
 
-static void add_run(json_t *counts, const char *key, int64_t n)
+static void add_to(json_t *counts, const char *key, int64_t n)
 {
-    if (n)
-        json_set_int(counts, key, json_int(counts, key, 0) + n);
+    json_set_int(counts, key, json_int(counts, key, 0) + n);
 }
 
-static void end_runs(struct counts *n)
+static void add_group(struct counts *n, const struct cluster_group *group)
 {
-    add_run(n->by_version, n->run_version, n->run_versions);
-    add_run(n->by_project, n->run_project, n->run_projects);
+    n->total += group->total;
+    for (int i = 0; i < PHASE_MAX_; i++)
+        n->by_phase[i] += group->by_phase[i];
+    for (int i = 0; i < HEALTH_MAX_; i++)
+        n->by_health[i] += group->by_health[i];
+    n->managed += group->managed;
+    n->stale += group->stale;
+    n->settling += group->settling;
+    n->drifted += group->drifted;
+    if (group->expires_at && group->expires_at <= n->now)
+        n->expired += group->total;
+    else if (group->expires_at && group->expires_at - n->now <= SOON_US)
+        n->expiring += group->total;
+    add_to(n->by_version, group->version_line, group->total);
+    add_to(n->by_project, group->project, group->total);
 }
 
-static void count_run(json_t *counts, const char **run, int64_t *length, const char *key)
+static void add_clusters(struct counts *n, const struct request *r, const struct view_snapshot *s)
 {
-    if (!*run || strcmp(*run, key) != 0) {
-        add_run(counts, *run, *length);
-        *run = key;
-        *length = 0;
+    const struct view_section_entries *clusters = &s->sections[VIEW_CLUSTERS];
+    for (size_t i = 0; i < clusters->chunk_count; i++) {
+        const struct cluster_counts *counts = clusters->chunks[i]->counts;
+        for (size_t j = 0; j < counts->count; j++)
+            if (is_asked_for(r, counts->groups[j].project))
+                add_group(n, &counts->groups[j]);
     }
-    ++*length;
-}
-
-static void add_cluster(struct counts *n, const struct cluster_facts *c)
-{
-    assert(c->phase < PHASE_MAX_ && c->health < HEALTH_MAX_);
-    n->total++;
-    n->by_phase[c->phase]++;
-    n->by_health[c->health]++;
-    n->managed += c->managed;
-    n->stale += c->stale;
-    n->settling += c->settling;
-    n->drifted += c->is_drifted;
-    n->expired += c->expires_at && c->expires_at <= n->now;
-    n->expiring += c->expires_at > n->now && c->expires_at - n->now <= SOON_US;
-    count_run(n->by_version, &n->run_version, &n->run_versions, c->version_line);
-    count_run(n->by_project, &n->run_project, &n->run_projects, c->project);
 }
 
 static int64_t open_operations(const struct request *r, const struct view_snapshot *s)
@@ -69,7 +62,7 @@ static int64_t open_operations(const struct request *r, const struct view_snapsh
     int64_t open = 0;
     struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
-        const struct operation *op = e->blob->subject;
+        const struct operation *op = e->subject;
         open += !operation_status_is_final(op->status) && is_asked_for(r, op->project);
     }
     return open;
@@ -107,19 +100,7 @@ struct problem *handle_summary(struct request *r)
         if (is_asked_for(r, config->projects[i].name))
             json_set_int(n.by_project, config->projects[i].name, 0); /* also those without clusters */
     const struct view_snapshot *s = view_enter(r->api->options.view);
-    struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
-    const char *project = NULL;
-    bool is_wanted = false;
-    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
-        const struct cluster_facts *c = cluster_facts_of(e->blob);
-        if (!project || strcmp(project, c->project) != 0) {
-            project = c->project;
-            is_wanted = is_asked_for(r, project);
-        }
-        if (is_wanted)
-            add_cluster(&n, c);
-    }
-    end_runs(&n);
+    add_clusters(&n, r, s);
     int64_t open = open_operations(r, s);
     view_leave(r->api->options.view);
     return answer_with_document(r, render_summary(&n, open));

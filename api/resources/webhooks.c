@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "model/webhook.h"
 
-static bool webhook_is_visible(struct request *r, const struct view_blob *blob)
+static bool webhook_is_visible(struct request *r, const struct view_entry *entry)
 {
-    return subscription_is_visible(blob->subject, r->token->projects);
+    return subscription_is_visible(entry->subject, r->token->projects);
 }
 
 struct problem *handle_webhooks(struct request *r)
@@ -32,7 +32,7 @@ static struct problem *find_webhook(struct request *r, struct view_blob **ret)
 {
     assert(r->item);
     struct view_blob *blob = read_blob(r, VIEW_WEBHOOKS, r->item);
-    if (blob && webhook_is_visible(r, blob)) {
+    if (blob && subscription_is_visible(blob->subject, r->token->projects)) {
         *ret = blob;
         return NULL;
     }

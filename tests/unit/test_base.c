@@ -481,8 +481,8 @@ static void *read_forever(void *arg)
     struct stress *s = arg;
     while (!atomic_load(&s->stop)) {
         const struct view_snapshot *snapshot = view_enter(s->view);
-        struct view_blob *a = view_find(snapshot, VIEW_CLUSTERS, "p/a");
-        struct view_blob *b = view_find(snapshot, VIEW_CLUSTERS, "p/b");
+        struct view_blob *a = view_find(snapshot, VIEW_PROJECTS, "p/a");
+        struct view_blob *b = view_find(snapshot, VIEW_PROJECTS, "p/b");
         if (a && b && (strcmp(a->etag, a->body) || strcmp(a->body, b->body)))
             abort();
         struct view_blob *kept = a ? view_blob_ref(a) : NULL;
@@ -507,8 +507,8 @@ static void view_readers_never_see_half_a_change(void **state)
     for (int i = 0; i < 20000; i++) {
         char text[24];
         (void)log_format_int(i, text);
-        view_set(s.view, VIEW_CLUSTERS, "p/a", view_blob_new(text, mem_strdup(text), 0, NULL, NULL));
-        view_set(s.view, VIEW_CLUSTERS, "p/b", view_blob_new(text, mem_strdup(text), 0, NULL, NULL));
+        view_set(s.view, VIEW_PROJECTS, "p/a", view_blob_new(text, mem_strdup(text), 0, NULL, NULL));
+        view_set(s.view, VIEW_PROJECTS, "p/b", view_blob_new(text, mem_strdup(text), 0, NULL, NULL));
         view_publish(s.view);
     }
     atomic_store(&s.stop, true);

@@ -17,6 +17,7 @@
 #include "base/timefmt.h"
 #include "model/expiry.h"
 #include "model/label_filter.h"
+#include "view/cluster_counts.h"
 #include "view/render.h"
 
 static const uint8_t secret[CURSOR_SECRET_BYTES] = {1, 2, 3};
@@ -181,6 +182,11 @@ static void orders_are_parsed(void **state)
     }
 }
 
+static void row_of(const struct cluster_order *order, struct view_blob *blob, struct order_row *ret)
+{
+    order_row_of_entry(order, &config, &(struct view_entry){blob->key, blob, blob->subject}, ret);
+}
+
 static void orders_order(void **state)
 {
     (void)state;
@@ -212,8 +218,8 @@ static void orders_order(void **state)
         for (size_t a = 0; a < ARRAY_LEN(blobs); a++) {
             for (size_t b = 0; b < ARRAY_LEN(blobs); b++) {
                 struct order_row left, right;
-                order_row_of_blob(&order, &config, blobs[rows[i].wanted[a] - '0'], &left);
-                order_row_of_blob(&order, &config, blobs[rows[i].wanted[b] - '0'], &right);
+                row_of(&order, blobs[rows[i].wanted[a] - '0'], &left);
+                row_of(&order, blobs[rows[i].wanted[b] - '0'], &right);
                 int sign = order_compare(&order, &left, &right);
                 if ((a < b && sign >= 0) || (a == b && sign != 0) || (a > b && sign <= 0))
                     fail_msg("%s: %s and %s", rows[i].sort, left.key, right.key);
@@ -222,6 +228,68 @@ static void orders_order(void **state)
     }
     for (size_t i = 0; i < ARRAY_LEN(blobs); i++)
         view_blob_unref(blobs[i]);
+}
+
+/* ---- counts ---- */
+
+struct totals {
+    size_t total, ready, of_a, of_33, unexpired;
+};
+
+static struct totals counted(const struct view_snapshot *s)
+{
+    struct totals t = {0};
+    const struct view_section_entries *e = &s->sections[VIEW_CLUSTERS];
+    for (size_t i = 0; i < e->chunk_count; i++) {
+        const struct cluster_counts *counts = e->chunks[i]->counts;
+        for (size_t j = 0; j < counts->count; j++) {
+            const struct cluster_group *g = &counts->groups[j];
+            t.total += g->total;
+            t.ready += g->by_phase[PHASE_READY];
+            t.of_a += strcmp(g->project, "team-a") ? 0 : g->total;
+            t.of_33 += strcmp(g->version_line, "1.33") ? 0 : g->total;
+            t.unexpired += g->expires_at ? 0 : g->total;
+        }
+    }
+    return t;
+}
+
+/* Chunks count what is in them, and follow each change. */
+static void chunks_count_their_clusters(void **state)
+{
+    (void)state;
+    enum { PER_PROJECT = 200 };
+    struct view *v = view_new();
+    for (int i = 0; i < 2 * PER_PROJECT; i++) {
+        const char *project = i < PER_PROJECT ? "team-a" : "team-b";
+        char *name CLEANUP_FREE = mem_printf("c-%03d", i);
+        char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
+        struct view_blob *blob =
+            make(project, name, i % 4 ? PHASE_READY : PHASE_FAILED, i % 5 ? "1.33.7" : "1.34.3", 10 + i % 3);
+        free(TAKE_PTR(blob->key));
+        view_set(v, VIEW_CLUSTERS, key, blob);
+    }
+    view_publish(v);
+    struct totals t = counted(view_enter(v));
+    view_leave(v);
+    assert_int_equal(t.total, 400);
+    assert_int_equal(t.ready, 300);
+    assert_int_equal(t.of_a, 200);
+    assert_int_equal(t.of_33, 320);
+    assert_int_equal(t.unexpired, 267);
+
+    struct view_blob *blob = make("team-a", "c-077", PHASE_WAKING, NULL, 11);
+    free(TAKE_PTR(blob->key));
+    view_set(v, VIEW_CLUSTERS, "team-a/c-077", blob);
+    view_set(v, VIEW_CLUSTERS, "team-b/c-201", NULL);
+    view_publish(v);
+    t = counted(view_enter(v));
+    view_leave(v);
+    assert_int_equal(t.total, 399);
+    assert_int_equal(t.ready, 298);
+    assert_int_equal(t.of_a, 200);
+    assert_int_equal(t.of_33, 318);
+    view_free(v);
 }
 
 /* A cursor says exactly where its cluster is in the order, also when that is gone. */
@@ -237,7 +305,7 @@ static void places_are_where_rows_are(void **state)
         struct order_row row, back;
         struct cursor_place place, read;
         char text[CURSOR_TEXT_BYTES], project[CURSOR_MAX_KEY + 1];
-        order_row_of_blob(&order, &config, blob, &row);
+        row_of(&order, blob, &row);
         assert_true(order_row_place(&order, &row, &place));
         cursor_encode(secret, digest, NOW, &place, text);
         assert_int_equal(cursor_decode(secret, digest, NOW, text, &read), CURSOR_GOOD);
@@ -431,6 +499,7 @@ int main(void)
         cmocka_unit_test(derived_keys),
         cmocka_unit_test(orders_are_parsed),
         cmocka_unit_test(orders_order),
+        cmocka_unit_test(chunks_count_their_clusters),
         cmocka_unit_test(places_are_where_rows_are),
         cmocka_unit_test(label_filters),
         cmocka_unit_test(moments),

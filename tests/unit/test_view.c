@@ -16,13 +16,13 @@ static void stage(struct view *v, unsigned number, const char *body)
 {
     char key[16];
     (void)snprintf(key, sizeof(key), "p/%05u", number);
-    view_set(v, VIEW_CLUSTERS, key, body ? view_blob_new("", mem_strdup(body), 0, NULL, NULL) : NULL);
+    view_set(v, VIEW_PROJECTS, key, body ? view_blob_new("", mem_strdup(body), 0, NULL, NULL) : NULL);
 }
 
 /* Chunks of now that were not there before; the addresses of before are not used again meanwhile. */
 static size_t new_chunks(struct view *v, struct view_chunk **before, size_t before_count)
 {
-    const struct view_section_entries *now = &view_enter(v)->sections[VIEW_CLUSTERS];
+    const struct view_section_entries *now = &view_enter(v)->sections[VIEW_PROJECTS];
     size_t fresh = 0;
     for (size_t i = 0; i < now->chunk_count; i++) {
         size_t j = 0;
@@ -36,7 +36,7 @@ static size_t new_chunks(struct view *v, struct view_chunk **before, size_t befo
 
 static struct view_chunk **copy_chunks(struct view *v, size_t *ret_count)
 {
-    const struct view_section_entries *now = &view_enter(v)->sections[VIEW_CLUSTERS];
+    const struct view_section_entries *now = &view_enter(v)->sections[VIEW_PROJECTS];
     *ret_count = now->chunk_count;
     struct view_chunk **chunks = mem_dup(now->chunks, now->chunk_count * sizeof(struct view_chunk *));
     view_leave(v);
@@ -79,7 +79,7 @@ static void b2_the_first_of_many_are_shown_one_by_one(void **state)
         stage(v, i * 7919 % MANY, "a");
         publish_counted(v, 2);
     }
-    assert_int_equal(view_enter(v)->sections[VIEW_CLUSTERS].count, MANY);
+    assert_int_equal(view_enter(v)->sections[VIEW_PROJECTS].count, MANY);
     view_leave(v);
     view_free(v);
 }
@@ -88,11 +88,11 @@ static void b2_the_first_of_many_are_shown_one_by_one(void **state)
 
 static void check_forth(const struct view_snapshot *s, const unsigned char *there)
 {
-    struct view_cursor place = view_seek(s, VIEW_CLUSTERS, "");
+    struct view_cursor place = view_seek(s, VIEW_PROJECTS, "");
     char key[16], body[2] = "";
     for (unsigned i = 0; i < KEYS; i++) {
         (void)snprintf(key, sizeof(key), "p/%05u", i);
-        struct view_blob *found = view_find(s, VIEW_CLUSTERS, key);
+        struct view_blob *found = view_find(s, VIEW_PROJECTS, key);
         assert_int_equal(found != NULL, there[i] != 0);
         if (!there[i])
             continue;
@@ -107,7 +107,7 @@ static void check_forth(const struct view_snapshot *s, const unsigned char *ther
 
 static void check_back(const struct view_snapshot *s, const unsigned char *there)
 {
-    struct view_cursor place = view_end(s, VIEW_CLUSTERS);
+    struct view_cursor place = view_end(s, VIEW_PROJECTS);
     size_t count = 0;
     for (unsigned i = KEYS; i-- > 0;) {
         char key[16];
@@ -116,17 +116,17 @@ static void check_back(const struct view_snapshot *s, const unsigned char *there
             assert_string_equal(view_previous(&place)->key, key);
             count++;
         }
-        struct view_cursor sought = view_seek(s, VIEW_CLUSTERS, key);
+        struct view_cursor sought = view_seek(s, VIEW_PROJECTS, key);
         const struct view_entry *before = view_previous(&sought);
         assert_true(!before || strcmp(before->key, key) < 0);
     }
     assert_null(view_previous(&place));
-    assert_int_equal(s->sections[VIEW_CLUSTERS].count, count);
+    assert_int_equal(s->sections[VIEW_PROJECTS].count, count);
 }
 
 static void check_chunks(const struct view_snapshot *s)
 {
-    const struct view_section_entries *e = &s->sections[VIEW_CLUSTERS];
+    const struct view_section_entries *e = &s->sections[VIEW_PROJECTS];
     size_t count = 0;
     for (size_t i = 0; i < e->chunk_count; i++) {
         size_t fewest = i + 1 < e->chunk_count ? VIEW_CHUNK_FEWEST : 1;

@@ -1,0 +1,29 @@
+/*
+ * How many clusters of a run of neighbours are in which state: what GET /v1/summary adds up, so that it looks
+ * at no cluster. Made once for each chunk of the view, and shared with it. Immutable; any thread.
+ */
+#ifndef VIEW_CLUSTER_COUNTS_H
+#define VIEW_CLUSTER_COUNTS_H
+
+#include <stdint.h>
+
+#include "view/view.h"
+
+/* Clusters of one project with the same version line and the same end of what they run. */
+struct cluster_group {
+    const char *project, *version_line; /* as struct cluster_facts; live as long as the chunk */
+    wall_us expires_at;
+    uint16_t total, managed, stale, drifted, settling;
+    uint16_t by_phase[PHASE_MAX_];
+    uint16_t by_health[HEALTH_MAX_];
+};
+
+struct cluster_counts {
+    size_t count;
+    struct cluster_group groups[];
+};
+
+/* The caller frees it. `entries` are of VIEW_CLUSTERS. */
+struct cluster_counts *cluster_counts_new(const struct view_entry *entries, size_t count);
+
+#endif
