@@ -154,8 +154,10 @@ static void *write_lines(void *arg)
     thread_in_background("access-log");
     for (unsigned taken; (taken = take_batch(log, batch)) > 0;) {
         log_hold();
-        for (unsigned i = 0; i < taken; i++)
+        for (unsigned i = 0; i < taken; i++) {
             write_entry(&batch[i]);
+            thread_step_aside();
+        }
         log_release();
     }
     return NULL;

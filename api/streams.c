@@ -18,6 +18,8 @@ enum {
     RETRY_AFTER_S = 10,
     PACED_ABOVE = 128, /* streams */
     PACE_US = 200,
+    PACE_BUSY_US = 1000,
+    BUSY_PERCENT = 80,
 };
 
 /* What the thread remembers between two looks. */
@@ -30,6 +32,8 @@ struct stream_round {
     mono_us tokens_at;
     bool check_tokens;
     mono_us cut_at; /* 0: the server does not drain */
+    int processors;
+    int64_t paced_at, worked; /* at the last pause: time, and time of processors that the daemon had used */
 };
 
 /* ---- the thread ---- */
@@ -61,21 +65,44 @@ static void check_stream(struct stream_round *l, struct stream *s)
         stream_cut(s);
 }
 
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * US_PER_S + now.tv_nsec / 1000;
+}
+
+/* How many processors the workers can keep busy. */
+static int worker_processors(const struct api *api)
+{
+    cpu_set_t allowed;
+    const int workers = api->options.config->limits.http_threads;
+    const int processors = sched_getaffinity(0, sizeof(allowed), &allowed) ? workers : CPU_COUNT(&allowed);
+    return processors < workers ? processors : workers;
+}
+
 /*
  * Events go to all streams, and the workers that send them answer requests, too: thousands of streams are not
- * resumed at once, but a shard at a time.
+ * resumed at once, but a shard at a time, and slower while the daemon has hardly any time left.
  */
-static void pace(const struct stream_round *l)
+static void pace(struct stream_round *l)
 {
-    const struct timespec pause = {.tv_nsec = PACE_US * 1000L};
-    if (l->count && atomic_load(&l->all->open) > PACED_ABOVE)
-        (void)nanosleep(&pause, NULL);
+    if (!l->count || atomic_load(&l->all->open) <= PACED_ABOVE)
+        return;
+    const int64_t took = clock_us(CLOCK_MONOTONIC) - l->paced_at;
+    const int64_t worked = clock_us(CLOCK_PROCESS_CPUTIME_ID) - l->worked;
+    const bool is_busy = worked * 100 > took * l->processors * BUSY_PERCENT;
+    const struct timespec pause = {.tv_nsec = (is_busy ? PACE_BUSY_US : PACE_US) * 1000L};
+    l->paced_at += took;
+    l->worked += worked;
+    (void)nanosleep(&pause, NULL);
 }
 
 static void *streams_run(void *arg)
 {
     struct stream_round l = {.all = arg, .seen = ((struct streams *)arg)->begins_at};
     struct api *api = l.all->api;
+    l.processors = worker_processors(api);
     unsigned wakes = 0;
     thread_in_background("streams");
     while (!atomic_load(&l.all->stopping)) {

@@ -4,6 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/thread.h"
+
+enum { STEP_VALUES = 1024 }; /* some tens of microseconds */
+
 /* What may come next. */
 enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };
 
@@ -87,11 +91,20 @@ static const char *skip_word(const char *at, const char *end)
     return NULL;
 }
 
+static const char *skip_scalar(const char *at, const char *end)
+{
+    return *at == '"'                                 ? skip_string(at, end)
+           : *at == '-' || (*at >= '0' && *at <= '9') ? skip_number(at, end)
+                                                      : skip_word(at, end);
+}
+
 /* A value begins; a container is entered. */
 static enum json_scan_end scan_begin_value(struct scan *s)
 {
     if (++s->values > s->limits->values)
         return JSON_SCAN_TOO_MANY_VALUES;
+    if (s->values % STEP_VALUES == 0)
+        thread_step_aside();
     if (s->depth && ++s->members[s->depth - 1] > s->limits->members)
         return JSON_SCAN_TOO_MANY_MEMBERS;
     char c = *s->at;
@@ -104,9 +117,7 @@ static enum json_scan_end scan_begin_value(struct scan *s)
         s->at++;
         return JSON_SCAN_OK;
     }
-    s->at = c == '"'                             ? skip_string(s->at, s->end)
-            : c == '-' || (c >= '0' && c <= '9') ? skip_number(s->at, s->end)
-                                                 : skip_word(s->at, s->end);
+    s->at = skip_scalar(s->at, s->end);
     s->expect = COMMA_OR_END;
     return s->at ? JSON_SCAN_OK : JSON_SCAN_MALFORMED;
 }
@@ -182,16 +193,32 @@ static bool items_go_on(struct json_items *items, char closing)
     return items->at < items->end && *items->at != closing;
 }
 
+/* Behind the object or array that begins at `at`, in a text that was found good; NULL when it does not end.
+ */
+static const char *skip_container(const char *at, const char *end)
+{
+    size_t depth = 0;
+    do {
+        const char c = *at;
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        at = c == '"' ? skip_string(at, end) : at + 1;
+    } while (depth && at && at < end);
+    return depth ? NULL : at;
+}
+
 /* Moves behind the value at items->at. */
 static bool items_value(struct json_items *items, const char **ret_bytes, size_t *ret_len)
 {
-    static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
-    struct scan s = {.at = items->at, .end = items->end, .limits = &any};
-    if (scan_value(&s) != JSON_SCAN_OK)
+    if (items->at == items->end)
+        return false;
+    const char *behind = *items->at == '{' || *items->at == '[' ? skip_container(items->at, items->end)
+                                                                : skip_scalar(items->at, items->end);
+    if (!behind)
         return false;
     *ret_bytes = items->at;
-    *ret_len = (size_t)(s.at - items->at);
-    items->at = s.at;
+    *ret_len = (size_t)(behind - items->at);
+    items->at = behind;
     return true;
 }
 

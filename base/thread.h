@@ -9,4 +9,12 @@
  */
 void thread_in_background(const char *name);
 
+/*
+ * For the calling thread, between two small pieces of much work, without a lock: lets others run that wait
+ * for this processor, when it has not done so for half a millisecond. Else Linux lets it go on until the next
+ * tick of its clock, 4 or 10 ms, also beside threads of a higher share. Cheap enough for each of thousands of
+ * pieces.
+ */
+void thread_step_aside(void);
+
 #endif

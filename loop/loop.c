@@ -16,6 +16,7 @@
 
 #include "base/attrs.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "loop/watchdog.h"
 
 enum { LOOP_EVENTS_PER_TURN = 64 };
@@ -241,6 +242,7 @@ void loop_turn(struct loop *loop, mono_us deadline)
     struct heap_item *first = heap_peek(&loop->timers);
     if (first && first->key < deadline)
         deadline = first->key;
+    thread_step_aside();
     int n = loop->env->wait(loop->env, loop->epoll_fd, events, LOOP_EVENTS_PER_TURN, deadline);
     atomic_fetch_add(&loop->heartbeat, 1);
     watchdog_wake(&loop->watchdog, loop->env);

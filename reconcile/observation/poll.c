@@ -18,6 +18,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
@@ -217,8 +218,10 @@ static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t 
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
     assert(call->op == UPSTREAM_LIST && !p->poll_name);
-    for (size_t i = 0; i < count && upstream_call_is_active(call); i++)
+    for (size_t i = 0; i < count && upstream_call_is_active(call); i++) {
         take_listed(p, TAKE_PTR(shoots[i]), p->poll_jitter);
+        thread_step_aside();
+    }
 }
 
 static void on_known(struct upstream_call *call, const struct known_row *const *rows, size_t count)

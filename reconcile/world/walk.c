@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/attrs.h"
+#include "base/thread.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
 #include "reconcile/world/world.h"
@@ -49,6 +50,8 @@ static void walk_go_on(struct walk *w)
         unsigned cost = w->visit(w, e);
         assert(cost); /* else a slice would have no end */
         spent += cost;
+        if (cost >= WALK_CHANGED)
+            thread_step_aside();
     }
     if (w->next) {
         loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));

@@ -13,9 +13,10 @@
 #include "base/attrs.h"
 #include "base/buffer.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "upstream/account/account_private.h"
 
-enum { CONNECT_TIMEOUT_S = 5 };
+enum { CONNECT_TIMEOUT_S = 5, WIPE_BYTES = 1024 * 1024 };
 
 struct exchange {
     struct worker_job job;
@@ -42,8 +43,11 @@ struct exchange {
  * beside the loop, when it was read there. */
 static void exchange_drop_body(struct exchange *x)
 {
-    if (x->body)
-        explicit_bzero(x->body, x->body_len);
+    for (size_t at = 0; x->body && at < x->body_len; at += WIPE_BYTES) {
+        const size_t left = x->body_len - at;
+        explicit_bzero(x->body + at, left < WIPE_BYTES ? left : WIPE_BYTES);
+        thread_step_aside();
+    }
     free(x->body);
     x->body = NULL;
     x->end.http.body = NULL;

@@ -9,6 +9,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "upstream/wire/generation_private.h"
 
 #define KIB ((size_t)1024)
@@ -182,6 +183,7 @@ bool list_next(const struct generation *generation, wall_us now, struct json_ite
         else
             decode_row(generation, now, text, len, digest, ret_part);
         taken = true;
+        thread_step_aside();
     }
     return taken;
 }
