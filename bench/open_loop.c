@@ -26,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -368,6 +369,19 @@ static void open_all(void)
     }
 }
 
+/* Not SCHED_FIFO: Linux takes the processor from that for 50 ms when others wait for it for long. */
+static void go_first(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t slice_ns, unused[2];
+    } first = {.size = sizeof(first), .nice = -20, .slice_ns = 100000};
+    (void)syscall(SYS_sched_setattr, 0, &first, 0);
+}
+
 int main(int argc, char **argv)
 {
     if (!read_options(argc, argv))
@@ -376,7 +390,7 @@ int main(int argc, char **argv)
     open_all();
     (void)prctl(PR_SET_TIMERSLACK, 1UL);
     if (!options.is_behind)
-        (void)sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+        go_first();
     run();
     print();
     return 0;
