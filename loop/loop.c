@@ -190,6 +190,7 @@ static bool run_mailbox(struct loop *loop)
         watchdog_begin(&loop->watchdog, "task");
         task->run(task);
         watchdog_end(&loop->watchdog, loop->env);
+        thread_step_aside();
         any = true;
     }
     return any;
@@ -209,6 +210,7 @@ static bool run_timers(struct loop *loop)
         loop->watchdog.what = timer->name;
         timer->fire(timer);
         watchdog_end(&loop->watchdog, loop->env);
+        thread_step_aside();
         any = true;
     }
     return any;
@@ -229,6 +231,7 @@ static bool run_descriptors(struct loop *loop, struct epoll_event *events, int c
             watchdog_begin(&loop->watchdog, "descriptor");
             watch->ready(watch, events[i].events);
             watchdog_end(&loop->watchdog, loop->env);
+            thread_step_aside();
             any = true;
         }
     }
@@ -242,7 +245,6 @@ void loop_turn(struct loop *loop, mono_us deadline)
     struct heap_item *first = heap_peek(&loop->timers);
     if (first && first->key < deadline)
         deadline = first->key;
-    thread_step_aside();
     int n = loop->env->wait(loop->env, loop->epoll_fd, events, LOOP_EVENTS_PER_TURN, deadline);
     atomic_fetch_add(&loop->heartbeat, 1);
     watchdog_wake(&loop->watchdog, loop->env);

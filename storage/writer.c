@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -198,6 +199,7 @@ static enum store_status apply_sets(struct writer *w, size_t count, char **ret_e
     for (size_t n = 0; n < count && set; n++, set = set->next) {
         for (size_t i = 0; i < set->count; i++) {
             enum store_status status = w->backend->apply(w->conn, &set->changes[i], ret_error);
+            thread_step_aside();
             if (status != STORE_OK)
                 return status;
         }

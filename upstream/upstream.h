@@ -127,11 +127,12 @@ struct known_row {
     uint8_t digest[ROW_DIGEST_BYTES]; /* struct shoot's */
     char name[64];                    /* of the shoot */
 };
-struct known_rows {
-    size_t count;
-    bool is_sorted; /* the reader's */
-    struct known_row rows[];
-};
+struct known_rows; /* one piece of memory: free() */
+
+struct known_rows *known_rows_new(size_t most);
+/* Not more than `most` times. A row with a longer name is left out: it is decoded each time. Any thread. */
+void known_rows_add(struct known_rows *known, const uint8_t digest[static ROW_DIGEST_BYTES],
+                    const char *name);
 
 /* One call. Embedded in its user; the strings are borrowed and must live until on_done. */
 struct upstream_call {

@@ -224,12 +224,16 @@ struct view_cursor view_end(const struct view_snapshot *s, enum view_section sec
 }
 
 /* Each subject is somewhere else in memory: without this a list of thousands waits for most of them. */
-static void fetch_ahead(const struct view_chunk *chunk, size_t index)
+static void fetch_ahead(const struct view_cursor *cursor)
 {
-    enum { AHEAD = 8, LINE_BYTES = 64, LINES = 3 };
-    if (index + AHEAD >= chunk->count)
+    enum { AHEAD = 12, LINE_BYTES = 64, LINES = 4 };
+    const struct view_section_entries *e = cursor->section;
+    size_t chunk = cursor->chunk, index = cursor->index + AHEAD;
+    if (index >= e->chunks[chunk]->count)
+        index -= e->chunks[chunk++]->count;
+    if (chunk == e->chunk_count || index >= e->chunks[chunk]->count)
         return;
-    const char *subject = chunk->entries[index + AHEAD].subject;
+    const char *subject = e->chunks[chunk]->entries[index].subject;
     for (int i = 0; subject && i < LINES; i++)
         __builtin_prefetch(subject + i * LINE_BYTES);
 }
@@ -240,7 +244,7 @@ const struct view_entry *view_next(struct view_cursor *cursor)
     if (cursor->chunk == e->chunk_count)
         return NULL;
     const struct view_chunk *chunk = e->chunks[cursor->chunk];
-    fetch_ahead(chunk, cursor->index);
+    fetch_ahead(cursor);
     const struct view_entry *entry = &chunk->entries[cursor->index++];
     if (cursor->index == chunk->count) {
         cursor->chunk++;

@@ -116,11 +116,13 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
 {
     struct view_cursor place = view_seek(s, q->section, q->prefix ? q->prefix : "");
     struct order_row row;
+    size_t at = 0;
     for (const struct view_entry *e = view_next(&place); e && list_has_prefix(e->key, q->prefix);
          e = view_next(&place)) {
         if (!q->wanted(r, e))
             continue;
         order_row_of_entry(selection->order, r->api->options.config, e, &row);
+        row.at = ++at;
         if (!after || order_compare(selection->order, &row, after) > 0)
             consider(selection, &row);
     }

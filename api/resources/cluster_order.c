@@ -180,5 +180,7 @@ int order_compare(const struct cluster_order *order, const struct order_row *a, 
         if (sign)
             return order->down[i] ? -sign : sign;
     }
+    if (a->at && b->at)
+        return (a->at > b->at) - (a->at < b->at);
     return strcmp(a->key, b->key);
 }

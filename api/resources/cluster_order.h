@@ -30,6 +30,7 @@ const char *cluster_order_parse(const char *text, struct cluster_order *ret, jso
 struct order_row {
     const struct view_blob *blob; /* NULL: the place of a cursor */
     const char *key;
+    size_t at; /* of rows of one pass over the view: in the order of their keys; 0: of none */
     int64_t numbers[ORDER_MAX_KEYS];
     const char *texts[ORDER_MAX_KEYS];
 };

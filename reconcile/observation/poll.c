@@ -386,16 +386,13 @@ static struct known_rows *known_rows_of(const struct project *p)
     size_t clusters = 0;
     LIST_FOR_EACH (item, &p->clusters)
         clusters++;
-    struct known_rows *known = mem_calloc(1, sizeof(*known) + clusters * sizeof(known->rows[0]));
+    struct known_rows *known = known_rows_new(clusters);
     LIST_FOR_EACH (item, &p->clusters) {
         const struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         const uint8_t *digest = observe_known_row(e);
-        struct known_row *row = &known->rows[known->count];
-        if (!digest || strlen(e->cluster->name) >= sizeof(row->name))
-            continue;
-        memcpy(row->digest, digest, sizeof(row->digest));
-        memcpy(row->name, e->cluster->name, strlen(e->cluster->name) + 1);
-        known->count++;
+        if (digest)
+            known_rows_add(known, digest, e->cluster->name);
+        thread_step_aside();
     }
     return known;
 }

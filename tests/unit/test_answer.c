@@ -420,11 +420,14 @@ static void known_rows_are_not_decoded(void **state)
     assert_true(list_next(&generation_v2, NOW, &rows, NULL, &part));
     assert_int_equal(part.shoot_count, 2);
     assert_memory_not_equal(part.shoots[0]->row, part.shoots[1]->row, ROW_DIGEST_BYTES);
-    struct known_rows *known = mem_calloc(1, sizeof(*known) + 2 * sizeof(known->rows[0]));
-    known->count = 2;
-    memset(known->rows[0].digest, 0xff, ROW_DIGEST_BYTES);
-    memcpy(known->rows[1].digest, part.shoots[0]->row, ROW_DIGEST_BYTES);
-    (void)snprintf(known->rows[1].name, sizeof(known->rows[1].name), "%s", part.shoots[0]->name);
+    struct known_rows *known = known_rows_new(3);
+    uint8_t like_it[ROW_DIGEST_BYTES]; /* it would have the slot */
+    memcpy(like_it, part.shoots[0]->row, sizeof(like_it));
+    like_it[ROW_DIGEST_BYTES - 1] ^= 1;
+    known_rows_add(known, like_it, "another");
+    known_rows_add(known, part.shoots[0]->row, part.shoots[0]->name);
+    known_rows_add(known, part.shoots[1]->row,
+                   "a-name-that-is-longer-than-the-sixty-three-bytes-which-a-row-has-room-for");
     list_part_done(&part);
     assert_int_equal(list_begin(&rows, body, strlen(body), &why), READ_OK);
     assert_true(list_next(&generation_v2, NOW, &rows, known, &part));

@@ -168,7 +168,7 @@ static bool part_is_full(const struct list_part *part)
 }
 
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
-               struct known_rows *known, struct list_part *ret_part)
+               const struct known_rows *known, struct list_part *ret_part)
 {
     const char *text;
     size_t len;

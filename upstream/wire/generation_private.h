@@ -163,12 +163,12 @@ void list_part_done(struct list_part *part);
 enum read_end list_begin(struct json_items *rows, const char *body, size_t len, const char **ret_why);
 /* False when there are no more. `known` may be NULL. */
 bool list_next(const struct generation *generation, wall_us now, struct json_items *rows,
-               struct known_rows *known, struct list_part *ret_part);
+               const struct known_rows *known, struct list_part *ret_part);
 
 /* known_rows.c */
 void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGEST_BYTES]);
-/* NULL when it is not known. The first look sorts. */
-const struct known_row *known_rows_find(struct known_rows *known, const uint8_t *digest);
+/* NULL when it is not known. `known` may be NULL. */
+const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest);
 
 /* kubeconfig.c */
 /* False when it cannot be understood. */

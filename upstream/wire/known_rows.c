@@ -1,27 +1,64 @@
-/* Rows of a list that came before. Runs on the worker. */
+/* Rows of a list that came before: a hash table by digest. Filled by the loop thread, read on the worker. */
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "upstream/wire/generation_private.h"
+
+struct known_rows {
+    size_t count, most;
+    size_t slot_count; /* a power of two, at least twice `most` */
+    uint32_t *slots;   /* behind the rows: which row, counted from 1; 0: free */
+    struct known_row rows[];
+};
 
 void row_digest(const char *text, size_t len, uint8_t ret_digest[static ROW_DIGEST_BYTES])
 {
     (void)crypto_generichash(ret_digest, ROW_DIGEST_BYTES, (const unsigned char *)text, len, NULL, 0);
 }
 
-/* The digest is the first member. */
-static int by_digest(const void *left, const void *right)
+struct known_rows *known_rows_new(size_t most)
 {
-    return memcmp(left, right, ROW_DIGEST_BYTES);
+    size_t slot_count = 1;
+    assert(most < UINT32_MAX / 2);
+    while (slot_count < 2 * most + 1)
+        slot_count *= 2;
+    struct known_rows *known =
+        mem_calloc(1, sizeof(*known) + most * sizeof(known->rows[0]) + slot_count * sizeof(known->slots[0]));
+    known->most = most;
+    known->slot_count = slot_count;
+    known->slots = (void *)(known->rows + most);
+    return known;
 }
 
-const struct known_row *known_rows_find(struct known_rows *known, const uint8_t *digest)
+/* The slot of the digest, or the free one where it would be. */
+static uint32_t *slot_of(const struct known_rows *known, const uint8_t *digest)
 {
-    if (!known || !known->count)
-        return NULL;
-    if (!known->is_sorted)
-        qsort(known->rows, known->count, sizeof(known->rows[0]), by_digest);
-    known->is_sorted = true;
-    return bsearch(digest, known->rows, known->count, sizeof(known->rows[0]), by_digest);
+    size_t i;
+    memcpy(&i, digest, sizeof(i)); /* as good as any hash */
+    for (;; i++) {
+        uint32_t *slot = &known->slots[i & (known->slot_count - 1)];
+        if (!*slot || !memcmp(known->rows[*slot - 1].digest, digest, ROW_DIGEST_BYTES))
+            return slot;
+    }
+}
+
+void known_rows_add(struct known_rows *known, const uint8_t digest[static ROW_DIGEST_BYTES], const char *name)
+{
+    struct known_row *row = &known->rows[known->count];
+    uint32_t *slot = slot_of(known, digest);
+    assert(known->count < known->most);
+    if (strlen(name) >= sizeof(row->name) || *slot)
+        return;
+    memcpy(row->digest, digest, sizeof(row->digest));
+    memcpy(row->name, name, strlen(name) + 1);
+    *slot = (uint32_t)++known->count;
+}
+
+const struct known_row *known_rows_find(const struct known_rows *known, const uint8_t *digest)
+{
+    const uint32_t *slot = known ? slot_of(known, digest) : NULL;
+    return slot && *slot ? &known->rows[*slot - 1] : NULL;
 }
