@@ -17,8 +17,8 @@ enum {
     DRAIN_GRACE_US = 500000, /* for clients to take the last words */
     RETRY_AFTER_S = 10,
     PACED_ABOVE = 128, /* streams */
-    PACE_US = 200,
-    PACE_BUSY_US = 1000,
+    PACE_US = 400,
+    PACE_BUSY_US = 2000,
     BUSY_PERCENT = 80,
 };
 

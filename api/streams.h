@@ -98,7 +98,7 @@ enum stream_end stream_completed(struct stream *s);
 
 /* ---- streams.c: all of them ---- */
 
-enum { STREAM_SHARDS = 128 };
+enum { STREAM_SHARDS = 64 };
 
 struct streams {
     struct api *api;
