@@ -3,8 +3,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-VERSION  := 0.1.0
-REVISION := $(shell git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
+VERSION  := $(shell cat VERSION)
+REVISION ?= $(shell git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
 
 # VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/), fuzz (build/fuzz/, by clang)
 VARIANT ?= release
@@ -76,7 +76,7 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint install clean units fuzz fuzz-targets FORCE
+.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint man install clean units fuzz fuzz-targets FORCE
 all: $(OUT)/shootd $(OUT)/cleura-sim
 
 help:
@@ -227,11 +227,16 @@ $(OUT)/bench/fast_clock.so: bench/fast_clock.c build/obj/$(VARIANT)/.flags
 bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop $(OUT)/bench/fast_clock.so
 	@$(PYTHON) bench/all.py
 
-install: all
+# What the programs say of themselves, as manual pages.
+man: all
+	@$(PYTHON) tools/man.py build/man
+
+install: all man
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
 	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
 	install -d $(DESTDIR)$(PREFIX)/share/doc/shootd/docs $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
-	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md $(DESTDIR)$(PREFIX)/share/doc/shootd
+	for page in build/man/*; do install -D -m 0644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/shootd
 	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs
 	install -m 0644 contrib/nginx.conf $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	install -m 0755 contrib/*.sh contrib/*.py $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib

@@ -30,7 +30,8 @@ static const char usage[] =
     "where\n"
     "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
     "  --sample-config   print the annotated sample configuration\n"
-    "  --version, --help\n"
+    "  --version         print version, revision and which stores it opens\n"
+    "  --help            print this\n"
     "shootd check-store [--config FILE | DATABASE]\n"
     "                    print what the store, or a backup of one, holds and which rows cannot be read; exit "
     "0,\n"
@@ -205,7 +206,8 @@ int main(int argc, char **argv)
         if (args.help)
             (void)fputs(usage, stdout);
         if (args.version)
-            (void)printf("shootd %s (%s)\n", shootd_version, shootd_revision);
+            (void)printf("shootd %s (%s)\nstores of schema 1 to %d; older ones are upgraded at start\n",
+                         shootd_version, shootd_revision, sqlite_schema());
         if (args.sample)
             config_write_sample(stdout);
         return EXIT_OK;

@@ -288,6 +288,8 @@ void storage_close(struct storage *s);
 
 /* The store's own id; lives as long as `s`. Any thread. */
 const char *storage_id(const struct storage *s);
+/* The number of the schema that this program writes. It upgrades stores of each smaller number, down to 1. */
+int sqlite_schema(void);
 /*
  * Prints what an SQLite store holds, and what was put aside in it because it cannot be read; *ret_sound tells
  * whether all is well. Changes nothing; also beside the daemon that has it open.

@@ -13,7 +13,7 @@ fuzz_packages=(clang-14 libclang-rt-14-dev python3-httpx)
 # Programs that other packages than Debian's may also provide: by command, with the package that brings it.
 run_commands=(curl:curl jq:jq)
 test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
-    chromium:chromium shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
+    chromium:chromium mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
 fuzz_commands=(clang:clang)
 
 missing() { # run|test|fuzz

@@ -203,6 +203,11 @@ int migrate_newest(void)
     return (int)ARRAY_LEN(migrations);
 }
 
+int sqlite_schema(void)
+{
+    return migrate_newest();
+}
+
 enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error)
 {
     assert(from >= 0 && to <= migrate_newest());

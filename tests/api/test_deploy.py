@@ -85,3 +85,23 @@ def test_nothing_is_left_out(installed):
     assert {p.relative_to(package) for p in package.rglob("*")} == {p.relative_to(installed) for p in installed.rglob("*")}
     assert "@PREFIX@" not in "".join(p.read_text() for p in (package / "lib/systemd/system").iterdir())
     assert "ExecStart=/usr/bin/shootd " in (package / "lib/systemd/system/shootd.service").read_text()
+
+
+def test_manual_pages(installed):
+    """Each option of --help and each key of the sample has its place, and a reader of pages finds nothing wrong with them."""
+    man = installed / "share/man"
+    pages = {p.name: p for p in man.rglob("*.*")}
+    assert set(pages) == {"shootd.8", "cleura-sim.1", "shootd.yaml.5"}
+    for program, page in (("shootd", "shootd.8"), ("cleura-sim", "cleura-sim.1")):
+        told = subprocess.run([installed / "bin" / program, "--help"], capture_output=True, text=True, check=True).stdout
+        options = set(re.findall(r"--[a-z-]+", told))
+        text = pages[page].read_text().replace("\\-", "-")
+        assert len(options) > 4 and not {o for o in options if not re.search(rf"^\.B .*{o}\b", text, re.M)}
+    sample = (installed / "share/doc/shootd/shootd.sample.yaml").read_text()
+    keys = set(re.findall(r"^ *(?:# |- )?([a-z_]+):(?: |$)", sample, re.M)) - {"shootd"}
+    text = pages["shootd.yaml.5"].read_text()
+    assert len(keys) > 50 and not {k for k in keys if not re.search(rf"^\.B (?:\S+\.)?{k}$", text, re.M)}
+    if not shutil.which("mandoc"):
+        pytest.skip("mandoc is absent; `make deps-test` installs it")
+    lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages.values()], capture_output=True, text=True, timeout=60)
+    assert (lint.returncode, lint.stdout + lint.stderr) == (0, "")

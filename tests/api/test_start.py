@@ -133,7 +133,16 @@ def test_missing_file_and_bad_usage(tmp_path):
     assert missing.returncode == 78 and "No such file" in missing.stderr
     assert run("--colour").returncode == 64
     assert run("extra").returncode == 64
-    assert run("--version").stdout.startswith("shootd ")
+
+
+def test_the_version_is_told():
+    version = (ROOT / "VERSION").read_text().strip()
+    first, stores = run("--version").stdout.splitlines()
+    assert re.fullmatch(rf"shootd {re.escape(version)} \([0-9a-f]+\)", first)
+    newest = int(re.fullmatch(r"stores of schema 1 to (\d+); older ones are upgraded at start", stores)[1])
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    assert re.search(r"^## (\S+)", changes, re.M)[1] == version
+    assert int(re.search(r"schema (\d+)", changes)[1]) == newest
 
 
 def test_unreachable_state_directory(written):
