@@ -76,8 +76,9 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
 
-.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint man install clean units fuzz fuzz-targets FORCE
-all: $(OUT)/shootd $(OUT)/cleura-sim
+.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint install clean units fuzz fuzz-targets FORCE
+MAN := build/man/shootd.8
+all: $(OUT)/shootd $(OUT)/cleura-sim $(if $(filter release,$(VARIANT)),$(MAN))
 
 help:
 	@echo "make             build build/shootd and build/cleura-sim"
@@ -132,6 +133,11 @@ $(OUT)/cleura-sim: $(SIM_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(SIM_LIBS)
+
+# All manual pages: what the programs say of themselves.
+$(MAN): build/shootd build/cleura-sim tools/man.py CHANGELOG.md docs/operations.md
+	$(call say,MAN)
+	$(Q)$(PYTHON) tools/man.py $(@D)
 
 # Units link the whole library: every module is made of parts that stand alone.
 $(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
@@ -227,11 +233,7 @@ $(OUT)/bench/fast_clock.so: bench/fast_clock.c build/obj/$(VARIANT)/.flags
 bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop $(OUT)/bench/fast_clock.so
 	@$(PYTHON) bench/all.py
 
-# What the programs say of themselves, as manual pages.
-man: all
-	@$(PYTHON) tools/man.py build/man
-
-install: all man
+install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
 	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
 	install -d $(DESTDIR)$(PREFIX)/share/doc/shootd/docs $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
