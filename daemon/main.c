@@ -224,7 +224,8 @@ int main(int argc, char **argv)
     journal_setup();
     if (args.database)
         return check_store(args.database);
-    struct config *config = config_load(args.config, args.check, stderr);
+    const bool serves = !args.check && !args.check_store && !args.admin_token;
+    struct config *config = config_load(args.config, !serves, stderr);
     if (!config)
         return EXIT_CONFIG;
     if (args.check) {

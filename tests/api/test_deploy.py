@@ -55,6 +55,17 @@ def test_other_files_are_read(installed, tmp_path):
     assert check(BUILD / "shootd", path).returncode == 0
 
 
+def test_commands_beside_the_unit_need_no_credentials(installed, tmp_path):
+    """They are run with the unit's configuration, by an administrator outside of it."""
+    path = tmp_path / "shootd.yaml"
+    (tmp_path / "state").mkdir(mode=0o700)
+    path.write_text((installed / "share/doc/shootd/shootd.sample.yaml").read_text().replace("/var/lib/shootd", f"{tmp_path}/state"))
+    made = subprocess.run([BUILD / "shootd", "admin-token", "--config", path], capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0 and re.fullmatch(r"shd_\S+\n", made.stdout), made
+    store = subprocess.run([BUILD / "shootd", "check-store", "--config", path], capture_output=True, text=True, timeout=60)
+    assert store.returncode == 69 and "cannot be opened" in store.stderr, "there is none yet"
+
+
 def test_sample_and_unit_agree(installed):
     """What the sample names, the unit hands over, from where README puts it."""
     unit = (installed / "lib/systemd/system/shootd.service").read_text()
