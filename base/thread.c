@@ -18,12 +18,14 @@ void thread_in_background(const char *name)
 
 void thread_step_aside(void)
 {
-    /* Each time gives away a turn of some milliseconds where others compute without end: at half a
-     * millisecond it keeps about the share that its nice value gives it. */
-    enum { GO_ON_US = 500 };
-    static _Thread_local mono_us since;
-    if (env_mono(env_real()) - since < GO_ON_US)
+    /* Where others compute without end, each time gives away some milliseconds: a third of them is worked
+     * before the next, about the share that the nice value gives. */
+    enum { GO_ON_US = 500, SHARE = 3 };
+    static _Thread_local mono_us since, go_on;
+    const mono_us now = env_mono(env_real());
+    if (now - since < go_on)
         return;
     (void)sched_yield();
     since = env_mono(env_real());
+    go_on = (since - now) / SHARE > GO_ON_US ? (since - now) / SHARE : GO_ON_US;
 }
