@@ -283,6 +283,7 @@ def issues(d, name, project="team-a"):
 
 def test_issues_of_versions(small):
     _, d = small
+    wait_until(lambda: d.http.get("/v1/summary").json()["stale"] == 0, what="a first poll after the restarts above")
     old = issues(d, "old")["version_expiring"]
     assert old["severity"] == "warning" and old["subject"] == "kubernetes 1.33.6" and old["target_version"] == "1.33.7"
     assert "adopting" in old["action"] and old["expires_at"]
