@@ -11,7 +11,7 @@ void thread_in_background(const char *name);
 
 /*
  * For the calling thread, between two small pieces of much work, without a lock: lets others run that wait
- * for this processor, when it has not done so for half a millisecond. Else Linux lets it go on until the next
+ * for this processor, when it has not done so for 150 microseconds. Else Linux lets it go on until the next
  * tick of its clock, 4 or 10 ms, also beside threads of a higher share. Cheap enough for each of thousands of
  * pieces.
  */

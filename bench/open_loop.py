@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from load import BUILD, CORES, Beside, Client, SomebodyElse, listen, metric, need_tools, pin, quiet, shipped, wrk
+from load import BUILD, CORES, Beside, Client, SomebodyElse, listen, metric, need_tools, quiet, shipped, wrk
 from report import goal, section, table
 from scale import BY_HAND, FRESH, Fleet
 import harness
@@ -107,8 +107,9 @@ class Scene:
 
     def start(self, *daemons):
         for d in daemons:
+            os.sched_setaffinity(0, {CORES[1]})  # not afterwards: it counts the processors that it may use
             d.start()
-            pin(d.process.pid, CORES[1])
+            os.sched_setaffinity(0, {CORES[0]})
             harness.wait_until(lambda: d.http.get("/v1/summary").json()["total"] == CLUSTERS, timeout=120, what="discovery")
             client = Client(d)
             client.ask(*LOOK)  # the first poll after the discovery finds more to do than those after it

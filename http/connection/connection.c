@@ -211,6 +211,8 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
 static void *reaper_run(void *arg)
 {
     struct reaper *reaper = arg;
+    /* It goes before nobody and nobody before it: workers need its lock. */
+    (void)pthread_setname_np(pthread_self(), "reaper");
     (void)pthread_mutex_lock(&reaper->lock);
     while (!reaper->stopping) {
         mono_us now = env_mono(reaper->env);

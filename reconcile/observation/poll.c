@@ -227,8 +227,10 @@ static void on_shoots(struct upstream_call *call, struct shoot **shoots, size_t 
 static void on_known(struct upstream_call *call, const struct known_row *const *rows, size_t count)
 {
     struct project *p = CONTAINER_OF(call, struct project, poll_call);
-    for (size_t i = 0; i < count && upstream_call_is_active(call); i++)
+    for (size_t i = 0; i < count && upstream_call_is_active(call); i++) {
         take_known(p, rows[i], p->poll_jitter);
+        thread_step_aside();
+    }
 }
 
 /* It shows at least that there is such a shoot. Another row of the list may say more. */
