@@ -4,12 +4,16 @@ SHELL := /bin/bash
 .SUFFIXES:
 
 VERSION  := $(shell cat VERSION)
-REVISION ?= $(shell git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
+# REVISION is a file where there is no repository: in a package's source.
+REVISION ?= $(shell cat REVISION 2>/dev/null || git -c safe.directory='*' rev-parse --short HEAD 2>/dev/null || echo unknown)
 
 # VARIANT: release (build/), asan (build/asan/), tsan (build/tsan/), fuzz (build/fuzz/, by clang)
 VARIANT ?= release
 CC      ?= gcc
 PREFIX  ?= /usr/local
+UNITS   ?= $(PREFIX)/lib/systemd/system
+# Where the unit reads its configuration, whatever PREFIX is.
+ETC     ?= /etc
 PYTHON  := /usr/bin/python3
 
 ifeq ($(origin CC),default)
@@ -60,7 +64,7 @@ BASE_CFLAGS := -std=c11 -D_GNU_SOURCE -I. -pthread -g -fno-omit-frame-pointer -f
   $(WARNINGS) $(or $(HARDENING_$(VARIANT)),$(HARDENING)) $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 BASE_LDFLAGS := -pthread $(LINK_HARDENING) $(filter -fsanitize%,$(VARIANT_CFLAGS_$(VARIANT))) $(LDFLAGS)
 
-MODULES := base model config storage view loop upstream webhook http reconcile api
+MODULES := base model config storage view loop upstream webhook oidc tracing http reconcile api
 DAEMON_SRC := $(foreach m,$(MODULES),$(wildcard $(m)/*.c) $(wildcard $(m)/*/*.c)) $(wildcard daemon/*.c)
 SIM_SRC := $(wildcard simulator/*.c simulator/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c tests/storage/test_*.c)
@@ -71,12 +75,12 @@ SIM_OBJ := $(SIM_SRC:%.c=$(OBJ)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(OUT)/%)
 UNIT_SUPPORT := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/support/*.c))
 
-DAEMON_LIBS := -lmicrohttpd -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lssl -lcrypto -luuid -lm
+DAEMON_LIBS := -lmicrohttpd -lgnutls -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lssl -lcrypto -luuid -lcjose -lm
 SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
-HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h uthash.h
+HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h gnutls/gnutls.h cjose/cjose.h uthash.h
 
-.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint install clean units fuzz fuzz-targets FORCE
+.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
 MAN := build/man/shootd.8
 all: $(OUT)/shootd $(OUT)/cleura-sim $(if $(filter release,$(VARIANT)),$(MAN))
 
@@ -90,6 +94,7 @@ help:
 	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=)"
 	@echo "make soak        mixed load with faults, memory and counters are watched (MINUTES=60)"
 	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=)"
+	@echo "make deb         the Debian packages shootd and cleura-sim, into build/deb"
 	@echo "make deps        install what building and running need; deps-test: what the tests need, too"
 	@echo "make bench | format | lint | clean | install DESTDIR= PREFIX="
 
@@ -240,10 +245,21 @@ install: all
 	for page in build/man/*; do install -D -m 0644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 	install -m 0644 config/shootd.sample.yaml openapi.yaml README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/shootd
 	install -m 0644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/shootd/docs
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/kubernetes deploy/kubernetes/*.yaml
 	install -m 0644 contrib/nginx.conf $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	install -m 0755 contrib/*.sh contrib/*.py $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib/prometheus contrib/prometheus/*.yaml
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib/grafana contrib/grafana/*.json
 	for unit in systemd/*.service systemd/*.socket; do \
-	  sed 's|@PREFIX@|$(PREFIX)|g' $$unit | install -D -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$$(basename $$unit); done
+	  sed 's|@PREFIX@|$(PREFIX)|g' $$unit | install -D -m 0644 /dev/stdin $(DESTDIR)$(UNITS)/$$(basename $$unit); done
+	for kind in sysusers tmpfiles; do install -D -m 0644 systemd/$$kind.conf $(DESTDIR)$(PREFIX)/lib/$$kind.d/shootd.conf; done
+# The sample is the configuration of a new installation; one that is there stays. (Of the package it is a conffile.)
+	[ -e $(DESTDIR)$(ETC)/shootd/shootd.yaml ] || install -D -m 0644 config/shootd.sample.yaml $(DESTDIR)$(ETC)/shootd/shootd.yaml
+
+# Debian packages into build/deb; the same commit gives the same bytes.
+deb:
+	@tools/deps.sh deb
+	@tools/deb.sh
 
 clean:
 	rm -rf build

@@ -94,8 +94,9 @@ void access_log_add(struct access_log *log, struct request *r, int64_t duration_
 {
     const bool is_quiet = r->route && r->route->flags & ROUTE_QUIET;
     const enum log_level level = is_quiet ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
-    if (log->mode == ACCESS_LOG_OFF || !log_is_written(level) ||
-        !is_wanted(log->mode, r, duration_us, outcome))
+    const int mode = atomic_load_explicit(&log->mode, memory_order_relaxed);
+    if (mode == ACCESS_LOG_OFF || !log_is_written(level) ||
+        !is_wanted((enum access_log_mode)mode, r, duration_us, outcome))
         return;
     struct access_entry entry;
     fill_entry(&entry, r, level, duration_us, outcome);
@@ -154,20 +155,21 @@ static void *write_lines(void *arg)
     thread_in_background("access-log");
     for (unsigned taken; (taken = take_batch(log, batch)) > 0;) {
         log_hold();
-        for (unsigned i = 0; i < taken; i++) {
+        for (unsigned i = 0; i < taken; i++)
             write_entry(&batch[i]);
-            thread_step_aside();
-        }
         log_release();
     }
     return NULL;
 }
 
+void access_log_set(struct access_log *log, enum access_log_mode mode)
+{
+    atomic_store(&log->mode, (int)mode);
+}
+
 int access_log_start(struct access_log *log, enum access_log_mode mode)
 {
-    log->mode = mode;
-    if (mode == ACCESS_LOG_OFF)
-        return 0;
+    access_log_set(log, mode);
     (void)pthread_mutex_init(&log->lock, NULL);
     cond_init(&log->changed);
     log->entries = mem_calloc(ACCESS_LOG_ENTRIES, sizeof(*log->entries));
@@ -183,8 +185,6 @@ int access_log_start(struct access_log *log, enum access_log_mode mode)
 
 void access_log_stop(struct access_log *log)
 {
-    if (log->mode == ACCESS_LOG_OFF)
-        return;
     (void)pthread_mutex_lock(&log->lock);
     log->is_stopping = true;
     (void)pthread_cond_signal(&log->changed);

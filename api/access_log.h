@@ -21,7 +21,7 @@ struct access_entry;
 struct request;
 
 struct access_log {
-    enum access_log_mode mode;
+    _Atomic int mode; /* enum access_log_mode */
     pthread_t thread;
     pthread_mutex_t lock;   /* guards the ring below; never held while lines are written */
     pthread_cond_t changed; /* a first entry, enough for a batch, or the end */
@@ -31,8 +31,10 @@ struct access_log {
     _Atomic uint64_t dropped;
 };
 
-/* Starts the thread, unless the mode is off; negative errno on failure. */
+/* Starts the thread; negative errno on failure. */
 int access_log_start(struct access_log *log, enum access_log_mode mode);
+/* From the next request on. Any thread. */
+void access_log_set(struct access_log *log, enum access_log_mode mode);
 /* When no request is left: writes what waits, ends the thread. */
 void access_log_stop(struct access_log *log);
 /*

@@ -9,6 +9,7 @@
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum { DEFAULT_CONNECTIONS = 8192 };
 
@@ -32,6 +33,17 @@ struct api_limits api_limits_default(void)
     };
 }
 
+void api_limits_take(struct api_limits *limits, const struct config *config)
+{
+    limits->streams = (unsigned)config->limits.streams;
+    limits->streams_per_token = (unsigned)config->limits.streams_per_token;
+    limits->stream_lifetime_us = config->limits.stream_lifetime_us;
+    limits->requests_per_minute = config->limits.requests_per_minute;
+    limits->fresh_reads_per_minute = config->limits.fresh_reads_per_minute;
+    limits->auth_failures_per_minute = config->limits.auth_failures_per_minute;
+    limits->heartbeat_us = config->limits.heartbeat_us;
+}
+
 static void api_free(struct api *api)
 {
     metrics_done(&api->metrics);
@@ -41,7 +53,23 @@ static void api_free(struct api *api)
     for (size_t i = 0; i < ARRAY_LEN(api->openapi_coded); i++)
         free(atomic_load(&api->openapi_coded[i]));
     tickets_done(&api->tickets);
+    jwt_cache_done(&api->jwts);
     free(api);
+}
+
+/* With more than one for a processor, each waits for the other's slice of time. */
+static int http_threads(const struct config *config)
+{
+    const int wanted = config->limits.http_threads, processors = thread_processors();
+    return wanted < processors ? wanted : processors;
+}
+
+static void set_live_limits(struct api *api, const struct api_limits *limits)
+{
+    atomic_store(&api->live.streams, limits->streams);
+    atomic_store(&api->live.streams_per_token, limits->streams_per_token);
+    atomic_store(&api->live.stream_lifetime_us, limits->stream_lifetime_us);
+    atomic_store(&api->live.heartbeat_us, limits->heartbeat_us);
 }
 
 static struct api *api_new(const struct api_options *options)
@@ -55,7 +83,10 @@ static struct api *api_new(const struct api_options *options)
     else
         options->env->random(options->env, api->cursor_secret, sizeof(api->cursor_secret));
     options->env->random(options->env, api->print_key, sizeof(api->print_key));
+    api->http_threads = http_threads(api_config(api));
+    set_live_limits(api, &api->limits);
     tickets_init(&api->tickets);
+    jwt_cache_init(&api->jwts);
     metrics_init(&api->metrics);
     rate_limit_init(&api->requests, "requests", api->limits.requests_per_minute);
     rate_limit_init(&api->auth_failures, "auth_failures", api->limits.auth_failures_per_minute);
@@ -65,17 +96,17 @@ static struct api *api_new(const struct api_options *options)
 
 static struct http *start_http(struct api *api, char **ret_error)
 {
-    const struct config *config = api->options.config;
+    const struct config *config = api_config(api);
     const int connections = config->limits.connections;
     const struct http_options options = {
         .env = api->options.env,
         .listen_fd = api->options.listen_fd,
-        .threads = config->limits.http_threads,
+        .tls = api->options.tls,
+        .threads = api->http_threads,
         .connections = (unsigned)(connections > 0 ? connections : DEFAULT_CONNECTIONS),
         .connections_per_address = (unsigned)config->limits.connections_per_address,
         .limits = api->limits.connection,
         .trusted_proxies = config->trusted_proxies,
-        .cors_origins = config->cors.origins,
         .application = &api_application,
         .ctx = api,
     };
@@ -86,7 +117,7 @@ static struct http *start_http(struct api *api, char **ret_error)
 
 static bool start_threads(struct api *api, char **ret_error)
 {
-    int r = access_log_start(&api->access_log, api->options.config->access_log);
+    int r = access_log_start(&api->access_log, api_config(api)->access_log);
     if (r == 0 && (r = streams_start(&api->streams, api)) < 0)
         access_log_stop(&api->access_log);
     if (r < 0)
@@ -113,6 +144,19 @@ struct api *api_start(const struct api_options *options, char **ret_error)
     }
     api_free(api);
     return NULL;
+}
+
+void api_configure(struct api *api, const struct config *config)
+{
+    struct api_limits limits = api->limits;
+    api_limits_take(&limits, config);
+    set_live_limits(api, &limits);
+    rate_limit_set(&api->requests, limits.requests_per_minute);
+    rate_limit_set(&api->auth_failures, limits.auth_failures_per_minute);
+    rate_limit_set(&api->fresh_reads, limits.fresh_reads_per_minute);
+    access_log_set(&api->access_log, config->access_log);
+    /* Before the rules: who was let in by those of before is not held by these. */
+    atomic_store(&api->clients_generation, config->tls.clients_generation);
 }
 
 void api_quiesce(struct api *api)

@@ -14,7 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/env.h"
-#include "config/config.h"
+#include "config/current.h"
 #include "http/connection/connection.h"
 #include "model/command.h"
 #include "view/feed.h"
@@ -39,13 +39,19 @@ struct api_limits {
 };
 
 struct api_limits api_limits_default(void);
+/* Those that the configuration says. */
+void api_limits_take(struct api_limits *limits, const struct config *config);
+
+struct oidc; /* oidc/oidc.h */
 
 struct api_options {
-    const struct config *config;
+    struct config_current *config;
     struct view *view;
     struct feed *feed; /* of new events, for streams */
+    struct oidc *oidc; /* JWTs of issuers; NULL: none are taken */
     const struct env *env;
-    int listen_fd; /* bound, listening, non-blocking; not owned */
+    int listen_fd;   /* bound, listening, non-blocking; not owned */
+    struct tls *tls; /* NULL: plain HTTP. Not owned */
     /* Takes the command; any HTTP thread. cmd->reply is called exactly once, also for timeout and shutdown.
      */
     void (*post)(void *ctx, struct command *cmd);
@@ -85,6 +91,8 @@ bool api_drained(struct api *api, int timeout_ms);
 /* Answers what is still parked with 503, stops every HTTP thread, frees. A reply that comes later is dropped.
  */
 void api_stop(struct api *api);
+/* The configuration that is put into force; limits and the access log follow it. The loop thread. */
+void api_configure(struct api *api, const struct config *config);
 /* How many requests wait for their command. Any thread. */
 unsigned api_parked(const struct api *api);
 

@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "api/auth.h"
 #include "api/cursor.h"
+#include "api/caller.h"
 #include "api/metrics.h"
 #include "api/streams.h"
 #include "http/http.h"
@@ -17,21 +18,35 @@
 
 struct api {
     struct api_options options;
-    struct api_limits limits;
+    struct api_limits limits; /* those that a new configuration may change are in `live` */
+    struct {
+        _Atomic int64_t streams, streams_per_token, stream_lifetime_us, heartbeat_us;
+    } live;
+    int http_threads;
     struct http *http; /* requests have it as http.server: they may be there before it is set */
     struct streams streams;
+    atomic_uint exports; /* under way */
     struct tickets tickets;
+    struct jwt_cache jwts;
     struct metrics metrics;
     struct access_log access_log;
     struct rate_limit requests;      /* by token */
     struct rate_limit auth_failures; /* by client address */
     struct rate_limit fresh_reads;   /* by token */
+    _Atomic uint64_t refused_credentials[AUTH_FAILURE_MAX_];
+    _Atomic uint64_t clients_generation; /* of the configuration that is, or is just being, put into force */
     uint8_t cursor_secret[CURSOR_SECRET_BYTES];
     uint8_t print_key[TOKEN_PRINT_KEY_BYTES];
     char openapi_etag[ETAG_DIGEST_BYTES];
     _Atomic(struct http_coded *) openapi_coded[2]; /* YAML, JSON; any worker sets them once */
     atomic_bool stopping;                          /* nobody is answered any more */
 };
+
+/* The configuration in force; of a worker within a call of the library (http/http.h, enter). */
+static inline const struct config *api_config(const struct api *api)
+{
+    return config_current_get(api->options.config);
+}
 
 /* openapi.yaml as part of the program; made by tools/embed_openapi.py. Constant, any thread. */
 extern const unsigned char openapi_yaml[];

@@ -1,7 +1,7 @@
 /*
- * Who asks, and may they. The token is a row of the view: shape and checksum first, then one digest and one
- * look-up; nothing here touches the store. Unknown, expired and revoked tokens get one and the same answer
- * (AU-8).
+ * Who asks, and may they. The token is a row of the view: its length first, then one digest and one look-up;
+ * nothing here touches the store. Tokens of the right length that are unknown, malformed, expired or revoked
+ * get one and the same answer after the same work (AU-8): bench/refusals.py compares the times.
  */
 #include "api/auth.h"
 
@@ -58,9 +58,19 @@ bool throttle_fresh(struct request *r)
     return rate_limit_take(&r->api->fresh_reads, key_of_token(r->token), r->http.started).is_refused;
 }
 
-/* What wrong or missing credentials come to: 401, or 429 when the address sent too many of them. */
-static struct problem *refuse_credentials(struct request *r, enum problem_code code, const char *detail)
+const char *auth_failure_name(enum auth_failure why)
 {
+    static const char *const names[AUTH_FAILURE_MAX_] = {"missing", "malformed", "unknown",
+                                                         "revoked", "expired",   "jwt"};
+    return names[why];
+}
+
+/* What wrong or missing credentials come to: 401, or 429 when the address sent too many of them. The answer
+ * does not tell `why`, a counter does. */
+static struct problem *refuse_credentials(struct request *r, enum auth_failure why, const char *detail)
+{
+    const enum problem_code code = why == AUTH_MISSING ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN;
+    atomic_fetch_add_explicit(&r->api->refused_credentials[why], 1, memory_order_relaxed);
     const uint64_t network = client_network(r->http.client);
     uint64_t key;
     (void)crypto_shorthash((unsigned char *)&key, (const unsigned char *)&network, sizeof(network),
@@ -79,27 +89,29 @@ bool token_is_live(const struct api *api, const struct api_token *token)
     return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
 }
 
-/* The digest of the token in "Bearer <token>", in hex, which is the token's key in the view; false for
- * another scheme or another shape. */
-static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES])
+/* The token in "Bearer <token>"; NULL of another scheme. */
+static const char *bearer_token(const char *field)
 {
     static const char scheme[] = "Bearer";
     const size_t len = sizeof(scheme) - 1;
-    char token[TOKEN_BYTES];
-    uint8_t digest[TOKEN_DIGEST_BYTES];
     if (strncasecmp(field, scheme, len) != 0 || field[len] != ' ')
+        return NULL;
+    return field + len + strspn(field + len, " ");
+}
+
+/* The digest of the token in "Bearer <token>", in hex, which is the token's key in the view; false for
+ * another scheme or another length. *ret_why: what it is if nothing of that key is there. */
+static bool digest_credentials(const char *field, char key[static TOKEN_HEX_BYTES],
+                               enum auth_failure *ret_why)
+{
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    const char *token = bearer_token(field);
+    if (!token || strnlen(token, TOKEN_BYTES) != TOKEN_LEN)
         return false;
-    field += len + strspn(field + len, " ");
-    if (strnlen(field, TOKEN_BYTES) != TOKEN_LEN)
-        return false;
-    memcpy(token, field, TOKEN_BYTES);
-    bool ok = token_is_wellformed(token);
-    if (ok) {
-        token_digest(token, digest);
-        token_hex(digest, key);
-    }
-    sodium_memzero(token, sizeof(token));
-    return ok;
+    *ret_why = token_is_wellformed(token) ? AUTH_UNKNOWN : AUTH_MALFORMED;
+    token_digest(token, digest);
+    token_hex(digest, key);
+    return true;
 }
 
 /* The credentials of a connection's last request, which the connection keeps. */
@@ -107,6 +119,7 @@ struct last_token {
     bool is_set;
     uint8_t print[TOKEN_PRINT_BYTES];
     char key[TOKEN_HEX_BYTES];
+    enum auth_failure why; /* of digest_credentials */
 };
 _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection has room for it");
 
@@ -115,7 +128,8 @@ _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection
  * other checks: those of the last request are known again by a fingerprint under a key of this process, which
  * gives nothing away. What they are good for is looked up anew each time.
  */
-static bool read_credentials(struct request *r, const char *field, char key[static TOKEN_HEX_BYTES])
+static bool read_credentials(struct request *r, const char *field, char key[static TOKEN_HEX_BYTES],
+                             enum auth_failure *ret_why)
 {
     struct last_token now = {.is_set = true};
     (void)crypto_shorthash_siphashx24(now.print, (const unsigned char *)field, strlen(field),
@@ -123,11 +137,13 @@ static bool read_credentials(struct request *r, const char *field, char key[stat
     struct last_token *last = r->http.peer ? (struct last_token *)(void *)r->http.peer->user : NULL;
     if (last && last->is_set && !sodium_memcmp(last->print, now.print, sizeof(now.print))) {
         memcpy(key, last->key, sizeof(last->key));
+        *ret_why = last->why;
         return true;
     }
-    if (!digest_credentials(field, key))
+    if (!digest_credentials(field, key, ret_why))
         return false;
     memcpy(now.key, key, sizeof(now.key));
+    now.why = *ret_why;
     if (last)
         *last = now;
     return true;
@@ -144,8 +160,21 @@ static void note_use(struct request *r)
         request_tell(r, request_command(r, COMMAND_TOKEN_USED));
 }
 
-/* The key is the whole digest: who knows it cannot be told from its comparison what the token is. */
-static bool look_up(struct request *r, const char *key)
+/* Why a token is none that is good; *why stays when nothing of that key is there. */
+static void tell_why(const struct api *api, const char *key, const struct api_token *found,
+                     enum auth_failure *why)
+{
+    const bool was =
+        view_was_token(api->options.view, key); /* looked up in any case: the time tells nothing */
+    if (found && !found->revoked_at)
+        *why = AUTH_EXPIRED;
+    else if (found || was)
+        *why = AUTH_REVOKED;
+}
+
+/* The key is the whole digest: who knows it cannot be told from its comparison what the token is. False: not
+ * good, *why tells what it is, and stays when nothing of that key is there. */
+static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_blob *blob = view_find(s, VIEW_TOKENS, key);
@@ -155,11 +184,70 @@ static bool look_up(struct request *r, const char *key)
         assert(!r->token_blob);
         r->token_blob = view_blob_ref(blob);
         r->token = found;
+    } else {
+        tell_why(r->api, key, found, why);
     }
     view_leave(r->api->options.view);
     if (ok)
         note_use(r);
     return ok;
+}
+
+/* Takes the reference. Who shows a JWT is from here on a token like any other. */
+static void take_caller(struct request *r, struct view_blob *caller)
+{
+    assert(!r->token_blob);
+    r->token_blob = caller;
+    r->token = caller->subject;
+}
+
+/* Whether the credentials are a JWT, and good; *ret_why changes when they are one. */
+static bool check_jwt(struct request *r, const char *field, enum auth_failure *ret_why)
+{
+    const char *token = r->api->options.oidc ? bearer_token(field) : NULL;
+    if (!token || !jwt_is_one(token))
+        return false;
+    struct view_blob *caller = jwt_caller(r->api, token);
+    if (caller)
+        take_caller(r, caller);
+    else
+        *ret_why = AUTH_JWT;
+    return caller != NULL;
+}
+
+/* Of a page in a browser, as the browser tells; its own page may read. */
+static bool is_of_a_page(const struct request *r)
+{
+    const char *site = r->http.headers.values[HEADER_SEC_FETCH_SITE];
+    return r->http.headers.values[HEADER_ORIGIN] ||
+           (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0);
+}
+
+/*
+ * Whether the connection has a client certificate, in place of a token. A browser shows one by itself, also
+ * when the page of another site makes it ask, which its fields tell: then a token is needed.
+ */
+static bool check_certificate(struct request *r)
+{
+    struct tls *tls = r->api->options.tls;
+    if (!tls || !tls_client_authorities(tls) || !r->http.peer || is_of_a_page(r))
+        return false;
+    const struct tls_client *client = connection_client(r->http.peer, tls);
+    if (!client->names || !client->names[0] || client->ends_at <= env_wall(r->api->options.env))
+        return false;
+    take_caller(r, certificate_caller(r->api, client));
+    return true;
+}
+
+/* Who had shown a JWT for a ticket; takes the reference. */
+static bool look_at_caller(struct request *r, struct view_blob *caller)
+{
+    if (caller_holds(r->api, caller->subject)) {
+        take_caller(r, caller);
+        return true;
+    }
+    view_blob_unref(caller);
+    return false;
 }
 
 /* The ticket of a request for a stream without credentials; NULL: there is none, or it has no meaning. */
@@ -174,13 +262,15 @@ static struct problem *check_ticket(struct request *r, const char *ticket)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
     char key[TOKEN_HEX_BYTES];
-    bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest);
+    enum auth_failure why = AUTH_UNKNOWN;
+    struct view_blob *caller;
+    bool ok = tickets_use(&r->api->tickets, r->api->options.env, ticket, digest, &caller);
     if (ok) {
         token_hex(digest, key);
-        ok = look_up(r, key);
+        ok = caller ? look_at_caller(r, caller) : look_up(r, key, &why);
     }
     return ok ? NULL
-              : refuse_credentials(r, PROBLEM_INVALID_TOKEN,
+              : refuse_credentials(r, why,
                                    "The ticket is not known, was used, or has expired; POST "
                                    "/v1/stream-tickets gives another.");
 }
@@ -195,11 +285,13 @@ struct problem *check_token(struct request *r)
     if (ticket)
         return check_ticket(r, ticket);
     if (!field)
-        return refuse_credentials(r, PROBLEM_UNAUTHENTICATED, "This operation needs a bearer token.");
+        return check_certificate(r)
+                   ? NULL
+                   : refuse_credentials(r, AUTH_MISSING, "This operation needs a bearer token.");
     char key[TOKEN_HEX_BYTES];
-    bool ok = read_credentials(r, field, key) && look_up(r, key);
-    return ok ? NULL
-              : refuse_credentials(r, PROBLEM_INVALID_TOKEN, "The token is not known, expired or revoked.");
+    enum auth_failure why = AUTH_MALFORMED;
+    bool ok = (read_credentials(r, field, key, &why) && look_up(r, key, &why)) || check_jwt(r, field, &why);
+    return ok ? NULL : refuse_credentials(r, why, "The token is not known, expired or revoked.");
 }
 
 void report_denied(struct request *r, enum problem_code code)
@@ -213,12 +305,17 @@ struct problem *check_permission(struct request *r)
 {
     if (!r->token)
         return NULL;
+    if (r->token->issuer && !r->token->projects[0]) {
+        report_denied(r, PROBLEM_FORBIDDEN);
+        return problem_new(PROBLEM_FORBIDDEN,
+                           "No rule of the configuration gives who shows this token a role.");
+    }
     if (r->token->role < r->route->role) {
         report_denied(r, PROBLEM_FORBIDDEN);
         return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
                            role_name(r->route->role), role_name(r->token->role));
     }
-    bool is_there = r->project && config_project(r->api->options.config, r->project);
+    bool is_there = r->project && config_project(api_config(r->api), r->project);
     bool is_seen = is_there && api_token_sees_project(r->token, r->project);
     if (is_there && !is_seen)
         report_denied(r, PROBLEM_PROJECT_NOT_FOUND);
@@ -254,6 +351,7 @@ enum { TICKET_RANDOM_BYTES = 24 };
 struct ticket {
     uint8_t digest[TOKEN_DIGEST_BYTES];
     uint8_t token[TOKEN_DIGEST_BYTES];
+    struct view_blob *caller; /* or NULL */
     mono_us ends_at;
 };
 
@@ -265,6 +363,8 @@ void tickets_init(struct tickets *t)
 
 void tickets_done(struct tickets *t)
 {
+    for (size_t i = 0; i < t->count; i++)
+        view_blob_unref(t->items[i].caller);
     free(t->items);
     (void)pthread_mutex_destroy(&t->lock);
 }
@@ -274,7 +374,7 @@ static void drop_expired(struct tickets *t, mono_us now)
 {
     size_t gone = 0;
     while (gone < t->count && t->items[gone].ends_at <= now)
-        gone++;
+        view_blob_unref(t->items[gone++].caller);
     t->count -= gone;
     if (gone)
         memmove(t->items, t->items + gone, t->count * sizeof(*t->items));
@@ -300,7 +400,7 @@ static void make_ticket(const struct env *env, char ticket[static TICKET_BYTES])
 }
 
 bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token[static TOKEN_DIGEST_BYTES],
-                   char ticket[static TICKET_BYTES])
+                   struct view_blob *caller, char ticket[static TICKET_BYTES])
 {
     struct ticket item = {.ends_at = env_mono(env) + TICKET_LIFETIME_S * US_PER_S};
     make_ticket(env, ticket);
@@ -314,16 +414,19 @@ bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token
         t->items = mem_realloc_array(t->items, t->capacity, sizeof(*t->items));
     }
     assert(!ok || t->count < t->capacity);
-    if (ok)
+    if (ok) {
+        item.caller = caller ? view_blob_ref(caller) : NULL;
         t->items[t->count++] = item;
+    }
     (void)pthread_mutex_unlock(&t->lock);
     return ok;
 }
 
 bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
-                 uint8_t token[static TOKEN_DIGEST_BYTES])
+                 uint8_t token[static TOKEN_DIGEST_BYTES], struct view_blob **ret_caller)
 {
     uint8_t digest[TOKEN_DIGEST_BYTES];
+    *ret_caller = NULL;
     token_digest(ticket, digest);
     (void)pthread_mutex_lock(&t->lock);
     drop_expired(t, env_mono(env));
@@ -333,9 +436,21 @@ bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
     bool found = i < t->count;
     if (found) {
         memcpy(token, t->items[i].token, TOKEN_DIGEST_BYTES);
+        *ret_caller = t->items[i].caller;
         t->count--;
         memmove(&t->items[i], &t->items[i + 1], (t->count - i) * sizeof(*t->items));
     }
     (void)pthread_mutex_unlock(&t->lock);
     return found;
+}
+
+bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES])
+{
+    char key[TOKEN_HEX_BYTES];
+    (void)sodium_bin2hex(key, sizeof(key), digest, TOKEN_DIGEST_BYTES);
+    const struct view_snapshot *snapshot = view_enter(api->options.view);
+    struct view_blob *blob = view_find(snapshot, VIEW_TOKENS, key);
+    bool holds = blob && token_is_live(api, blob->subject);
+    view_leave(api->options.view);
+    return holds;
 }

@@ -17,8 +17,22 @@
 struct api;
 struct api_token;
 struct request;
+struct view_blob;
 
 enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
+
+/* Why credentials were refused: for the counter, never for the answer (AU-8). */
+enum auth_failure {
+    AUTH_MISSING,
+    AUTH_MALFORMED,
+    AUTH_UNKNOWN, /* also a ticket that was used or is over */
+    AUTH_REVOKED, /* and rotated away: one of the last VIEW_FORMER_TOKENS; older ones are unknown */
+    AUTH_EXPIRED,
+    AUTH_JWT, /* one that is not good: shootd_oidc_tokens_total tells why */
+    AUTH_FAILURE_MAX_,
+};
+/* The word of the metric. Any thread. */
+const char *auth_failure_name(enum auth_failure why);
 
 /* The bearer token, or a ticket in its place (AU-1 to AU-8). */
 struct problem *check_token(struct request *r);
@@ -32,6 +46,8 @@ bool throttle_fresh(struct request *r);
 void report_denied(struct request *r, enum problem_code code);
 /* Neither expired nor revoked. Any thread. */
 bool token_is_live(const struct api *api, const struct api_token *token);
+/* The token of this digest is looked up again, for an answer that goes on for long. Any thread. */
+bool auth_still_holds(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES]);
 /* The header fields that a problem of this code has besides: challenges (AU-7). */
 void auth_add_fields(struct request *r, enum problem_code code);
 
@@ -60,13 +76,16 @@ struct tickets {
 void tickets_init(struct tickets *t);
 void tickets_done(struct tickets *t);
 /*
- * Makes a ticket for the token with this digest; the caller overwrites it after use. False when too many are
- * unused.
+ * Makes a ticket for the token with this digest; the caller overwrites it after use. `jwt`: who shows a JWT
+ * (api/caller.h), kept by a reference of its own; NULL for a token of ours. False when too many are unused.
  */
 bool tickets_issue(struct tickets *t, const struct env *env, const uint8_t token[static TOKEN_DIGEST_BYTES],
-                   char ticket[static TICKET_BYTES]);
-/* Uses a ticket up: the digest of its token. False for one that is not known, expired, or used before. */
+                   struct view_blob *caller, char ticket[static TICKET_BYTES]);
+/*
+ * Uses a ticket up: the digest of its token, and who had shown a JWT for it, whose reference is the caller's,
+ * or NULL. False for one that is not known, expired, or used before.
+ */
 bool tickets_use(struct tickets *t, const struct env *env, const char *ticket,
-                 uint8_t token[static TOKEN_DIGEST_BYTES]);
+                 uint8_t token[static TOKEN_DIGEST_BYTES], struct view_blob **ret_caller);
 
 #endif

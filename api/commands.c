@@ -23,6 +23,11 @@ struct command *request_command(struct request *r, enum command_type type)
     assert(token && r->route); /* public routes ask nothing of the deciding side */
     memcpy(cmd->caller.token_id, token->id, sizeof(cmd->caller.token_id));
     cmd->caller.token_name = mem_strdup(token->name);
+    if (token->issuer) {
+        cmd->caller.issuer = mem_strdup(token->issuer);
+        cmd->caller.subject = mem_strdup(token->subject);
+        cmd->caller.expires_at = token->expires_at;
+    }
     cmd->caller.role = token->role;
     cmd->caller.projects = string_list_copy(token->projects);
     cmd->request_id = mem_strdup(r->http.id);
@@ -59,6 +64,7 @@ struct problem *request_park(struct request *r, struct command *cmd)
     mono_us due =
         (cmd->wait_until > cmd->deadline ? cmd->wait_until : cmd->deadline) + api->limits.overdue_us;
     assert(!cmd->give_back && !cmd->ctx);
+    r->is_traced = command_writes(cmd->type) || command_reads_cleura(cmd->type);
     cmd->give_back = on_reply;
     cmd->ctx = http_suspend(&r->http, cmd->caller.token_id, due);
     if (!cmd->ctx) {

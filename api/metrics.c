@@ -15,40 +15,35 @@
 #include "api/routes.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
+#include "http/message/content.h"
 
-/* Bucket edges in microseconds and as the text of `le` (OB-2, OB-7); 30 and 60 s for long polls. */
-static const struct {
-    int64_t us;
-    const char *le;
-} buckets[] = {
-    {500, "0.0005"},  {1000, "0.001"},  {2500, "0.0025"}, {5000, "0.005"},  {10000, "0.01"},
-    {25000, "0.025"}, {50000, "0.05"},  {75000, "0.075"}, {100000, "0.1"},  {250000, "0.25"},
-    {500000, "0.5"},  {750000, "0.75"}, {1000000, "1"},   {2500000, "2.5"}, {5000000, "5"},
-    {7500000, "7.5"}, {10000000, "10"}, {30000000, "30"}, {60000000, "60"},
-};
+/* OB-7. */
+static const struct histogram_edges request_edges = {17,
+                                                     {500, 1000, 2500, 5000, 10000, 25000, 50000, 75000,
+                                                      100000, 250000, 500000, 750000, 1000000, 2500000,
+                                                      5000000, 7500000, 10000000}};
+/* Up to the longest ?wait, and streams. */
+static const struct histogram_edges wait_edges = {
+    10, {100000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 300000000, 1800000000}};
 
 /* Every status that we send. Others would count as 500. */
 static const int statuses[] = {200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409,
                                412, 413, 414, 415, 417, 422, 429, 431, 500, 501, 502, 503, 504};
 
 enum {
-    BUCKETS = ARRAY_LEN(buckets),
     STATUSES = ARRAY_LEN(statuses),
     NO_ROUTE = ROUTE_COUNT, /* "none": no route matched */
     MAX_ROUTES,
     METHODS = METHOD_MAX_ + 1,
 };
 
-struct duration {
-    _Atomic uint64_t buckets[BUCKETS + 1]; /* not cumulative; the last one is above every edge */
-    _Atomic uint64_t sum_us;
-};
-
 /* Written by one worker, read by a scrape: relaxed loads and stores, no atomic additions. */
 struct shard {
     struct shard *next;
     _Atomic uint64_t requests[MAX_ROUTES][METHODS][STATUSES];
-    struct duration durations[MAX_ROUTES];
+    struct histogram requested[MAX_ROUTES]; /* durations */
+    struct histogram waited[MAX_ROUTES];
 };
 
 static _Atomic uint64_t next_serial = 1;
@@ -105,6 +100,16 @@ static size_t status_index(int status)
     return internal;
 }
 
+/* How long these take says nothing about how fast we are: the end of an operation, an answer of Cleura, or a
+ * client that leaves, ends them. Only rows that may_wait below. */
+static bool was_asked_to_wait(const struct request *r)
+{
+    if (r->http.answer.is_stream || r->serve || r->params.given[PARAM_WAIT])
+        return true;
+    return r->http.headers.values[HEADER_PREFER] && r->route && r->route->params & PARAM_BIT(PARAM_WAIT) &&
+           prefer_read(&r->http.headers).wait_s > 0;
+}
+
 void metrics_count(struct metrics *m, const struct request *r, int64_t duration_us)
 {
     struct shard *s = shard_of_thread(m);
@@ -112,13 +117,10 @@ void metrics_count(struct metrics *m, const struct request *r, int64_t duration_
     assert(route < MAX_ROUTES && (size_t)r->http.method < METHODS);
     if (r->http.answer.status)
         add(&s->requests[route][r->http.method][status_index(r->http.answer.status)], 1);
-    if (r->http.answer.is_stream)
-        return; /* how long clients stay says nothing about how fast we are */
-    size_t bucket = 0;
-    while (bucket < BUCKETS && duration_us > buckets[bucket].us)
-        bucket++;
-    add(&s->durations[route].buckets[bucket], 1);
-    add(&s->durations[route].sum_us, (uint64_t)duration_us);
+    if (was_asked_to_wait(r))
+        histogram_add(&s->waited[route], &wait_edges, duration_us);
+    else
+        histogram_add(&s->requested[route], &request_edges, duration_us);
 }
 
 /* Sums one counter, given by its place in the first shard, over all shards. */
@@ -136,9 +138,12 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-static void family(struct buffer *out, const char *name, const char *type, const char *help)
+/* Of these a route's counters are there from the start, at 0 (OB-6): else nobody sees the first error rise.
+ */
+static bool is_told_from_the_start(int status)
 {
-    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    return status == MHD_HTTP_OK || status == MHD_HTTP_INTERNAL_SERVER_ERROR ||
+           status == MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 static void write_requests_of(struct buffer *out, struct shard *first, size_t route)
@@ -147,7 +152,7 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
         bool declared = route != NO_ROUTE && routes[route].method == (enum method)method;
         for (size_t i = 0; i < STATUSES; i++) {
             uint64_t n = first ? total(first, &first->requests[route][method][i]) : 0;
-            if (!n && !(declared && statuses[i] == MHD_HTTP_OK)) /* known pairs start at 0 (OB-6) */
+            if (!n && !(declared && is_told_from_the_start(statuses[i])))
                 continue;
             (void)buffer_printf(
                 out, "shootd_http_requests_total{method=\"%s\",route=\"%s\",code=\"%d\"} %" PRIu64 "\n",
@@ -156,69 +161,79 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
     }
 }
 
-static void write_duration_of(struct buffer *out, struct shard *first, size_t route)
+/* `offset` is that of the histograms in a shard. HEAD is among its GET. */
+static void write_durations_of(struct buffer *out, const struct shard *first, size_t route, const char *name,
+                               const struct histogram_edges *edges, size_t offset)
 {
-    uint64_t counts[BUCKETS + 1] = {0};
-    uint64_t sum_us = 0;
-    for (size_t other = route; first && other < MAX_ROUTES; other++) {
-        bool same = other == route || (route != NO_ROUTE && other < ROUTE_COUNT &&
-                                       !strcmp(routes[other].template, routes[route].template));
-        if (!same)
-            continue;
-        for (size_t i = 0; i <= BUCKETS; i++)
-            counts[i] += total(first, &first->durations[other].buckets[i]);
-        sum_us += total(first, &first->durations[other].sum_us);
-    }
-    static const char name[] = "shootd_http_request_duration_seconds";
-    const char *label = route_label(route);
-    uint64_t below = 0;
-    for (size_t i = 0; i < BUCKETS; i++) {
-        below += counts[i];
-        (void)buffer_printf(out, "%s_bucket{route=\"%s\",le=\"%s\"} %" PRIu64 "\n", name, label,
-                            buckets[i].le, below);
-    }
-    below += counts[BUCKETS];
-    (void)buffer_printf(out, "%s_bucket{route=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name, label, below);
-    (void)buffer_printf(out, "%s_sum{route=\"%s\"} %.6f\n", name, label, (double)sum_us / 1e6);
-    (void)buffer_printf(out, "%s_count{route=\"%s\"} %" PRIu64 "\n", name, label, below);
+    struct histogram_total total = {.sum_us = 0};
+    char labels[METRIC_LABELS_BYTES];
+    for (const struct shard *s = first; s; s = s->next)
+        histogram_sum(&total, (const struct histogram *)(const void *)((const char *)s + offset) + route);
+    (void)snprintf(labels, sizeof(labels), "route=\"%s\",method=\"%s\"", route_label(route),
+                   method_name(route == NO_ROUTE ? METHOD_MAX_ : routes[route].method));
+    histogram_write(out, name, labels, edges, &total);
+}
+
+static bool may_wait(size_t route)
+{
+    return route != NO_ROUTE && (routes[route].flags & ROUTE_FRESH ||
+                                 routes[route].params & (PARAM_BIT(PARAM_WAIT) | PARAM_BIT(PARAM_TICKET)));
+}
+
+static void write_durations(struct buffer *out, const struct shard *first)
+{
+    static const char requested[] = "shootd_http_request_duration_seconds",
+                      waited[] = "shootd_http_wait_duration_seconds";
+    metric_family(out, requested, "histogram",
+                  "Time from the end of the header section to the end of the answer.");
+    for (size_t i = 0; i < MAX_ROUTES; i++)
+        write_durations_of(out, first, i, requested, &request_edges, offsetof(struct shard, requested));
+    metric_family(out, waited, "histogram",
+                  "The same of requests that asked to wait, or for Cleura's own answer, and of streams.");
+    for (size_t i = 0; i < MAX_ROUTES; i++)
+        if (may_wait(i))
+            write_durations_of(out, first, i, waited, &wait_edges, offsetof(struct shard, waited));
 }
 
 static void write_logs(struct buffer *out)
 {
     static const char *const names[LOG_LEVEL_MAX_] = {"error", "warning", "info", "debug"};
-    family(out, "shootd_log_messages_total", "counter", "Log messages by level, dropped ones included.");
+    metric_family(out, "shootd_log_messages_total", "counter",
+                  "Log messages by level, dropped ones included.");
     for (int level = 0; level < LOG_LEVEL_MAX_; level++)
-        (void)buffer_printf(out, "shootd_log_messages_total{level=\"%s\"} %" PRIu64 "\n", names[level],
-                            log_count((enum log_level)level));
+        metric_of(out, "shootd_log_messages_total", "level", names[level],
+                  (double)log_count((enum log_level)level));
 }
 
 static void write_access_log(const struct access_log *log, struct buffer *out)
 {
-    family(out, "shootd_access_log_dropped_total", "counter",
-           "Access lines that were not written because too many waited.");
-    (void)buffer_printf(out, "shootd_access_log_dropped_total %" PRIu64 "\n", atomic_load(&log->dropped));
+    metric_one(out, "shootd_access_log_dropped_total", "counter",
+               "Access lines that were not written because too many waited.",
+               (double)atomic_load(&log->dropped));
 }
 
 static void write_gauges(struct api *api, const struct http_numbers *n, struct buffer *out)
 {
-    family(out, "shootd_http_requests_in_flight", "gauge",
-           "Requests between header section and end of answer.");
-    (void)buffer_printf(out, "shootd_http_requests_in_flight %u\n", n->in_flight);
-    family(out, "shootd_http_parked", "gauge",
-           "Requests that wait for a decision or for an operation to end.");
-    (void)buffer_printf(out, "shootd_http_parked %u\n", n->suspended);
-    family(out, "shootd_http_connections_reaped_total", "counter",
-           "Connections shut down for being too slow.");
-    (void)buffer_printf(out, "shootd_http_connections_reaped_total %u\n", n->connections_reaped);
-    family(out, "shootd_http_connections_refused_total", "counter",
-           "Connections refused because their address had too many open.");
-    (void)buffer_printf(out, "shootd_http_connections_refused_total %" PRIu64 "\n", n->connections_refused);
+    metric_one(out, "shootd_http_requests_in_flight", "gauge",
+               "Requests between header section and end of answer.", (double)n->in_flight);
+    metric_one(out, "shootd_http_parked", "gauge",
+               "Requests that wait for a decision or for an operation to end.", (double)n->suspended);
+    metric_one(out, "shootd_http_connections_reaped_total", "counter",
+               "Connections shut down for being too slow.", (double)n->connections_reaped);
+    metric_one(out, "shootd_http_connections_refused_total", "counter",
+               "Connections refused because their address had too many open.",
+               (double)n->connections_refused);
     const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
-    family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
+    metric_family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
-        (void)buffer_printf(out, "shootd_http_quota_refused_total{policy=\"%s\"} %" PRIu64 "\n",
-                            quotas[i]->name, atomic_load(&quotas[i]->refused));
-    family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
+        metric_of(out, "shootd_http_quota_refused_total", "policy", quotas[i]->name,
+                  (double)atomic_load(&quotas[i]->refused));
+    metric_family(out, "shootd_auth_failures_total", "counter",
+                  "Requests with missing or wrong credentials, by what was wrong.");
+    for (int why = 0; why < AUTH_FAILURE_MAX_; why++)
+        metric_of(out, "shootd_auth_failures_total", "reason", auth_failure_name((enum auth_failure)why),
+                  (double)atomic_load(&api->refused_credentials[why]));
+    metric_family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);
 }
@@ -227,27 +242,25 @@ static void write_event_log(struct buffer *out, struct feed *feed)
 {
     struct feed_numbers n;
     feed_numbers(feed, &n);
-    family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
+    metric_family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
     for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
-        (void)buffer_printf(out, "shootd_events_total{type=\"%s\"} %" PRIu64 "\n",
-                            event_type_name((enum event_type)type), n.published[type]);
-    family(out, "shootd_events_oldest_sequence", "gauge",
-           "Number of the oldest event that is kept, 0: none.");
-    (void)buffer_printf(out, "shootd_events_oldest_sequence %" PRId64 "\n", n.oldest);
-    family(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.");
-    (void)buffer_printf(out, "shootd_events_newest_sequence %" PRId64 "\n", n.newest);
+        metric_of(out, "shootd_events_total", "type", event_type_name((enum event_type)type),
+                  (double)n.published[type]);
+    metric_one(out, "shootd_events_oldest_sequence", "gauge",
+               "Number of the oldest event that is kept, 0: none.", (double)n.oldest);
+    metric_one(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.",
+               (double)n.newest);
 }
 
 static void write_streams(const struct streams *all, struct buffer *out)
 {
-    family(out, "shootd_sse_streams", "gauge", "Open event streams.");
-    (void)buffer_printf(out, "shootd_sse_streams %u\n", atomic_load(&all->open));
-    family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
+    metric_one(out, "shootd_sse_streams", "gauge", "Open event streams.", (double)atomic_load(&all->open));
+    metric_family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
     for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
-        (void)buffer_printf(out, "shootd_sse_streams_total{end=\"%s\"} %" PRIu64 "\n",
-                            stream_end_name((enum stream_end)end), atomic_load(&all->counts.ended[end]));
-    family(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.");
-    (void)buffer_printf(out, "shootd_sse_events_sent_total %" PRIu64 "\n", atomic_load(&all->counts.sent));
+        metric_of(out, "shootd_sse_streams_total", "end", stream_end_name((enum stream_end)end),
+                  (double)atomic_load(&all->counts.ended[end]));
+    metric_one(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.",
+               (double)atomic_load(&all->counts.sent));
     write_event_log(out, all->api->options.feed);
 }
 
@@ -291,38 +304,34 @@ static unsigned count_open_files(void)
     return count - 1; /* the directory itself */
 }
 
-static void write_one(struct buffer *out, const char *name, const char *type, const char *help, double value)
-{
-    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.15g\n", name, help, name, type, name, value);
-}
-
 static void write_process(struct buffer *out)
 {
     uint64_t stat[FIELD_MAX_] = {0};
     struct timespec cpu;
     struct rlimit files;
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    write_one(out, "process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.",
-              (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
-    write_one(out, "process_open_fds", "gauge", "Number of open file descriptors.", count_open_files());
+    metric_one(out, "process_cpu_seconds_total", "counter",
+               "Total user and system CPU time spent in seconds.",
+               (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
+    metric_one(out, "process_open_fds", "gauge", "Number of open file descriptors.", count_open_files());
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
-        write_one(out, "process_max_fds", "gauge", "Maximum number of open file descriptors.",
-                  (double)files.rlim_cur);
+        metric_one(out, "process_max_fds", "gauge", "Maximum number of open file descriptors.",
+                   (double)files.rlim_cur);
     if (!read_stat(stat))
         return;
     struct timespec wall, up;
     (void)clock_gettime(CLOCK_REALTIME, &wall);
     (void)clock_gettime(CLOCK_BOOTTIME, &up);
     const double booted = (double)(wall.tv_sec - up.tv_sec) + (double)(wall.tv_nsec - up.tv_nsec) / 1e9;
-    write_one(out, "process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.",
-              (double)stat[FIELD_VSIZE]);
-    write_one(out, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
-              (double)stat[FIELD_RSS] * (double)sysconf(_SC_PAGESIZE));
-    write_one(out, "process_start_time_seconds", "gauge",
-              "Start time of the process since unix epoch in seconds.",
-              booted + (double)stat[FIELD_START] / (double)sysconf(_SC_CLK_TCK));
-    write_one(out, "process_threads", "gauge", "Number of OS threads in the process.",
-              (double)stat[FIELD_THREADS]);
+    metric_one(out, "process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.",
+               (double)stat[FIELD_VSIZE]);
+    metric_one(out, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
+               (double)stat[FIELD_RSS] * (double)sysconf(_SC_PAGESIZE));
+    metric_one(out, "process_start_time_seconds", "gauge",
+               "Start time of the process since unix epoch in seconds.",
+               booted + (double)stat[FIELD_START] / (double)sysconf(_SC_CLK_TCK));
+    metric_one(out, "process_threads", "gauge", "Number of OS threads in the process.",
+               (double)stat[FIELD_THREADS]);
 }
 
 /* ---- all of them ---- */
@@ -330,20 +339,11 @@ static void write_process(struct buffer *out)
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
-    family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
+    metric_family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         write_requests_of(out, first, i);
     write_requests_of(out, first, NO_ROUTE);
-    family(out, "shootd_http_request_duration_seconds", "histogram",
-           "Time from the end of the header section to the end of the answer.");
-    for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        bool is_first = true; /* rows of one template share the label; the first of them stands for all */
-        for (size_t before = 0; is_first && before < i; before++)
-            is_first = strcmp(routes[before].template, routes[i].template) != 0;
-        if (is_first)
-            write_duration_of(out, first, i);
-    }
-    write_duration_of(out, first, NO_ROUTE);
+    write_durations(out, first);
     write_gauges(api, numbers, out);
     write_streams(&api->streams, out);
     write_logs(out);

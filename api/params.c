@@ -8,6 +8,7 @@
 #include "api/resources/cluster_order.h"
 #include "api/routes.h"
 #include "base/attrs.h"
+#include "model/issues.h"
 #include "model/label_filter.h"
 #include "model/webhook.h"
 
@@ -21,6 +22,19 @@ static int index_of(const char *name, const char *const *names, int count)
 
 static const char *const format_names[FORMAT_MAX_] = {
     [FORMAT_JSON] = "json", [FORMAT_YAML] = "yaml", [FORMAT_EXEC] = "exec"};
+
+static const char *const audit_format_names[AUDIT_FORMAT_MAX_] = {
+    [AUDIT_FORMAT_JSON] = "json", [AUDIT_FORMAT_LINES] = "jsonl"};
+
+static int audit_format_from_name(const char *name)
+{
+    return index_of(name, audit_format_names, AUDIT_FORMAT_MAX_);
+}
+
+static const char *audit_format_to_name(int value)
+{
+    return audit_format_names[value];
+}
 
 static int format_from_name(const char *name)
 {
@@ -69,6 +83,18 @@ static int webhooks_from_name(const char *name)
 static const char *webhooks_to_name(int value)
 {
     return webhooks_names[value];
+}
+
+static const char *const order_names[ORDER_MAX_] = {[ORDER_ASC] = "asc", [ORDER_DESC] = "desc"};
+
+static int order_from_name(const char *name)
+{
+    return index_of(name, order_names, ORDER_MAX_);
+}
+
+static const char *order_to_name(int value)
+{
+    return order_names[value];
 }
 
 static const char *check_label(const char *text, json_t **ret_valid)
@@ -132,6 +158,11 @@ static const char *health_to_name(int value)
 static const char *status_to_name(int value)
 {
     return operation_status_name((enum operation_status)value);
+}
+
+static const char *type_to_name(int value)
+{
+    return operation_type_name((enum operation_type)value);
 }
 
 static const char *delivery_status_to_name(int value)
@@ -217,9 +248,45 @@ static const struct query_rule rules[PARAM_MAX_] = {
                         .from_name = webhooks_from_name,
                         .to_name = webhooks_to_name,
                         .single = true},
+    [PARAM_OPERATION_TYPE] = {.name = "type",
+                              .kind = QUERY_ENUM,
+                              .max = OPERATION_TYPE_MAX_,
+                              .from_name = operation_type_from_name,
+                              .to_name = type_to_name},
+    [PARAM_SCOPE] = {.name = "scope"},
+    [PARAM_ACTOR] = {.name = "actor"},
+    [PARAM_TARGET] = {.name = "target"},
+    [PARAM_SEVERITY] = {.name = "severity",
+                        .kind = QUERY_ENUM,
+                        .max = ISSUE_SEVERITY_MAX_,
+                        .from_name = issue_severity_from_name,
+                        .to_name = issue_severity_name},
+    [PARAM_AUDIT_FORMAT] = {.name = "format",
+                            .kind = QUERY_ENUM,
+                            .max = AUDIT_FORMAT_MAX_,
+                            .from_name = audit_format_from_name,
+                            .to_name = audit_format_to_name,
+                            .single = true},
+    [PARAM_SOURCE] = {.name = "source",
+                      .kind = QUERY_ENUM,
+                      .max = ISSUE_SOURCE_MAX_,
+                      .from_name = issue_source_from_name,
+                      .to_name = issue_source_name},
+    [PARAM_CREATED_BEFORE] = {.name = "created_before", .kind = QUERY_PAST},
+    [PARAM_CREATED_AFTER] = {.name = "created_after", .kind = QUERY_PAST},
+    [PARAM_AGE] = {.name = "age", .kind = QUERY_PAST},
+    [PARAM_SINCE] = {.name = "since", .kind = QUERY_PAST},
+    [PARAM_UNTIL] = {.name = "until", .kind = QUERY_PAST},
+    [PARAM_ORDER] = {.name = "order",
+                     .kind = QUERY_ENUM,
+                     .max = ORDER_MAX_,
+                     .from_name = order_from_name,
+                     .to_name = order_to_name,
+                     .single = true},
 };
 
-_Static_assert((int)PARAM_MAX_ <= (int)QUERY_MAX_RULES, "a parameter is a bit of 32");
+_Static_assert((int)PARAM_MAX_ <= (int)QUERY_MAX_RULES && (int)QUERY_MAX_RULES <= 64,
+               "a parameter is a bit of 64");
 
 const char *param_name(enum param_id id)
 {
@@ -259,4 +326,9 @@ bool param_has_value(const struct query_values *p, enum param_id id, int value)
 {
     assert(rules[id].kind == QUERY_ENUM && value >= 0 && value < rules[id].max);
     return !p->given[id] || (p->numbers[id] & INT64_C(1) << value);
+}
+
+bool param_asks_for(const struct query_values *p, enum param_id id, int value)
+{
+    return p->given[id] && param_has_value(p, id, value);
 }

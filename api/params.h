@@ -40,19 +40,37 @@ enum param_id {
     PARAM_OUTCOME,
     PARAM_TICKET,
     PARAM_WEBHOOKS,
+    PARAM_CREATED_BEFORE,
+    PARAM_CREATED_AFTER,
+    PARAM_AGE,
+    PARAM_SINCE,
+    PARAM_UNTIL,
+    PARAM_ORDER,
+    PARAM_OPERATION_TYPE,
+    PARAM_SCOPE,
+    PARAM_ACTOR,
+    PARAM_TARGET,
+    PARAM_SEVERITY,
+    PARAM_SOURCE,
+    PARAM_AUDIT_FORMAT,
     PARAM_MAX_,
 };
 
 /* Values of `format`. */
 enum param_format { FORMAT_JSON, FORMAT_YAML, FORMAT_EXEC, FORMAT_MAX_ };
 
+/* Values of PARAM_AUDIT_FORMAT. */
+enum { AUDIT_FORMAT_JSON, AUDIT_FORMAT_LINES, AUDIT_FORMAT_MAX_ };
+
 /* Values of `api_version`: the versions of client.authentication.k8s.io. */
 enum param_api_version { API_VERSION_V1BETA1, API_VERSION_V1, API_VERSION_MAX_ };
 
-#define PARAM_BIT(id) (1U << (id))
+#define PARAM_BIT(id) (UINT64_C(1) << (id))
 
 /* Values of PARAM_FIELDS. */
 enum { FIELDS_FULL, FIELDS_SUMMARY, FIELDS_MAX_ };
+/* Values of PARAM_ORDER. */
+enum { ORDER_ASC, ORDER_DESC, ORDER_MAX_ };
 /* Values of PARAM_WEBHOOKS. */
 enum { WEBHOOKS_KEEP, WEBHOOKS_DISABLE, WEBHOOKS_MAX_ };
 
@@ -68,5 +86,8 @@ int64_t param_number(const struct query_values *p, enum param_id id);
 bool param_lists(const struct query_values *p, enum param_id id, const char *text);
 /* Whether an enum value was asked for; true when the parameter was not given. */
 bool param_has_value(const struct query_values *p, enum param_id id, int value);
+
+/* The same, but false when the parameter was not given. */
+bool param_asks_for(const struct query_values *p, enum param_id id, int value);
 
 #endif

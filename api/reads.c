@@ -15,23 +15,41 @@
 
 #define PRIVATE "private, no-cache"
 
-struct view_blob *read_blob(struct request *r, enum view_section section, const char *key)
+typedef struct view_blob *take_fn(struct view_blob *blob); /* a reference to it, or to a form of it */
+
+static struct view_blob *take_out(struct request *r, enum view_section section, const char *key,
+                                  take_fn *take)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
     struct view_blob *blob = view_find(s, section, key);
     if (blob)
-        (void)view_blob_ref(blob);
+        blob = take(blob);
     view_leave(r->api->options.view);
     return blob;
 }
 
-struct problem *read_cluster(struct request *r, struct view_blob **ret)
+struct view_blob *read_blob(struct request *r, enum view_section section, const char *key)
+{
+    return take_out(r, section, key, view_blob_ref);
+}
+
+static struct problem *take_cluster(struct request *r, take_fn *take, struct view_blob **ret)
 {
     char key[VIEW_CLUSTER_KEY_BYTES];
     assert(r->project && r->name);
-    *ret = view_cluster_key(key, r->project, r->name) ? read_blob(r, VIEW_CLUSTERS, key) : NULL;
+    *ret = view_cluster_key(key, r->project, r->name) ? take_out(r, VIEW_CLUSTERS, key, take) : NULL;
     return *ret ? NULL
                 : problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
+}
+
+struct problem *read_cluster(struct request *r, struct view_blob **ret)
+{
+    return take_cluster(r, view_blob_ref, ret);
+}
+
+struct problem *read_cluster_body(struct request *r, struct view_blob **ret)
+{
+    return take_cluster(r, view_blob_as_seen, ret);
 }
 
 static void release_blob(void *blob)
@@ -169,11 +187,16 @@ void list_done(struct list_body *page)
     buffer_done(&page->tags);
 }
 
-static void add_item(struct list_body *page, const char *item, size_t len)
+static void begin_item(struct list_body *page)
 {
     assert(page->text.len > 0);
     if (page->text.data[page->text.len - 1] != '[')
         (void)buffer_add(&page->text, ",", 1);
+}
+
+static void add_item(struct list_body *page, const char *item, size_t len)
+{
+    begin_item(page);
     (void)buffer_add(&page->text, item, len);
 }
 
@@ -193,10 +216,11 @@ void list_add_tagged(struct list_body *page, const char *items, const char *tags
 
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief)
 {
-    add_item(page, brief ? blob->brief : blob->body, brief ? blob->brief_len : blob->body_len);
+    begin_item(page);
+    const wall_us seen_at = view_blob_write(blob, brief, &page->text);
     page->is_tagged &= blob->etag[0] && buffer_add_str(&page->tags, blob->etag);
-    if (blob->observed_at && (!page->oldest || blob->observed_at < page->oldest))
-        page->oldest = blob->observed_at;
+    if (seen_at && (!page->oldest || seen_at < page->oldest))
+        page->oldest = seen_at;
 }
 
 void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page)

@@ -15,6 +15,8 @@
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
 /* The cluster that the path names, the same way; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
+/* The same for its body, which tells the newest time of observation; the blob may be without a subject. */
+struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
 /* Answers with a blob, which it takes: ETag, Cache-Control, preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
 /* The same with a JSON text made for this answer, which it takes; the tag is a digest of its bytes. */

@@ -4,11 +4,33 @@
  */
 #include "api/request.h"
 
+#include <string.h>
+
 #include "api/api_private.h"
 #include "api/auth.h"
 #include "api/commands.h"
+#include "api/export.h"
 #include "api/routes.h"
+#include "base/mem.h"
+#include "base/span.h"
 #include "http/http.h"
+
+static void enter(void *ctx)
+{
+    const struct api *api = ctx;
+    config_current_enter(api->options.config);
+}
+
+static void leave(void *ctx)
+{
+    const struct api *api = ctx;
+    config_current_leave(api->options.config);
+}
+
+static char *const *cors_origins(void *ctx)
+{
+    return api_config(ctx)->cors.origins;
+}
 
 static struct request *request_of(struct server_request *r)
 {
@@ -81,12 +103,47 @@ static void add_problem_fields(struct server_request *http, enum problem_code co
     auth_add_fields(request_of(http), code);
 }
 
+/* Of writes, and of reads that asked Cleura. */
+static void record_span(struct request *r, int64_t duration_us)
+{
+    struct server_request *http = &r->http;
+    if (!r->is_traced || !span_is_recorded(&http->trace))
+        return;
+    const bool failed = http->answer.status >= MHD_HTTP_INTERNAL_SERVER_ERROR; /* 4xx: the client's (OB-13) */
+    const char *code = http->problem == PROBLEM_MAX_ ? NULL : problem_kind(http->problem)->code;
+    const struct span_attribute attributes[] = {
+        SPAN_STR("http.request.method", http->method_text),
+        SPAN_STR("http.route", r->route ? r->route->template : NULL),
+        SPAN_STATUS(http->answer.status),
+        SPAN_STR("error.type", code),
+        SPAN_STR("client.address", http->client),
+        SPAN_STR("shootd.project", r->project),
+        SPAN_STR("shootd.cluster", r->name),
+        SPAN_STR("shootd.request_id", http->id),
+    };
+    char *name CLEANUP_FREE = mem_printf("%s %s", http->method_text, r->route ? r->route->template : "none");
+    struct trace caller = http->trace;
+    memcpy(caller.span, http->caller_span, sizeof(caller.span));
+    const wall_us now = env_wall(r->api->options.env);
+    span_record(&(struct span){.trace = &caller,
+                               .id = http->trace.span,
+                               .name = name,
+                               .kind = SPAN_SERVER,
+                               .begun = now - duration_us,
+                               .ended = now,
+                               .error = failed ? code : NULL,
+                               SPAN_ATTRIBUTES(attributes)});
+}
+
 static void request_done(struct server_request *http, int64_t duration_us, const char *outcome)
 {
     struct request *r = request_of(http);
-    if (r->http.stream)
+    if (export_is(r))
+        outcome = export_completed(r);
+    else if (r->http.stream)
         outcome = stream_end_name(streams_completed(r));
     metrics_count(&r->api->metrics, r, duration_us);
+    record_span(r, duration_us); /* before the access log, which begins a trace for its line */
     access_log_add(&r->api->access_log, r, duration_us, outcome);
     query_done(&r->params);
     view_blob_unref(r->token_blob);
@@ -100,6 +157,9 @@ static void end_streams(void *ctx)
 
 const struct http_application api_application = {
     .request_size = sizeof(struct request),
+    .enter = enter,
+    .leave = leave,
+    .cors_origins = cors_origins,
     .begin = request_begin,
     .check = request_check,
     .handle = request_handle,

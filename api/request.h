@@ -27,6 +27,7 @@ struct request {
     struct query_values params;
     struct view_blob *token_blob; /* keeps `token` alive */
     const struct api_token *token;
+    bool is_traced;                         /* a write, or a read that asks Cleura */
     struct command_idempotency idempotency; /* key: digest, "" when none was given */
     /* Turns the command's answer into another form, or leaves it to the common way. NULL: none. */
     struct problem *(*finish)(struct request *r, struct command *cmd);

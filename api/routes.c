@@ -15,8 +15,10 @@
 
 #define CLUSTER_FILTERS                                                                    \
     (PAGE | P(REGION) | P(PHASE) | P(HEALTH) | P(MANAGED) | P(VERSION) | P(Q) | P(LABEL) | \
-     P(EXPIRING_BEFORE) | P(SORT) | P(FIELDS))
-#define PROBE (ROUTE_PUBLIC | ROUTE_QUIET | CONTENT_ANY_TYPE)
+     P(EXPIRING_BEFORE) | P(CREATED_BEFORE) | P(CREATED_AFTER) | P(AGE) | P(SORT) | P(FIELDS))
+#define WINDOW (P(SINCE) | P(UNTIL))
+#define SEARCH (P(ACTOR) | P(TARGET))
+#define PROBE  (ROUTE_PUBLIC | ROUTE_QUIET | CONTENT_ANY_TYPE)
 
 #define PROJECT  "/v1/projects/{project}"
 #define CLUSTER  PROJECT "/clusters/{cluster}"
@@ -50,13 +52,15 @@ const struct route routes[] = {
     {"getQuota", METHOD_GET, PROJECT "/quota", handle_quota, ROLE_VIEWER, 0, 0, 0},
 
     {"getSummary", METHOD_GET, "/v1/summary", handle_summary, ROLE_VIEWER, 0, 0, P(PROJECT)},
-    {"listClusters", METHOD_GET, "/v1/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
+    {"listAllIssues", METHOD_GET, "/v1/issues", handle_all_issues, ROLE_VIEWER, 0, 0,
+     PAGE | P(PROJECT) | P(SEVERITY) | P(SOURCE)},
+    {"listClusters", METHOD_GET, "/v1/clusters", handle_clusters, ROLE_VIEWER, ROUTE_FRESH, 0,
      CLUSTER_FILTERS | P(PROJECT)},
-    {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, 0, 0,
+    {"listProjectClusters", METHOD_GET, PROJECT "/clusters", handle_clusters, ROLE_VIEWER, ROUTE_FRESH, 0,
      CLUSTER_FILTERS},
     {"createCluster", METHOD_POST, PROJECT "/clusters", handle_cluster_create, ROLE_OPERATOR,
      CONTENT_BODY | ROUTE_COLLECTION, REQUEST_MAX_BODY, WRITE},
-    {"getCluster", METHOD_GET, CLUSTER, handle_cluster, ROLE_VIEWER, 0, 0, 0},
+    {"getCluster", METHOD_GET, CLUSTER, handle_cluster, ROLE_VIEWER, ROUTE_FRESH, 0, 0},
     {"putCluster", METHOD_PUT, CLUSTER, handle_cluster_put, ROLE_OPERATOR, CONTENT_BODY, REQUEST_MAX_BODY,
      WRITE},
     {"patchCluster", METHOD_PATCH, CLUSTER, handle_cluster_patch, ROLE_OPERATOR,
@@ -85,17 +89,17 @@ const struct route routes[] = {
     {"getCredential", METHOD_GET, CLUSTER "/credential", handle_credential, ROLE_KUBECONFIG, ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(API_VERSION)},
     {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER,
-     CONTENT_OFFERS_STREAM, 0, PAGE | P(AFTER) | P(TYPE) | P(TICKET)},
+     CONTENT_OFFERS_STREAM, 0, PAGE | WINDOW | P(ORDER) | P(AFTER) | P(TYPE) | P(TICKET)},
     {"listClusterOperations", METHOD_GET, CLUSTER "/operations", handle_cluster_operations, ROLE_VIEWER, 0, 0,
-     PAGE | P(STATUS)},
+     PAGE | P(STATUS) | P(OPERATION_TYPE) | P(SINCE)},
 
     {"listOperations", METHOD_GET, "/v1/operations", handle_operations, ROLE_VIEWER, 0, 0,
-     PAGE | P(PROJECT) | P(CLUSTER) | P(STATUS)},
+     PAGE | P(PROJECT) | P(CLUSTER) | P(STATUS) | P(OPERATION_TYPE) | P(SINCE)},
     {"getOperation", METHOD_GET, "/v1/operations/{operation}", handle_operation, ROLE_VIEWER, 0, 0, P(WAIT)},
     {"cancelOperation", METHOD_POST, "/v1/operations/{operation}/cancel", handle_operation_cancel,
      ROLE_OPERATOR, 0, 0, 0},
     {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, CONTENT_OFFERS_STREAM, 0,
-     PAGE | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER) | P(TICKET)},
+     PAGE | WINDOW | P(ORDER) | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER) | P(TICKET) | SEARCH},
     {"createStreamTicket", METHOD_POST, "/v1/stream-tickets", handle_stream_ticket_create, ROLE_VIEWER,
      ROUTE_SECRET, 0, 0},
 
@@ -127,8 +131,16 @@ const struct route routes[] = {
      CONTENT_BODY | CONTENT_BODY_OPTIONAL | ROUTE_SECRET, SMALL_BODY, 0},
     {"deleteToken", METHOD_DELETE, TOKEN, handle_token_delete, ROLE_ADMIN, ROUTE_SECRET, 0, P(WEBHOOKS)},
 
-    {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, 0, 0,
-     PAGE | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME)},
+    {"listAudit", METHOD_GET, "/v1/audit", handle_audit, ROLE_ADMIN, CONTENT_OFFERS_LINES, 0,
+     PAGE | WINDOW | P(PROJECT) | P(CLUSTER) | P(ACTION) | P(TOKEN) | P(OUTCOME) | P(ORDER) |
+         P(AUDIT_FORMAT) | SEARCH},
+
+    {"listFreezes", METHOD_GET, "/v1/freeze", handle_freezes, ROLE_VIEWER, 0, 0, 0},
+    {"putFreeze", METHOD_PUT, "/v1/freeze", handle_freeze_put, ROLE_ADMIN, CONTENT_BODY, SMALL_BODY, 0},
+    {"deleteFreeze", METHOD_DELETE, "/v1/freeze", handle_freeze_delete, ROLE_ADMIN, 0, 0, P(SCOPE)},
+
+    {"createBackup", METHOD_POST, "/v1/backups", handle_backup_create, ROLE_ADMIN, 0, 0, 0},
+    {"reloadConfiguration", METHOD_POST, "/v1/reload", handle_reload, ROLE_ADMIN, 0, 0, 0},
 
     {"listAccounts", METHOD_GET, "/v1/accounts", handle_accounts, ROLE_VIEWER, 0, 0, PAGE},
     {"loginAccount", METHOD_POST, "/v1/accounts/{account}/login", handle_account_login, ROLE_ADMIN, 0, 0, 0},

@@ -14,7 +14,8 @@ enum route_flag {
     ROUTE_QUIET = CONTENT_FLAGS_END_ << 1,  /* access line at debug level only */
     ROUTE_SECRET = CONTENT_FLAGS_END_ << 2, /* answers may hold a secret: they are never compressed (HT-53) */
     ROUTE_COLLECTION = CONTENT_FLAGS_END_
-                       << 3, /* POST makes a member: preconditions are about the collection */
+                       << 3,               /* POST makes a member: preconditions are about the collection */
+    ROUTE_FRESH = CONTENT_FLAGS_END_ << 4, /* no-cache makes it wait for Cleura (api/reads.h) */
 };
 
 struct route {
@@ -25,10 +26,10 @@ struct route {
     enum role role; /* the least role */
     unsigned flags; /* of both kinds */
     size_t body_limit;
-    uint32_t params; /* PARAM_BIT set of known query parameters */
+    uint64_t params; /* PARAM_BIT set of known query parameters */
 };
 
-enum { ROUTE_COUNT = 65 }; /* rows of the table; routes.c holds it to them */
+enum { ROUTE_COUNT = 71 }; /* rows of the table; routes.c holds it to them */
 
 extern const struct route routes[];
 

@@ -71,6 +71,7 @@ static void stream_free(struct event_stream *transport)
     free(s->asked.cluster);
     feed_entry_unref(s->entry);
     free(s->page);
+    view_blob_unref(s->caller);
     event_stream_done(transport);
     free(s);
 }
@@ -266,6 +267,7 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
     s->api = r->api;
     s->counts = counts;
     memcpy(s->token_digest, r->token->digest, sizeof(s->token_digest));
+    s->caller = r->token->issuer ? view_blob_ref(r->token_blob) : NULL;
     s->asked = *asked;
     *asked = (struct command_events){0};
     s->types = s->asked.types ? 0 : UINT64_MAX;
@@ -276,7 +278,8 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
     }
     s->position = position;
     s->is_unchecked = position > feed_newest(api->options.feed);
-    s->ends_at = env_mono(env) + env_jitter(env, api->limits.stream_lifetime_us, LIFETIME_SPREAD_PERCENT);
+    s->ends_at =
+        env_mono(env) + env_jitter(env, atomic_load(&api->live.stream_lifetime_us), LIFETIME_SPREAD_PERCENT);
     /* Where it begins, told at once: a client that loses the stream before the first event loses nothing. */
     (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
     s->told = s->position;
@@ -303,7 +306,7 @@ void stream_check(struct stream *s, struct feed_entry *const *batch, size_t coun
 {
     (void)pthread_mutex_lock(&s->transport.lock);
     if (s->transport.state == EVENT_STREAM_SUSPENDED) {
-        if (now >= s->transport.sent_at + s->api->limits.heartbeat_us)
+        if (now >= s->transport.sent_at + atomic_load(&s->api->live.heartbeat_us))
             s->heartbeat_is_due = true;
         if (s->end || s->heartbeat_is_due || (!s->page_is_wanted && has_news(s, batch, count)))
             event_stream_resume(&s->transport);

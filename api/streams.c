@@ -17,8 +17,8 @@ enum {
     DRAIN_GRACE_US = 500000, /* for clients to take the last words */
     RETRY_AFTER_S = 10,
     PACED_ABOVE = 128, /* streams */
-    PACE_US = 400,
-    PACE_BUSY_US = 2000,
+    PACE_US = 100,
+    PACE_BUSY_US = 500,
     BUSY_PERCENT = 80,
 };
 
@@ -42,6 +42,8 @@ struct stream_round {
 static bool token_still_holds(struct api *api, const struct stream *s)
 {
     char key[TOKEN_HEX_BYTES];
+    if (s->caller)
+        return caller_holds(api, s->caller->subject);
     (void)sodium_bin2hex(key, sizeof(key), s->token_digest, TOKEN_DIGEST_BYTES);
     const struct view_snapshot *snapshot = view_enter(api->options.view);
     struct view_blob *blob = view_find(snapshot, VIEW_TOKENS, key);
@@ -72,15 +74,6 @@ static int64_t clock_us(clockid_t clock)
     return (int64_t)now.tv_sec * US_PER_S + now.tv_nsec / 1000;
 }
 
-/* How many processors the workers can keep busy. */
-static int worker_processors(const struct api *api)
-{
-    cpu_set_t allowed;
-    const int workers = api->options.config->limits.http_threads;
-    const int processors = sched_getaffinity(0, sizeof(allowed), &allowed) ? workers : CPU_COUNT(&allowed);
-    return processors < workers ? processors : workers;
-}
-
 /*
  * Events go to all streams, and the workers that send them answer requests, too: thousands of streams are not
  * resumed at once, but a shard at a time, and slower while the daemon has hardly any time left.
@@ -102,7 +95,7 @@ static void *streams_run(void *arg)
 {
     struct stream_round l = {.all = arg, .seen = ((struct streams *)arg)->begins_at};
     struct api *api = l.all->api;
-    l.processors = worker_processors(api);
+    l.processors = api->http_threads;
     unsigned wakes = 0;
     thread_in_background("streams");
     while (!atomic_load(&l.all->stopping)) {
@@ -190,11 +183,10 @@ static unsigned open_of_token(struct streams *all, const uint8_t digest[static T
 /* False over the caps. */
 static bool let_in(struct streams *all, struct stream *s)
 {
-    const struct api_limits *limits = &all->api->limits;
     struct stream_shard *shard = shard_of(all, s);
     (void)pthread_mutex_lock(&all->admission);
-    bool ok = atomic_load(&all->open) < limits->streams &&
-              open_of_token(all, s->token_digest) < limits->streams_per_token;
+    bool ok = atomic_load(&all->open) < atomic_load(&all->api->live.streams) &&
+              open_of_token(all, s->token_digest) < atomic_load(&all->api->live.streams_per_token);
     if (ok) {
         atomic_fetch_add(&all->open, 1);
         (void)pthread_mutex_lock(&shard->lock);

@@ -56,7 +56,8 @@ struct stream {
     struct list link;              /* lock of its shard (streams.c) */
     struct api *api;
     struct stream_counts *counts;
-    uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* this and the next one do not change */
+    uint8_t token_digest[TOKEN_DIGEST_BYTES]; /* this and the two below do not change */
+    struct view_blob *caller;                 /* who shows no token of ours (api/caller.h), or NULL */
     mono_us ends_at;
     struct command_events asked;
     uint64_t types; /* bits of enum event_type that `asked` names */
@@ -98,7 +99,7 @@ enum stream_end stream_completed(struct stream *s);
 
 /* ---- streams.c: all of them ---- */
 
-enum { STREAM_SHARDS = 64 };
+enum { STREAM_SHARDS = 256 };
 
 struct streams {
     struct api *api;

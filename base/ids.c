@@ -9,16 +9,24 @@ static const char base32[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
 enum { TIME_CHARS = 10, RANDOM_CHARS = 16, ID_DIGITS = TIME_CHARS + RANDOM_CHARS };
 
-const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES])
+const char *id_floor(const char *prefix, wall_us at, char id[static ID_BYTES])
 {
     size_t n = strlen(prefix);
     assert(n + ID_DIGITS < ID_BYTES);
     memcpy(id, prefix, n);
-    uint64_t ms = (uint64_t)(env_wall(env) / US_PER_MS);
+    uint64_t ms = at > 0 ? (uint64_t)(at / US_PER_MS) : 0;
     for (int i = TIME_CHARS - 1; i >= 0; i--) {
         id[n + (size_t)i] = base32[ms & 31];
         ms >>= 5;
     }
+    id[n + TIME_CHARS] = '\0';
+    return id;
+}
+
+const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES])
+{
+    const size_t n = strlen(prefix);
+    (void)id_floor(prefix, env_wall(env), id);
     unsigned char random[RANDOM_CHARS];
     env->random(env, random, sizeof(random));
     for (int i = 0; i < RANDOM_CHARS; i++)
@@ -99,15 +107,17 @@ void token_make(const struct env *env, char token[static TOKEN_BYTES])
     token[TOKEN_LEN] = '\0';
 }
 
+/* All of it in any case: of those of one length the time tells nothing. */
 bool token_is_wellformed(const char *token)
 {
-    if (strnlen(token, TOKEN_BYTES) != TOKEN_LEN || memcmp(token, TOKEN_PREFIX, PREFIX_LEN) != 0)
-        return false;
-    if (strspn(token + PREFIX_LEN, base62) != TOKEN_LEN - PREFIX_LEN)
+    if (strnlen(token, TOKEN_BYTES) != TOKEN_LEN)
         return false;
     char checksum[CHECKSUM_LEN];
     write_checksum(token, checksum);
-    return memcmp(token + CHECKED_LEN, checksum, CHECKSUM_LEN) == 0;
+    const bool has_prefix = memcmp(token, TOKEN_PREFIX, PREFIX_LEN) == 0;
+    const bool has_digits = strspn(token + PREFIX_LEN, base62) == TOKEN_LEN - PREFIX_LEN;
+    const bool has_checksum = memcmp(token + CHECKED_LEN, checksum, CHECKSUM_LEN) == 0;
+    return has_prefix && has_digits && has_checksum;
 }
 
 void token_digest(const char *token, uint8_t digest[static TOKEN_DIGEST_BYTES])

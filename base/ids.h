@@ -24,6 +24,9 @@ enum { ID_BYTES = 40 };
 /* Writes prefix + 26 characters into `id` and returns it. */
 const char *id_new(const struct env *env, const char *prefix, char id[static ID_BYTES]);
 
+/* Writes what no id that is made at that time or later comes before (to the millisecond), and returns it. */
+const char *id_floor(const char *prefix, wall_us at, char id[static ID_BYTES]);
+
 /* The same 128 bits as bytes, which sort as the ids do: what a store holds of ids that are in every row. */
 enum { ID_PACKED_BYTES = 16 };
 

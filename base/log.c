@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -28,6 +29,7 @@ static atomic_int max_level = LOG_LEVEL_INFO;
 static _Atomic uint64_t counts[LOG_LEVEL_MAX_];
 static log_sink current_sink = sink_stderr;
 static void (*current_flush)(void) = flush_stderr;
+static enum log_lines lines_form = LOG_LINES_TEXT;
 static _Thread_local bool is_held;
 
 void log_set_level(enum log_level level)
@@ -57,6 +59,11 @@ void log_set_sink(log_sink sink, void (*flush)(void))
 {
     current_sink = sink ? sink : sink_stderr;
     current_flush = sink ? flush : flush_stderr;
+}
+
+void log_set_lines(enum log_lines lines)
+{
+    lines_form = lines;
 }
 
 bool log_is_held(void)
@@ -90,7 +97,15 @@ static size_t secret_prefix(const char *text)
     static const struct {
         const char *text;
         size_t len;
-    } prefixes[] = {{"shd_", 4}, {"whsec_", 6}, {"whsk_", 5}, {"Bearer ", 7}, {"X-AUTH-TOKEN: ", 14}};
+    } prefixes[] = {{"shd_", 4},
+                    {"whsec_", 6},
+                    {"whsk_", 5},
+                    {"Bearer ", 7},
+                    {"X-AUTH-TOKEN: ", 14},
+                    /* JWTs: {"alg": {"typ": {"kid": */
+                    {"eyJhbGciOi", 10},
+                    {"eyJ0eXAiOi", 10},
+                    {"eyJraWQiOi", 10}};
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
         if ((*text | 0x20) == (prefixes[i].text[0] | 0x20) &&
             !strncasecmp(text, prefixes[i].text, prefixes[i].len))
@@ -159,25 +174,50 @@ static void flush_stderr(void)
     buffer_done(&held_lines);
 }
 
+/* What is in a line; the time is when it is written. */
+struct line {
+    const char *when, *level, *message;
+    const char *const *keys, *const *values;
+    unsigned count;
+};
+
+static void add_text_line(struct buffer *out, const struct line *l)
+{
+    (void)buffer_printf(out, "%s %-7s %s", l->when, l->level, l->message);
+    for (unsigned i = 0; i < l->count; i++) {
+        (void)buffer_add(out, " ", 1);
+        (void)buffer_add_str(out, l->keys[i]);
+        (void)buffer_add(out, "=", 1);
+        if (!*l->values[i] || strpbrk(l->values[i], " \"=\\"))
+            add_quoted(out, l->values[i]);
+        else
+            (void)buffer_add_str(out, l->values[i]);
+    }
+}
+
+static void add_json_line(struct buffer *out, const struct line *l)
+{
+    json_out_begin(out, NULL);
+    json_out_str(out, "time", l->when);
+    json_out_str(out, "level", l->level);
+    json_out_str(out, "message", l->message);
+    for (unsigned i = 0; i < l->count; i++)
+        json_out_str(out, l->keys[i], l->values[i]);
+    json_out_end(out);
+}
+
 static void sink_stderr(enum log_level level, const char *message, const char *const *keys,
                         const char *const *values, unsigned count)
 {
+    static void (*const forms[])(struct buffer *, const struct line *) = {
+        [LOG_LINES_TEXT] = add_text_line, [LOG_LINES_JSON] = add_json_line};
     char when[TIME_TEXT_BYTES];
-    const struct env *env = env_real();
+    (void)time_rfc3339(env_wall(env_real()), true, when);
     struct buffer line CLEANUP_BUFFER;
-    buffer_init(&line, LOG_MAX_LINE);
-    (void)buffer_printf(&line, "%s %-7s %s", time_rfc3339(env_wall(env), true, when), level_names[level],
-                        message);
-    for (unsigned i = 0; i < count; i++) {
-        (void)buffer_add(&line, " ", 1);
-        (void)buffer_add_str(&line, keys[i]);
-        (void)buffer_add(&line, "=", 1);
-        if (!*values[i] || strpbrk(values[i], " \"=\\"))
-            add_quoted(&line, values[i]);
-        else
-            (void)buffer_add_str(&line, values[i]);
-    }
+    buffer_init(&line, 4 * LOG_MAX_LINE); /* more than all pairs with each character escaped */
+    forms[lines_form](&line, &(struct line){when, level_names[level], message, keys, values, count});
     (void)buffer_add(&line, "\n", 1);
+    assert(!line.overflow);
     if (held_lines.len + line.len > LOG_MAX_LINE)
         flush_stderr();
     if (!is_held || !buffer_add(&held_lines, line.data, line.len))

@@ -26,13 +26,18 @@ uint64_t log_count(enum log_level level);
  * Where finished lines go. `message` is a sentence: what was logged, with the values of {keys} in it, then in
  * brackets what it is about (project, cluster, account, ...), then a colon and the reason (reason, error,
  * cause, ...). `keys` and `values` have `count` entries, already masked and escaped. The default writes
- * logfmt to stderr. Set before threads start.
+ * to stderr. Set before threads start.
  */
 typedef void (*log_sink)(enum log_level level, const char *message, const char *const *keys,
                          const char *const *values, unsigned count);
 /* `flush` writes what the sink kept of the calling thread while log_is_held(); NULL: the sink keeps nothing.
  * A NULL sink is the default. */
 void log_set_sink(log_sink sink, void (*flush)(void));
+
+/* How the default sink writes lines: for people and grep (logfmt), or one JSON object per line, whose values
+ * are all strings: `time`, `level`, `message`, and the keys. Default: text. Before threads start. */
+enum log_lines { LOG_LINES_TEXT, LOG_LINES_JSON };
+void log_set_lines(enum log_lines lines);
 
 /*
  * From log_hold to log_release the lines of the calling thread are kept, as far as memory allows, and then

@@ -46,14 +46,20 @@ static int write_new(int directory, const char *name, const void *bytes, size_t 
     return r;
 }
 
+void private_file_remove_draft(int directory, const char *name)
+{
+    char *draft CLEANUP_FREE = mem_printf("%s.new", name);
+    (void)unlinkat(directory, draft, 0);
+}
+
 int private_file_write(int directory, const char *name, const void *bytes, size_t len)
 {
     char *draft CLEANUP_FREE = mem_printf("%s.new", name);
-    (void)unlinkat(directory, draft, 0); /* of a start that was killed */
+    private_file_remove_draft(directory, name);
     int r = write_new(directory, draft, bytes, len);
     if (!r && (renameat(directory, draft, directory, name) < 0 || fsync(directory) < 0))
         r = -errno;
     if (r)
-        (void)unlinkat(directory, draft, 0);
+        private_file_remove_draft(directory, name);
     return r;
 }

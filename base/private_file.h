@@ -23,5 +23,7 @@ int private_file_read(int directory, const char *name, enum private_mode mode, v
 /* Makes the file anew (mode 0600, synced) and then puts it in the place of the old one. 0 or a negative
  * errno. */
 int private_file_write(int directory, const char *name, const void *bytes, size_t len);
+/* What a private_file_write leaves that is killed. */
+void private_file_remove_draft(int directory, const char *name);
 
 #endif

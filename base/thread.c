@@ -2,30 +2,103 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/env.h"
 
-/* A third of the share of a thread that answers: enough to go on beside a flood of reads. */
-enum { NICER = 5 };
+enum {
+    NICER = 5, /* a third of the share of a thread that answers */
+    SHORT_SLICE_NS = 100000,
+    PIECE_US = 50, /* of work between two steps aside */
+    LONGEST_PIECE_US = 500,
+    REST = 9,          /* while the others are busy: a tenth of the time is worked */
+    BUSY_PERCENT = 25, /* of the processors */
+    LOOK_US = 3000,
+};
+
+/* sched_setattr(2), which glibc does not have. A slice is taken since Linux 6.12; earlier ones ignore it. */
+static void set_priority(int nice, uint64_t slice_ns)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attr = {.size = sizeof(attr), .policy = SCHED_OTHER, .nice = nice, .runtime = slice_ns};
+    if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
+        (void)setpriority(PRIO_PROCESS, 0, nice); /* on Linux `who` 0 is this thread, not its process */
+}
+
+void thread_answers(void)
+{
+    set_priority(getpriority(PRIO_PROCESS, 0), SHORT_SLICE_NS);
+}
 
 void thread_in_background(const char *name)
 {
     (void)pthread_setname_np(pthread_self(), name);
-    /* On Linux `who` 0 is this thread, not its process. */
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    set_priority(getpriority(PRIO_PROCESS, 0) + NICER, 0);
+}
+
+/* ---- stepping aside ---- */
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * US_PER_S + now.tv_nsec / 1000;
+}
+
+int thread_processors(void)
+{
+    static _Atomic int count;
+    cpu_set_t allowed;
+    if (!atomic_load(&count))
+        atomic_store(&count, sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed));
+    return atomic_load(&count);
+}
+
+/* Time of processors that the threads in the background took, and what is known of the others. */
+static _Atomic int64_t background_us, answering_us, looked_at;
+static atomic_bool others_are_busy;
+
+/* Whether the threads that answer have much to do: looked at by one thread, now and then, for all. */
+static bool others_busy(mono_us now)
+{
+    int64_t last = atomic_load(&looked_at);
+    if (now - last < LOOK_US || !atomic_compare_exchange_strong(&looked_at, &last, now))
+        return atomic_load(&others_are_busy);
+    const int64_t answering = clock_us(CLOCK_PROCESS_CPUTIME_ID) - atomic_load(&background_us);
+    const int64_t used = answering - atomic_exchange(&answering_us, answering);
+    const bool busy = used * 100 > (now - last) * thread_processors() * BUSY_PERCENT;
+    atomic_store(&others_are_busy, busy);
+    return busy;
 }
 
 void thread_step_aside(void)
 {
-    /* Where others compute without end, each time gives away some milliseconds: a tenth of them is worked
-     * before the next, so that the work goes on. */
-    enum { GO_ON_US = 150, SHARE = 10 };
-    static _Thread_local mono_us since, go_on;
+    static _Thread_local mono_us since;
+    static _Thread_local int64_t counted_us;
     const mono_us now = env_mono(env_real());
-    if (now - since < go_on)
+    if (now - since < PIECE_US)
         return;
-    (void)sched_yield();
+    const int64_t cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t worked = cpu_us - counted_us;
+    counted_us = cpu_us;
+    atomic_fetch_add(&background_us, worked);
+    if (others_busy(now)) {
+        const struct timespec rest = {.tv_nsec = (worked < LONGEST_PIECE_US ? worked : LONGEST_PIECE_US) *
+                                                 REST * 1000};
+        (void)nanosleep(&rest, NULL);
+    } else {
+        (void)sched_yield();
+    }
     since = env_mono(env_real());
-    go_on = (since - now) / SHARE > GO_ON_US ? (since - now) / SHARE : GO_ON_US;
 }

@@ -115,3 +115,30 @@ int64_t time_parse_retry_after(const char *text, wall_us now, int64_t max_s)
         return -1;
     return seconds > max_s ? max_s : seconds;
 }
+
+const char *time_for_name(wall_us at, char text[static TIME_TEXT_BYTES])
+{
+    const time_t seconds = (time_t)(at / US_PER_S);
+    struct tm utc;
+    (void)gmtime_r(&seconds, &utc);
+    size_t len = strftime(text, TIME_TEXT_BYTES, "%Y%m%dT%H%M%S", &utc);
+    (void)snprintf(text + len, TIME_TEXT_BYTES - len, ".%03dZ", (int)(at % US_PER_S / US_PER_MS));
+    return text;
+}
+
+bool time_of_name(const char *text, wall_us *ret_at)
+{
+    char again[TIME_TEXT_BYTES];
+    struct tm utc = {0};
+    int ms = 0;
+    if (sscanf(text, "%4d%2d%2dT%2d%2d%2d.%3dZ", &utc.tm_year, &utc.tm_mon, &utc.tm_mday, &utc.tm_hour,
+               &utc.tm_min, &utc.tm_sec, &ms) != 7)
+        return false;
+    utc.tm_year -= 1900;
+    utc.tm_mon--;
+    const wall_us at = (wall_us)timegm(&utc) * US_PER_S + ms * US_PER_MS;
+    if (at < 0 || strncmp(text, time_for_name(at, again), strlen(again)) != 0)
+        return false;
+    *ret_at = at;
+    return true;
+}

@@ -11,6 +11,10 @@ enum { TIME_TEXT_BYTES = 40 };
 
 /* "2026-03-01T12:05:00Z"; microseconds are shown only when they are not zero and `with_fraction` is set. */
 const char *time_rfc3339(wall_us at, bool with_fraction, char text[static TIME_TEXT_BYTES]);
+/* "20260301T120500.123Z": for names of files, which are then in the order of time. */
+const char *time_for_name(wall_us at, char text[static TIME_TEXT_BYTES]);
+/* Reads that form back; false when `text` does not begin with it. */
+bool time_of_name(const char *text, wall_us *ret_at);
 /* Accepts any offset and fraction; false when `text` is not an RFC 3339 date-time. */
 bool time_parse_rfc3339(const char *text, wall_us *ret_at);
 /* "Sun, 06 Nov 1994 08:49:37 GMT". */

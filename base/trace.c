@@ -1,18 +1,19 @@
 #include "base/trace.h"
 
 #include <assert.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     ID_DIGITS = 32,
-    PARENT_DIGITS = 16,
+    SPAN_DIGITS = TRACE_SPAN_BYTES - 1,
     ID_AT = 3, /* 00-<id>-<parent>-<flags> */
     PARENT_AT = ID_AT + ID_DIGITS + 1,
-    FLAGS_AT = PARENT_AT + PARENT_DIGITS + 1,
+    FLAGS_AT = PARENT_AT + SPAN_DIGITS + 1,
     FIELD_LEN = FLAGS_AT + 2,
-    FLAG_RANDOM = 2,
-    KNOWN_FLAGS = 3,
+    KNOWN_FLAGS = TRACE_SAMPLED | TRACE_RANDOM,
+    TEXT_LEN = ID_DIGITS + 3, /* without a span */
 };
 
 /* Exactly `count` lower-case hex digits. */
@@ -41,7 +42,7 @@ static bool is_wellformed(const char *field)
 {
     if (strlen(field) < FIELD_LEN || !is_hex(field, 2) || field[2] != '-' ||
         !is_hex(field + ID_AT, ID_DIGITS) || field[PARENT_AT - 1] != '-' ||
-        !is_hex(field + PARENT_AT, PARENT_DIGITS) || field[FLAGS_AT - 1] != '-' ||
+        !is_hex(field + PARENT_AT, SPAN_DIGITS) || field[FLAGS_AT - 1] != '-' ||
         !is_hex(field + FLAGS_AT, 2) || !strncmp(field, "ff", 2))
         return false;
     char next = field[FIELD_LEN];
@@ -50,21 +51,20 @@ static bool is_wellformed(const char *field)
 
 bool trace_parse(const char *field, struct trace *ret)
 {
-    if (!is_wellformed(field) || is_zero(field + ID_AT, ID_DIGITS) ||
-        is_zero(field + PARENT_AT, PARENT_DIGITS))
+    if (!is_wellformed(field) || is_zero(field + ID_AT, ID_DIGITS) || is_zero(field + PARENT_AT, SPAN_DIGITS))
         return false;
     memcpy(ret->id, field + ID_AT, ID_DIGITS);
     ret->id[ID_DIGITS] = '\0';
+    memcpy(ret->span, field + PARENT_AT, SPAN_DIGITS);
+    ret->span[SPAN_DIGITS] = '\0';
     ret->flags = flags_of(field + FLAGS_AT);
     return true;
 }
 
-/* Random digits, not all zero. */
-static void random_hex(const struct env *env, char *text, size_t count)
+/* Not all zero. */
+static void write_hex(const unsigned char *bytes, char *text, size_t count)
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char bytes[ID_DIGITS / 2];
-    env->random(env, bytes, count / 2);
     for (size_t i = 0; i < count; i++)
         text[i] = digits[i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4];
     text[count] = '\0';
@@ -72,34 +72,61 @@ static void random_hex(const struct env *env, char *text, size_t count)
         text[count - 1] = '1';
 }
 
+static void random_hex(const struct env *env, char *text, size_t count)
+{
+    unsigned char bytes[ID_DIGITS / 2];
+    env->random(env, bytes, count / 2);
+    write_hex(bytes, text, count);
+}
+
 void trace_begin(const struct env *env, struct trace *ret)
 {
     random_hex(env, ret->id, ID_DIGITS);
-    ret->flags = FLAG_RANDOM;
+    ret->span[0] = '\0';
+    ret->flags = TRACE_RANDOM;
 }
 
-void trace_parent(const struct env *env, const struct trace *t, char field[static TRACEPARENT_BYTES])
+void trace_new_span(const struct env *env, char span[static TRACE_SPAN_BYTES])
 {
-    char parent[PARENT_DIGITS + 1];
-    assert(t->id[0]);
-    random_hex(env, parent, PARENT_DIGITS);
-    (void)snprintf(field, TRACEPARENT_BYTES, "00-%s-%s-%02x", t->id, parent, (unsigned)t->flags);
+    random_hex(env, span, SPAN_DIGITS);
+}
+
+void trace_span_of(const char *id, unsigned part, char span[static TRACE_SPAN_BYTES])
+{
+    char text[64];
+    unsigned char digest[crypto_generichash_BYTES_MIN];
+    const int len = snprintf(text, sizeof(text), "%s/%u", id, part);
+    assert(len > 0 && (size_t)len < sizeof(text));
+    (void)crypto_generichash(digest, sizeof(digest), (const unsigned char *)text, (unsigned long long)len,
+                             NULL, 0);
+    write_hex(digest, span, SPAN_DIGITS);
+}
+
+void trace_parent(const struct trace *t, const char *span, char field[static TRACEPARENT_BYTES])
+{
+    assert(t->id[0] && strlen(span) == SPAN_DIGITS);
+    (void)snprintf(field, TRACEPARENT_BYTES, "00-%s-%s-%02x", t->id, span, (unsigned)t->flags);
 }
 
 const char *trace_to_text(const struct trace *t, char text[static TRACE_TEXT_BYTES])
 {
     if (!t->id[0])
         return NULL;
-    (void)snprintf(text, TRACE_TEXT_BYTES, "%s-%02x", t->id, (unsigned)t->flags);
+    (void)snprintf(text, TRACE_TEXT_BYTES, "%s-%02x%s%s", t->id, (unsigned)t->flags, t->span[0] ? "-" : "",
+                   t->span);
     return text;
 }
 
 void trace_from_text(const char *text, struct trace *ret)
 {
     *ret = (struct trace){0};
-    if (!text || strlen(text) != TRACE_TEXT_BYTES - 1 || !is_hex(text, ID_DIGITS) || text[ID_DIGITS] != '-' ||
-        !is_hex(text + ID_DIGITS + 1, 2))
+    const size_t len = text ? strlen(text) : 0;
+    const char *span = len == TRACE_TEXT_BYTES - 1 ? text + TEXT_LEN + 1 : NULL;
+    if ((len != TEXT_LEN && !span) || !is_hex(text, ID_DIGITS) || text[ID_DIGITS] != '-' ||
+        !is_hex(text + ID_DIGITS + 1, 2) || (span && (span[-1] != '-' || !is_hex(span, SPAN_DIGITS))))
         return;
     memcpy(ret->id, text, ID_DIGITS);
     ret->flags = flags_of(text + ID_DIGITS + 1);
+    if (span)
+        memcpy(ret->span, span, SPAN_DIGITS);
 }

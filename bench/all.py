@@ -15,7 +15,7 @@ import tempfile
 from load import CORES, ROOT, need_tools
 from report import section, table
 
-BENCHMARKS = ("hot_path", "reads", "open_loop", "lists", "scale", "store", "writes", "latency", "calls", "streams", "deliveries")
+BENCHMARKS = ("hot_path", "reads", "tls", "refusals", "open_loop", "lists", "scale", "store", "writes", "latency", "calls", "streams", "deliveries")
 
 
 def first_line(*argv):
@@ -52,7 +52,7 @@ def main():
     print("# Benchmarks\n")
     print(f"One run of `make bench` at {first_line('git', '-C', str(ROOT), 'describe', '--always', '--dirty')}, {began:%Y-%m-%d %H:%M} UTC.\n")
     print(f"Machine: {machine()}. Versions: {first_line('gcc', '--version')}; " +
-          ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "nginx-light", "varnish", "wrk",
+          ", ".join(package(name) for name in ("libmicrohttpd12", "libsqlite3-0", "libjansson4", "libgnutls30", "nginx-light", "varnish", "wrk",
                                                "nghttp2-client")) + ".\n")
     print("shootd runs as it ships (level `info` to a file, `access_log: writes`) unless a row says otherwise; only where Cleura is, and "
           "the quota of requests of one token, are set. Each part is a program of its own: `/usr/bin/python3 bench/reads.py`, and so on, in "

@@ -13,11 +13,10 @@ import subprocess
 import sys
 import time
 
-import httpx
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 sys.path.insert(0, str(ROOT / "tests/api"))
+import web  # noqa: E402
 
 OF_TESTS = ("log_level: ", "access_log: ", "    min_spacing: ", "polling: ")  # what harness.Shootd sets and the defaults do not
 
@@ -201,8 +200,8 @@ class SomebodyElse:
     """Works at Cleura with the same account, past shootd."""
 
     def __init__(self, sim):
-        login = httpx.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
-        self.http = httpx.Client(base_url=sim.url, headers={"X-AUTH-LOGIN": "demo", "X-AUTH-TOKEN": login["token"]}, timeout=30)
+        login = web.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
+        self.http = web.Client(base_url=sim.url, headers={"X-AUTH-LOGIN": "demo", "X-AUTH-TOKEN": login["token"]}, timeout=30)
 
     def act(self, project_id, name, action):
         answer = self.http.patch(f"/gardener/v2/public/shoots/Sto2/{project_id}/{name}/{action}")

@@ -4,10 +4,16 @@
  * stalls is not asked less (no coordinated omission). It sleeps until something is due or answered. It goes
  * before all others on its core where that is allowed, unless told to be behind them (-n).
  *
- *     open_loop -p PORT -t TOKEN_FILE [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-H "Name: value"] [-n] PATH...
+ *     open_loop -p PORT -t TOKEN_FILE [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-H "Name: value"]
+ *               [-o FILE] [-n] PATH...
  *
- * Several paths are asked for in turn. Prints one line of JSON, times in microseconds; `late` is how much
- * later than due a request was sent although a connection was idle: what of a latency is this program's own.
+ * Several paths are asked for in turn. Prints one line of JSON, times in microseconds, and writes all times
+ * to FILE, in nanoseconds, 8 bytes each.
+ *
+ * What this program is stopped for, by the others on its core, is not the server's. It wants to run at least
+ * as often as a request is due; when it comes STOPPED_NS later than it asked for, what is under way is left
+ * out of the times, and what is due until CATCH_UP times as much has passed, while the server works on what
+ * was sent late. So are the first WARM_UP_NS. `left_out` says how many.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,11 +45,13 @@ enum {
     EVENTS = 256
 };
 static const uint64_t NS = 1000000000, GRACE_NS = UINT64_C(10000000000); /* for the last answers */
+static const uint64_t STOPPED_NS = 100000, CATCH_UP = 3, WARM_UP_NS = 200000000;
 static const char end_of_chunks[7] = "\r\n0\r\n\r\n"; /* JSON has no line end, so no body holds this */
 
 struct connection {
     int fd;
     uint64_t due; /* of the request that is under way; 0: none is */
+    bool is_left_out;
     char head[HEAD_BYTES + 1];
     size_t head_len;
     bool has_head, chunked;
@@ -53,7 +61,7 @@ struct connection {
 
 static struct {
     uint16_t port;
-    const char *token_file, *field;
+    const char *token_file, *field, *times;
     bool is_behind;
     unsigned connections;
     double rate, seconds;
@@ -68,9 +76,9 @@ static unsigned *idle; /* a ring: who waits longest is used next */
 static unsigned idle_first, idle_count;
 static int epoll_fd;
 
-static uint64_t began, busy_until; /* until then no connection was idle */
-static size_t total, sent, answered, refused, lost, late_count;
-static uint64_t *latencies, *lates;
+static uint64_t began, looked_at, leave_out_until;
+static size_t total, sent, answered, refused, lost, timed;
+static uint64_t *latencies;
 
 static uint64_t now_ns(void)
 {
@@ -108,10 +116,8 @@ static void open_connection(unsigned i)
     connections[i].fd = fd;
 }
 
-static void release(unsigned i, uint64_t now)
+static void release(unsigned i)
 {
-    if (!idle_count)
-        busy_until = now;
     idle[(idle_first + idle_count++) % options.connections] = i;
     connections[i].due = 0;
 }
@@ -123,7 +129,7 @@ static void lose(unsigned i)
     (void)close(connections[i].fd);
     open_connection(i);
     if (connections[i].due)
-        release(i, now_ns());
+        release(i);
 }
 
 /* ---- requests ---- */
@@ -133,7 +139,19 @@ static uint64_t due_of(size_t k)
     return began + (uint64_t)((double)k / options.rate * (double)NS);
 }
 
-static void send_next(uint64_t now)
+/* The time, which is not later than expected while this program runs as it wants to. */
+static uint64_t look(uint64_t expected)
+{
+    looked_at = now_ns();
+    if (looked_at <= expected + STOPPED_NS)
+        return looked_at;
+    leave_out_until = looked_at + CATCH_UP * (looked_at - expected);
+    for (unsigned i = 0; i < options.connections; i++)
+        connections[i].is_left_out = true; /* what is under way may have been answered long ago */
+    return looked_at;
+}
+
+static void send_next(void)
 {
     size_t path = sent % options.path_count;
     unsigned i = idle[idle_first];
@@ -143,8 +161,7 @@ static void send_next(uint64_t now)
     c->due = due_of(sent++);
     c->head_len = 0;
     c->has_head = c->chunked = false;
-    if (c->due >= busy_until)
-        lates[late_count++] = now - c->due;
+    c->is_left_out = c->due < leave_out_until;
     if (send(c->fd, requests[path], request_len[path], MSG_NOSIGNAL) != (ssize_t)request_len[path])
         lose(i);
 }
@@ -152,10 +169,9 @@ static void send_next(uint64_t now)
 static void send_due(void)
 {
     while (sent < total && idle_count) {
-        uint64_t now = now_ns();
-        if (due_of(sent) > now)
+        if (due_of(sent) > look(looked_at))
             return;
-        send_next(now);
+        send_next();
     }
 }
 
@@ -230,9 +246,11 @@ static void on_readable(unsigned i)
     if (c->has_head)
         take_body(c, piece + head, (size_t)len - head);
     if (is_complete(c)) {
-        uint64_t now = now_ns();
-        latencies[answered++] = now - c->due;
-        release(i, now);
+        uint64_t now = look(looked_at);
+        answered++;
+        if (!c->is_left_out)
+            latencies[timed++] = now - c->due;
+        release(i);
     }
 }
 
@@ -243,12 +261,14 @@ static void on_readable(unsigned i)
 static bool wait_for_something(void)
 {
     static struct epoll_event events[EVENTS];
-    uint64_t now = now_ns(), until = sent < total && idle_count ? due_of(sent) : due_of(total) + GRACE_NS;
+    uint64_t now = look(looked_at),
+             until = sent < total && idle_count ? due_of(sent) : due_of(total) + GRACE_NS;
     if (sent == total && now >= until)
         return false;
     uint64_t left = until > now ? until - now : 0;
     struct timespec timeout = {(time_t)(left / NS), (long)(left % NS)};
     int count = epoll_pwait2(epoll_fd, events, EVENTS, &timeout, NULL);
+    (void)look(until);
     for (int i = 0; i < count; i++)
         on_readable(events[i].data.u32);
     return true;
@@ -256,7 +276,8 @@ static bool wait_for_something(void)
 
 static void run(void)
 {
-    began = now_ns();
+    began = looked_at = now_ns();
+    leave_out_until = began + WARM_UP_NS;
     while (answered + lost < total) {
         send_due();
         if (!wait_for_something())
@@ -276,24 +297,28 @@ static double percentile(const uint64_t *sorted, size_t count, double share)
     return count ? (double)sorted[i < count ? i : count - 1] / 1e3 : 0;
 }
 
+static void write_times(void)
+{
+    FILE *file = fopen(options.times, "we");
+    if (!file || fwrite(latencies, sizeof(*latencies), timed, file) != timed || fclose(file))
+        fail(options.times);
+}
+
 static void print(void)
 {
-    qsort(latencies, answered, sizeof(*latencies), by_size);
-    qsort(lates, late_count, sizeof(*lates), by_size);
-    (void)printf("{\"sent\":%zu,\"answered\":%zu,\"refused\":%zu,\"lost\":%zu,\"p50\":%.1f,\"p99\":%.1f,"
-                 "\"p999\":%.1f,\"max\":%.1f,"
-                 "\"late_p50\":%.1f,\"late_p99\":%.1f}\n",
-                 sent, answered, refused, lost, percentile(latencies, answered, 0.5),
-                 percentile(latencies, answered, 0.99), percentile(latencies, answered, 0.999),
-                 percentile(latencies, answered, 1), percentile(lates, late_count, 0.5),
-                 percentile(lates, late_count, 0.99));
+    qsort(latencies, timed, sizeof(*latencies), by_size);
+    (void)printf("{\"sent\":%zu,\"answered\":%zu,\"refused\":%zu,\"lost\":%zu,\"left_out\":%zu,"
+                 "\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f,\"max\":%.1f}\n",
+                 sent, answered, refused, lost, answered - timed, percentile(latencies, timed, 0.5),
+                 percentile(latencies, timed, 0.99), percentile(latencies, timed, 0.999),
+                 percentile(latencies, timed, 1));
 }
 
 /* ---- the beginning ---- */
 
 static bool read_options(int argc, char **argv)
 {
-    for (int option; (option = getopt(argc, argv, "p:t:c:r:s:H:n")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "p:t:c:r:s:H:o:n")) != -1;) {
         switch (option) {
         case 'p':
             options.port = (uint16_t)strtoul(optarg, NULL, 10);
@@ -312,6 +337,9 @@ static bool read_options(int argc, char **argv)
             break;
         case 'H':
             options.field = optarg;
+            break;
+        case 'o':
+            options.times = optarg;
             break;
         case 'n':
             options.is_behind = true;
@@ -361,7 +389,6 @@ static void open_all(void)
     connections = checked(calloc(options.connections, sizeof(*connections)));
     idle = checked(calloc(options.connections, sizeof(*idle)));
     latencies = new_times();
-    lates = new_times();
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     for (unsigned i = 0; i < options.connections; i++) {
         open_connection(i);
@@ -393,5 +420,7 @@ int main(int argc, char **argv)
         go_first();
     run();
     print();
+    if (options.times)
+        write_times();
     return 0;
 }

@@ -184,4 +184,5 @@ def main():
     table(["answer", "server", "CPU of one, µs", "answers a second", "p99, ms", "shootd's CPU by this", "goal"], rows)
 
 
-main()
+if __name__ == "__main__":
+    main()

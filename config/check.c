@@ -88,10 +88,11 @@ static void check_url(struct loader *l, const yaml_node_t *node, struct config_a
  */
 static bool passes_unread(struct loader *l, const yaml_node_t *at, const char *key, const char *path)
 {
-    if (!l->check || getenv("CREDENTIALS_DIRECTORY") ||
+    if (l->purpose == CONFIG_TO_SERVE || getenv("CREDENTIALS_DIRECTORY") ||
         !matches("^/run/(user/[0-9]+/)?credentials/[^/]+/[^/]+$", path))
         return false;
-    config_note(l, at, key, "not read: %s exists only inside the unit (LoadCredential=)", path);
+    if (l->purpose == CONFIG_TO_CHECK)
+        config_note(l, at, key, "not read: %s exists only inside the unit (LoadCredential=)", path);
     return true;
 }
 
@@ -149,6 +150,9 @@ static void check_accounts(struct loader *l)
     }
 }
 
+/* The scope of a freeze of all (PUT /v1/freeze). */
+#define ALL_PROJECTS "all"
+
 static void check_projects(struct loader *l)
 {
     struct config *c = l->config;
@@ -158,6 +162,9 @@ static void check_projects(struct loader *l)
         const yaml_node_t *account_node = find_node(l, node, "account");
         const char *account = account_node ? config_scalar(account_node) : NULL;
         check_name(l, node, p->name);
+        if (p->name && !strcmp(p->name, ALL_PROJECTS))
+            config_fault(l, node, "name", "'%s' means all projects where one is named: choose another name",
+                         ALL_PROJECTS);
         for (size_t j = 0; j < i; j++)
             if (p->name && c->projects[j].name && !strcmp(p->name, c->projects[j].name))
                 config_fault(l, node, "name", "project '%s' is given twice", p->name);
@@ -199,19 +206,31 @@ static void check_listen(struct loader *l)
                      "'%s' must be ADDRESS:PORT, [IPv6]:PORT or unix:/path: it %s", listen, why);
 }
 
-static void check_public_url(struct loader *l)
+static void check_tls(struct loader *l)
 {
-    const yaml_node_t *node = node_at(l, NULL, "public_url");
-    char *url = l->config->public_url;
+    const struct config *c = l->config;
+    if (!c->tls.certificate != !c->tls.key)
+        config_fault(l, node_at(l, "tls", c->tls.certificate ? "certificate" : "key"),
+                     c->tls.certificate ? "tls.key" : "tls.certificate",
+                     "is required: the certificate and its key go together");
+    if (c->tls.client_ca && !c->tls.certificate)
+        config_fault(l, node_at(l, "tls", "client_ca"), "tls.client_ca", "needs tls.certificate");
+    if (c->tls.client_count && !c->tls.client_ca)
+        config_fault(l, node_at(l, "tls", "clients"), "tls.clients", "needs tls.client_ca");
+}
+
+/* To which paths are appended. */
+static void check_base_url(struct loader *l, const yaml_node_t *node, const char *key, char *url)
+{
     if (!url)
         return;
     size_t len = strlen(url);
     while (len && url[len - 1] == '/')
         url[--len] = '\0';
     if (!matches("^https?://[]A-Za-z0-9.:[-]+(/[A-Za-z0-9._~/-]*)?$", url))
-        config_fault(l, node, "public_url", "'%s' must be http(s)://host[:port][/path]", url);
+        config_fault(l, node, key, "'%s' must be http(s)://host[:port][/path]", url);
     else if (url_fault(url))
-        config_fault(l, node, "public_url", "'%s' %s", url, url_fault(url));
+        config_fault(l, node, key, "'%s' %s", url, url_fault(url));
 }
 
 static void check_origins(struct loader *l)
@@ -250,6 +269,18 @@ static void check_polling(struct loader *l)
                  idle && config_scalar(idle) ? config_scalar(idle) : "2m by default");
 }
 
+static void check_backups(struct loader *l)
+{
+    enum { FEWEST_S = 60 };
+    const char *directory = l->config->backups.directory;
+    const int64_t every = l->config->backups.every_us;
+    if (directory && *directory != '/')
+        config_fault(l, node_at(l, "backups", "directory"), "directory", "'%s' must be an absolute path",
+                     directory);
+    if (every && every < FEWEST_S * US_PER_S)
+        config_fault(l, node_at(l, "backups", "every"), "every", "must be 0s or at least %ds", FEWEST_S);
+}
+
 /* What every create in the project would be refused for. The catalog has to be asked for the rest. */
 static void check_defaults(struct loader *l, const yaml_node_t *project, const json_t *defaults)
 {
@@ -266,6 +297,87 @@ static void check_defaults(struct loader *l, const yaml_node_t *project, const j
     }
 }
 
+/* ---- issuers ---- */
+
+enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200 };
+
+/* Of the issuer, or of one of its keys. */
+static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
+{
+    const yaml_node_t *at = find_node(l, item, key);
+    return at ? at : item;
+}
+
+static void check_issuer_url(struct loader *l, const yaml_node_t *node, const char *url)
+{
+    if (strlen(url) > ISSUER_MAX)
+        config_fault(l, node, "issuer", "has %zu bytes, the most is %d", strlen(url), ISSUER_MAX);
+    else if (!matches("^https://[]A-Za-z0-9.:[_-]+(/[A-Za-z0-9._~/-]*)?$", url) &&
+             !matches(
+                 "^http://(127(\\.[0-9]{1,3}){3}|\\[::1\\]|localhost)(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$",
+                 url))
+        config_fault(l, node, "issuer",
+                     "'%s' must be https://host[:port][/path], or http:// to a loopback address", url);
+    else if (url_fault(url))
+        config_fault(l, node, "issuer", "'%s' %s", url, url_fault(url));
+}
+
+static void check_algorithms(struct loader *l, const yaml_node_t *node, char *const *names)
+{
+    bool any = names && *names;
+    for (; any && *names; names++)
+        if (!matches("^(RS256|PS256|ES256|EdDSA)$", *names))
+            config_fault(l, node, "algorithms", "'%s' is not one of: RS256, PS256, ES256, EdDSA", *names);
+    if (!any)
+        config_fault(l, node, "algorithms", "must name at least one of: RS256, PS256, ES256, EdDSA");
+}
+
+/* Of a rule that gives a role. */
+static void check_rule(struct loader *l, const yaml_node_t *node, char *const *projects)
+{
+    const yaml_node_t *at = key_or_item(l, node, "projects");
+    if (!projects || !*projects)
+        config_fault(l, at, "projects", "must name at least one project, or \"*\"");
+    size_t count = 0;
+    for (char *const *name = projects; name && *name; name++, count++)
+        if (strcmp(*name, "*") != 0 && !config_project(l->config, *name))
+            config_fault(l, at, "projects", "there is no project '%s'", *name);
+    if (count > RULE_PROJECTS_MAX)
+        config_fault(l, at, "projects", "has %zu entries, the most are %d", count, RULE_PROJECTS_MAX);
+}
+
+static void check_issuers(struct loader *l)
+{
+    const struct config *c = l->config;
+    const yaml_node_t *list = node_at(l, "oidc", "issuers");
+    for (size_t i = 0; i < c->oidc.issuer_count; i++) {
+        const struct config_issuer *issuer = &c->oidc.issuers[i];
+        const yaml_node_t *node = config_item(l, list, i), *rules = find_node(l, node, "rules");
+        if (issuer->issuer)
+            check_issuer_url(l, key_or_item(l, node, "issuer"), issuer->issuer);
+        if (find_node(l, node, "algorithms"))
+            check_algorithms(l, key_or_item(l, node, "algorithms"), issuer->algorithms);
+        for (size_t j = 0; j < i; j++)
+            if (mem_same_str(issuer->issuer, c->oidc.issuers[j].issuer))
+                config_fault(l, node, "issuer", "'%s' is given twice", issuer->issuer);
+        for (size_t j = 0; j < issuer->rule_count; j++)
+            check_rule(l, config_item(l, rules, j), issuer->rules[j].projects);
+    }
+}
+
+static void check_clients(struct loader *l)
+{
+    const struct config *c = l->config;
+    const yaml_node_t *list = node_at(l, "tls", "clients");
+    for (size_t i = 0; i < c->tls.client_count; i++) {
+        const yaml_node_t *node = config_item(l, list, i);
+        const char *name = c->tls.clients[i].name;
+        if (name && !matches("^(dns:[A-Za-z0-9._*-]{1,253}|uri:[a-z][a-z0-9+.-]{0,20}:[!-~]{1,220})$", name))
+            config_fault(l, key_or_item(l, node, "name"), "name", "'%s' must be dns:NAME or uri:URI", name);
+        check_rule(l, node, c->tls.clients[i].projects);
+    }
+}
+
 void config_check(struct loader *l)
 {
     check_accounts(l);
@@ -273,8 +385,13 @@ void config_check(struct loader *l)
     for (size_t i = 0; i < l->config->project_count; i++)
         check_defaults(l, item_node(l, "projects", i), l->config->projects[i].defaults);
     check_listen(l);
-    check_public_url(l);
+    check_tls(l);
+    check_base_url(l, node_at(l, NULL, "public_url"), "public_url", l->config->public_url);
+    check_base_url(l, node_at(l, "tracing", "endpoint"), "tracing.endpoint", l->config->tracing.endpoint);
     check_origins(l);
     check_networks(l);
     check_polling(l);
+    check_backups(l);
+    check_issuers(l);
+    check_clients(l);
 }

@@ -6,6 +6,19 @@
 #include "base/mem.h"
 #include "model/cluster.h"
 
+static void issuer_done(struct config_issuer *issuer)
+{
+    for (size_t i = 0; i < issuer->rule_count; i++) {
+        free(issuer->rules[i].claim);
+        free(issuer->rules[i].contains);
+        string_list_free(issuer->rules[i].projects);
+    }
+    free(issuer->rules);
+    free(issuer->issuer);
+    free(issuer->audience);
+    string_list_free(issuer->algorithms);
+}
+
 void config_free(struct config *c)
 {
     if (!c)
@@ -30,12 +43,25 @@ void config_free(struct config *c)
         json_decref(p->defaults);
     }
     free(c->projects);
+    for (size_t i = 0; i < c->oidc.issuer_count; i++)
+        issuer_done(&c->oidc.issuers[i]);
+    free(c->oidc.issuers);
     free(c->listen);
     free(c->state_dir);
     free(c->public_url);
+    free(c->backups.directory);
     string_list_free(c->trusted_proxies);
     string_list_free(c->webhooks.allow);
     free(c->webhooks.ports);
+    for (size_t i = 0; i < c->tls.client_count; i++) {
+        free(c->tls.clients[i].name);
+        string_list_free(c->tls.clients[i].projects);
+    }
+    free(c->tls.clients);
+    free(c->tls.certificate);
+    free(c->tls.key);
+    free(c->tls.client_ca);
+    free(c->tracing.endpoint);
     string_list_free(c->cors.origins);
     free(c);
 }

@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "model/names.h"
 
 enum api_generation { API_V1, API_V2 };
 
@@ -39,10 +40,44 @@ struct config_project {
     json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
 };
 
+/* What who shows a token of an issuer may do: the first rule that fits its claims says it. */
+struct config_rule {
+    char *claim;    /* name, or JSON pointer when it begins with '/' */
+    char *contains; /* the claim is this text, or a list with it */
+    enum role role;
+    char **projects; /* NULL-terminated; {"*"} is all */
+};
+
+/* Whose JWTs are taken (AU-12, AU-13). */
+struct config_issuer {
+    char *issuer; /* `iss`, byte for byte */
+    char *audience;
+    char **algorithms; /* of oidc/keys.h; NULL-terminated */
+    bool at_jwt_only;  /* `typ` says that it is an access token (RFC 9068) */
+    int64_t max_lifetime_us;
+    struct config_rule *rules;
+    size_t rule_count;
+};
+
+/* What who shows a client certificate of the configured authority may do. */
+struct config_client {
+    char *name; /* "dns:..." or "uri:...", of the certificate's alternative names */
+    enum role role;
+    char **projects; /* NULL-terminated; {"*"} is all */
+};
+
 /* Which requests get a line in the log: writes, errors and slow ones; all; none. */
 enum access_log_mode { ACCESS_LOG_WRITES, ACCESS_LOG_ALL, ACCESS_LOG_OFF };
 
-enum { CONFIG_MAX_ENTRIES = 1000 }; /* accounts, and projects */
+/* The journal when stderr is it, else text; the journal; text or JSON lines on stderr. */
+enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNAL, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX_ };
+
+enum {
+    CONFIG_MAX_ENTRIES = 1000 /* accounts, and projects */,
+    CONFIG_MAX_ISSUERS = 16,
+    CONFIG_MAX_RULES = 100,
+    CONFIG_MAX_CLIENTS = 1000
+};
 
 /* Trusts whoever comes through a Unix socket. */
 #define CONFIG_LOCAL_PROXY "unix"
@@ -51,8 +86,16 @@ struct config {
     char *listen; /* "127.0.0.1:8080" or "unix:/path" */
     char *state_dir;
     char **trusted_proxies; /* networks, addresses, CONFIG_LOCAL_PROXY; NULL-terminated */
-    char *public_url;       /* where clients reach us, without a slash at its end; or NULL */
+    struct {
+        char *certificate, *key; /* files; NULL: plain HTTP */
+        char *client_ca;         /* file; NULL: clients are not asked for certificates */
+        struct config_client *clients;
+        size_t client_count;
+        uint64_t clients_generation; /* of a configuration that was read again: changes with the rules */
+    } tls;
+    char *public_url; /* where clients reach us, without a slash at its end; or NULL */
     enum log_level log_level;
+    enum log_format log_format;
     enum access_log_mode access_log;
     struct config_account *accounts;
     size_t account_count;
@@ -65,6 +108,13 @@ struct config {
         int64_t absent_for_us;
         int64_t fresh_floor_us;
     } polling;
+    int64_t operations_keep_us; /* after their end */
+    int64_t audit_keep_us;
+    struct {
+        char *directory;  /* NULL: none are made */
+        int64_t every_us; /* 0: only when they are asked for */
+        int64_t keep;     /* so many stay, the newest */
+    } backups;
     struct {
         char **allow; /* CIDRs or host names that may be private; NULL-terminated */
         bool allow_http;
@@ -74,6 +124,14 @@ struct config {
         int64_t keep_us;
         int keep_count;
     } events;
+    struct {
+        struct config_issuer *issuers;
+        size_t issuer_count;
+    } oidc;
+    struct {
+        char *endpoint; /* of a receiver of OTLP/HTTP; NULL: no traces are recorded */
+        int ratio;      /* of a million traces that begin here so many are recorded */
+    } tracing;
     struct {
         char **origins; /* exact web origins; NULL-terminated; none: browsers of other origins read nothing */
     } cors;
@@ -96,10 +154,11 @@ struct config {
 /*
  * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ...). Faults are printed to
  * `errors`, one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there
- * was any. The caller owns the result. With `check` nothing is to be served: credentials of systemd, which
- * exist only inside the unit, are told as a note and not read.
+ * was any. The caller owns the result. Credentials of systemd exist only inside the unit: they are read to
+ * serve, and else passed over, which a check tells as a note.
  */
-struct config *config_load(const char *path, bool check, FILE *errors);
+enum config_purpose { CONFIG_TO_SERVE, CONFIG_TO_CHECK, CONFIG_BESIDE_UNIT };
+struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors);
 void config_free(struct config *c);
 
 /* Writes the annotated sample configuration, every key with its default and its meaning. */

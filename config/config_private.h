@@ -17,11 +17,12 @@ enum key_type {
     KEY_INTEGER,      /* int */
     KEY_BOOL,         /* bool */
     KEY_DURATION,     /* int64_t microseconds, written 250ms 15s 5m 2h 30d */
+    KEY_RATIO,        /* int, millionths; written 1, 0.05 */
     KEY_WORD,         /* int index into words */
     KEY_STRING_LIST,  /* char **, NULL-terminated */
     KEY_INTEGER_LIST, /* int *, 0-terminated */
     KEY_GROUP,        /* a mapping of `group` */
-    KEY_ITEMS,        /* a sequence of mappings of `group` */
+    KEY_ITEMS,        /* struct key_items: a sequence of mappings of `group` */
     KEY_DEFAULTS,     /* json_t *: the project's defaults, members in `group` */
 };
 
@@ -43,11 +44,22 @@ struct key {
 struct key_group {
     const struct key *keys;
     size_t count;
+    /* Of items: of one of them, and how many there may be. */
+    size_t size;
+    size_t most;
+};
+
+/* Items stand in the struct as a pointer with their number behind it. */
+struct key_items {
+    char *first;
+    size_t count;
 };
 
 extern const struct key_group config_root;
 extern const struct key_group config_account_group;
 extern const struct key_group config_project_group;
+extern const struct key_group config_issuer_group;
+extern const struct key_group config_client_group;
 
 /* ---- load.c, remarks.c, check.c ---- */
 
@@ -58,7 +70,7 @@ struct config_remark {
 
 struct loader {
     const char *file;
-    bool check; /* nothing is to be served: what only the unit has may be missing */
+    enum config_purpose purpose;
     yaml_document_t *doc;
     struct config *config;
     unsigned faults;

@@ -106,6 +106,10 @@ static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t 
     case KEY_DURATION:
         set_duration(l, k, n, text, at);
         break;
+    case KEY_RATIO:
+        if (!value_ratio(text, at))
+            config_fault(l, n, k->name, "'%s' is not a number from 0 to 1 with at most six decimals", text);
+        break;
     case KEY_WORD:
         set_word(l, k, n, text, at);
         break;
@@ -116,6 +120,12 @@ static void set_scalar(struct loader *l, const struct key *k, const yaml_node_t 
     case KEY_DEFAULTS:
         assert(!"a key of one value");
     }
+}
+
+static bool is_empty(const yaml_node_t *n)
+{
+    return n->type == YAML_SCALAR_NODE && !n->data.scalar.length &&
+           n->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 }
 
 static bool is_sequence(struct loader *l, const struct key *k, const yaml_node_t *n)
@@ -241,31 +251,22 @@ static void apply_presets(const struct key_group *g, void *base, struct loader *
     (void)faults;
 }
 
-static void load_items(struct loader *l, const struct key *k, const yaml_node_t *n)
+static void load_items(struct loader *l, const struct key *k, const yaml_node_t *n, struct key_items *items)
 {
+    const size_t size = k->group->size;
     if (!is_sequence(l, k, n))
         return;
     size_t count = config_item_count(n);
-    if (count > CONFIG_MAX_ENTRIES) {
-        config_fault(l, n, k->name, "has %zu entries, the most are %d", count, CONFIG_MAX_ENTRIES);
+    if (count > k->group->most) {
+        config_fault(l, n, k->name, "has %zu entries, the most are %zu", count, k->group->most);
         return;
     }
-    bool accounts = k->group == &config_account_group;
-    assert(accounts || k->group == &config_project_group);
-    size_t size = accounts ? sizeof(struct config_account) : sizeof(struct config_project);
-    char *items = mem_calloc(count, size);
+    *items = (struct key_items){mem_calloc(count, size), count};
     for (size_t i = 0; i < count; i++) {
-        apply_presets(k->group, items + i * size, l);
-        load_group(l, k->group, config_item(l, n, i), k->name, items + i * size);
+        apply_presets(k->group, items->first + i * size, l);
+        load_group(l, k->group, config_item(l, n, i), k->name, items->first + i * size);
     }
-    if (accounts) {
-        l->config->accounts = (struct config_account *)(void *)items;
-        l->config->account_count = count;
-    } else {
-        l->config->projects = (struct config_project *)(void *)items;
-        l->config->project_count = count;
-    }
-    if (!count)
+    if (!count && k->required)
         config_fault(l, n, k->name, "must have at least one entry");
 }
 
@@ -275,10 +276,11 @@ static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n
     const char *text = config_scalar(n);
     switch (k->type) {
     case KEY_GROUP:
-        load_group(l, k->group, n, k->name, base);
+        if (!is_empty(n)) /* all its keys are comments, as in the sample */
+            load_group(l, k->group, n, k->name, base);
         break;
     case KEY_ITEMS:
-        load_items(l, k, n);
+        load_items(l, k, n, at);
         break;
     case KEY_DEFAULTS:
         load_defaults(l, k, n, at);
@@ -291,6 +293,7 @@ static void load_key(struct loader *l, const struct key *k, const yaml_node_t *n
     case KEY_INTEGER:
     case KEY_BOOL:
     case KEY_DURATION:
+    case KEY_RATIO:
     case KEY_WORD:
         if (!text)
             config_fault(l, n, k->name, "must be a plain value");
@@ -425,9 +428,9 @@ static void refuse_second_document(struct loader *l, yaml_parser_t *parser)
     yaml_document_delete(&next);
 }
 
-static struct config *load_file(const char *path, FILE *file, bool check, FILE *errors)
+static struct config *load_file(const char *path, FILE *file, enum config_purpose purpose, FILE *errors)
 {
-    struct loader l = {.file = path, .check = check};
+    struct loader l = {.file = path, .purpose = purpose};
     yaml_parser_t parser;
     yaml_document_t doc;
     struct config *config = NULL;
@@ -453,7 +456,7 @@ static struct config *load_file(const char *path, FILE *file, bool check, FILE *
     return config;
 }
 
-struct config *config_load(const char *path, bool check, FILE *errors)
+struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors)
 {
     if (!path)
         return load_environment(errors);
@@ -462,7 +465,7 @@ struct config *config_load(const char *path, bool check, FILE *errors)
         (void)fprintf(errors, "%s: %s\n", path, strerror(errno));
         return NULL;
     }
-    struct config *config = load_file(path, file, check, errors);
+    struct config *config = load_file(path, file, purpose, errors);
     (void)fclose(file);
     return config;
 }

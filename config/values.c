@@ -55,6 +55,21 @@ bool value_duration(const char *text, int64_t *ret_us)
     return false;
 }
 
+bool value_ratio(const char *text, int *ret_millionths)
+{
+    enum { DECIMALS = 6, MILLION = 1000000 };
+    const char *point = strchr(text, '.'), *digits = point ? point + 1 : "";
+    int value = 0;
+    if ((*text != '0' && *text != '1') || (text[1] && point != text + 1) || (point && !*digits) ||
+        strlen(digits) > DECIMALS || strspn(digits, "0123456789") != strlen(digits))
+        return false;
+    for (size_t i = 0; i < DECIMALS; i++)
+        value = value * 10 + (*digits ? *digits++ - '0' : 0);
+    value += (*text - '0') * MILLION;
+    *ret_millionths = value;
+    return value <= MILLION;
+}
+
 bool value_bool(const char *text, bool *ret)
 {
     *ret = !strcmp(text, "true");

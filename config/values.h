@@ -14,6 +14,8 @@ bool value_duration(const char *text, int64_t *ret_us);
 enum { DURATION_BYTES = 24 };
 /* The same as a person writes it, in the largest unit that gives a whole number: 24h is 1d. */
 void value_duration_write(int64_t us, char text[static DURATION_BYTES]);
+/* 0 to 1, such as 0.05, at most six decimals. */
+bool value_ratio(const char *text, int *ret_millionths);
 bool value_bool(const char *text, bool *ret);
 
 /* Whether `text` is a host name: labels of letters, digits, '-' and '_'; an all-numeric one is no name. */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/private_file.h"
 #include "daemon/daemon.h"
+#include "daemon/daemon_private.h"
 #include "model/cluster.h"
 #include "model/command.h"
 
@@ -27,15 +28,6 @@ static bool is_left(int directory)
 {
     struct stat st;
     return fstatat(directory, TOKEN_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* root makes files as the owner of the directory, who is to read them. */
-static bool become_owner(int directory)
-{
-    struct stat st;
-    if (fstat(directory, &st) < 0)
-        return false;
-    return geteuid() != 0 || st.st_uid == 0 || (setgid(st.st_gid) == 0 && setuid(st.st_uid) == 0);
 }
 
 static struct api_token *make_token(char secret[static TOKEN_BYTES])
@@ -75,7 +67,7 @@ int admin_token_make(const struct config *config)
 {
     char secret[TOKEN_BYTES];
     int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0 || !become_owner(directory))
+    if (directory < 0 || !state_dir_become_owner(directory))
         return fail(config->state_dir, errno);
     if (flock(directory, LOCK_EX | LOCK_NB) < 0 || is_left(directory)) {
         (void)fprintf(

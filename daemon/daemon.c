@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,29 +19,50 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "base/private_file.h"
+#include "base/seal_key.h"
+#include "base/span.h"
 #include "base/thread.h"
 #include "base/version.h"
 #include "daemon/admin_token.h"
 #include "daemon/daemon_private.h"
-#include "reconcile/reconcile.h"
+#include "http/connection/tls.h"
+#include "daemon/reload.h"
+#include "oidc/oidc.h"
+#include "tracing/exporter.h"
+#include "reconcile/reload.h"
 #include "webhook/webhook.h"
 
-enum { UPSTREAM_CONNECTIONS = 16, STUCK_S = 15, READER_JOBS = 64, READER_BYTES = 128 * 1024 * 1024 };
+enum {
+    UPSTREAM_CONNECTIONS = 16,
+    ISSUER_CONNECTIONS = 4,
+    STUCK_S = 15,
+    READER_JOBS = 64,
+    READER_BYTES = 128 * 1024 * 1024,
+    BACKUP_JOBS = 4
+};
 
 struct daemon {
-    const struct config *config;
+    struct config_current *config;
+    struct reloader reloader;
     const struct env *env;
     char start_id[UUID_STR_LEN];
     int state_dir; /* descriptor */
     struct listener listener;
+    struct tls *tls; /* NULL: plain HTTP */
     struct seal_key key;
     struct view *view;
     struct feed *feed;
     struct loop *loop;
     struct transport *upstream;
     struct transport *webhooks;
-    struct worker *reader; /* of what Cleura sends */
+    struct transport *issuers;
+    struct transport *collector; /* NULL: no traces are recorded */
+    struct span_exporter *exporter;
+    struct oidc *oidc;
+    struct worker *reader;  /* of what Cleura sends */
+    struct worker *copyist; /* of the store */
     struct storage *storage;
     struct reconcile *reconcile;
     struct api *api;
@@ -52,6 +74,12 @@ struct daemon {
     _Atomic uint64_t seen_heartbeat;
     _Atomic mono_us seen_at;
 };
+
+/* The configuration in force; before the loop runs, and on its thread. */
+static const struct config *config_of(const struct daemon *d)
+{
+    return config_current_get(d->config);
+}
 
 /* ---- small steps of the start ---- */
 
@@ -80,7 +108,7 @@ static enum exit_code open_store(struct daemon *d)
     };
     char host[64] = "";
     (void)gethostname(host, sizeof(host) - 1);
-    char *path CLEANUP_FREE = mem_printf("%s/shootd.db", d->config->state_dir);
+    char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config_of(d)->state_dir);
     char *holder CLEANUP_FREE = mem_printf("%.20s:%d", host, getpid());
     char *error CLEANUP_FREE = NULL;
     enum store_status status = storage_open(&store_sqlite, path, holder, d->env, &d->storage, &error);
@@ -93,7 +121,7 @@ static enum exit_code open_store(struct daemon *d)
 
 static bool write_first_token(const struct daemon *d, const char *token)
 {
-    char *path CLEANUP_FREE = mem_printf("%s/admin-token", d->config->state_dir);
+    char *path CLEANUP_FREE = mem_printf("%s/admin-token", config_of(d)->state_dir);
     char *line CLEANUP_SECRET = mem_printf("%s\n", token);
     int r = private_file_write(d->state_dir, "admin-token", line, strlen(line));
     if (r)
@@ -103,23 +131,97 @@ static bool write_first_token(const struct daemon *d, const char *token)
     return !r;
 }
 
+static bool webhook_may_reach(void *ctx, const char *host, const struct sockaddr *address)
+{
+    const struct daemon *d = ctx;
+    return webhook_address_allowed((void *)(uintptr_t)config_of(d), host, address);
+}
+
 static void make_transports(struct daemon *d)
 {
     const struct worker_limits reading = {READER_JOBS, READER_BYTES};
+    const struct worker_limits copying = {BACKUP_JOBS, 0};
     d->reader = worker_new(d->loop, "reader", &reading);
+    d->copyist = worker_new(d->loop, "store-backup", &copying);
     const struct transport_options upstream = {.user_agent = "shootd",
                                                .max_connections = UPSTREAM_CONNECTIONS,
                                                .max_age_s = 30,
                                                .worker = d->reader};
     const struct transport_options webhooks = {.worker = d->reader,
                                                .user_agent = "shootd-webhooks",
-                                               .https_only = !d->config->webhooks.allow_http,
+                                               .https_only = !config_of(d)->webhooks.allow_http,
                                                .max_connections = WEBHOOK_CONNECTIONS,
                                                .max_age_s = 10,
-                                               .address_allowed = webhook_address_allowed,
-                                               .address_ctx = (void *)(uintptr_t)d->config};
+                                               .address_allowed = webhook_may_reach,
+                                               .address_ctx = d};
+    /* Plain http only to issuers on loopback: config/check.c and oidc/issuer.c see to that. */
+    const struct transport_options issuers = {
+        .worker = d->reader, .user_agent = "shootd", .max_connections = ISSUER_CONNECTIONS, .max_age_s = 10};
     d->upstream = transport_curl_new(d->loop, &upstream);
     d->webhooks = transport_curl_new(d->loop, &webhooks);
+    d->issuers = transport_curl_new(d->loop, &issuers);
+    d->oidc = oidc_new(d->loop, d->issuers, d->reader, config_of(d));
+}
+
+static void start_tracing(struct daemon *d)
+{
+    const struct config *config = config_of(d);
+    if (!config->tracing.endpoint)
+        return;
+    const struct transport_options collector = {
+        .worker = d->reader, .user_agent = "shootd", .max_connections = 1, .max_age_s = 60};
+    d->collector = transport_curl_new(d->loop, &collector);
+    span_set_ratio(config->tracing.ratio);
+    d->exporter = span_exporter_new(&(struct span_exporter_options){.loop = d->loop,
+                                                                    .transport = d->collector,
+                                                                    .endpoint = config->tracing.endpoint,
+                                                                    .version = shootd_version,
+                                                                    .instance = d->start_id});
+}
+
+/* ---- the seal key ---- */
+
+static bool load_seal_key(struct daemon *d)
+{
+    char *error CLEANUP_FREE = NULL;
+    int r = seal_key_settle(d->state_dir, storage_seal_key(d->storage));
+    if (r < 0) {
+        log_error("the interrupted rotation of the seal key cannot be settled", "error", strerror(-r));
+        return false;
+    }
+    if (r > 0)
+        log_info("the interrupted rotation of the seal key was finished: the new key counts");
+    r = seal_key_load(d->state_dir, d->env, &d->key, &error);
+    if (r < 0)
+        log_error("seal key cannot be used", "error", error);
+    return r == 0;
+}
+
+static void on_key_noted(struct change_set *set, enum store_status status)
+{
+    (void)status; /* the next start notes it */
+    change_set_free(set);
+}
+
+/* The store is to name its key. As long as webhooks have secrets of another one it names that. */
+static void note_seal_key(const struct daemon *d)
+{
+    char id[SEAL_KEY_ID_BYTES];
+    const char *stored = storage_seal_key(d->storage);
+    const unsigned unreadable = reconcile_unreadable_webhooks(d->reconcile);
+    seal_key_id(&d->key, id);
+    if (!strcmp(id, stored))
+        return;
+    if (*stored)
+        log_error("the seal key is not the one that the store was sealed with: accounts log in anew, kept "
+                  "answers of idempotency keys are forgotten, and webhooks need new secrets",
+                  "webhooks", LOG_INT(unreadable));
+    if (unreadable)
+        return;
+    struct change_set *set = change_set_new();
+    set->on_done = on_key_noted;
+    change_put_seal_key(set, id);
+    storage_submit(d->storage, set);
 }
 
 /* ---- seams between the HTTP side and the loop ---- */
@@ -161,23 +263,23 @@ static void write_metrics(void *ctx, struct buffer *out)
     struct daemon *d = ctx;
     struct storage_metrics m;
     storage_metrics(d->storage, &m);
-    (void)buffer_printf(
-        out,
-        "# HELP shootd_store_commits_total Transactions committed.\n"
-        "# TYPE shootd_store_commits_total counter\nshootd_store_commits_total %llu\n"
-        "# HELP shootd_store_change_sets_total Change sets in those transactions.\n"
-        "# TYPE shootd_store_change_sets_total counter\nshootd_store_change_sets_total %llu\n"
-        "# HELP shootd_store_errors_total Failed transactions.\n"
-        "# TYPE shootd_store_errors_total counter\nshootd_store_errors_total %llu\n"
-        "# HELP shootd_store_commit_seconds_total Time spent in transactions.\n"
-        "# TYPE shootd_store_commit_seconds_total counter\nshootd_store_commit_seconds_total %.6f\n"
-        "# HELP shootd_store_queue_depth Change sets waiting to be committed.\n"
-        "# TYPE shootd_store_queue_depth gauge\nshootd_store_queue_depth %llu\n",
-        (unsigned long long)m.commits, (unsigned long long)m.change_sets, (unsigned long long)m.errors,
-        (double)m.commit_us_total / 1e6, (unsigned long long)m.queue_depth);
+    metric_one(out, "shootd_store_commits_total", "counter", "Transactions committed.", (double)m.commits);
+    metric_one(out, "shootd_store_change_sets_total", "counter", "Change sets in those transactions.",
+               (double)m.change_sets);
+    metric_one(out, "shootd_store_errors_total", "counter", "Failed transactions.", (double)m.errors);
+    metric_one(out, "shootd_store_commit_seconds_total", "counter", "Time spent in transactions.",
+               (double)m.commit_us_total / (double)US_PER_S);
+    metric_one(out, "shootd_store_queue_depth", "gauge", "Change sets waiting to be committed.",
+               (double)m.queue_depth);
+    metric_one(out, "shootd_tls_certificate_end_timestamp_seconds", "gauge",
+               "When the certificate in use ends, 0: there is no TLS.",
+               (double)(d->tls ? tls_ends_at(d->tls) / US_PER_S : 0));
     loop_metrics(d->loop, out);
-    reconcile_metrics(out);
+    reconcile_metrics(out, env_wall(d->env));
     webhook_metrics(out, env_wall(d->env));
+    oidc_metrics(d->oidc, out);
+    span_metrics(out);
+    span_exporter_metrics(out);
 }
 
 static bool loop_makes_progress(struct daemon *d)
@@ -207,12 +309,33 @@ static void tell_remarks(void *ctx, char *text, size_t size)
     reconcile_remarks(text, size);
 }
 
+/* ---- the configuration is read again; the loop thread ---- */
+
+static void apply_config(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx)
+{
+    struct daemon *d = ctx;
+    log_set_level(config->log_level);
+    transport_curl_set_https_only(d->webhooks, !config->webhooks.allow_http);
+    api_configure(d->api, config);
+    oidc_configure(d->oidc, config);
+    reconcile_configure(d->reconcile, config, done, done_ctx);
+}
+
+static void tell_reload(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults)
+{
+    struct daemon *d = ctx;
+    const struct reload_outcome outcome = {.covers = covers, .changes = *changes, .faults = faults};
+    reconcile_reloaded(d->reconcile, &outcome);
+}
+
 static bool is_writable(void *ctx, char *why, size_t size)
 {
     struct daemon *d = ctx;
     if (!storage_is_broken(d->storage))
         return true;
-    (void)snprintf(why, size, "the store cannot be written");
+    char trouble[STORE_TROUBLE_BYTES];
+    storage_trouble(d->storage, trouble);
+    (void)snprintf(why, size, "the store cannot be written%s%s", *trouble ? ": " : "", trouble);
     return false;
 }
 
@@ -240,11 +363,14 @@ static bool start_reconcile(struct daemon *d)
                                               .upstream_transport = d->upstream,
                                               .webhook_transport = d->webhooks,
                                               .worker = d->reader,
+                                              .copyist = d->copyist,
                                               .storage = d->storage,
                                               .view = d->view,
                                               .feed = d->feed,
-                                              .config = d->config,
-                                              .key = &d->key};
+                                              .config = config_of(d),
+                                              .key = &d->key,
+                                              .ask_reload = reloader_ask,
+                                              .reload_ctx = &d->reloader};
     d->reconcile = reconcile_new(&options);
     struct store_visitor visitor = reconcile_visitor(d->reconcile);
     enum store_status status = storage_load(d->storage, &visitor, &error);
@@ -256,6 +382,17 @@ static bool start_reconcile(struct daemon *d)
     return !first_token || write_first_token(d, first_token);
 }
 
+/* Before somebody can ask for a reload. */
+static void prepare_reloads(struct daemon *d)
+{
+    d->reloader.loop = d->loop;
+    d->reloader.current = d->config;
+    d->reloader.apply = apply_config;
+    d->reloader.tell = tell_reload;
+    d->reloader.ctx = d;
+    reloader_init(&d->reloader);
+}
+
 static bool start_api(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
@@ -263,20 +400,16 @@ static bool start_api(struct daemon *d)
     assert(d->listener.fd >= 0 && d->loop_runs && d->reconcile);
     seal_derive(&d->key, "shootd cursors", cursor_secret);
     struct api_limits limits = api_limits_default();
-    limits.streams = (unsigned)d->config->limits.streams;
-    limits.streams_per_token = (unsigned)d->config->limits.streams_per_token;
-    limits.stream_lifetime_us = d->config->limits.stream_lifetime_us;
-    limits.requests_per_minute = d->config->limits.requests_per_minute;
-    limits.fresh_reads_per_minute = d->config->limits.fresh_reads_per_minute;
-    limits.auth_failures_per_minute = d->config->limits.auth_failures_per_minute;
-    limits.heartbeat_us = d->config->limits.heartbeat_us;
+    api_limits_take(&limits, config_of(d));
     const struct api_options options = {.config = d->config,
                                         .cursor_secret = cursor_secret,
                                         .view = d->view,
                                         .feed = d->feed,
+                                        .oidc = d->oidc,
                                         .limits = &limits,
                                         .env = d->env,
                                         .listen_fd = d->listener.fd,
+                                        .tls = d->tls,
                                         .post = post_command,
                                         .post_ctx = d,
                                         .metrics = write_metrics,
@@ -296,38 +429,52 @@ static bool start_api(struct daemon *d)
     return d->api != NULL;
 }
 
+/* Whether the certificate can be used, or none is wanted. */
+static bool open_tls(struct daemon *d)
+{
+    char *error CLEANUP_FREE = NULL;
+    d->tls = certificate_open(config_of(d), &error);
+    if (error)
+        log_error("certificate cannot be used", "error", error);
+    return !error;
+}
+
 static enum exit_code bring_up(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
-    d->state_dir = state_dir_open(d->config->state_dir, &error);
+    d->state_dir = state_dir_open(config_of(d)->state_dir, &error);
     if (d->state_dir < 0) {
         log_error("state directory cannot be used", "error", error);
         return EXIT_DEPENDENCY;
     }
     /* The port first: a second instance must change nothing. */
-    if (!listener_open(d->config->listen, &d->listener, &error)) {
+    if (!listener_open(config_of(d)->listen, config_of(d)->tls.certificate ? "https" : "http", &d->listener,
+                       &error)) {
         log_error("not listening", "error", error);
         return EXIT_DEPENDENCY;
     }
+    if (!open_tls(d))
+        return EXIT_CONFIG;
     if (!init_libraries(d))
         return EXIT_RUNTIME;
     enum exit_code store = open_store(d);
     if (store != EXIT_OK)
         return store;
-    if (seal_key_load(d->state_dir, d->env, &d->key, &error) < 0) {
-        log_error("seal key cannot be used", "error", error);
+    if (!load_seal_key(d))
         return EXIT_DEPENDENCY;
-    }
     d->view = view_new();
     d->feed = feed_new(FEED_ENTRIES, FEED_BYTES);
     d->loop = loop_new(d->env);
     make_transports(d);
+    start_tracing(d);
     if (!start_reconcile(d))
         return EXIT_DEPENDENCY;
     storage_start(d->storage);
+    note_seal_key(d);
     if (pthread_create(&d->loop_thread, NULL, run_loop, d) != 0)
         abort();
     d->loop_runs = true;
+    prepare_reloads(d);
     return start_api(d) ? EXIT_OK : EXIT_RUNTIME;
 }
 
@@ -345,10 +492,11 @@ static void wait_until_served(const struct daemon *d)
     }
 }
 
-struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit)
+struct daemon *daemon_start(struct config *config, const char *path, enum exit_code *ret_exit)
 {
     struct daemon *d = MEM_NEW(struct daemon);
-    d->config = config;
+    d->config = config_current_new(config);
+    d->reloader.path = path;
     d->env = env_real();
     d->listener.fd = -1;
     d->state_dir = -1;
@@ -370,9 +518,34 @@ struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exi
     return d;
 }
 
+static void look_at_certificate(struct daemon *d)
+{
+    char *error CLEANUP_FREE = NULL;
+    char ends_at[TIME_TEXT_BYTES];
+    switch (tls_look(d->tls, &error)) {
+    case TLS_SAME:
+        break;
+    case TLS_TAKEN:
+        log_info("new connections get the new certificate", "ends_at",
+                 time_rfc3339(tls_ends_at(d->tls), false, ends_at));
+        break;
+    case TLS_FAULTY:
+        log_error("new certificate cannot be used, the one before stays", "error", error);
+        break;
+    }
+}
+
 void daemon_look(struct daemon *d)
 {
     admin_token_look(&d->admin_token);
+    reloader_look(&d->reloader);
+    if (d->tls)
+        look_at_certificate(d);
+}
+
+void daemon_reload(struct daemon *d)
+{
+    reloader_begin(&d->reloader);
 }
 
 /* ---- down ---- */
@@ -380,12 +553,14 @@ void daemon_look(struct daemon *d)
 struct stop_task {
     struct loop_task task;
     struct reconcile *reconcile;
+    sem_t *has_run;
 };
 
 static void run_stop(struct loop_task *task)
 {
     struct stop_task *stop = CONTAINER_OF(task, struct stop_task, task);
     reconcile_stop(stop->reconcile);
+    (void)sem_post(stop->has_run);
     free(stop);
 }
 
@@ -400,10 +575,16 @@ static void stop_http(struct daemon *d)
     api_begin_drain(d->api);
     api_quiesce(d->api);
     struct stop_task *stop = MEM_NEW(struct stop_task);
-    *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile};
+    sem_t has_run;
+    (void)sem_init(&has_run, 0, 0);
+    *stop = (struct stop_task){{.run = run_stop, .drop = drop_stop}, d->reconcile, &has_run};
     loop_post(d->loop, &stop->task);
-    if (!api_drained(d->api, (int)(d->config->limits.drain_us / US_PER_MS)))
+    if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
         log_warning("requests were cut at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
+    /* What was posted before, a reload among it, still looks at the API. */
+    while (sem_wait(&has_run) < 0 && errno == EINTR)
+        ;
+    (void)sem_destroy(&has_run);
     api_stop(d->api);
 }
 
@@ -420,22 +601,34 @@ void daemon_stop(struct daemon *d)
         log_info("the loop has ended", "longest_hold_us", LOG_INT(us), "longest_hold_cpu_us",
                  LOG_INT(cpu_us));
     }
+    if (d->copyist)
+        d->copyist->free(d->copyist); /* backups that wait for it use the store */
     storage_close(d->storage);
     reconcile_free(d->reconcile);
+    oidc_free(d->oidc);
+    span_exporter_free(d->exporter);
     if (d->reader)
         d->reader->free(d->reader);
     if (d->upstream)
         d->upstream->free(d->upstream);
     if (d->webhooks)
         d->webhooks->free(d->webhooks);
+    if (d->issuers)
+        d->issuers->free(d->issuers);
+    if (d->collector)
+        d->collector->free(d->collector);
     loop_free(d->loop);
     view_free(d->view);
     feed_free(d->feed);
     listener_close(&d->listener);
+    tls_free(d->tls);
     if (d->curl_is_up)
         curl_global_cleanup();
     if (d->state_dir >= 0)
         (void)close(d->state_dir);
     explicit_bzero(&d->key, sizeof(d->key));
+    reloader_done(&d->reloader);
+    config_free((struct config *)(uintptr_t)config_of(d));
+    config_current_free(d->config);
     free(d);
 }

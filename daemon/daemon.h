@@ -23,13 +23,16 @@ enum exit_code {
 
 struct daemon;
 
-/* Brings everything up. NULL when something is not available; it was logged, and *ret_exit says with what to
- * end. */
-struct daemon *daemon_start(const struct config *config, enum exit_code *ret_exit);
+/* Brings everything up; takes the configuration, which came from `path` (NULL: the environment). NULL when
+ * something is not available; it was logged, and *ret_exit says with what to end. */
+struct daemon *daemon_start(struct config *config, const char *path, enum exit_code *ret_exit);
 /* Whether every critical thread made progress since the last call: the ground for a watchdog ping (SD-4). */
 bool daemon_is_alive(struct daemon *d);
-/* What is to be done every second: sees to a token that `shootd admin-token` made. Main thread. */
+/* What is to be done every second and after each signal: sees to a token that `shootd admin-token` made, and
+ * to a configuration that is in force now, and to a certificate that changed. Main thread. */
 void daemon_look(struct daemon *d);
+/* SIGHUP came: the configuration is read again. Main thread. */
+void daemon_reload(struct daemon *d);
 /* Stops in order: no new connections, waiting requests answered, everything stored. Frees. */
 void daemon_stop(struct daemon *d);
 

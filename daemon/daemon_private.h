@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "config/config.h"
+
 /* ---- listen.c: systemd's socket if it passed one, else our own ---- */
 
 struct listener {
@@ -16,9 +18,18 @@ struct listener {
     char *unix_path;   /* to remove at the end, or NULL */
 };
 
-/* False with *ret_error (the caller frees it). `where` as in the configuration. */
-bool listener_open(const char *where, struct listener *ret_listener, char **ret_error);
+/* False with *ret_error (the caller frees it). `where` as in the configuration; `scheme` is "http" or
+ * "https". */
+bool listener_open(const char *where, const char *scheme, struct listener *ret_listener, char **ret_error);
 void listener_close(struct listener *l);
+
+/* ---- certificate.c ---- */
+
+struct tls;
+
+/* The certificate that the configuration names. NULL: it names none, or *ret_error (the caller frees it)
+ * tells why it cannot be used. */
+struct tls *certificate_open(const struct config *config, char **ret_error);
 
 /* ---- state_dir.c ---- */
 
@@ -27,13 +38,17 @@ void listener_close(struct listener *l);
  * it. A descriptor, or -1 with *ret_error (the caller frees it) saying what is wrong and what to do.
  */
 int state_dir_open(const char *path, char **ret_error);
+/* For commands: root goes on as the owner of the directory, who is to read what is made in it. False: errno.
+ */
+bool state_dir_become_owner(int directory);
 
 /* ---- journal.c ---- */
 
 /*
- * Log lines become journal fields when stderr is the journal, as $JOURNAL_STREAM tells (SD-16); else the
- * default stays. Before threads start.
+ * Log lines become entries of the journal with fields, also when `auto` finds that stderr is the journal
+ * ($JOURNAL_STREAM, SD-16); else lines on stderr. False, and the log says so: the journal was asked for, and
+ * there is none. Before threads start.
  */
-void journal_setup(void);
+bool journal_setup(enum log_format format);
 
 #endif

@@ -124,16 +124,30 @@ static void sink(enum log_level level, const char *message, const char *const *k
         free(texts[i]);
 }
 
-void journal_setup(void)
+static bool stderr_is_the_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
     struct stat st;
     uintmax_t device, inode;
-    if (!stream || sscanf(stream, "%ju:%ju", &device, &inode) != 2 || fstat(STDERR_FILENO, &st) < 0)
-        return;
-    if (st.st_dev != device || st.st_ino != inode)
-        return;
+    return stream && sscanf(stream, "%ju:%ju", &device, &inode) == 2 && fstat(STDERR_FILENO, &st) == 0 &&
+           st.st_dev == device && st.st_ino == inode;
+}
+
+bool journal_setup(enum log_format format)
+{
+    const bool wanted =
+        format == LOG_FORMAT_JOURNAL || (format == LOG_FORMAT_AUTO && stderr_is_the_journal());
+    log_set_lines(format == LOG_FORMAT_JSON ? LOG_LINES_JSON : LOG_LINES_TEXT);
+    log_set_sink(NULL, NULL);
+    if (!wanted)
+        return true;
+    if (format == LOG_FORMAT_JOURNAL && access(journal_address.sun_path, W_OK) < 0) {
+        log_error("there is no journal to write to (log_format)", "path", journal_address.sun_path, "reason",
+                  strerror(errno));
+        return false;
+    }
     if (journal_fd < 0)
         journal_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     log_set_sink(sink, flush);
+    return true;
 }

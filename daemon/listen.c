@@ -76,7 +76,7 @@ static int open_unix(const char *path, struct listener *l)
     return fd;
 }
 
-static char *describe_listener(int fd)
+static char *describe_listener(int fd, const char *scheme)
 {
     struct sockaddr_storage bound;
     socklen_t len = sizeof(bound);
@@ -86,14 +86,14 @@ static char *describe_listener(int fd)
     if (bound.ss_family == AF_INET6) {
         const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&bound;
         (void)inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text));
-        return mem_printf("http://[%s]:%u", text, ntohs(in6->sin6_port));
+        return mem_printf("%s://[%s]:%u", scheme, text, ntohs(in6->sin6_port));
     }
     const struct sockaddr_in *in = (const struct sockaddr_in *)&bound;
     (void)inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text));
-    return mem_printf("http://%s:%u", text, ntohs(in->sin_port));
+    return mem_printf("%s://%s:%u", scheme, text, ntohs(in->sin_port));
 }
 
-static int open_inet(const char *where, struct listener *l)
+static int open_inet(const char *where, const char *scheme, struct listener *l)
 {
     struct sockaddr_in in = {.sin_family = AF_INET};
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
@@ -114,11 +114,11 @@ static int open_inet(const char *where, struct listener *l)
     else if (inet_pton(AF_INET6, host, &in6.sin6_addr) == 1)
         fd = bind_and_listen((const struct sockaddr *)&in6, sizeof(in6));
     if (fd >= 0)
-        l->address = describe_listener(fd);
+        l->address = describe_listener(fd, scheme);
     return fd;
 }
 
-bool listener_open(const char *where, struct listener *ret_listener, char **ret_error)
+bool listener_open(const char *where, const char *scheme, struct listener *ret_listener, char **ret_error)
 {
     struct listener l = {.fd = -1};
     *ret_error = NULL;
@@ -126,7 +126,7 @@ bool listener_open(const char *where, struct listener *ret_listener, char **ret_
         *ret_listener = l;
         return *ret_error == NULL;
     }
-    l.fd = strncmp(where, "unix:", 5) ? open_inet(where, &l) : open_unix(where + 5, &l);
+    l.fd = strncmp(where, "unix:", 5) ? open_inet(where, scheme, &l) : open_unix(where + 5, &l);
     if (l.fd < 0) {
         *ret_error =
             mem_printf("cannot listen on %s: %s; another address goes into `listen` of the configuration, "

@@ -1,4 +1,5 @@
 /* Command line, signals, watchdog. Everything else is in daemon.c. */
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -13,52 +14,83 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/attrs.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "base/version.h"
 #include "daemon/admin_token.h"
+#include "daemon/backup.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
+#include "daemon/health_check.h"
+#include "daemon/reload.h"
+#include "daemon/rotate_key.h"
 #include "http/connection/connection.h"
+#include "http/connection/tls.h"
 #include "storage/storage.h"
 
 static const char usage[] =
-    "usage: shootd [--config FILE] [--check-config]\n"
+    "usage: shootd [--config FILE] [--check-config | --health]\n"
     "  --config FILE     configuration (YAML); without it CLEURA_LOGIN, CLEURA_PASSWORD, CLEURA_CLOUD,\n"
     "                    CLEURA_URL, CLEURA_REGION and CLEURA_PROJECT_ID say what to serve, SHOOTD_LISTEN "
     "where\n"
     "  --check-config    check the configuration, print every fault, exit 0 or 78\n"
+    "  --health          ask the running shootd whether it is ready; exit 0 or 1\n"
     "  --sample-config   print the annotated sample configuration\n"
     "  --version         print version, revision and which stores it opens\n"
     "  --help            print this\n"
     "shootd check-store [--config FILE | DATABASE]\n"
-    "                    print what the store, or a backup of one, holds and which rows cannot be read; exit "
-    "0,\n"
-    "                    1 when something is wrong with it, 69 when it cannot be opened\n"
+    "                    check the store, or a backup of one; print what it holds, what is wrong with it\n"
+    "                    and what to do. Exit 0, 1 when something is wrong, 69 when it cannot be opened, 78\n"
+    "                    when a newer version made it\n"
     "shootd admin-token [--config FILE]\n"
     "                    make an API token, role admin, all projects, 90 days, and print it; for who may "
     "write "
     "the\n"
-    "                    state directory, whether shootd runs or not\n";
+    "                    state directory, whether shootd runs or not\n"
+    "shootd backup [--config FILE] --to PATH [--with-seal-key]\n"
+    "                    copy the store to PATH, a new file or a directory, and check the copy, whether "
+    "shootd\n"
+    "                    runs or not; with the seal key beside it, if wanted\n"
+    "shootd restore [--config FILE] --from PATH\n"
+    "                    put a backup in the place of the store, which is kept, while shootd does not run\n"
+    "shootd rotate-seal-key [--config FILE]\n"
+    "                    make a new seal key and seal everything again, while shootd does not run\n";
+
+/* What the process is for. */
+enum command_line {
+    SERVE,
+    CHECK_CONFIG,
+    HEALTH,
+    CHECK_STORE,
+    ADMIN_TOKEN,
+    BACKUP,
+    RESTORE,
+    ROTATE_SEAL_KEY,
+};
 
 struct arguments {
+    enum command_line command;
     const char *config;
-    bool check;
     bool sample;
     bool version;
     bool help;
-    bool check_store;
-    bool admin_token;
+    bool with_seal_key;
+    const char *to;
+    const char *from;
     const char *database; /* to check; NULL: that of the configuration */
 };
 
-static bool parse(int argc, char **argv, struct arguments *args)
+static bool parse_options(int argc, char **argv, struct arguments *args)
 {
     static const struct option options[] = {
         {"config", required_argument, NULL, 'c'},  {"check-config", no_argument, NULL, 'k'},
-        {"sample-config", no_argument, NULL, 's'}, {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+        {"health", no_argument, NULL, 'H'},        {"sample-config", no_argument, NULL, 's'},
+        {"version", no_argument, NULL, 'v'},       {"help", no_argument, NULL, 'h'},
+        {"to", required_argument, NULL, 't'},      {"from", required_argument, NULL, 'f'},
+        {"with-seal-key", no_argument, NULL, 'w'}, {NULL, 0, NULL, 0}};
     for (int c = getopt_long(argc, argv, "c:h", options, NULL); c != -1;
          c = getopt_long(argc, argv, "c:h", options, NULL)) {
         switch (c) {
@@ -66,7 +98,10 @@ static bool parse(int argc, char **argv, struct arguments *args)
             args->config = optarg;
             break;
         case 'k':
-            args->check = true;
+            args->command = CHECK_CONFIG;
+            break;
+        case 'H':
+            args->command = HEALTH;
             break;
         case 's':
             args->sample = true;
@@ -77,22 +112,53 @@ static bool parse(int argc, char **argv, struct arguments *args)
         case 'h':
             args->help = true;
             break;
+        case 't':
+            args->to = optarg;
+            break;
+        case 'f':
+            args->from = optarg;
+            break;
+        case 'w':
+            args->with_seal_key = true;
+            break;
         default:
             return false;
         }
     }
-    if (optind < argc && !strcmp(argv[optind], "check-store")) {
-        args->check_store = true;
-        optind++;
-        if (optind < argc && !args->config)
-            args->database = argv[optind++];
-    }
-    if (optind < argc && !strcmp(argv[optind], "admin-token")) {
-        args->admin_token = true;
-        optind++;
-    }
-    if (optind == argc)
+    return true;
+}
+
+static bool fits_command(const struct arguments *args)
+{
+    if (args->help || args->version || args->sample)
         return true;
+    const bool backs_up = args->command == BACKUP, restores = args->command == RESTORE;
+    if (backs_up == !!args->to && restores == !!args->from && (backs_up || !args->with_seal_key))
+        return true;
+    (void)fputs("shootd: backup takes --to and --with-seal-key, restore takes --from\n", stderr);
+    return false;
+}
+
+static bool parse(int argc, char **argv, struct arguments *args)
+{
+    static const char *const commands[] = {[CHECK_STORE] = "check-store",
+                                           [ADMIN_TOKEN] = "admin-token",
+                                           [BACKUP] = "backup",
+                                           [RESTORE] = "restore",
+                                           [ROTATE_SEAL_KEY] = "rotate-seal-key"};
+    if (!parse_options(argc, argv, args))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(commands) && optind < argc; i++) {
+        if (!commands[i] || strcmp(argv[optind], commands[i]) != 0)
+            continue;
+        args->command = (enum command_line)i;
+        optind++;
+        break;
+    }
+    if (args->command == CHECK_STORE && optind < argc && !args->config)
+        args->database = argv[optind++];
+    if (optind == argc)
+        return fits_command(args);
     (void)fprintf(stderr, "shootd: unexpected argument '%s'\n", argv[optind]);
     return false;
 }
@@ -105,6 +171,7 @@ static void block_signals(sigset_t *set)
     (void)sigaddset(set, SIGTERM);
     (void)sigaddset(set, SIGINT);
     (void)sigaddset(set, SIGHUP);
+    (void)sigaddset(set, RELOAD_OVER_SIGNAL);
     (void)pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
@@ -124,7 +191,7 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
             return;
         }
         if (signal_number == SIGHUP)
-            log_info("SIGHUP ignored: a changed configuration needs a restart");
+            daemon_reload(d);
         daemon_look(d);
         if (env_mono(env_real()) < due)
             continue;
@@ -143,7 +210,7 @@ static void *force_exit(void *arg)
     int signal_number;
     do
         (void)sigwait(signals, &signal_number);
-    while (signal_number == SIGHUP);
+    while (signal_number == SIGHUP || signal_number == RELOAD_OVER_SIGNAL);
     _exit(EXIT_RUNTIME);
 }
 
@@ -164,12 +231,12 @@ static void raise_descriptor_limit(const struct config *config)
                     LOG_INT(config->limits.connections));
 }
 
-static int serve(const struct config *config, const sigset_t *signals)
+static int serve(struct config *config, const char *path, const sigset_t *signals)
 {
     static sigset_t forced;
     enum exit_code exit_code;
     raise_descriptor_limit(config);
-    struct daemon *d = daemon_start(config, &exit_code);
+    struct daemon *d = daemon_start(config, path, &exit_code);
     pthread_t thread;
     if (!d)
         return (int)exit_code;
@@ -184,20 +251,94 @@ static int serve(const struct config *config, const sigset_t *signals)
     return EXIT_OK;
 }
 
-static int check_store(const char *path)
+/* Takes the configuration. */
+static int serve_as_told(struct config *config, const char *path)
+{
+    sigset_t signals;
+    log_set_level(config->log_level);
+    if (!journal_setup(config->log_format)) {
+        config_free(config);
+        return EXIT_CONFIG;
+    }
+    block_signals(&signals);
+    thread_answers(); /* and those that it starts, unless they are in the background */
+    return serve(config, path, &signals);
+}
+
+/* `key`: the file with the seal key. */
+static int check_store(const char *path, const char *key)
 {
     char *error CLEANUP_FREE = NULL;
-    bool sound = false;
-    if (sqlite_inspect(path, stdout, &sound, &error) == STORE_OK)
-        return sound ? EXIT_OK : EXIT_RUNTIME;
-    (void)fprintf(stderr, "shootd: the store cannot be opened: %s\n", error ? error : "unknown reason");
-    return EXIT_DEPENDENCY;
+    struct store_verdict verdict;
+    const enum store_status status = sqlite_inspect(path, stdout, &verdict, &error);
+    if (status == STORE_OK) {
+        bool fits = true;
+        if (verdict.older)
+            (void)printf("seal key   not looked at: look again when the store is upgraded\n");
+        else
+            fits = rotate_key_check(path, key);
+        return verdict.sound && fits ? EXIT_OK : EXIT_RUNTIME;
+    }
+    (void)fprintf(stderr, "shootd: the store cannot be opened: %s\n%s", error ? error : "unknown reason",
+                  status == STORE_NEWER
+                      ? "to do      install that version, or a newer one\n"
+                      : "to do      if it is damaged or lost, restore a backup (shootd restore --config FILE "
+                        "--from BACKUP)\n");
+    return status == STORE_NEWER ? EXIT_CONFIG : EXIT_DEPENDENCY;
+}
+
+static int check_store_of(const struct config *config)
+{
+    char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
+    char *key CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
+    return check_store(path, key);
+}
+
+static int check_copy(const char *path)
+{
+    char *key CLEANUP_FREE = mem_printf("%s.seal.key", path);
+    return check_store(path, key);
+}
+
+/* Of the configuration everything was checked but what the server itself reads. */
+static int check_certificate(const struct config *config)
+{
+    char *error CLEANUP_FREE = NULL;
+    tls_free(certificate_open(config, &error));
+    if (error)
+        (void)fprintf(stderr, "shootd: tls: %s\n", error);
+    else
+        (void)printf("configuration is valid\n");
+    return error ? EXIT_CONFIG : EXIT_OK;
+}
+
+static int run(const struct arguments *args, const struct config *config)
+{
+    switch (args->command) {
+    case SERVE:
+        assert(!"served elsewhere");
+        break;
+    case CHECK_CONFIG:
+        return check_certificate(config);
+    case HEALTH:
+        return health_check(config);
+    case CHECK_STORE:
+        return check_store_of(config);
+    case ADMIN_TOKEN:
+        return admin_token_make(config);
+    case BACKUP:
+        return backup_write(config, args->to, args->with_seal_key);
+    case RESTORE:
+        return backup_restore(config, args->from);
+    case ROTATE_SEAL_KEY:
+        return rotate_key(config);
+    }
+    return EXIT_RUNTIME;
 }
 
 int main(int argc, char **argv)
 {
     struct arguments args = {0};
-    sigset_t signals;
     if (!parse(argc, argv, &args)) {
         (void)fputs(usage, stderr);
         return EXIT_USAGE_;
@@ -221,32 +362,18 @@ int main(int argc, char **argv)
      * each, what is free in one is lost to the others (docs/performance.md has figures).
      */
     (void)mallopt(M_ARENA_MAX, 1);
-    journal_setup();
+    (void)journal_setup(LOG_FORMAT_AUTO);
     if (args.database)
-        return check_store(args.database);
-    const bool serves = !args.check && !args.check_store && !args.admin_token;
-    struct config *config = config_load(args.config, !serves, stderr);
+        return check_copy(args.database);
+    const enum config_purpose purpose = args.command == SERVE          ? CONFIG_TO_SERVE
+                                        : args.command == CHECK_CONFIG ? CONFIG_TO_CHECK
+                                                                       : CONFIG_BESIDE_UNIT;
+    struct config *config = config_load(args.config, purpose, stderr);
     if (!config)
         return EXIT_CONFIG;
-    if (args.check) {
-        (void)printf("configuration is valid\n");
-        config_free(config);
-        return EXIT_OK;
-    }
-    if (args.check_store) {
-        char *path CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
-        int told = check_store(path);
-        config_free(config);
-        return told;
-    }
-    if (args.admin_token) {
-        int told = admin_token_make(config);
-        config_free(config);
-        return told;
-    }
-    log_set_level(config->log_level);
-    block_signals(&signals);
-    int exit_code = serve(config, &signals);
+    if (args.command == SERVE)
+        return serve_as_told(config, args.config);
+    int exit_code = run(&args, config);
     config_free(config);
     return exit_code;
 }

@@ -85,3 +85,11 @@ int state_dir_open(const char *path, char **ret_error)
     }
     return fd;
 }
+
+bool state_dir_become_owner(int directory)
+{
+    struct stat st;
+    if (fstat(directory, &st) < 0)
+        return false;
+    return geteuid() != 0 || st.st_uid == 0 || (setgid(st.st_gid) == 0 && setuid(st.st_uid) == 0);
+}

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     int fd = memfd_create("config", MFD_CLOEXEC);
     FUZZ_CHECK(fd >= 0 && (!len || write(fd, bytes, len) == (ssize_t)len));
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    struct config *config = config_load(path, true, nowhere());
+    struct config *config = config_load(path, CONFIG_TO_CHECK, nowhere());
     (void)close(fd);
     if (config)
         FUZZ_CHECK(config->account_count && config->project_count && config->projects->account);

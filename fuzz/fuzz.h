@@ -21,6 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
     X(config)           \
     X(cursor)           \
     X(json)             \
+    X(jwks)             \
+    X(jwt)              \
     X(kubeconfig)       \
     X(label)            \
     X(pem)              \

@@ -169,10 +169,13 @@ struct http *http_input_server(void)
     if (http)
         return http;
     struct api *api = MEM_NEW(struct api);
-    api->access_log.mode = ACCESS_LOG_OFF;
+    access_log_set(&api->access_log, ACCESS_LOG_OFF);
     routes_prepare();
-    api->options = (struct api_options){
-        .config = &config, .view = view_new(), .env = &env, .post = drop_command, .version = "0"};
+    api->options = (struct api_options){.config = config_current_new(&config),
+                                        .view = view_new(),
+                                        .env = &env,
+                                        .post = drop_command,
+                                        .version = "0"};
     api->limits = api_limits_default();
     rate_limit_init(&api->requests, "requests", 0);
     rate_limit_init(&api->auth_failures, "auth_failures", 0);

@@ -116,7 +116,8 @@ static ssize_t read_locked(struct event_stream *s, char *bytes, size_t max)
     note_resumed(s);
     size_t n = fill_buffer(s, bytes, max);
     if (!n)
-        return s->is_ended         ? MHD_CONTENT_READER_END_OF_STREAM
+        return s->is_broken        ? MHD_CONTENT_READER_END_WITH_ERROR
+               : s->is_ended       ? MHD_CONTENT_READER_END_OF_STREAM
                : suspend_stream(s) ? 0
                                    : MHD_CONTENT_READER_END_WITH_ERROR;
     s->bytes += n;
@@ -142,15 +143,20 @@ void event_stream_response_free(void *cls)
     event_stream_unref(cls);
 }
 
-void answer_event_stream(struct answer *a, struct event_stream *s)
+void answer_stream_of(struct answer *a, struct event_stream *s, const char *type)
 {
     answer_empty(a, MHD_HTTP_OK);
     a->is_stream = true;
     a->stream = s;
     if (s)
         event_stream_ref(s);
-    answer_field(a, "Content-Type", TYPE_STREAM);
+    answer_field(a, "Content-Type", type);
     answer_field(a, "Cache-Control", "no-store, no-transform");
-    answer_field(a, "X-Accel-Buffering", "no");
     answer_field(a, "Vary", "Accept");
+}
+
+void answer_event_stream(struct answer *a, struct event_stream *s)
+{
+    answer_stream_of(a, s, TYPE_STREAM);
+    answer_field(a, "X-Accel-Buffering", "no");
 }

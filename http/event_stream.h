@@ -1,7 +1,8 @@
 /*
- * One event stream (text/event-stream) as a transport: a response whose bytes libmicrohttpd asks for when the
- * client has taken the ones before. It holds the piece that is being sent, never a queue: who reads slowly
- * costs nothing and delays nobody. What the pieces are is the content's, which embeds this struct.
+ * One event stream (text/event-stream), or another answer that is made while it is sent, as a transport: a
+ * response whose bytes libmicrohttpd asks for when the client has taken the ones before. It holds the piece
+ * that is being sent, never a queue: who reads slowly costs nothing and delays nobody. What the pieces are is
+ * the content's, which embeds this struct.
  *
  * With nothing to send the connection is suspended (MH-12). Whoever resumes it and whoever suspends it hold
  * the stream's lock (MH-10).
@@ -40,6 +41,7 @@ struct event_stream {
     struct server_request *request; /* NULL once it is completed */
     enum event_stream_state state;
     bool is_ended;    /* when there is no next piece, the response is over */
+    bool is_broken;   /* likewise, and the client is to see that it is not whole */
     const char *rest; /* of the piece */
     size_t rest_len;
     mono_us sent_at; /* when bytes were last handed over */
@@ -70,6 +72,8 @@ void event_stream_cut(struct event_stream *s);
 
 /* Decides the answer: the stream, of which it takes a reference, or its headers alone for NULL (HEAD). */
 void answer_event_stream(struct answer *a, struct event_stream *s);
+/* The same for another media type. */
+void answer_stream_of(struct answer *a, struct event_stream *s, const char *type);
 /* The request is completed. Under the lock; true when its client was too slow. */
 bool event_stream_completed(struct event_stream *s);
 

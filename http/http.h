@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "http/request.h"
+#include "http/connection/tls.h"
 
 struct http;
 
@@ -23,6 +24,14 @@ struct http;
  */
 struct http_application {
     size_t request_size;
+    /* Around what the library asks for of a request: what is looked at in between may be kept until then. A
+     * worker's thread; not nested. NULL: nothing is to be done. */
+    void (*enter)(void *ctx);
+    void (*leave)(void *ctx);
+    /* Exact web origins that may read answers (HT-39 to HT-41), NULL-terminated; between enter and leave.
+     * NULL: none.
+     */
+    char *const *(*cors_origins)(void *ctx);
     /* The request was made: before anything else. */
     void (*begin)(struct server_request *r, void *ctx);
     /* The header section is well-formed, the path taken apart. The problem, or NULL to go on; may also decide
@@ -49,8 +58,8 @@ struct http_options {
     unsigned connections;
     unsigned connections_per_address; /* 0: any number */
     struct connection_limits limits;
+    struct tls *tls;              /* NULL: plain HTTP. Not owned */
     char *const *trusted_proxies; /* see http/connection/clients.h */
-    char *const *cors_origins;    /* exact web origins (HT-39 to HT-41); NULL or empty: none */
     const struct http_application *application;
     void *ctx;
 };

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "http/connection/acceptor.h"
+#include "http/connection/handshakes.h"
 #include "http/connection/connection.h"
 #include "http/event_stream.h"
 #include "http/http.h"
@@ -18,6 +19,7 @@ struct http {
     struct MHD_Daemon *daemon;
     struct acceptor acceptor;
     struct reaper reaper;
+    struct handshakes handshakes; /* with TLS */
     struct trust trust;
     struct suspensions suspensions;
     atomic_uint suspended_streams; /* until the worker of a resumed connection has noticed (MH-13) */

@@ -18,12 +18,10 @@ struct rate_limit_cell {
 
 void rate_limit_init(struct rate_limit *limit, const char *name, int64_t per_minute)
 {
-    *limit = (struct rate_limit){.name = name, .per_minute = per_minute};
+    *limit = (struct rate_limit){.name = name};
+    rate_limit_set(limit, per_minute);
     for (size_t i = 0; i < RATE_LIMIT_STRIPES; i++)
         (void)pthread_mutex_init(&limit->locks[i], NULL);
-    if (!per_minute)
-        return;
-    limit->interval_ns = WINDOW_NS / per_minute;
     limit->cells = mem_calloc(SETS * WAYS, sizeof(*limit->cells));
 }
 
@@ -32,6 +30,12 @@ void rate_limit_done(struct rate_limit *limit)
     for (size_t i = 0; i < RATE_LIMIT_STRIPES; i++)
         (void)pthread_mutex_destroy(&limit->locks[i]);
     free(limit->cells);
+}
+
+void rate_limit_set(struct rate_limit *limit, int64_t per_minute)
+{
+    assert(per_minute >= 0);
+    atomic_store(&limit->per_minute, per_minute);
 }
 
 static struct rate_limit_cell *cell_of(struct rate_limit *limit, uint64_t key)
@@ -53,27 +57,31 @@ static int seconds_up(int64_t ns)
     return (int)((ns + NS_PER_S - 1) / NS_PER_S);
 }
 
-static struct rate_limit_state take(struct rate_limit *limit, struct rate_limit_cell *cell, int64_t at)
+static struct rate_limit_state take(struct rate_limit_cell *cell, int64_t per_minute, int64_t at)
 {
-    const int64_t next = (cell->full_at > at ? cell->full_at : at) + limit->interval_ns;
+    const int64_t interval_ns = WINDOW_NS / per_minute; /* what one request costs */
+    const int64_t next = (cell->full_at > at ? cell->full_at : at) + interval_ns;
     const int64_t room = at + WINDOW_NS - next; /* how much more could be taken at once, as time */
     if (room < 0)
-        return (struct rate_limit_state){.limit = limit, .is_refused = true, .seconds = seconds_up(-room)};
+        return (struct rate_limit_state){.is_refused = true, .seconds = seconds_up(-room)};
     cell->full_at = next;
-    int64_t remaining = room / limit->interval_ns;
-    int64_t wait = remaining ? next - at : limit->interval_ns - room;
-    return (struct rate_limit_state){.limit = limit, .remaining = remaining, .seconds = seconds_up(wait)};
+    int64_t remaining = room / interval_ns;
+    int64_t wait = remaining ? next - at : interval_ns - room;
+    return (struct rate_limit_state){.remaining = remaining, .seconds = seconds_up(wait)};
 }
 
 struct rate_limit_state rate_limit_take(struct rate_limit *limit, uint64_t key, mono_us now)
 {
+    const int64_t per_minute = atomic_load_explicit(&limit->per_minute, memory_order_relaxed);
     assert(key);
-    if (!limit->cells)
+    if (!per_minute)
         return (struct rate_limit_state){0};
     pthread_mutex_t *lock = &limit->locks[key % RATE_LIMIT_STRIPES];
     (void)pthread_mutex_lock(lock);
-    struct rate_limit_state state = take(limit, cell_of(limit, key), now * NS_PER_US);
+    struct rate_limit_state state = take(cell_of(limit, key), per_minute, now * NS_PER_US);
     (void)pthread_mutex_unlock(lock);
+    state.limit = limit;
+    state.per_minute = per_minute;
     if (state.is_refused)
         atomic_fetch_add(&limit->refused, 1);
     return state;

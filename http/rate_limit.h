@@ -17,9 +17,8 @@
 enum { RATE_LIMIT_WINDOW_S = 60, RATE_LIMIT_STRIPES = 64 };
 
 struct rate_limit {
-    const char *name; /* of the policy, in RateLimit fields and metrics */
-    int64_t per_minute;
-    int64_t interval_ns; /* what one request costs */
+    const char *name;           /* of the policy, in RateLimit fields and metrics */
+    _Atomic int64_t per_minute; /* 0: no bound */
     struct rate_limit_cell *cells;
     pthread_mutex_t locks[RATE_LIMIT_STRIPES]; /* guard cells by key; held for a few instructions */
     _Atomic uint64_t refused;
@@ -28,6 +27,7 @@ struct rate_limit {
 /* What is left for a key after a request. */
 struct rate_limit_state {
     const struct rate_limit *limit; /* NULL: there is no bound */
+    int64_t per_minute;             /* then */
     bool is_refused;
     int64_t remaining;
     /* Until there is more when nothing is left, else until the bucket is full again; rounded up. */
@@ -37,6 +37,8 @@ struct rate_limit_state {
 /* `per_minute` 0: no bound. `name` is not copied. */
 void rate_limit_init(struct rate_limit *limit, const char *name, int64_t per_minute);
 void rate_limit_done(struct rate_limit *limit);
+/* From the next request on. Any thread. */
+void rate_limit_set(struct rate_limit *limit, int64_t per_minute);
 /* Takes one request of a key, which is not 0 and whose bits are evenly spread. Any thread. */
 struct rate_limit_state rate_limit_take(struct rate_limit *limit, uint64_t key, mono_us now);
 

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "base/mem.h"
+#include "base/span.h"
 #include "http/http_private.h"
 #include "http/message/conditional.h"
 #include "http/message/headers.h"
@@ -107,8 +108,14 @@ const struct trace *server_request_trace(struct server_request *r)
 {
     const char *given = r->headers.values[HEADER_TRACEPARENT];
     bool told = given && r->headers.counts[HEADER_TRACEPARENT] == 1;
-    if (!r->trace.id[0] && !(told && trace_parse(given, &r->trace)))
+    if (r->trace.id[0])
+        return &r->trace;
+    told = told && trace_parse(given, &r->trace);
+    if (!told)
         trace_begin(r->server->options.env, &r->trace);
+    memcpy(r->caller_span, r->trace.span, sizeof(r->caller_span));
+    trace_new_span(r->server->options.env, r->trace.span);
+    span_decide(r->server->options.env, &r->trace, told && r->peer && r->peer->is_proxy);
     return &r->trace;
 }
 

@@ -55,7 +55,8 @@ struct server_request {
     char forwarded_for[CLIENT_BYTES];
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
-    struct trace trace; /* see server_request_trace */
+    struct trace trace;                 /* see server_request_trace; its span is that of this request */
+    char caller_span[TRACE_SPAN_BYTES]; /* "": the client told none */
     mono_us started;
     enum method method;
     const char *method_text;
@@ -81,7 +82,8 @@ struct server_request {
     struct answer answer;        /* last: what it does not use is not cleared */
 };
 
-/* The trace that the request is part of: its client's, or one that begins here (HT-51). */
+/* The trace that the request is part of: its client's, or one that begins here (HT-51). Whether it is
+ * recorded is for a trusted proxy to say, else it is decided here. */
 const struct trace *server_request_trace(struct server_request *r);
 /* Whether the server is being stopped: a writing request is refused, streams end. */
 bool http_is_draining(const struct server_request *r);

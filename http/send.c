@@ -42,10 +42,16 @@ static const char cors_exposed[] = "Age, Allow, Cache-Status, ETag, Idempotency-
                                    "Observed-At, Preference-Applied, RateLimit, RateLimit-Policy, "
                                    "Retry-After, WWW-Authenticate, X-Request-Id";
 
+static char *const *cors_origins(const struct http *http)
+{
+    const struct http_application *application = http->options.application;
+    return application->cors_origins ? application->cors_origins(http->options.ctx) : NULL;
+}
+
 /* Whether answers depend on Origin at all. */
 static bool cors_is_on(const struct http *http)
 {
-    char *const *origins = http->options.cors_origins;
+    char *const *origins = cors_origins(http);
     return origins && origins[0];
 }
 
@@ -55,7 +61,7 @@ static const char *cors_origin(const struct server_request *r)
     const char *given = r->headers.values[HEADER_ORIGIN];
     if (!given || r->headers.counts[HEADER_ORIGIN] != 1 || !cors_is_on(r->server))
         return NULL;
-    for (char *const *origin = r->server->options.cors_origins; *origin; origin++)
+    for (char *const *origin = cors_origins(r->server); *origin; origin++)
         if (!strcmp(*origin, given))
             return *origin;
     return NULL;
@@ -248,11 +254,11 @@ static void add_vary(struct server_request *r, struct fields *f)
 static void add_rate_limit(const struct server_request *r, struct fields *f)
 {
     const struct rate_limit_state *state = &r->rate_limit;
-    if (!state->limit || state->remaining * 4 > state->limit->per_minute)
+    if (!state->limit || state->remaining * 4 > state->per_minute)
         return;
     const char *name = state->limit->name;
     (void)snprintf(f->rate_limit_policy, RATE_LIMIT_BYTES, "\"%s\";q=%" PRId64 ";w=%d", name,
-                   state->limit->per_minute, RATE_LIMIT_WINDOW_S);
+                   state->per_minute, RATE_LIMIT_WINDOW_S);
     (void)snprintf(f->rate_limit, RATE_LIMIT_BYTES, "\"%s\";r=%" PRId64 ";t=%d", name, state->remaining,
                    state->seconds);
     add_field(f, "RateLimit-Policy", f->rate_limit_policy);

@@ -84,6 +84,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         struct connection *peer = connection_open(&http->reaper, mhd);
         peer->is_proxy = trust_has(&http->trust, peer->address);
+        if (peer->tls)
+            handshakes_add(&http->handshakes, peer);
         *context = peer;
         acceptor_seen(&http->acceptor);
         return;
@@ -91,6 +93,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     struct connection *peer = TAKE_PTR(*context);
     if (peer) {
         response_cache_free(peer->response_cache);
+        if (peer->tls)
+            handshakes_remove(peer);
         connection_close(peer);
     }
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -131,19 +135,41 @@ static enum MHD_Result on_complete(struct server_request *r)
     return server_request_send(r);
 }
 
-static enum MHD_Result on_access(void *cls, struct MHD_Connection *mhd, const char *target,
+static enum MHD_Result take_call(struct http *http, struct MHD_Connection *mhd, const char *target,
                                  const char *method, const char *version, const char *upload,
                                  size_t *upload_size, void **context)
 {
     struct server_request *r = *context;
     if (!r)
-        return on_headers(cls, mhd, target, method, version, context);
+        return on_headers(http, mhd, target, method, version, context);
     if (*upload_size) {
         bool ok = server_request_append(r, upload, *upload_size);
         *upload_size = 0;
         return ok ? MHD_YES : MHD_NO;
     }
     return r->stage == STAGE_ANSWERED ? MHD_YES : on_complete(r);
+}
+
+static void enter(struct http *http)
+{
+    if (http->options.application->enter)
+        http->options.application->enter(http->options.ctx);
+}
+
+static void leave(struct http *http)
+{
+    if (http->options.application->leave)
+        http->options.application->leave(http->options.ctx);
+}
+
+static enum MHD_Result on_access(void *cls, struct MHD_Connection *mhd, const char *target,
+                                 const char *method, const char *version, const char *upload,
+                                 size_t *upload_size, void **context)
+{
+    enter(cls);
+    enum MHD_Result result = take_call(cls, mhd, target, method, version, upload, upload_size, context);
+    leave(cls);
+    return result;
 }
 
 static const char *outcome_name(enum MHD_RequestTerminationCode code)
@@ -190,7 +216,9 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
             http->options.application->discard(result);
     }
     const mono_us now = env_mono(http->options.env);
+    enter(http);
     http->options.application->done(r, now - r->started, outcome_name(code));
+    leave(http);
     if (r->peer && r->must_close && !is_stream && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         connection_close_lingering(r->peer);
     if (r->peer)
@@ -205,23 +233,35 @@ static bool start_daemon(struct http *http)
 {
     int threads = http->options.threads;
     unsigned connections = http->options.connections * (unsigned)(threads > 1 ? threads : 1) + 1;
+    const char *authorities = http->options.tls ? tls_client_authorities(http->options.tls) : NULL;
     struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
+    struct MHD_OptionItem tls[] = {
+        {http->options.tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END, 0, (char[]){TLS_PRIORITIES}},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, (void *)(uintptr_t)tls_choose},
+        {authorities ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, (void *)(uintptr_t)authorities},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (http->options.tls)
+        tls_serve(http->options.tls);
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG |
-            MHD_USE_NO_LISTEN_SOCKET,
+            MHD_USE_NO_LISTEN_SOCKET | (http->options.tls ? MHD_USE_TLS : 0),
         0, NULL, NULL, on_access, http, MHD_OPTION_EXTERNAL_LOGGER, on_log, http,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
         connections, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_URI_LOG_CALLBACK, on_request_line, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY, tls, MHD_OPTION_ARRAY, pool,
+        MHD_OPTION_END);
     return http->daemon != NULL;
 }
 
 static void http_free(struct http *http)
 {
+    if (http->options.tls)
+        tls_serve(NULL);
     trust_done(&http->trust);
     suspensions_done(&http->suspensions);
     (void)pthread_cond_destroy(&http->landed);
@@ -254,6 +294,7 @@ static bool start_server(struct http *http, char **ret_error)
         .limit = http->options.connections,
         .per_address = http->options.connections_per_address,
         .trust = &http->trust,
+        .has_tls = http->options.tls != NULL,
     };
     int r = acceptor_start(&http->acceptor, &accept);
     if (r < 0) {
@@ -269,18 +310,40 @@ static void expire_suspended(void *ctx, mono_us now)
     suspensions_expire(&http->suspensions, now);
 }
 
+static int start_watchers(struct http *http)
+{
+    http->reaper.tick = expire_suspended;
+    http->reaper.tick_ctx = http;
+    int r = reaper_start(&http->reaper, http->options.env, &http->options.limits);
+    if (r < 0 || !http->options.tls)
+        return r;
+    r = handshakes_start(&http->handshakes);
+    if (r < 0)
+        reaper_stop(&http->reaper);
+    return r;
+}
+
+static void stop_watchers(struct http *http)
+{
+    if (http->options.tls)
+        handshakes_done(&http->handshakes);
+    reaper_stop(&http->reaper);
+}
+
 struct http *http_start(const struct http_options *options, char **ret_error)
 {
     struct http *http = http_new(options);
-    http->reaper.tick = expire_suspended;
-    http->reaper.tick_ctx = http;
-    int r = reaper_start(&http->reaper, options->env, &options->limits);
-    if (r < 0)
+    int r = start_watchers(http);
+    if (r < 0) {
         *ret_error = mem_printf("cannot start a thread: %s", strerror(-r));
-    else if (start_server(http, ret_error))
+        http_free(http);
+        return NULL;
+    }
+    if (start_server(http, ret_error))
         return http;
-    else
-        reaper_stop(&http->reaper);
+    if (options->tls)
+        handshakes_stop(&http->handshakes);
+    stop_watchers(http);
     http_free(http);
     return NULL;
 }
@@ -329,6 +392,8 @@ void http_stop(struct http *http)
     atomic_store(&http->draining, true);
     atomic_store(&http->stopping, true);
     http_quiesce(http);
+    if (http->options.tls)
+        handshakes_stop(&http->handshakes);
     /* A resume takes effect later, on the worker; a request that is just about to be suspended is counted
      * already (MH-13). */
     while (atomic_load(&http->suspensions.count) || atomic_load(&http->suspended_streams)) {
@@ -341,6 +406,6 @@ void http_stop(struct http *http)
     for (int i = 0; i < LINGER_MOMENTS && reaper_lingering(&http->reaper); i++)
         (void)nanosleep(&moment, NULL);
     acceptor_done(&http->acceptor);
-    reaper_stop(&http->reaper);
+    stop_watchers(http);
     http_free(http);
 }

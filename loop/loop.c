@@ -239,6 +239,15 @@ static bool run_descriptors(struct loop *loop, struct epoll_event *events, int c
     return any;
 }
 
+static void end_turn(struct loop *loop)
+{
+    if (!loop->after_turn)
+        return;
+    watchdog_begin(&loop->watchdog, "end of a turn");
+    loop->after_turn(loop->after_ctx);
+    watchdog_end(&loop->watchdog, loop->env);
+}
+
 void loop_turn(struct loop *loop, mono_us deadline)
 {
     struct epoll_event events[LOOP_EVENTS_PER_TURN];
@@ -251,11 +260,8 @@ void loop_turn(struct loop *loop, mono_us deadline)
     bool any = run_descriptors(loop, events, n);
     any |= run_mailbox(loop);
     any |= run_timers(loop);
-    if (any && loop->after_turn) {
-        watchdog_begin(&loop->watchdog, "end of a turn");
-        loop->after_turn(loop->after_ctx);
-        watchdog_end(&loop->watchdog, loop->env);
-    }
+    if (any)
+        end_turn(loop);
 }
 
 void loop_run(struct loop *loop)
@@ -266,5 +272,9 @@ void loop_run(struct loop *loop)
     atomic_store(&loop->has_owner, true);
     while (!atomic_load(&loop->stopping))
         loop_turn(loop, env_mono(loop->env) + LONGEST_SLEEP_S * US_PER_S);
+    /* What was posted before loop_stop, while the last turn was under way. */
+    watchdog_wake(&loop->watchdog, loop->env);
+    if (run_mailbox(loop))
+        end_turn(loop);
     atomic_store(&loop->has_owner, false);
 }

@@ -26,7 +26,7 @@ const struct env *loop_env(const struct loop *loop);
 void loop_run(struct loop *loop);
 /* One turn: waits at most until `deadline`, then runs what is due. For tests with a virtual clock. */
 void loop_turn(struct loop *loop, mono_us deadline);
-/* Any thread. */
+/* Any thread. Tasks that were posted before it are run, timers that are due are not. */
 void loop_stop(struct loop *loop);
 /* Loop thread: asserts that the caller is the owner. */
 void loop_assert_owner(const struct loop *loop);

@@ -46,11 +46,12 @@ struct http_request {
 
 struct http_answer {
     enum http_outcome outcome;
-    int status;               /* of an answer, also of one that was too large; else 0 */
-    const char *content_type; /* or NULL */
-    const char *retry_after;  /* raw header, or NULL */
-    const char *date;         /* so */
-    const char *coding;       /* Content-Encoding, or NULL */
+    int status;                /* of an answer, also of one that was too large; else 0 */
+    const char *content_type;  /* or NULL */
+    const char *retry_after;   /* raw header, or NULL */
+    const char *date;          /* so */
+    const char *coding;        /* Content-Encoding, or NULL */
+    const char *cache_control; /* so */
     const char *body; /* never NULL; NUL-terminated; of one that was too large: its first max_body bytes */
     size_t body_len;
     char **owned_body; /* the same bytes, to be taken out by whoever keeps them */
@@ -87,5 +88,7 @@ struct transport_options {
 
 /* The loop and everything in options must outlive it. Call curl_global_init once before threads start. */
 struct transport *transport_curl_new(struct loop *loop, const struct transport_options *options);
+/* Whether http is refused, from the next request on. Loop thread, and before it runs. */
+void transport_curl_set_https_only(struct transport *transport, bool https_only);
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum { HEADERS_MAX_BYTES = 64 * 1024 };
 
@@ -58,6 +59,7 @@ struct http_call {
     char retry_after[64];
     char date[64];
     char coding[16];
+    char cache_control[128];
     bool refused; /* by the address policy */
     bool begun;   /* it waits for the authorities before */
     mono_us started;
@@ -158,6 +160,7 @@ static void call_finish(struct http_call *call, CURLcode code)
         answer.retry_after = call->retry_after[0] ? call->retry_after : NULL;
         answer.date = call->date[0] ? call->date : NULL;
         answer.coding = call->coding[0] ? call->coding : NULL;
+        answer.cache_control = call->cache_control[0] ? call->cache_control : NULL;
     }
     char *body CLEANUP_FREE = buffer_take(&call->body, &answer.body_len);
     answer.body = body;
@@ -255,6 +258,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     struct http_call *call = ctx;
     size_t len = size * count, room = call->body.max - call->body.len;
     (void)buffer_add(&call->body, bytes, len < room ? len : room);
+    thread_step_aside();
     return len <= room ? len : 0;
 }
 
@@ -286,6 +290,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
     keep_field(line, len, "retry-after:", call->retry_after, sizeof(call->retry_after));
     keep_field(line, len, "date:", call->date, sizeof(call->date));
     keep_field(line, len, "content-encoding:", call->coding, sizeof(call->coding));
+    keep_field(line, len, "cache-control:", call->cache_control, sizeof(call->cache_control));
     return len;
 }
 
@@ -577,4 +582,9 @@ struct transport *transport_curl_new(struct loop *loop, const struct transport_o
     (void)curl_multi_setopt(t->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)options->max_connections);
     (void)curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, (long)options->max_connections);
     return &t->transport;
+}
+
+void transport_curl_set_https_only(struct transport *transport, bool https_only)
+{
+    CONTAINER_OF(transport, struct curl_transport, transport)->options.https_only = https_only;
 }

@@ -1,19 +1,13 @@
 #include "loop/watchdog.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/log.h"
 
 enum { LOG_PAUSE_S = 10 };
 
-static const struct {
-    int64_t us;
-    const char *le;
-} edges[WATCHDOG_BUCKETS] = {
-    {1000, "0.001"}, {2500, "0.0025"}, {5000, "0.005"}, {10000, "0.01"},  {20000, "0.02"},
-    {50000, "0.05"}, {100000, "0.1"},  {500000, "0.5"}, {2500000, "2.5"},
-};
+static const struct histogram_edges edges = {
+    9, {1000, 2500, 5000, 10000, 20000, 50000, 100000, 500000, 2500000}};
 
 /* Of this thread. */
 static int64_t cpu_us(void)
@@ -27,12 +21,6 @@ static void raise_to(_Atomic int64_t *longest, int64_t value)
 {
     if (value > atomic_load_explicit(longest, memory_order_relaxed))
         atomic_store_explicit(longest, value, memory_order_relaxed);
-}
-
-static void add(_Atomic uint64_t *counter, uint64_t n)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
-                          memory_order_relaxed);
 }
 
 static void report_hold(struct watchdog *w, int64_t took, int64_t took_cpu)
@@ -60,11 +48,7 @@ void watchdog_end(struct watchdog *w, const struct env *env)
     int64_t cpu = cpu_us(), took = now - w->at, took_cpu = cpu - w->cpu_us;
     w->at = now;
     w->cpu_us = cpu;
-    size_t bucket = 0;
-    while (bucket < WATCHDOG_BUCKETS && took > edges[bucket].us)
-        bucket++;
-    add(&w->counts[bucket], 1);
-    add(&w->sum_us, (uint64_t)took);
+    histogram_add(&w->pieces, &edges, took);
     raise_to(&w->longest_us, took);
     raise_to(&w->longest_cpu_us, took_cpu);
     if (took > WATCHDOG_STALL_MS * US_PER_MS)
@@ -73,22 +57,10 @@ void watchdog_end(struct watchdog *w, const struct env *env)
 
 void watchdog_metrics(const struct watchdog *w, struct buffer *out)
 {
-    static const char name[] = "shootd_loop_stall_seconds";
-    uint64_t count = 0;
-    (void)buffer_printf(out, "# HELP %s How long single pieces of work held the loop.\n# TYPE %s histogram\n",
-                        name, name);
-    for (size_t i = 0; i <= WATCHDOG_BUCKETS; i++) {
-        count += atomic_load(&w->counts[i]);
-        (void)buffer_printf(out, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name,
-                            i < WATCHDOG_BUCKETS ? edges[i].le : "+Inf", count);
-    }
-    (void)buffer_printf(out, "%s_sum %.6f\n%s_count %" PRIu64 "\n", name,
-                        (double)atomic_load(&w->sum_us) / 1e6, name, count);
-    (void)buffer_printf(
-        out,
-        "# HELP shootd_loop_longest_stall_seconds The longest of them, by the clock and in CPU "
-        "time.\n# TYPE shootd_loop_longest_stall_seconds gauge\n"
-        "shootd_loop_longest_stall_seconds{clock=\"wall\"} %.6f\n"
-        "shootd_loop_longest_stall_seconds{clock=\"cpu\"} %.6f\n",
-        (double)atomic_load(&w->longest_us) / 1e6, (double)atomic_load(&w->longest_cpu_us) / 1e6);
+    static const char name[] = "shootd_loop_stall_seconds", longest[] = "shootd_loop_longest_stall_seconds";
+    metric_family(out, name, "histogram", "How long single pieces of work held the loop.");
+    histogram_write_one(out, name, "", &edges, &w->pieces);
+    metric_family(out, longest, "gauge", "The longest of them, by the clock and in CPU time.");
+    metric_of(out, longest, "clock", "wall", (double)atomic_load(&w->longest_us) / (double)US_PER_S);
+    metric_of(out, longest, "clock", "cpu", (double)atomic_load(&w->longest_cpu_us) / (double)US_PER_S);
 }

@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "base/env.h"
+#include "base/metric.h"
 
-enum { WATCHDOG_BUCKETS = 9, WATCHDOG_STALL_MS = 20 };
+enum { WATCHDOG_STALL_MS = 20 };
 
 struct watchdog {
     const char *kind; /* of the callback: timer, task, descriptor, publish */
@@ -21,8 +21,7 @@ struct watchdog {
     int64_t cpu_us;
     mono_us next_log;
     unsigned unlogged;
-    _Atomic uint64_t counts[WATCHDOG_BUCKETS + 1]; /* not cumulative; the last one is above every edge */
-    _Atomic uint64_t sum_us;
+    struct histogram pieces;
     _Atomic int64_t longest_us, longest_cpu_us;
 };
 

@@ -148,6 +148,12 @@ struct operation_step {
     wall_us finished_at;
 };
 
+/* What an operation said, and when. */
+struct operation_note {
+    wall_us at;
+    char *text;
+};
+
 struct operation {
     char id[40];
     enum operation_type type;
@@ -162,7 +168,9 @@ struct operation {
     json_t *body;       /* create: the resolved spec; update: {"spec", "steps"} of spec_plan; else NULL */
     json_t *error;      /* problem_to_error_json, or NULL */
     int progress;
-    char *message;
+    char *message;                /* see operation_says */
+    struct operation_note *notes; /* of a trace that is recorded; never stored, nor copied */
+    unsigned note_count, notes_dropped;
     struct operation_step *steps; /* `step_count` of them, at most OPERATION_MAX_STEPS */
     unsigned step_count;
     unsigned step_index; /* the step under way */
@@ -179,6 +187,14 @@ json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
 /* Appends a pending step; asserts that there is room. The pointer lives until the next one is added. */
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
+/* Its message from now on. Noted, too, when the trace that it is part of is recorded. */
+void operation_says(struct operation *op, wall_us now, const char *message);
+/* What it said is forgotten, but for its message. */
+void operation_forget_notes(struct operation *op);
+/* The trace as what belongs to the operation, or to its step of this index, has it: under a span of its own.
+ */
+struct trace operation_trace(const struct operation *op);
+struct trace operation_trace_of_step(const struct operation *op, unsigned index);
 /* Forgets all steps: a plan is made anew. */
 void operation_clear_steps(struct operation *op);
 /* Frees what of its body only planning needs: it is not shown. */
@@ -192,6 +208,8 @@ struct operation_query {
     char **projects;
     char **clusters;   /* names */
     unsigned statuses; /* bits; 0: all */
+    unsigned types;    /* the same */
+    wall_us since;     /* accepted then or later, to the millisecond */
 };
 /* The caller owns what is in the copy. */
 struct operation_query operation_query_copy(const struct operation_query *q);
@@ -238,6 +256,11 @@ struct api_token {
     _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
     int told_days;           /* token.expiring was told so many days ahead; 0: not yet */
     bool is_old;             /* in the view: found by the old digest */
+    /* Of who shows a JWT or a client certificate (api/caller.h), else NULL; never stored. */
+    char *issuer;
+    char *subject;
+    bool is_certificate;
+    uint64_t found_by_generation;
 };
 
 /* A new one, and its secret, which the caller overwrites after use. It does not end until expires_at says so.
@@ -284,7 +307,11 @@ struct project_state {
     json_t *catalog;  /* last catalog in our words, or NULL */
     wall_us catalog_at;
     wall_us discovered_at; /* last complete list */
+    json_t *freeze;        /* changes are refused: reason, by, since, until (times as numbers; 0: until it is
+                              lifted); or        NULL */
 };
+/* The name of what is about all projects together, also those that come later. No project has it. */
+#define PROJECT_ALL "*"
 
 void project_state_free(struct project_state *p);
 struct project_state *project_state_copy(const struct project_state *p);

@@ -63,8 +63,13 @@ enum command_type {
     COMMAND_TOKEN_ROTATE,     /* id; body {grace_seconds?, expires_in_days?} or none */
     COMMAND_TOKEN_DELETE,     /* token; id */
     COMMAND_LOCATION_CONFIRM, /* project, body {clusters} */
-    COMMAND_ACCOUNT_LOGIN,    /* name: of the account */
-    COMMAND_ACCOUNT_VERIFY,   /* name: of the account, body {code} */
+    COMMAND_FREEZES,          /* what is frozen, of what the caller sees */
+    COMMAND_FREEZE,           /* body {scope, reason, until?} */
+    COMMAND_UNFREEZE,         /* name: the scope */
+    COMMAND_BACKUP,           /* makes a copy of the store; answered when it is checked */
+    COMMAND_RELOAD,         /* the configuration is read again; answered when it is in force, or has faults */
+    COMMAND_ACCOUNT_LOGIN,  /* name: of the account */
+    COMMAND_ACCOUNT_VERIFY, /* name: of the account, body {code} */
     COMMAND_TYPE_MAX_,
 };
 
@@ -114,20 +119,26 @@ struct command_webhook {
 
 struct command_events {
     int64_t after;
+    int64_t before; /* as in struct event_query, and these, too */
+    bool newest_first;
+    wall_us since, until;
     int limit;
     char **types;    /* NULL-terminated or NULL */
     char **projects; /* what the caller may see and asked for; NULL: all */
     char *cluster;   /* or NULL */
-    bool as_stream;  /* the answer is the text of a stream (view/render.h), and what follows is filled in */
-    size_t count;    /* events in the answer */
-    int64_t last;    /* everything up to here was looked at */
-    int64_t oldest;  /* as in struct event_page */
+    char **actors;   /* as in struct event_query, and these, too */
+    char **targets;
+    bool as_stream; /* the answer is the text of a stream (view/render.h), and what follows is filled in */
+    size_t count;   /* events in the answer */
+    int64_t last;   /* everything up to here was looked at */
+    int64_t oldest; /* as in struct event_page */
     int64_t newest;
 };
 
 struct command_audit {
     struct audit_query query;
-    int64_t next; /* answer: the place where the next page begins, 0: there is none */
+    bool as_lines; /* the answer is one entry a line */
+    int64_t next;  /* answer: the place where the next page begins, 0: there is none */
 };
 
 struct command_operations {
@@ -143,6 +154,9 @@ struct command_operations {
 struct command_caller {
     char token_id[40];
     char *token_name;
+    char *issuer; /* of a JWT, with its subject and its end; else NULL, and 0 */
+    char *subject;
+    wall_us expires_at;
     enum role role;
     char **projects;  /* copy of the token's list */
     char address[48]; /* of the peer, or "" */
@@ -202,6 +216,7 @@ struct command {
         struct {
             bool disables_webhooks; /* of the token that is revoked */
         } token;
+        uint64_t reload_number; /* the decider's own */
     };
     struct command_reply reply;
     void (*give_back)(struct command *cmd); /* loop thread; must not block */
@@ -215,6 +230,8 @@ struct command {
 
 /* Whether commands of this type change something. Any thread. */
 bool command_writes(enum command_type type);
+/* Whether they are reads that Cleura is asked for, unless what it said last is new enough. Any thread. */
+bool command_reads_cleura(enum command_type type);
 /* The payload of a write of a cluster; NULL for other types. Any thread. */
 const struct command_write *command_write_of(const struct command *cmd);
 struct command *command_new(enum command_type type);

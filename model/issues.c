@@ -79,20 +79,48 @@ void model_append_errors(json_t *errors, const json_t *last_error)
 
 enum { SOON_DAYS = 30, LATER_DAYS = 90, SHOWN_BYTES = 500 /* of a value that drifted */ };
 
-enum severity { CRITICAL, WARNING, INFO, SEVERITY_MAX_ };
+static const char *const severity_names[ISSUE_SEVERITY_MAX_] = {"critical", "warning", "info"};
+static const char *const source_names[ISSUE_SOURCE_MAX_] = {
+    "cluster", "operation", "condition", "constraint", "drift", "version", "observation"};
 
-static const char *const severity_names[SEVERITY_MAX_] = {"critical", "warning", "info"};
+static int index_of(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; name && i < count; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    return -1;
+}
+
+const char *issue_severity_name(int severity)
+{
+    return severity_names[severity];
+}
+
+int issue_severity_from_name(const char *name)
+{
+    return index_of(name, severity_names, ISSUE_SEVERITY_MAX_);
+}
+
+const char *issue_source_name(int source)
+{
+    return source_names[source];
+}
+
+int issue_source_from_name(const char *name)
+{
+    return index_of(name, source_names, ISSUE_SOURCE_MAX_);
+}
 
 struct issues {
     const struct cluster *cluster;
     const struct operation *op;
     wall_us now;
-    json_t *found[SEVERITY_MAX_];
+    json_t *found[ISSUE_SEVERITY_MAX_];
 };
 
 struct kind {
     const char *code;
-    enum severity severity;
+    enum issue_severity severity;
     const char *source;
     const char *title;
     const char *action;
@@ -113,11 +141,11 @@ static void issue_set_time(json_t *doc, const char *key, wall_us at)
     json_set_str(doc, key, at ? time_rfc3339(at, false, text) : NULL);
 }
 
-static void issue_add(struct issues *in, const struct kind *kind, enum severity severity,
+static void issue_add(struct issues *in, const struct kind *kind, enum issue_severity severity,
                       const struct occurrence *o)
 {
     json_t *doc = json_object();
-    assert(severity < SEVERITY_MAX_);
+    assert(severity < ISSUE_SEVERITY_MAX_);
     json_set_str(doc, "code", kind->code);
     json_set_str(doc, "severity", severity_names[severity]);
     json_set_str(doc, "source", kind->source);
@@ -134,26 +162,26 @@ static void issue_add(struct issues *in, const struct kind *kind, enum severity 
 /* ---- what Cleura is at ---- */
 
 static const struct kind deletion_failed = {
-    "deletion_failed", CRITICAL, "cluster", "The deletion failed",
+    "deletion_failed", ISSUE_CRITICAL, "cluster", "The deletion failed",
     "Remove what hangs inside the cluster (finalizers, load balancers, volumes), then DELETE it again."};
 static const struct kind cluster_failed = {
-    "cluster_failed", CRITICAL, "cluster", "Cleura gave up",
+    "cluster_failed", ISSUE_CRITICAL, "cluster", "Cleura gave up",
     "Do what the upstream errors ask for, then POST .../actions/retry or change the spec."};
 static const struct kind create_refused = {
-    "create_refused", CRITICAL, "cluster", "The cluster was never made",
+    "create_refused", ISSUE_CRITICAL, "cluster", "The cluster was never made",
     "Correct what the failed operation names, then create it again: PUT, or POST with the same name, which "
     "replaces this record; DELETE removes it."};
 static const struct kind cluster_retrying = {
-    "cluster_retrying", WARNING, "cluster", "Cleura met an error and tries again",
+    "cluster_retrying", ISSUE_WARNING, "cluster", "Cleura met an error and tries again",
     "Do what the upstream errors ask for; Cleura goes on trying by itself, usually for 12 hours."};
-static const struct kind upstream_error = {"upstream_error", WARNING, "cluster", "Cleura reports an error",
-                                           NULL};
-static const struct kind deletion_stuck = {"deletion_stuck", WARNING, "cluster",
+static const struct kind upstream_error = {"upstream_error", ISSUE_WARNING, "cluster",
+                                           "Cleura reports an error", NULL};
+static const struct kind deletion_stuck = {"deletion_stuck", ISSUE_WARNING, "cluster",
                                            "The deletion does not come to its end",
                                            "Look for objects inside the cluster that hang: finalizers, load "
                                            "balancers, volumes; the deletion goes on "
                                            "once they are gone."};
-static const struct kind operation_failed = {"operation_failed", WARNING, "operation",
+static const struct kind operation_failed = {"operation_failed", ISSUE_WARNING, "operation",
                                              "The last operation failed", NULL};
 
 static void look_at_phase(struct issues *in)
@@ -161,11 +189,11 @@ static void look_at_phase(struct issues *in)
     const struct cluster *c = in->cluster;
     const struct occurrence o = {.description = c->message, .since = c->shoot ? c->shoot->operation_at : 0};
     if (c->phase == PHASE_FAILED && !c->shoot && !c->upstream_exists)
-        issue_add(in, &create_refused, CRITICAL, &o);
+        issue_add(in, &create_refused, ISSUE_CRITICAL, &o);
     else if (c->phase == PHASE_FAILED)
-        issue_add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, CRITICAL, &o);
+        issue_add(in, shoot_is_deletion(c->shoot) ? &deletion_failed : &cluster_failed, ISSUE_CRITICAL, &o);
     else if (c->phase == PHASE_RETRYING)
-        issue_add(in, &cluster_retrying, WARNING, &o);
+        issue_add(in, &cluster_retrying, ISSUE_WARNING, &o);
 }
 
 static void look_at_error(struct issues *in, const json_t *last_error)
@@ -178,7 +206,7 @@ static void look_at_error(struct issues *in, const json_t *last_error)
         since = in->cluster->shoot->operation_at;
     model_append_errors(entries, last_error);
     json_array_foreach (entries, i, entry)
-        issue_add(in, &upstream_error, in->cluster->phase == PHASE_FAILED ? CRITICAL : WARNING,
+        issue_add(in, &upstream_error, in->cluster->phase == PHASE_FAILED ? ISSUE_CRITICAL : ISSUE_WARNING,
                   &(struct occurrence){.subject = json_str(entry, "code"),
                                        .description = json_str(entry, "description"),
                                        .action = json_str(entry, "action"),
@@ -199,7 +227,7 @@ static void look_at_deletion(struct issues *in)
     const struct operation *op = in->op;
     bool ours = op && op->type == OPERATION_DELETE && !operation_status_is_final(op->status);
     if (in->cluster->phase == PHASE_DELETING && ours && in->now - op->created_at > DELETION_STUCK_US)
-        issue_add(in, &deletion_stuck, WARNING,
+        issue_add(in, &deletion_stuck, ISSUE_WARNING,
                   &(struct occurrence){
                       .subject = op->id, .description = in->cluster->message, .since = op->created_at});
 }
@@ -211,7 +239,7 @@ static void look_at_operation(struct issues *in)
         return;
     char *description CLEANUP_FREE = mem_printf("%s: %s", operation_type_name(op->type),
                                                 json_str_or(op->error, "detail", "no reason is known"));
-    issue_add(in, &operation_failed, WARNING,
+    issue_add(in, &operation_failed, ISSUE_WARNING,
               &(struct occurrence){.subject = op->id,
                                    .description = description,
                                    .action = json_str_or(op->error, "advice", "Repeat it."),
@@ -229,80 +257,80 @@ struct check {
 static const struct check conditions[] = {
     {"APIServerAvailable",
      NULL,
-     {"api_server_unavailable", CRITICAL, "condition", "The API server does not answer",
+     {"api_server_unavailable", ISSUE_CRITICAL, "condition", "The API server does not answer",
       "Wait some minutes: Cleura restarts it. If it stays, look for overload by clients and webhooks, then "
       "contact "
       "Cleura."}},
     {"ControlPlaneHealthy",
      NULL,
-     {"control_plane_unhealthy", CRITICAL, "condition", "The control plane is not healthy",
+     {"control_plane_unhealthy", ISSUE_CRITICAL, "condition", "The control plane is not healthy",
       "Cleura runs it and repairs it; POST .../actions/reconcile may help. Contact Cleura if it stays."}},
     {"EveryNodeReady",
      "MissingNodes",
-     {"nodes_not_ready", WARNING, "condition", "Nodes are missing",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes are missing",
       "Look at quota and machine type (GET .../upgrades, /v1/projects/{project}/quota); Cleura goes on "
       "trying to "
       "make them."}},
     {"EveryNodeReady",
      "KubeletVersionMismatch",
-     {"nodes_not_ready", WARNING, "condition", "Nodes run another version",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", "Nodes run another version",
       "Their replacement is under way or blocked: look for disruption budgets that allow no eviction."}},
     {"EveryNodeReady",
      NULL,
-     {"nodes_not_ready", WARNING, "condition", "Not every node is ready",
+     {"nodes_not_ready", ISSUE_WARNING, "condition", "Not every node is ready",
       "See which with kubectl get nodes; look for disk or memory pressure and for disruption budgets that "
       "block the "
       "replacement."}},
     {"SystemComponentsHealthy",
      "NoTunnelDeployed",
-     {"system_components_unhealthy", WARNING, "condition", "The control plane does not reach the nodes",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", "The control plane does not reach the nodes",
       "Nodes have to be there and to reach the API server: check firewalls, allowed_cidrs and webhooks that "
       "block "
       "kube-system."}},
     {"SystemComponentsHealthy",
      "TunnelConnectionBroken",
-     {"system_components_unhealthy", WARNING, "condition", "The control plane does not reach the nodes",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", "The control plane does not reach the nodes",
       "Nodes have to reach the API server: check firewalls, allowed_cidrs and network policies in "
       "kube-system."}},
     {"SystemComponentsHealthy",
      NULL,
-     {"system_components_unhealthy", WARNING, "condition", "A system component is not healthy",
+     {"system_components_unhealthy", ISSUE_WARNING, "condition", "A system component is not healthy",
       "See which with kubectl -n kube-system get pods; give the nodes room, and remove webhooks that block "
       "kube-system."}},
     {"ObservabilityComponentsHealthy",
      NULL,
-     {"observability_unhealthy", INFO, "condition", "Monitoring is not healthy",
+     {"observability_unhealthy", ISSUE_INFO, "condition", "Monitoring is not healthy",
       "The cluster itself is not touched. Contact Cleura if it stays."}},
     {NULL,
      NULL,
-     {"condition_not_met", WARNING, "condition", "A condition is not met",
+     {"condition_not_met", ISSUE_WARNING, "condition", "A condition is not met",
       "Read the description; contact Cleura if it stays."}},
 };
 
 static const struct check constraints[] = {
     {"HibernationPossible",
      NULL,
-     {"hibernation_blocked", WARNING, "constraint", "The cluster cannot be hibernated",
+     {"hibernation_blocked", ISSUE_WARNING, "constraint", "The cluster cannot be hibernated",
       "Webhooks inside the cluster would keep it from waking: mend or remove those that are named, or give "
       "them "
       "failurePolicy Ignore."}},
     {"MaintenancePreconditionsSatisfied",
      NULL,
-     {"maintenance_blocked", WARNING, "constraint", "Maintenance may fail",
+     {"maintenance_blocked", ISSUE_WARNING, "constraint", "Maintenance may fail",
       "Webhooks inside the cluster may block nodes and system components: mend or remove those that are "
       "named."}},
     {"CACertificateValiditiesAcceptable",
      NULL,
-     {"ca_expiring", WARNING, "constraint", "A certificate authority expires within a year",
+     {"ca_expiring", ISSUE_WARNING, "constraint", "A certificate authority expires within a year",
       "POST .../actions/rotate-ca-prepare, hand out new kubeconfigs, then POST "
       ".../actions/rotate-ca-complete."}},
     {"CRDsWithProblematicConversionWebhooks",
      NULL,
-     {"conversion_webhooks", WARNING, "constraint", "Conversion webhooks may block Gardener",
+     {"conversion_webhooks", ISSUE_WARNING, "constraint", "Conversion webhooks may block Gardener",
       "Store the custom resources in one version and remove the conversion webhooks that are named."}},
     {NULL,
      NULL,
-     {"constraint_not_met", INFO, "constraint", "A constraint is not met",
+     {"constraint_not_met", ISSUE_INFO, "constraint", "A constraint is not met",
       "Read the description; contact Cleura if it stays."}},
 };
 
@@ -320,7 +348,8 @@ static void issue_add_check(struct issues *in, const struct check *checks, const
     const struct kind *kind = kind_of(checks, found);
     const char *message = json_str(found, "message");
     const char *code = json_string_value(json_array_get(json_arr(found, "codes"), 0));
-    enum severity severity = unknown && kind->severity == CRITICAL ? WARNING : kind->severity;
+    enum issue_severity severity =
+        unknown && kind->severity == ISSUE_CRITICAL ? ISSUE_WARNING : kind->severity;
     issue_add(in, kind, severity,
               &(struct occurrence){.subject = json_str(found, "type"),
                                    .description = message ? message : json_str(found, "reason"),
@@ -361,9 +390,9 @@ static void look_at_conditions(struct issues *in)
 
 /* ---- drift and age ---- */
 
-static const struct kind drift = {"drift", WARNING, "drift", "The cluster differs from its spec",
+static const struct kind drift = {"drift", ISSUE_WARNING, "drift", "The cluster differs from its spec",
                                   "PUT the spec again to repair it, or PUT a spec that says what is there."};
-static const struct kind observation_stale = {"observation_stale", WARNING, "observation",
+static const struct kind observation_stale = {"observation_stale", ISSUE_WARNING, "observation",
                                               "Cleura could not be asked lately",
                                               "GET /v1/projects/{project} tells under upstream what is "
                                               "wrong; it goes on by itself once Cleura answers."};
@@ -383,7 +412,7 @@ static void look_at_drift(struct issues *in)
         char *wanted CLEANUP_FREE = text_of_member(difference, "wanted");
         char *found CLEANUP_FREE = text_of_member(difference, "found");
         char *description CLEANUP_FREE = mem_printf("wanted %s, found %s", wanted, found);
-        issue_add(in, &drift, WARNING,
+        issue_add(in, &drift, ISSUE_WARNING,
                   &(struct occurrence){.subject = json_str(difference, "path"), .description = description});
     }
 }
@@ -391,20 +420,20 @@ static void look_at_drift(struct issues *in)
 static void look_at_age(struct issues *in)
 {
     if (in->cluster->stale)
-        issue_add(in, &observation_stale, WARNING,
+        issue_add(in, &observation_stale, ISSUE_WARNING,
                   &(struct occurrence){.description = "Everything is shown as it was when it was last seen.",
                                        .since = in->cluster->observed_at});
 }
 
 /* ---- versions ---- */
 
-static const struct kind version_expired = {"version_expired", CRITICAL, "version",
+static const struct kind version_expired = {"version_expired", ISSUE_CRITICAL, "version",
                                             "A version in use has expired", NULL};
-static const struct kind version_expiring = {"version_expiring", WARNING, "version",
+static const struct kind version_expiring = {"version_expiring", ISSUE_WARNING, "version",
                                              "A version in use expires soon", NULL};
-static const struct kind version_deprecated = {"version_deprecated", INFO, "version",
+static const struct kind version_deprecated = {"version_deprecated", ISSUE_INFO, "version",
                                                "A version in use is deprecated", NULL};
-static const struct kind version_not_offered = {"version_not_offered", INFO, "version",
+static const struct kind version_not_offered = {"version_not_offered", ISSUE_INFO, "version",
                                                 "A version in use is no longer offered", NULL};
 
 /* The newest supported one to go to: of the same minor before the next one; NULL: none. */
@@ -439,18 +468,18 @@ static char *version_action(const struct issues *in, const struct version_in_use
 }
 
 static const struct kind *version_kind(const struct version_in_use *v, wall_us now,
-                                       enum severity *ret_severity)
+                                       enum issue_severity *ret_severity)
 {
     int64_t days = v->expires_at ? (v->expires_at - now) / DAY_US : INT64_MAX;
-    *ret_severity = INFO;
+    *ret_severity = ISSUE_INFO;
     if (!v->entry)
         return v->offers ? &version_not_offered : NULL;
     if (version_is_expired(v->entry, now)) {
-        *ret_severity = CRITICAL;
+        *ret_severity = ISSUE_CRITICAL;
         return &version_expired;
     }
     if (days < LATER_DAYS) {
-        *ret_severity = days < SOON_DAYS ? WARNING : INFO;
+        *ret_severity = days < SOON_DAYS ? ISSUE_WARNING : ISSUE_INFO;
         return &version_expiring;
     }
     return strcmp(json_str_or(v->entry, "state", ""), "deprecated") ? NULL : &version_deprecated;
@@ -459,7 +488,7 @@ static const struct kind *version_kind(const struct version_in_use *v, wall_us n
 static void look_at_version(void *ctx, const struct version_in_use *v)
 {
     struct issues *in = ctx;
-    enum severity severity;
+    enum issue_severity severity;
     const struct kind *kind = version_kind(v, in->now, &severity);
     if (!kind)
         return;
@@ -491,9 +520,47 @@ json_t *issues_of(const struct cluster *c, const struct operation *op, const jso
     if (c->shoot && c->phase != PHASE_DELETING)
         versions_in_use(c->shoot, catalog, look_at_version, &in);
     look_at_age(&in);
-    for (int severity = WARNING; severity < SEVERITY_MAX_; severity++) {
-        (void)json_array_extend(in.found[CRITICAL], in.found[severity]);
+    for (int severity = ISSUE_WARNING; severity < ISSUE_SEVERITY_MAX_; severity++) {
+        (void)json_array_extend(in.found[ISSUE_CRITICAL], in.found[severity]);
         json_decref(in.found[severity]);
     }
-    return in.found[CRITICAL];
+    return in.found[ISSUE_CRITICAL];
+}
+
+/* ---- whether it is worth a look ---- */
+
+/* The text of a document is there also while it rests. */
+static bool has_findings(const struct json_doc *checks)
+{
+    return checks && (strstr(checks->text, "\"False\"") || strstr(checks->text, "\"Unknown\""));
+}
+
+bool issues_are_possible(const struct cluster *c, const struct operation *op)
+{
+    const struct shoot *s = c->shoot;
+    static const bool in_trouble[PHASE_MAX_] = {
+        [PHASE_FAILED] = true, [PHASE_RETRYING] = true, [PHASE_DELETING] = true};
+    return in_trouble[c->phase] || json_array_size(c->drift) > 0 || (op && op->status == OPERATION_FAILED) ||
+           (s && ((s->last_errors && s->last_errors->len > strlen("[]")) || has_findings(s->conditions) ||
+                  has_findings(s->constraints)));
+}
+
+struct version_look {
+    wall_us now;
+    bool found;
+};
+
+static void note_version(void *ctx, const struct version_in_use *v)
+{
+    struct version_look *look = ctx;
+    enum issue_severity ignored;
+    look->found |= version_kind(v, look->now, &ignored) != NULL;
+}
+
+bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now)
+{
+    struct version_look look = {now, false};
+    const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)kubernetes, .images = images};
+    versions_in_use(&shoot, catalog, note_version, &look);
+    return look.found;
 }

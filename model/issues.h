@@ -10,6 +10,16 @@
 
 #include "model/cluster.h"
 
+enum issue_severity { ISSUE_CRITICAL, ISSUE_WARNING, ISSUE_INFO, ISSUE_SEVERITY_MAX_ };
+const char *issue_severity_name(int severity);
+/* -1 for an unknown name, and for NULL. */
+int issue_severity_from_name(const char *name);
+
+/* Which part of what is known of a cluster an issue was concluded from. */
+enum { ISSUE_SOURCE_MAX_ = 7 };
+const char *issue_source_name(int source);
+int issue_source_from_name(const char *name);
+
 /* What an error code of Gardener means for the user (GA-2). */
 struct error_meaning {
     const char *code;
@@ -33,5 +43,14 @@ void model_append_errors(json_t *errors, const json_t *last_error);
  * `catalog`: of the project, or NULL.
  */
 json_t *issues_of(const struct cluster *c, const struct operation *op, const json_t *catalog, wall_us now);
+
+/*
+ * Two cheap questions, for who looks at many clusters. A cluster that is not stale, and for which both are
+ * answered by false, has no issues.
+ */
+/* Whether there may be one that neither the catalog nor the time alone brings about. */
+bool issues_are_possible(const struct cluster *c, const struct operation *op);
+/* Whether a version is over, soon over, or not offered any more. `images` as in struct shoot. */
+bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now);
 
 #endif

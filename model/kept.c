@@ -25,13 +25,18 @@ void audit_entry_free(struct audit_entry *e)
 struct audit_query audit_query_copy(const struct audit_query *q)
 {
     return (struct audit_query){
-        .before = q->before,
+        .place = q->place,
+        .oldest_first = q->oldest_first,
         .limit = q->limit,
         .projects = string_list_copy(q->projects),
         .clusters = string_list_copy(q->clusters),
         .actions = string_list_copy(q->actions),
         .tokens = string_list_copy(q->tokens),
+        .actors = string_list_copy(q->actors),
+        .targets = string_list_copy(q->targets),
         .outcomes = q->outcomes,
+        .since = q->since,
+        .until = q->until,
         .own = mem_strdup(q->own),
     };
 }
@@ -42,6 +47,8 @@ void audit_query_done(struct audit_query *q)
     string_list_free(q->clusters);
     string_list_free(q->actions);
     string_list_free(q->tokens);
+    string_list_free(q->actors);
+    string_list_free(q->targets);
     free(q->own);
     *q = (struct audit_query){0};
 }

@@ -40,15 +40,20 @@ struct audit_entry {
 /* NULL is allowed. */
 void audit_entry_free(struct audit_entry *e);
 
-/* The newest first. A NULL list wants everything; lists are NULL-terminated. */
+/* A NULL list wants everything; lists are NULL-terminated. */
 struct audit_query {
-    int64_t before; /* sequence, exclusive; 0: from the newest on */
-    int limit;      /* 1..1000 */
+    int64_t place; /* sequence, exclusive: the page goes on behind it; 0: from the first one on */
+    bool oldest_first;
+    int limit; /* 1..1000 */
     char **projects;
     char **clusters;
     char **actions;
     char **tokens;     /* ids */
+    char **actors;     /* ids or names of tokens */
+    char **targets;    /* what it was about: `target` of the entry, or the cluster */
     unsigned outcomes; /* bits; 0: all */
+    wall_us since;     /* inclusive */
+    wall_us until;     /* exclusive; 0: until now */
     /* Id of a token: its entries about no project are wanted also when `projects` is given. Not those about
      * others: that there is one, told by a project that does not exist having none, would say that the
      * project exists. */
@@ -61,6 +66,7 @@ void audit_query_done(struct audit_query *q);
 struct audit_page {
     struct audit_entry *entries; /* array: sequence and body only */
     size_t count;
+    int64_t next; /* the place of the next page, 0: there is none; one page looks at so many entries only */
 };
 /* NULL is allowed. */
 void audit_page_free(struct audit_page *page);

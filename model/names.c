@@ -98,6 +98,8 @@ static const char *const event_types[] = {
     [EVENT_WEBHOOK_DISABLED] = "webhook.disabled",
     [EVENT_WEBHOOK_TEST] = "webhook.test",
     [EVENT_TOKEN_EXPIRING] = "token.expiring",
+    [EVENT_FREEZE_STARTED] = "freeze.started",
+    [EVENT_FREEZE_ENDED] = "freeze.ended",
 };
 
 static const char *const delivery_statuses[] = {

@@ -77,6 +77,8 @@ enum event_type {
     EVENT_WEBHOOK_DISABLED,
     EVENT_WEBHOOK_TEST,
     EVENT_TOKEN_EXPIRING,
+    EVENT_FREEZE_STARTED, /* changes are refused from now on */
+    EVENT_FREEZE_ENDED,
     EVENT_TYPE_MAX_,
 };
 

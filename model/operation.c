@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/span.h"
 #include "model/cluster.h"
 #include "model/stored_private.h"
 
@@ -27,7 +28,16 @@ void operation_free(struct operation *op)
     json_decref(op->error);
     free(op->steps);
     free(op->message);
+    operation_forget_notes(op);
     free(op);
+}
+
+void operation_forget_notes(struct operation *op)
+{
+    for (unsigned i = 0; i < op->note_count; i++)
+        free(op->notes[i].text);
+    free(TAKE_PTR(op->notes));
+    op->note_count = op->notes_dropped = 0;
 }
 
 struct operation *operation_copy(const struct operation *op)
@@ -42,6 +52,8 @@ struct operation *operation_copy(const struct operation *op)
     copy->body = json_deep_copy(op->body);
     copy->error = json_deep_copy(op->error);
     copy->message = mem_strdup(op->message);
+    copy->notes = NULL;
+    copy->note_count = copy->notes_dropped = 0;
     copy->steps = mem_dup(op->steps, op->step_count * sizeof(*op->steps));
     return copy;
 }
@@ -54,6 +66,42 @@ struct operation_step *operation_add_step(struct operation *op, enum step_type t
     *step = (struct operation_step){.type = type, .status = STEP_PENDING};
     (void)snprintf(step->target, sizeof(step->target), "%s", target);
     return step;
+}
+
+enum { WHOLE = 0, FIRST_STEP = 1 }; /* parts of an operation that have a span */
+
+static struct trace trace_under(const struct operation *op, unsigned part)
+{
+    struct trace t = op->trace;
+    if (t.id[0])
+        trace_span_of(op->id, part, t.span);
+    return t;
+}
+
+struct trace operation_trace(const struct operation *op)
+{
+    return trace_under(op, WHOLE);
+}
+
+struct trace operation_trace_of_step(const struct operation *op, unsigned index)
+{
+    return trace_under(op, FIRST_STEP + index);
+}
+
+void operation_says(struct operation *op, wall_us now, const char *message)
+{
+    const bool is_news = !mem_same_str(op->message, message);
+    mem_set_str(&op->message, message);
+    if (!is_news || !message || !span_is_recorded(&op->trace))
+        return;
+    if (!op->notes)
+        op->notes = mem_calloc(SPAN_NOTES_MAX, sizeof(*op->notes));
+    if (op->note_count == SPAN_NOTES_MAX) { /* the newest matter most */
+        free(op->notes[0].text);
+        memmove(op->notes, op->notes + 1, --op->note_count * sizeof(*op->notes));
+        op->notes_dropped++;
+    }
+    op->notes[op->note_count++] = (struct operation_note){now, mem_strdup(message)};
 }
 
 void operation_clear_steps(struct operation *op)

@@ -39,7 +39,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(NODE_POOL_NOT_FOUND, "node_pool_not_found", 404, "Node pool not found", FAULT_CALLER,                 \
       "GET .../node-pools lists the pools of the cluster.")                                                 \
     X(OPERATION_NOT_FOUND, "operation_not_found", 404, "Operation not found", FAULT_CALLER,                 \
-      "Finished operations are kept for 7 days.")                                                           \
+      "Finished operations are kept for a time, by default 7 days.")                                        \
     X(WEBHOOK_NOT_FOUND, "webhook_not_found", 404, "Webhook not found", FAULT_CALLER,                       \
       "GET /v1/webhooks lists the webhooks that this token may see.")                                       \
     X(DELIVERY_NOT_FOUND, "delivery_not_found", 404, "Delivery not found", FAULT_CALLER,                    \
@@ -66,6 +66,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "See detail for what must hold first.")                                                               \
     X(LAST_ADMIN, "last_admin", 409, "Last admin", FAULT_CALLER,                                            \
       "Make another token with the role admin and the project * first.")                                    \
+    X(CONFIGURATION_INVALID, "configuration_invalid", 409, "Configuration has faults", FAULT_SERVICE,       \
+      "An operator mends what errors name in the configuration file; until then nothing is changed.")       \
     X(NOT_MANAGED, "not_managed", 409, "Cluster not managed by shootd", FAULT_CALLER,                       \
       "Adopt the cluster with PUT first, then repeat.")                                                     \
     X(PROJECT_SET_ASIDE, "project_set_aside", 409, "Project set aside", FAULT_SERVICE,                      \
@@ -100,6 +102,8 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
       "Use a new key for a new request; repeat an old one with the same method, path, query and body.")     \
     X(WRONG_CODE, "wrong_code", 422, "Wrong code", FAULT_CALLER,                                            \
       "Send the code of the newest SMS after the seconds in Retry-After, or begin again with login.")       \
+    X(FROZEN, "frozen", 423, "Changes are frozen", FAULT_CALLER,                                            \
+      "Wait until the freeze ends, or ask who made it: GET /v1/freeze.")                                    \
     X(TOO_MANY_REQUESTS, "too_many_requests", 429, "Too many requests", FAULT_CALLER,                       \
       "Wait for the seconds in Retry-After.")                                                               \
     X(QUOTA_EXCEEDED, "quota_exceeded", 429, "Request quota exceeded", FAULT_CALLER,                        \

@@ -37,6 +37,8 @@ void api_token_free(struct api_token *t)
     string_list_free(t->projects);
     free(t->created_by);
     free(t->description);
+    free(t->issuer);
+    free(t->subject);
     free(t);
 }
 
@@ -48,6 +50,8 @@ struct api_token *api_token_copy(const struct api_token *t)
     copy->projects = string_list_copy(t->projects);
     copy->created_by = mem_strdup(t->created_by);
     copy->description = mem_strdup(t->description);
+    copy->issuer = mem_strdup(t->issuer);
+    copy->subject = mem_strdup(t->subject);
     return copy;
 }
 
@@ -190,6 +194,7 @@ void project_state_free(struct project_state *p)
     free(p->name);
     json_decref(p->location);
     json_decref(p->catalog);
+    json_decref(p->freeze);
     free(p);
 }
 
@@ -200,6 +205,7 @@ struct project_state *project_state_copy(const struct project_state *p)
     copy->name = mem_strdup(p->name);
     copy->location = json_deep_copy(p->location);
     copy->catalog = json_deep_copy(p->catalog);
+    copy->freeze = json_deep_copy(p->freeze);
     return copy;
 }
 
@@ -213,6 +219,7 @@ json_t *project_state_to_json(const struct project_state *p)
     json_set_take(doc, "catalog", json_incref(p->catalog));
     json_set_int(doc, "catalog_at", p->catalog_at);
     json_set_int(doc, "discovered_at", p->discovered_at);
+    json_set_take(doc, "freeze", json_incref(p->freeze));
     return doc;
 }
 
@@ -227,5 +234,6 @@ struct project_state *project_state_from_json(const json_t *doc)
     p->catalog = json_incref(json_obj(doc, "catalog"));
     p->catalog_at = json_int(doc, "catalog_at", 0);
     p->discovered_at = json_int(doc, "discovered_at", 0);
+    p->freeze = json_incref(json_obj(doc, "freeze"));
     return p;
 }

@@ -271,3 +271,83 @@ bool subscription_matches(const struct subscription *s, const struct event *e)
         subscription_is_of_all_projects(s) || (e->project && projects_include(s->projects, e->project));
     return type_ok && project_ok && !s->disabled;
 }
+
+/* ---- attempts of deliveries ---- */
+
+static const char *const attempt_results[ATTEMPT_RESULT_MAX_] = {
+#define X(id, name) [ATTEMPT_##id] = name,
+    ATTEMPT_RESULT_TABLE(X)
+#undef X
+};
+
+const char *attempt_result_name(enum attempt_result result)
+{
+    assert(result < ATTEMPT_RESULT_MAX_);
+    return attempt_results[result];
+}
+
+int attempt_result_from_name(const char *name)
+{
+    for (int i = 0; name && i < ATTEMPT_RESULT_MAX_; i++)
+        if (!strcmp(attempt_results[i], name))
+            return i;
+    return -1;
+}
+
+void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt)
+{
+    if (d->attempts_known < DELIVERY_ATTEMPTS)
+        d->attempts[d->attempts_known++] = *attempt;
+}
+
+static struct delivery_attempt last_attempt(const struct delivery *d)
+{
+    int result = *d->error ? attempt_result_from_name(d->error) : ATTEMPT_DELIVERED;
+    return (struct delivery_attempt){
+        .at = d->updated_at,
+        .latency_ms = (int32_t)d->latency_ms,
+        .response_status = (int16_t)d->response_status,
+        .result = (uint8_t)(result < 0 ? ATTEMPT_NOT_SENT : result),
+    };
+}
+
+/* Each attempt is an array of time, status, latency and result: there are many rows. */
+char *delivery_attempts_text(const struct delivery *d)
+{
+    if (!d->attempts_known || (d->attempts_known == 1 && d->status == DELIVERY_DELIVERED))
+        return mem_strdup("");
+    json_t *list CLEANUP_JSON = json_array();
+    for (unsigned i = 0; i < d->attempts_known; i++) {
+        const struct delivery_attempt *a = &d->attempts[i];
+        (void)json_array_append_new(list, json_pack("[I,i,i,s]", (json_int_t)a->at, (int)a->response_status,
+                                                    (int)a->latency_ms,
+                                                    attempt_result_name((enum attempt_result)a->result)));
+    }
+    return json_text(list);
+}
+
+static bool read_attempt(const json_t *item, struct delivery_attempt *ret)
+{
+    const json_int_t at = json_integer_value(json_array_get(item, 0));
+    const json_int_t status = json_integer_value(json_array_get(item, 1));
+    const json_int_t latency_ms = json_integer_value(json_array_get(item, 2));
+    const int result = attempt_result_from_name(json_string_value(json_array_get(item, 3)));
+    if (at <= 0 || status < 0 || status > INT16_MAX || latency_ms < 0 || latency_ms > INT32_MAX || result < 0)
+        return false;
+    *ret = (struct delivery_attempt){at, (int32_t)latency_ms, (int16_t)status, (uint8_t)result};
+    return true;
+}
+
+void delivery_read_attempts(struct delivery *d, const char *text, size_t len)
+{
+    size_t i;
+    json_t *item, *list CLEANUP_JSON = len ? json_parse_strict(text, len, NULL) : NULL;
+    struct delivery_attempt attempt;
+    json_array_foreach (list, i, item)
+        if (read_attempt(item, &attempt))
+            delivery_note_attempt(d, &attempt);
+    if (d->attempts_known || !d->attempt)
+        return;
+    attempt = last_attempt(d);
+    delivery_note_attempt(d, &attempt);
+}

@@ -52,6 +52,7 @@ struct subscription {
     wall_us created_at;
     wall_us updated_at;
     wall_us enabled_at;      /* when it was last switched on again, 0: never */
+    bool unreadable;         /* the seal key does not open its secrets; not stored */
     wall_us last_success_at; /* 0: none known; the store adds it, subscription_to_json does not */
 };
 
@@ -83,7 +84,46 @@ enum delivery_status { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED, DE
 const char *delivery_status_name(enum delivery_status status);
 int delivery_status_from_name(const char *name);
 
-enum { DELIVERY_SNIPPET_BYTES = 257 };
+/* How an attempt ended: id, name as stored in `error` and shown as the label `outcome`. A closed set (WH-22).
+ */
+#define ATTEMPT_RESULT_TABLE(X)             \
+    X(DELIVERED, "delivered")               \
+    X(REDIRECT, "redirect")                 \
+    X(GONE, "gone")                         \
+    X(THROTTLED, "throttled")               \
+    X(CLIENT_ERROR, "http_4xx")             \
+    X(SERVER_ERROR, "http_5xx")             \
+    X(ODD_STATUS, "http_other")             \
+    X(TIMEOUT, "timeout")                   \
+    X(RESOLVE, "resolve")                   \
+    X(CONNECT, "connect")                   \
+    X(TLS, "tls")                           \
+    X(CERTIFICATE, "certificate")           \
+    X(ADDRESS_REFUSED, "address_refused")   \
+    X(NOT_SENT, "not_sent")                 \
+    X(CONNECTION_LOST, "connection_lost")   \
+    X(ANSWER_TOO_LARGE, "answer_too_large") \
+    X(SECRET_UNREADABLE, "secret_unreadable")
+
+enum attempt_result {
+#define X(id, name) ATTEMPT_##id,
+    ATTEMPT_RESULT_TABLE(X)
+#undef X
+        ATTEMPT_RESULT_MAX_,
+};
+
+const char *attempt_result_name(enum attempt_result result);
+/* -1 for an unknown name, and for NULL. */
+int attempt_result_from_name(const char *name);
+
+enum { DELIVERY_SNIPPET_BYTES = 257, DELIVERY_ATTEMPTS = 10 /* that one can have */ };
+
+struct delivery_attempt {
+    wall_us at; /* when it ended */
+    int32_t latency_ms;
+    int16_t response_status; /* 0 when there was no answer */
+    uint8_t result;          /* enum attempt_result */
+};
 
 /* One event for one subscription, through all its attempts. */
 struct delivery {
@@ -101,6 +141,19 @@ struct delivery {
     wall_us next_attempt_at;             /* 0 when final */
     wall_us created_at;
     wall_us updated_at;
+    struct delivery_attempt attempts[DELIVERY_ATTEMPTS]; /* the first one first */
+    struct trace trace;     /* of the operation that the event tells of; never stored */
+    uint8_t attempts_known; /* as `attempt`, but for rows of earlier versions, which kept the last one only */
 };
+
+/* Adds an attempt that ended. More than there can be are left out. */
+void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt);
+/*
+ * The attempts as they are stored: "" when the other members tell them, which is so for a delivery that
+ * succeeded at once. The caller frees it.
+ */
+char *delivery_attempts_text(const struct delivery *d);
+/* The way back, after all other members are set. What is no such text is as if nothing was known. */
+void delivery_read_attempts(struct delivery *d, const char *text, size_t len);
 
 #endif

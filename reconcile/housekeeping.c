@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
+#include "base/metric.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/commands/decide.h"
+#include "reconcile/gauges.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/observation/observe.h"
+#include "reconcile/operations/durations.h"
 #include "reconcile/reconcile.h"
+#include "reconcile/reload.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -26,15 +29,15 @@ enum {
     HOUSEKEEPING_S = 5,
     PURGE_EVERY_TICKS = 720,
     PURGE_SLICE = 5000, /* some tens of milliseconds */
-    EXPIRY_EVERY_TICKS = 60,
-    OPERATION_DAYS = 7,
-    AUDIT_DAYS = 90
+    EXPIRY_EVERY_TICKS = 60
 };
 
 static _Atomic uint64_t gauge_clusters[PHASE_MAX_];
 static _Atomic uint64_t gauge_open_operations;
 static _Atomic int64_t gauge_quarantined;
 static _Atomic uint64_t gauge_set_aside;
+static _Atomic uint64_t gauge_frozen;
+static _Atomic uint64_t gauge_unreadable;
 
 static void purge_rows(struct reconcile *r);
 
@@ -50,22 +53,28 @@ static void on_purged(struct save *save)
 static void purge_rows(struct reconcile *r)
 {
     wall_us now = env_wall(r->env);
-    const wall_us day = 24 * 3600 * US_PER_S;
+    const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
     /* What was delivered is known as long as it can be asked for again. */
-    const wall_us kept_since = now - r->o.config->events.keep_us;
+    const wall_us kept_since = now - config->events.keep_us;
     change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
-    change_purge_events(save->set, kept_since, r->o.config->events.keep_count, PURGE_SLICE);
+    change_purge_events(save->set, kept_since, config->events.keep_count, PURGE_SLICE);
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
-    change_purge(save->set, CHANGE_AUDIT_PURGE, now - AUDIT_DAYS * day, PURGE_SLICE);
-    change_purge(save->set, CHANGE_OPERATION_PURGE, now - OPERATION_DAYS * day, PURGE_SLICE);
+    change_purge(save->set, CHANGE_AUDIT_PURGE, now - config->audit_keep_us, PURGE_SLICE);
+    change_purge(save->set, CHANGE_OPERATION_PURGE, now - config->operations_keep_us, PURGE_SLICE);
     save_submit(save, false);
 }
 
 /* What ended before that is gone (AO-6). */
 static wall_us operations_kept_since(const struct reconcile *r)
 {
-    return env_wall(r->env) - OPERATION_DAYS * 24 * 3600 * US_PER_S;
+    return env_wall(r->env) - r->o.config->operations_keep_us;
+}
+
+static void note_oldest(struct project *p, wall_us observed_at)
+{
+    if (observed_at && (!p->oldest_until_now || observed_at < p->oldest_until_now))
+        p->oldest_until_now = observed_at;
 }
 
 static unsigned look_over(struct walk *w, struct entity *e)
@@ -79,6 +88,7 @@ static unsigned look_over(struct walk *w, struct entity *e)
     assert(e->cluster->phase < PHASE_MAX_);
     r->phases[e->cluster->phase]++;
     r->open_operations += entity_has_open_operation(e);
+    note_oldest(e->project, e->cluster->observed_at);
     return shown ? WALK_CHANGED : WALK_PASSED_BY;
 }
 
@@ -88,6 +98,9 @@ static void on_looked_over(struct walk *w)
     for (int i = 0; i < PHASE_MAX_; i++)
         atomic_store(&gauge_clusters[i], r->phases[i]);
     atomic_store(&gauge_open_operations, r->open_operations);
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        p->oldest_observation = p->oldest_until_now;
+    gauges_publish(r);
 }
 
 static void look_over_entities(struct reconcile *r)
@@ -96,6 +109,8 @@ static void look_over_entities(struct reconcile *r)
         return;
     memset(r->phases, 0, sizeof(r->phases));
     r->open_operations = 0;
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        p->oldest_until_now = 0;
     r->look_over = (struct walk){.name = "look at all clusters", .visit = look_over, .done = on_looked_over};
     walk_all(r, &r->look_over);
 }
@@ -119,18 +134,23 @@ static void on_housekeeping(struct loop_timer *timer)
     struct reconcile *r = CONTAINER_OF(timer, struct reconcile, housekeeping);
     audit_tick(r, false);
     purge_all(r);
-    uint64_t set_aside = 0;
+    uint64_t set_aside = 0, frozen = 0;
+    freezes_look(r);
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
         project_show(p);
         set_aside += p->set_aside;
+        frozen += project_freeze(p).in_force != NULL;
         if (look_at_versions)
             expiry_look(p);
     }
     atomic_store(&gauge_set_aside, set_aside);
+    atomic_store(&gauge_frozen, frozen);
+    atomic_store(&gauge_unreadable, reconcile_unreadable_webhooks(r));
     tokens_look(r);
-    for (size_t i = 0; i < r->account_count; i++)
-        account_show(&r->accounts[i]);
+    backups_look(r);
+    for (struct account *a = r->accounts; a; a = a->hh.next)
+        account_show(a);
     look_over_entities(r);
     loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
 }
@@ -149,84 +169,94 @@ void housekeeping_quarantined(int64_t rows)
 
 /* ---- metrics ---- */
 
-static void upstream_metrics(struct buffer *out)
+static const char *call_labels(char labels[static METRIC_LABELS_BYTES], int op, int class)
 {
-    (void)buffer_add_str(out,
-                         "# HELP shootd_upstream_requests_total Calls to Cleura that ended, by operation and "
-                         "outcome.\n# TYPE shootd_upstream_requests_total counter\n");
+    (void)snprintf(labels, METRIC_LABELS_BYTES, "operation=\"%s\",outcome=\"%s\"",
+                   upstream_op_name((enum upstream_op)op), upstream_class_name((enum upstream_class) class));
+    return labels;
+}
+
+static void call_metrics(struct buffer *out)
+{
+    static const char calls[] = "shootd_upstream_requests_total",
+                      durations[] = "shootd_upstream_request_duration_seconds";
+    char labels[METRIC_LABELS_BYTES];
+    metric_family(out, calls, "counter", "Calls to Cleura that ended, by operation and outcome.");
+    for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
+        for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++)
+            metric_sample(out, calls, call_labels(labels, op, class),
+                          (double)upstream_calls_total((enum upstream_op)op, (enum upstream_class) class));
+    metric_family(out, durations, "histogram", "Of these, how long those took that were sent.");
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
         for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++) {
-            uint64_t count = upstream_calls_total((enum upstream_op)op, (enum upstream_class) class);
-            if (count || class == UPSTREAM_OK)
-                (void)buffer_printf(
-                    out, "shootd_upstream_requests_total{operation=\"%s\",outcome=\"%s\"} %llu\n",
-                    upstream_op_name((enum upstream_op)op), upstream_class_name((enum upstream_class) class),
-                    (unsigned long long)count);
+            struct histogram_total total = {.sum_us = 0};
+            histogram_sum(&total, upstream_durations((enum upstream_op)op, (enum upstream_class) class));
+            /* Few of the outcomes ever come about: their histograms are there from the first one on. */
+            if (class == UPSTREAM_OK || histogram_count(&total))
+                histogram_write(out, durations, call_labels(labels, op, class), &upstream_edges, &total);
         }
-    (void)buffer_printf(out,
-                        "# HELP shootd_upstream_logins_total Logins at Cleura.\n"
-                        "# TYPE shootd_upstream_logins_total counter\n"
-                        "shootd_upstream_logins_total{result=\"ok\"} %llu\n"
-                        "shootd_upstream_logins_total{result=\"refused\"} %llu\n",
-                        (unsigned long long)upstream_logins_total(true),
-                        (unsigned long long)upstream_logins_total(false));
-    (void)buffer_printf(out,
-                        "# HELP shootd_upstream_breakers_open Accounts whose circuit breaker is not closed.\n"
-                        "# TYPE shootd_upstream_breakers_open gauge\n"
-                        "shootd_upstream_breakers_open %d\n"
-                        "# HELP shootd_upstream_breaker_opened_total Times a circuit breaker opened.\n"
-                        "# TYPE shootd_upstream_breaker_opened_total counter\n"
-                        "shootd_upstream_breaker_opened_total %llu\n"
-                        "# HELP shootd_upstream_retries_delayed_total Retries that waited for their budget.\n"
-                        "# TYPE shootd_upstream_retries_delayed_total counter\n"
-                        "shootd_upstream_retries_delayed_total %llu\n"
-                        "# HELP shootd_upstream_rows_refused_total Shoots in lists of Cleura that were left "
-                        "out: they cannot be, or lack what they must have.\n"
-                        "# TYPE shootd_upstream_rows_refused_total counter\n"
-                        "shootd_upstream_rows_refused_total %llu\n"
-                        "# HELP shootd_upstream_rows_unchanged_total Shoots in lists of Cleura that came as "
-                        "before, byte for byte, and were not decoded.\n"
-                        "# TYPE shootd_upstream_rows_unchanged_total counter\n"
-                        "shootd_upstream_rows_unchanged_total %llu\n",
-                        upstream_breakers_open(), (unsigned long long)upstream_breaker_opened_total(),
-                        (unsigned long long)upstream_retries_delayed_total(),
-                        (unsigned long long)upstream_rows_refused_total(),
-                        (unsigned long long)upstream_rows_known_total());
+}
+
+static void upstream_metrics(struct buffer *out)
+{
+    call_metrics(out);
+    metric_family(out, "shootd_upstream_logins_total", "counter", "Logins at Cleura.");
+    metric_of(out, "shootd_upstream_logins_total", "result", "ok", (double)upstream_logins_total(true));
+    metric_of(out, "shootd_upstream_logins_total", "result", "refused", (double)upstream_logins_total(false));
+    metric_one(out, "shootd_upstream_breakers_open", "gauge", "Accounts whose circuit breaker is not closed.",
+               upstream_breakers_open());
+    metric_one(out, "shootd_upstream_breaker_opened_total", "counter", "Times a circuit breaker opened.",
+               (double)upstream_breaker_opened_total());
+    metric_one(out, "shootd_upstream_retries_delayed_total", "counter",
+               "Retries that waited for their budget.", (double)upstream_retries_delayed_total());
+    metric_one(out, "shootd_upstream_rows_refused_total", "counter",
+               "Shoots in lists of Cleura that were left out: they cannot be, or lack what they must have.",
+               (double)upstream_rows_refused_total());
+    metric_one(out, "shootd_upstream_rows_unchanged_total", "counter",
+               "Shoots in lists of Cleura that came as before, byte for byte, and were not decoded.",
+               (double)upstream_rows_known_total());
 }
 
 void reconcile_remarks(char *text, size_t size)
 {
-    const long long rows = (long long)atomic_load(&gauge_quarantined);
-    const unsigned long long projects = (unsigned long long)atomic_load(&gauge_set_aside);
+    const struct {
+        uint64_t count;
+        const char *what;
+        const char *where;
+    } rows[] = {
+        {(uint64_t)atomic_load(&gauge_quarantined), "stored rows put aside", "shootd check-store"},
+        {atomic_load(&gauge_set_aside), "projects set aside", "location_change of GET /v1/projects"},
+        {atomic_load(&gauge_unreadable), "webhooks whose secrets the seal key does not open",
+         "secrets of GET /v1/webhooks"},
+    };
+    size_t len = 0;
     text[0] = '\0';
-    if (rows && projects)
-        (void)snprintf(text, size,
-                       "stored rows put aside: %lld (shootd check-store); projects set aside: %llu", rows,
-                       projects);
-    else if (rows)
-        (void)snprintf(text, size, "stored rows put aside: %lld (shootd check-store)", rows);
-    else if (projects)
-        (void)snprintf(text, size, "projects set aside: %llu (location_change of GET /v1/projects)",
-                       projects);
+    for (size_t i = 0; i < ARRAY_LEN(rows) && len < size; i++)
+        if (rows[i].count)
+            len += (size_t)snprintf(text + len, size - len, "%s%s: %llu (%s)", len ? "; " : "", rows[i].what,
+                                    (unsigned long long)rows[i].count, rows[i].where);
 }
 
-void reconcile_metrics(struct buffer *out)
+void reconcile_metrics(struct buffer *out, wall_us now)
 {
-    (void)buffer_printf(
-        out,
-        "# HELP shootd_store_rows_put_aside Stored rows that cannot be read (shootd check-store).\n"
-        "# TYPE shootd_store_rows_put_aside gauge\nshootd_store_rows_put_aside %lld\n"
-        "# HELP shootd_projects_set_aside Projects whose place at Cleura was changed.\n"
-        "# TYPE shootd_projects_set_aside gauge\nshootd_projects_set_aside %llu\n",
-        (long long)atomic_load(&gauge_quarantined), (unsigned long long)atomic_load(&gauge_set_aside));
+    metric_one(out, "shootd_store_rows_put_aside", "gauge",
+               "Stored rows that cannot be read (shootd check-store).",
+               (double)atomic_load(&gauge_quarantined));
+    metric_one(out, "shootd_projects_set_aside", "gauge", "Projects whose place at Cleura was changed.",
+               (double)atomic_load(&gauge_set_aside));
+    metric_one(out, "shootd_projects_frozen", "gauge", "Projects whose clusters are not to be changed now.",
+               (double)atomic_load(&gauge_frozen));
+    metric_one(out, "shootd_webhooks_unreadable", "gauge",
+               "Webhooks whose secrets the seal key does not open.", (double)atomic_load(&gauge_unreadable));
     upstream_metrics(out);
-    (void)buffer_add_str(out,
-                         "# HELP shootd_clusters Clusters known, by phase.\n# TYPE shootd_clusters gauge\n");
+    gauges_write(out, now);
+    backups_metrics(out);
+    reload_metrics(out);
+    metric_family(out, "shootd_clusters", "gauge", "Clusters known, by phase.");
     for (int i = 0; i < PHASE_MAX_; i++)
-        (void)buffer_printf(out, "shootd_clusters{phase=\"%s\"} %llu\n", phase_name((enum phase)i),
-                            (unsigned long long)atomic_load(&gauge_clusters[i]));
-    (void)buffer_printf(out,
-                        "# HELP shootd_operations_open Operations that have not ended.\n"
-                        "# TYPE shootd_operations_open gauge\nshootd_operations_open %llu\n",
-                        (unsigned long long)atomic_load(&gauge_open_operations));
+        metric_of(out, "shootd_clusters", "phase", phase_name((enum phase)i),
+                  (double)atomic_load(&gauge_clusters[i]));
+    metric_one(out, "shootd_operations_open", "gauge", "Operations that have not ended.",
+               (double)atomic_load(&gauge_open_operations));
+    durations_metrics(out);
 }

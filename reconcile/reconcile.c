@@ -16,12 +16,17 @@
 #include "reconcile/answers/replay.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
+#include "reconcile/gauges.h"
 #include "reconcile/housekeeping.h"
+#include "reconcile/projects.h"
+#include "reconcile/reload.h"
 #include "reconcile/lookups/catalog.h"
 #include "reconcile/lookups/fetch.h"
 #include "reconcile/lookups/lookup.h"
 #include "reconcile/observation/observe.h"
 #include "reconcile/observation/poll.h"
+#include "reconcile/operations/durations.h"
+#include "reconcile/operations/spans.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
@@ -64,15 +69,9 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
     r->fetches = fetches_new(r);
     list_init(&r->name_checks);
     list_init(&r->walks);
-    r->account_count = options->config->account_count;
-    r->accounts = mem_calloc(r->account_count, sizeof(*r->accounts));
-    for (size_t i = 0; i < options->config->project_count; i++) {
-        struct project *p = MEM_NEW(struct project);
-        p->config = &options->config->projects[i];
-        p->r = r;
-        list_init(&p->clusters);
-        HASH_ADD_KEYPTR(hh, r->projects, p->config->name, strlen(p->config->name), p);
-    }
+    list_init(&r->reload_waiters);
+    for (size_t i = 0; i < options->config->project_count; i++)
+        (void)project_add(r, &options->config->projects[i]);
     const struct webhook_options webhooks = {.loop = options->loop,
                                              .transport = options->webhook_transport,
                                              .storage = options->storage,
@@ -89,23 +88,18 @@ struct reconcile *reconcile_new(const struct reconcile_options *options)
 static void load_cluster(void *ctx, struct cluster *c)
 {
     struct reconcile *r = ctx;
-    struct project *p = project_find(r, c->project);
-    if (p && !c->departed_at && entity_find(r, c->project, c->name)) {
+    struct project *p = project_of_row(r, c->project);
+    if (!c->departed_at && entity_find(r, c->project, c->name)) {
         log_error("two stored clusters have one name: the second is left out", "project", c->project,
                   "cluster", c->name);
         cluster_free(c);
         return;
     }
-    if (p && c->departed_at)
+    if (c->departed_at)
         departed_add(p, c);
-    else if (p)
+    else
         (void)entity_add(r, p, c);
     cluster_rest(c);
-    if (p)
-        return;
-    log_warning("cluster of a project that is no longer configured is not shown", "project", c->project,
-                "cluster", c->name);
-    cluster_free(c);
 }
 
 static void load_operation(void *ctx, struct operation *op)
@@ -125,9 +119,20 @@ static void load_subscription(void *ctx, struct subscription *s)
     struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
     memcpy(entry->id, s->id, sizeof(entry->id));
     entry->subscription = s;
+    s->unreadable = !webhook_secrets_open(s, r->o.key);
+    if (s->unreadable)
+        log_error("the seal key does not open the secrets of a webhook: rotate its secret", "webhook", s->id);
     HASH_ADD_STR(r->subscriptions, id, entry);
     webhook_engine_set(r->webhooks, s);
     view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
+}
+
+unsigned reconcile_unreadable_webhooks(const struct reconcile *r)
+{
+    unsigned count = 0;
+    for (const struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next)
+        count += entry->subscription->unreadable;
+    return count;
 }
 
 static void load_delivery(void *ctx, struct delivery *d)
@@ -144,20 +149,24 @@ static void load_token(void *ctx, struct api_token *t)
 
 static void load_account(void *ctx, struct account_state *a)
 {
-    struct reconcile *r = ctx;
-    r->loaded_accounts =
-        mem_realloc_array(r->loaded_accounts, r->loaded_account_count + 1, sizeof(*r->loaded_accounts));
-    r->loaded_accounts[r->loaded_account_count++] = a;
+    account_remember(ctx, a);
 }
 
 static void load_project(void *ctx, struct project_state *state)
 {
     struct reconcile *r = ctx;
-    struct project *p = project_find(r, state->name);
-    if (p && !p->state)
+    if (!strcmp(state->name, PROJECT_ALL) && !r->all_projects) {
+        r->all_projects = state;
+        return;
+    }
+    struct project *p = project_of_row(r, state->name);
+    if (p->unremembered) {
+        project_state_free(p->state);
         p->state = state;
-    else
+        p->unremembered = false;
+    } else {
         project_state_free(state);
+    }
 }
 
 static void load_event_numbers(void *ctx, int64_t oldest, int64_t newest)
@@ -190,45 +199,6 @@ struct store_visitor reconcile_visitor(struct reconcile *r)
 
 /* ---- start ---- */
 
-static void start_accounts(struct reconcile *r)
-{
-    for (size_t i = 0; i < r->account_count; i++) {
-        const struct config_account *config = &r->o.config->accounts[i];
-        const struct account_state *remembered = NULL;
-        for (size_t j = 0; j < r->loaded_account_count && !remembered; j++)
-            if (!strcmp(r->loaded_accounts[j]->name, config->name))
-                remembered = r->loaded_accounts[j];
-        account_start(&r->accounts[i], r, config, remembered);
-    }
-    for (size_t i = 0; i < r->loaded_account_count; i++)
-        account_state_free(r->loaded_accounts[i]);
-    free(r->loaded_accounts);
-    r->loaded_accounts = NULL;
-    r->loaded_account_count = 0;
-}
-
-static struct account *account_of(struct reconcile *r, const struct config_project *config)
-{
-    for (size_t i = 0; i < r->account_count; i++)
-        if (r->accounts[i].config == config->account)
-            return &r->accounts[i];
-    abort(); /* config_load resolves every project's account */
-}
-
-/* It was made with the construction, and has what the store knows of it. */
-static void start_project(struct project *p)
-{
-    p->account = account_of(p->r, p->config);
-    p->unremembered = !p->state;
-    if (!p->state) {
-        p->state = MEM_NEW(struct project_state);
-        p->state->name = mem_strdup(p->config->name);
-    }
-    catalog_init(p);
-    fresh_init(p);
-    poll_init(p);
-}
-
 /* Its cluster's row could not be read: nobody will go on with it, and nobody is to wait. */
 static void end_orphan(struct reconcile *r, const struct operation *stored)
 {
@@ -238,9 +208,11 @@ static void end_orphan(struct reconcile *r, const struct operation *stored)
     struct save *save = save_new(r, NULL, NULL);
     operation_move(op, OPERATION_FAILED);
     op->finished_at = env_wall(r->env);
+    durations_note(op);
     json_decref(op->error);
     op->error = problem_to_error_json(problem);
     mem_set_str(&op->message, problem->detail);
+    operation_spans(op);
     log_error("operation cannot go on", "operation", op->id, "project", op->project, "cluster", op->cluster,
               "reason", op->message);
     save_operation(save, op);
@@ -270,40 +242,6 @@ static void attach_operations(struct reconcile *r)
     operations_settle(r);
 }
 
-/* A delete first, else in the order of acceptance; ids are made in the order of time. */
-static int by_turn(const void *left, const void *right)
-{
-    const struct operation *const *a = left, *const *b = right;
-    bool a_first = (*a)->type == OPERATION_DELETE, b_first = (*b)->type == OPERATION_DELETE;
-    if (a_first != b_first)
-        return a_first ? -1 : 1;
-    if ((*a)->created_at != (*b)->created_at)
-        return (*a)->created_at < (*b)->created_at ? -1 : 1;
-    return strcmp((*a)->id, (*b)->id);
-}
-
-static void take_up(struct entity *e)
-{
-    struct cluster *c = e->cluster;
-    if (!c->upstream_exists && !e->op && !e->queued && c->phase != PHASE_FAILED) {
-        /* Its create's row could not be read: nobody goes on with it, and it may be asked for anew. */
-        c->phase = PHASE_FAILED;
-        c->health = HEALTH_UNHEALTHY;
-        mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
-        entity_store(e);
-    }
-    c->stale = e->project->set_aside ||
-               (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
-    entity_note_expiry(e);
-    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, render_cluster_blob(c, e->op, NULL));
-    if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
-        schedule_soon(e, 0);
-    if (e->queued > 1)
-        qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
-    entity_rest(e);
-    steps_advance(e);
-}
-
 /* Ready means that a request with the token from the file is answered. */
 static void on_first_token_saved(struct save *save)
 {
@@ -329,6 +267,14 @@ static void publish(void *ctx)
     view_publish(r->o.view);
 }
 
+static void tell_of_retired(const struct reconcile *r)
+{
+    for (const struct project *p = r->retired; p; p = p->hh.next)
+        if (p->cluster_count)
+            log_warning("clusters of a project that the configuration does not name are not shown", "project",
+                        p->name, "clusters", LOG_INT(p->cluster_count));
+}
+
 void reconcile_start(struct reconcile *r, char **ret_first_token)
 {
     struct project *p, *next_project;
@@ -336,10 +282,13 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     assert(!r->started && !r->stopping);
     r->started = true;
     r->started_at = env_wall(r->env);
-    start_accounts(r);
+    for (size_t i = 0; i < r->o.config->account_count; i++)
+        account_add(r, &r->o.config->accounts[i]);
     HASH_ITER (hh, r->projects, p, next_project)
-        start_project(p);
+        project_start(p);
+    projects_spread(r);
     attach_operations(r);
+    tell_of_retired(r);
     HASH_ITER (hh, r->projects, p, next_project) {
         location_check(p);
         project_show(p);
@@ -348,11 +297,10 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         token_show(r, entry->token);
     make_first_token(r, ret_first_token);
     HASH_ITER (hh, r->entities, e, next_entity)
-        take_up(e);
-    HASH_ITER (hh, r->projects, p, next_project) {
-        catalog_fetch(p);
-        schedule_rearm(p);
-    }
+        if (e->project->config)
+            project_take_up_cluster(e);
+    HASH_ITER (hh, r->projects, p, next_project)
+        project_begin_reading(p);
     audit_daemon(r, "daemon.started");
     housekeeping_start(r);
     loop_set_after_turn(r->o.loop, publish, r);
@@ -396,9 +344,22 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_TOKEN_PATCH] = command_token_patch,
     [COMMAND_TOKEN_ROTATE] = command_token_rotate,
     [COMMAND_TOKEN_DELETE] = command_token_delete,
+    [COMMAND_FREEZES] = command_freezes,
+    [COMMAND_FREEZE] = command_freeze,
+    [COMMAND_UNFREEZE] = command_unfreeze,
+    [COMMAND_BACKUP] = command_backup,
+    [COMMAND_RELOAD] = command_reload,
     [COMMAND_ACCOUNT_LOGIN] = command_account_login,
     [COMMAND_ACCOUNT_VERIFY] = command_account_verify,
 };
+
+static void refuse_while_broken(struct reconcile *r, struct command *cmd)
+{
+    char why[STORE_TROUBLE_BYTES];
+    storage_trouble(r->o.storage, why);
+    char *detail CLEANUP_FREE = mem_printf("the store does not accept changes now: %s", why);
+    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, detail));
+}
 
 void reconcile_command(struct reconcile *r, struct command *cmd)
 {
@@ -410,9 +371,8 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     if (r->stopping) {
         reply_stopping(cmd);
     } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
-        reply_problem(cmd,
-                      problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the store does not accept changes now"));
-    } else {
+        refuse_while_broken(r, cmd);
+    } else if (!freeze_refuses(r, cmd)) {
         commands[cmd->type](r, cmd);
     }
 }
@@ -440,15 +400,17 @@ static void halt(struct reconcile *r)
         loop_timer_clear(r->o.loop, &e->step.retry);
         upstream_cancel(&e->step.call); /* a write that was sent is settled by reading back after the start */
     }
-    for (size_t i = 0; i < r->account_count; i++) {
-        reply_stopping_all(&r->accounts[i].login_waiters);
-        reply_stopping_all(&r->accounts[i].verify_waiters);
+    for (struct account *a = r->accounts; a; a = a->hh.next) {
+        reply_stopping_all(&a->login_waiters);
+        reply_stopping_all(&a->verify_waiters);
     }
+    reply_stopping_all(&r->reload_waiters);
     fetches_stop(r->fetches);
     name_checks_stop(r);
     for (struct operation_entry *entry = r->operations; entry; entry = entry->hh.next)
         waiters_answer(&entry->waiters); /* with the state as it is: 200, not finished */
     loop_timer_clear(r->o.loop, &r->housekeeping);
+    loop_timer_clear(r->o.loop, &r->reload.turn);
     view_set_flags(r->o.view, true, true);
     view_publish(r->o.view);
 }
@@ -459,37 +421,21 @@ void reconcile_stop(struct reconcile *r)
     if (!r->stopping) {
         audit_tick(r, true);
         audit_daemon(r, "daemon.stopped");
+        storage_end_backups(r->o.storage);
     }
     halt(r);
-}
-
-static void project_free(struct project *p)
-{
-    assert(list_is_empty(&p->clusters) && !upstream_call_is_active(&p->poll_call) &&
-           !upstream_call_is_active(&p->catalog_call));
-    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
-    loop_timer_clear(p->r->o.loop, &p->catalog_share);
-    json_decref(p->catalog_shared);
-    heap_done(&p->due);
-    gone_forget_all(p);
-    project_state_free(p->state);
-    free(p->poll_name);
-    free(p->poll_call.known);
-    free(p->last_error);
-    free(p->shown);
-    free(p);
 }
 
 void reconcile_free(struct reconcile *r)
 {
     if (!r)
         return;
-    struct project *p, *next_project;
     struct entity *e, *next_entity;
     struct token_entry *token, *next_token;
     struct subscription_entry *s, *next_s;
     if (r->started)
         halt(r); /* when the start failed half way, nobody did, and nothing is stored any more */
+    gauges_withdraw();
     webhook_engine_free(r->webhooks);
     HASH_ITER (hh, r->entities, e, next_entity)
         entity_remove(e);
@@ -498,13 +444,9 @@ void reconcile_free(struct reconcile *r)
     departed_free(r);
     replays_free(r);
     audit_free(r);
-    for (size_t i = 0; i < r->account_count; i++)
-        account_done(&r->accounts[i]);
-    free(r->accounts);
-    HASH_ITER (hh, r->projects, p, next_project) {
-        HASH_DEL(r->projects, p);
-        project_free(p);
-    }
+    project_state_free(r->all_projects);
+    accounts_free(r);
+    projects_free(r);
     operations_free(r);
     HASH_ITER (hh, r->tokens, token, next_token)
         token_entry_free(r, token);

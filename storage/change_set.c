@@ -67,6 +67,7 @@ static void change_done(struct change *change)
     case CHANGE_EVENT_PURGE:
     case CHANGE_DELIVERY_PURGE:
     case CHANGE_REPLAY_PURGE:
+    case CHANGE_SEAL_KEY_PUT:
     case CHANGE_KIND_MAX_:
         break;
     }
@@ -168,6 +169,11 @@ void change_append_audit(struct change_set *set, struct audit_entry *e)
     change_add(set, CHANGE_AUDIT_APPEND)->audit = e;
 }
 
+void change_put_seal_key(struct change_set *set, const char *key_id)
+{
+    change_add_id(set, CHANGE_SEAL_KEY_PUT, key_id);
+}
+
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit)
 {
     change_purge(set, CHANGE_EVENT_PURGE, before, limit);
@@ -207,6 +213,8 @@ void event_query_done(struct event_query *q)
 {
     string_list_free(q->types);
     string_list_free(q->projects);
+    string_list_free(q->actors);
+    string_list_free(q->targets);
     free(q->cluster);
     free(q->undelivered_to);
     *q = (struct event_query){0};

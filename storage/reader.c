@@ -223,11 +223,16 @@ void storage_query_events(struct storage *s, const struct event_query *query,
     struct reader_request *q = MEM_NEW(struct reader_request);
     q->kind = REQUEST_EVENTS;
     q->query = (struct event_query){
+        .before = query->before,
+        .newest_first = query->newest_first,
+        .until = query->until,
         .after = query->after,
         .limit = query->limit,
         .types = string_list_copy(query->types),
         .projects = string_list_copy(query->projects),
         .cluster = mem_strdup(query->cluster),
+        .actors = string_list_copy(query->actors),
+        .targets = string_list_copy(query->targets),
         .undelivered_to = mem_strdup(query->undelivered_to),
         .since = query->since,
     };

@@ -17,11 +17,13 @@
 static enum store_status take_lease(const struct store_backend *backend, void *conn, const char *holder,
                                     const struct env *env, struct store_lease *ret_lease, char **ret_error)
 {
+    char *CLEANUP_FREE error = NULL;
     enum store_status status =
-        backend->lease_take(conn, LEASE_NAME, holder, env_wall(env), LEASE_TTL_US, ret_lease);
+        backend->lease_take(conn, LEASE_NAME, holder, env_wall(env), LEASE_TTL_US, ret_lease, &error);
     if (status == STORE_CONFLICT && !backend->shared_by_replicas) {
         (void)backend->lease_release(conn, LEASE_NAME, ret_lease->holder);
-        status = backend->lease_take(conn, LEASE_NAME, holder, env_wall(env), LEASE_TTL_US, ret_lease);
+        status =
+            backend->lease_take(conn, LEASE_NAME, holder, env_wall(env), LEASE_TTL_US, ret_lease, &error);
     }
     if (status == STORE_OK)
         return STORE_OK;
@@ -31,7 +33,8 @@ static enum store_status take_lease(const struct store_backend *backend, void *c
         return STORE_LOCKED;
     }
     if (ret_error)
-        *ret_error = mem_printf("taking the lease of the store failed: %s", store_status_name(status));
+        *ret_error =
+            mem_printf("taking the lease of the store failed: %s", error ? error : store_status_name(status));
     return STORE_BROKEN;
 }
 
@@ -59,6 +62,7 @@ enum store_status storage_open(const struct store_backend *backend, const char *
     writer_init(&s->writer, backend, env, writer, holder, lease.fence);
     reader_init(&s->reader, backend, reader);
     (void)backend->identity(writer, s->id);
+    (void)backend->seal_key(writer, s->seal_key);
     s->location = mem_strdup(location);
     *ret_storage = s;
     return STORE_OK;
@@ -97,9 +101,28 @@ void storage_submit(struct storage *s, struct change_set *set)
     writer_submit(&s->writer, set);
 }
 
+enum store_status storage_backup(struct storage *s, const char *target, struct store_copy *ret,
+                                 char **ret_error)
+{
+    if (s->writer.backend->backup)
+        return s->writer.backend->backup(s->location, target, &s->backups_end, ret, ret_error);
+    *ret_error = mem_strdup("this store makes no copies");
+    return STORE_NONE;
+}
+
+void storage_end_backups(struct storage *s)
+{
+    atomic_store(&s->backups_end, true);
+}
+
 const char *storage_id(const struct storage *s)
 {
     return s->id;
+}
+
+const char *storage_seal_key(const struct storage *s)
+{
+    return s->seal_key;
 }
 
 bool storage_is_broken(struct storage *s)
@@ -107,6 +130,11 @@ bool storage_is_broken(struct storage *s)
     struct storage_metrics metrics;
     writer_metrics(&s->writer, &metrics);
     return metrics.broken;
+}
+
+void storage_trouble(struct storage *s, char ret[static STORE_TROUBLE_BYTES])
+{
+    writer_trouble(&s->writer, ret);
 }
 
 void storage_metrics(struct storage *s, struct storage_metrics *ret)

@@ -18,6 +18,7 @@
 
 #include "base/attrs.h"
 #include "base/env.h"
+#include "base/seal.h"
 #include "model/cluster.h"
 #include "model/kept.h"
 #include "model/webhook.h"
@@ -55,6 +56,7 @@ enum change_kind {
     CHANGE_REPLAY_PURGE, /* made before purge.before */
     CHANGE_AUDIT_APPEND, /* the store gives the sequence */
     CHANGE_AUDIT_PURGE,  /* older than purge.before, and all but the newest million */
+    CHANGE_SEAL_KEY_PUT, /* by id: the key that what is stored was sealed with */
     CHANGE_KIND_MAX_,
 };
 
@@ -117,6 +119,7 @@ void change_put_account(struct change_set *set, struct account_state *a);
 void change_put_project(struct change_set *set, struct project_state *p);
 void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
+void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
  * Events older than `before`, and all but the `newest` newest. What a pending delivery needs stays, and
  * everything after it: what is kept has no gaps, so that its oldest number tells what is gone. At most
@@ -130,23 +133,32 @@ bool change_set_left_over(const struct change_set *set);
 
 /* ---- page queries (reader thread) ---- */
 
+/* So many entries of the audit log, and events where actors or targets are asked for, one page looks at. */
+enum { STORE_LOOKED_AT = 20000 };
+
 struct event_query {
-    int64_t after;   /* sequence, exclusive */
+    int64_t after;  /* sequence, exclusive */
+    int64_t before; /* the same from above; 0: up to the newest */
+    bool newest_first;
     int limit;       /* 1..1000 */
     char **types;    /* NULL-terminated exact names or "cluster.*"; NULL: all. Owned by the query */
     char **projects; /* NULL: all; account events (no project) are included only when NULL */
     char *cluster;   /* name, or NULL */
+    char **actors;   /* names of tokens that asked for what happened; NULL: all */
+    char **targets;  /* what it is about: cluster, webhook, account, token or scope; NULL: all */
     /*
      * Id of a subscription, or NULL: only events from `since` on that were neither delivered to it nor wait
      * for that. Tests of webhooks are none of them.
      */
     char *undelivered_to;
-    wall_us since;
+    wall_us since; /* inclusive */
+    wall_us until; /* exclusive; 0: until now */
 };
 
 struct event_page {
-    struct event *events; /* array, ascending sequence */
+    struct event *events; /* array, in the order that was asked for */
     size_t count;
+    int64_t cut; /* the page is not full, and ends here all the same: enough was looked at; 0: it does not */
     int64_t oldest; /* smallest sequence still kept, 0 when empty */
     int64_t newest; /* largest sequence given so far */
 };
@@ -190,6 +202,14 @@ struct store_visitor {
 /* Text of a UUID with its NUL. */
 enum { STORE_ID_BYTES = 37 };
 
+/* What a copy of a store holds. */
+struct store_copy {
+    char id[STORE_ID_BYTES]; /* the store's own; "": it has none yet */
+    int schema;
+    int64_t bytes;
+    int64_t event_sequence; /* of the last event that it knows; 0: none */
+};
+
 struct store_lease {
     char name[64];
     char holder[40];
@@ -216,7 +236,7 @@ struct store_backend {
     bool (*is_unchecked)(void *conn);
     enum store_status (*check)(void *conn, char **ret_error);
     void (*interrupt)(void *conn);
-    enum store_status (*begin)(void *conn);
+    enum store_status (*begin)(void *conn, char **ret_error);
     enum store_status (*apply)(void *conn, struct change *change, char **ret_error); /* inside begin/commit */
     /* Gives the transaction its number, inside begin/commit. */
     enum store_status (*mark)(void *conn, int64_t number, char **ret_error);
@@ -229,12 +249,20 @@ struct store_backend {
     void (*rollback)(void *conn);
     /* The store's own id, made at random when it was: copies have it, no other store does. */
     enum store_status (*identity)(void *conn, char ret_id[static STORE_ID_BYTES]);
+    /* The id of the key (base/seal.h) that CHANGE_SEAL_KEY_PUT named last, "": none. */
+    enum store_status (*seal_key)(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
     enum store_status (*load)(void *conn, const struct store_visitor *visitor, char **ret_error);
     enum store_status (*events)(void *conn, const struct event_query *query, struct event_page *ret_page);
     enum store_status (*event_by_id)(void *conn, const char *id, struct event **ret_event);
     enum store_status (*deliveries)(void *conn, const struct delivery_query *query,
                                     struct delivery **ret_array, size_t *ret_count);
     enum store_status (*replay_by_key)(void *conn, const char *key, struct replay **ret_replay);
+    /*
+     * The next one in the order of keys, inside begin/commit: moves `key`, "" at first, to its key.
+     * *ret_replay is NULL when the row cannot be read. STORE_NONE: that was all.
+     */
+    enum store_status (*replay_behind)(void *conn, char key[static REPLAY_DIGEST_BYTES],
+                                       struct replay **ret_replay);
     enum store_status (*audit)(void *conn, const struct audit_query *query, struct audit_page *ret_page);
     enum store_status (*operations)(void *conn, const struct operation_query *query,
                                     struct operation_page *ret_page);
@@ -244,8 +272,11 @@ struct store_backend {
      * transaction.
      */
     enum store_status (*lease_take)(void *conn, const char *name, const char *holder, wall_us now,
-                                    int64_t ttl_us, struct store_lease *ret_lease);
+                                    int64_t ttl_us, struct store_lease *ret_lease, char **ret_error);
     enum store_status (*lease_release)(void *conn, const char *name, const char *holder);
+    /* See storage_backup; any thread. NULL: this store makes no copies. */
+    enum store_status (*backup)(const char *location, const char *target, const atomic_bool *end,
+                                struct store_copy *ret, char **ret_error);
 };
 
 extern const struct store_backend store_sqlite; /* location: path of the database file */
@@ -261,6 +292,8 @@ void store_fake_fail_last_marked(void *conn, int times);
 /* ---- the running store ---- */
 
 struct storage;
+
+enum { STORE_TROUBLE_BYTES = 200 };
 
 struct storage_metrics {
     uint64_t commits;
@@ -288,13 +321,50 @@ void storage_close(struct storage *s);
 
 /* The store's own id; lives as long as `s`. Any thread. */
 const char *storage_id(const struct storage *s);
+/* The id of the key that the store was sealed with, as it was when it was opened; "": not known. Likewise. */
+const char *storage_seal_key(const struct storage *s);
+/*
+ * Copies the store as it is at one moment to the file `target`, which is not there yet, and checks the copy:
+ * one that is not sound leaves no file. Any thread, on a connection of its own; blocks for as long as that
+ * takes, or until storage_end_backups, and stops no writer.
+ */
+enum store_status storage_backup(struct storage *s, const char *target, struct store_copy *ret,
+                                 char **ret_error);
+/* Copies under way end without a result, and so do those that begin. Any thread. */
+void storage_end_backups(struct storage *s);
 /* The number of the schema that this program writes. It upgrades stores of each smaller number, down to 1. */
 int sqlite_schema(void);
+/* What the inspection of a store found. */
+struct store_verdict {
+    bool sound; /* all is well */
+    bool older; /* its schema is older than this program's, which upgrades it at a start */
+};
 /*
- * Prints what an SQLite store holds, and what was put aside in it because it cannot be read; *ret_sound tells
- * whether all is well. Changes nothing; also beside the daemon that has it open.
+ * Checks all of an SQLite store, or of a backup of one, of any schema up to this program's, and prints what
+ * it holds, what is wrong with it, what was put aside in it because it cannot be read, and what to do.
+ * Changes nothing; also beside the daemon that has it open. STORE_NEWER, STORE_BROKEN: it is not known what
+ * it is.
  */
-enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error);
+enum store_status sqlite_inspect(const char *location, FILE *out, struct store_verdict *ret,
+                                 char **ret_error);
+
+/* ---- copies of an SQLite store. Blocking, on a connection of their own ---- */
+
+/* Checks all of a store, or of a backup of one, and tells what it is. STORE_NEWER, STORE_BROKEN. */
+enum store_status sqlite_look(const char *path, struct store_copy *ret, char **ret_error);
+/*
+ * Copies the store of one moment to the file `target`, which is not there yet, and checks the copy before it
+ * gets that name: one that is not sound leaves no file. Also beside the daemon that has it open, which it
+ * does not stop. When `end` is set meanwhile it ends without a result; NULL: it is not.
+ */
+enum store_status sqlite_backup(const char *location, const char *target, const atomic_bool *end,
+                                struct store_copy *ret, char **ret_error);
+/*
+ * Puts a copy of the backup in the place of the store, which is there as `kept` afterwards. STORE_LOCKED:
+ * a daemon has it open. A backup that is not whole and sound leaves the store as it is.
+ */
+enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
+                                 struct store_copy *ret, char **ret_error);
 
 /* SQLite files up to so many bytes are checked as a whole before they are used (DB-11). Tests only. */
 void store_sqlite_check_first_up_to(int64_t bytes);
@@ -303,6 +373,8 @@ void store_sqlite_check_first_up_to(int64_t bytes);
 void storage_submit(struct storage *s, struct change_set *set);
 /* Any thread: whether the last commit failed and the store is being retried. */
 bool storage_is_broken(struct storage *s);
+/* Any thread: why it is, in words; "" when it is not. */
+void storage_trouble(struct storage *s, char ret[static STORE_TROUBLE_BYTES]);
 void storage_metrics(struct storage *s, struct storage_metrics *ret);
 
 /* Any thread. The query is copied; on_done runs on the reader thread and takes the page. */

@@ -16,6 +16,17 @@ enum { STORE_PAGE_MAX = 1000 };
 bool event_query_wants_type(const struct event_query *query, enum event_type type);
 int store_page_limit(int limit);
 /*
+ * A page looks at the first numbers of `all` behind `place`, in its order, and at no more than
+ * STORE_LOOKED_AT. False: there are none.
+ */
+struct number_range {
+    int64_t from;
+    int64_t to; /* inclusive */
+};
+bool store_window(struct number_range all, int64_t place, bool newest_first, struct number_range *ret_window);
+/* Where the next page goes on when this one is not full; 0: nowhere. */
+int64_t store_window_end(struct number_range all, struct number_range window, bool newest_first);
+/*
  * Takes or renews the lease as stored (zeroed: never held); an empty holder means that it was given back.
  * False when another's has not run out; `lease` is unchanged then.
  */
@@ -51,6 +62,7 @@ struct writer {
     bool stopping;
     bool condemned; /* the store is damaged: nothing more is written */
     struct storage_metrics metrics;
+    char trouble[STORE_TROUBLE_BYTES]; /* while broken */
 
     /* The writer thread's own. */
     struct set_queue backlog;
@@ -70,6 +82,7 @@ void writer_init(struct writer *w, const struct store_backend *backend, const st
 void writer_start(struct writer *w);
 void writer_submit(struct writer *w, struct change_set *set);
 void writer_metrics(struct writer *w, struct storage_metrics *ret);
+void writer_trouble(struct writer *w, char ret[static STORE_TROUBLE_BYTES]);
 /* Any thread: what is damaged must not get worse. */
 void writer_condemn(struct writer *w);
 /* Commits what is queued, gives up what cannot be, joins the thread and releases the lease. */
@@ -124,10 +137,12 @@ void checker_stop(struct checker *c);
 
 struct storage {
     char id[STORE_ID_BYTES];
+    char seal_key[SEAL_KEY_ID_BYTES];
     char *location;
     struct checker checker;
     struct writer writer;
     struct reader reader;
+    atomic_bool backups_end;
 };
 
 #define LEASE_NAME     "daemon"

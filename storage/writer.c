@@ -20,6 +20,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { BATCH_MAX_SETS = 256, TRIES_PER_CALL = 3, TRIES_AT_CLOSE = 3 };
 
@@ -110,12 +111,13 @@ static void refuse_waiting(struct writer *w)
 
 /* ---- states ---- */
 
-static void set_broken(struct writer *w, bool broken)
+/* `why` in words; NULL: it is not broken. */
+static void set_broken(struct writer *w, const char *why)
 {
-    assert(w->broken != broken);
-    w->broken = broken;
+    w->broken = why != NULL;
     (void)pthread_mutex_lock(&w->lock.mutex);
-    w->metrics.broken = broken;
+    w->metrics.broken = w->broken;
+    (void)snprintf(w->trouble, sizeof(w->trouble), "%s", why ? why : "");
     (void)pthread_mutex_unlock(&w->lock.mutex);
 }
 
@@ -124,7 +126,7 @@ static void enter_broken(struct writer *w, const char *why)
     if (!w->broken) {
         log_error("store is broken, writes are refused until it recovers", "error", why ? why : "unknown");
         w->backoff_us = BACKOFF_MIN_US;
-        set_broken(w, true);
+        set_broken(w, why ? why : "unknown");
     } else if (w->backoff_us < BACKOFF_MAX_US) {
         w->backoff_us = w->backoff_us * 2 < BACKOFF_MAX_US ? w->backoff_us * 2 : BACKOFF_MAX_US;
     }
@@ -137,7 +139,7 @@ static void leave_broken(struct writer *w)
     if (!w->broken || w->lost)
         return;
     log_info("store has recovered");
-    set_broken(w, false);
+    set_broken(w, NULL);
 }
 
 static void enter_lost(struct writer *w, const char *holder)
@@ -165,12 +167,13 @@ static void writer_keep_lease(struct writer *w)
     if (w->lost || (w->broken && !probe) || (!w->broken && now < w->renew_at))
         return;
     struct store_lease lease = {0};
-    enum store_status status =
-        w->backend->lease_take(w->conn, LEASE_NAME, w->holder, env_wall(w->env), LEASE_TTL_US, &lease);
+    char *CLEANUP_FREE error = NULL;
+    enum store_status status = w->backend->lease_take(w->conn, LEASE_NAME, w->holder, env_wall(w->env),
+                                                      LEASE_TTL_US, &lease, &error);
     if (status == STORE_CONFLICT) {
         enter_lost(w, lease.holder);
     } else if (status != STORE_OK) {
-        enter_broken(w, "renewing the lease failed");
+        enter_broken(w, error ? error : "renewing the lease failed");
     } else if (lease.fence != w->fence) {
         enter_lost(w, "unknown, it was given back since");
     } else {
@@ -211,7 +214,7 @@ static enum store_status writer_transact(struct writer *w, size_t count, char **
 {
     assert(count && !w->unsure && !w->lost); /* what became of the one before is known */
     mono_us began = env_mono(w->env);
-    enum store_status status = w->backend->begin(w->conn);
+    enum store_status status = w->backend->begin(w->conn, ret_error);
     if (status == STORE_OK) {
         status = w->backend->mark(w->conn, ++w->transaction, ret_error);
         if (status == STORE_OK)
@@ -395,6 +398,7 @@ static void writer_drain(struct writer *w)
 static void *writer_main(void *arg)
 {
     struct writer *w = arg;
+    thread_in_background("store-writer");
     while (writer_collect(w)) {
         if (!w->lost && is_condemned(w)) {
             w->lost = true;
@@ -429,7 +433,6 @@ void writer_start(struct writer *w)
     int error = pthread_create(&w->thread, NULL, writer_main, w);
     assert(error == 0);
     (void)error;
-    (void)pthread_setname_np(w->thread, "store-writer");
     w->started = true;
 }
 
@@ -455,6 +458,13 @@ void writer_metrics(struct writer *w, struct storage_metrics *ret)
 {
     (void)pthread_mutex_lock(&w->lock.mutex);
     *ret = w->metrics;
+    (void)pthread_mutex_unlock(&w->lock.mutex);
+}
+
+void writer_trouble(struct writer *w, char ret[static STORE_TROUBLE_BYTES])
+{
+    (void)pthread_mutex_lock(&w->lock.mutex);
+    (void)memcpy(ret, w->trouble, sizeof(w->trouble));
     (void)pthread_mutex_unlock(&w->lock.mutex);
 }
 

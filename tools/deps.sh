@@ -1,24 +1,27 @@
 #!/bin/bash
 # Installs what is missing, nothing when all is there. `deps.sh run`: what building and running need;
-# `deps.sh test`: also what the tests need; `deps.sh fuzz`: what `make fuzz` needs. `deps.sh missing run|test|fuzz` only
+# `deps.sh test`: also what the tests need; `deps.sh fuzz`: what `make fuzz` needs; `deps.sh deb`: `make deb`. `deps.sh missing run|test|fuzz|deb` only
 # prints the packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user has no nginx on his
 
 run_packages=(gcc libc6-dev make libmicrohttpd-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libsodium-dev uuid-dev
-    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev uthash-dev python3 python3-yaml ca-certificates)
-test_packages=(libcmocka-dev openssl python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema systemd)
+    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev libgnutls28-dev libcjose-dev uthash-dev python3 python3-yaml ca-certificates)
+test_packages=(libcmocka-dev openssl python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema systemd faketime e2fsprogs)
+deb_packages=(build-essential debhelper dpkg-dev fakeroot lintian)
 fuzz_packages=(clang-14 libclang-rt-14-dev python3-httpx)
 # Programs that other packages than Debian's may also provide: by command, with the package that brings it.
 run_commands=(curl:curl jq:jq)
 test_commands=(clang-format:clang-format git:git kubectl:kubernetes-client promtool:prometheus node:nodejs npm:npm
     chromium:chromium mandoc:mandoc shellcheck:shellcheck nginx:nginx-light valgrind:valgrind)
 fuzz_commands=(clang:clang)
+deb_commands=(git:git)
 
-missing() { # run|test|fuzz
+missing() { # run|test|fuzz|deb
     local packages=("${run_packages[@]}") commands=("${run_commands[@]}") one
     [ "$1" != test ] || packages+=("${test_packages[@]}") commands+=("${test_commands[@]}")
+    [ "$1" != deb ] || packages+=("${deb_packages[@]}") commands+=("${deb_commands[@]}")
     [ "$1" != fuzz ] || packages+=("${fuzz_packages[@]}") commands+=("${fuzz_commands[@]}")
     for one in "${packages[@]}"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$one" 2>/dev/null)" = installed ] || echo "$one"
@@ -61,14 +64,14 @@ install_npm() {
 
 what=${1:-}
 case "$*" in
-run | test | fuzz)
+run | test | fuzz | deb)
     mapfile -t packages < <(missing "$what")
     [ ${#packages[@]} = 0 ] || install_packages "${packages[@]}"
     [ "$what" != test ] || install_npm
     ;;
-"missing run" | "missing test" | "missing fuzz") missing "$2" ;;
+"missing run" | "missing test" | "missing fuzz" | "missing deb") missing "$2" ;;
 *)
-    echo "usage: tools/deps.sh [missing] run|test|fuzz" >&2
+    echo "usage: tools/deps.sh [missing] run|test|fuzz|deb" >&2
     exit 64
     ;;
 esac

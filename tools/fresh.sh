@@ -1,17 +1,19 @@
 #!/bin/bash
 # Makes a bare Debian 12 (debootstrap, minbase) and tries the checkout that is committed in it: `make run` with README's
 # commands and, by the user, its "Deploy", then `make test`, as root and as an ordinary user, who has no sudo at first, then has it, then has it no longer.
-#   STAGE=run|test     only this stage (default: both)
-#   AS=root|user       only as this one (default: both)
-#   KEEP=1             leaves build/fresh/root to look at
+# The packages are built in it, installed in a second one without compilers, and that one is booted (systemd-nspawn): tools/fresh_boot.sh.
+#   STAGE=run|test|packages   only this stage (default: all)
+#   AS=root|user              only as this one (default: both)
+#   KEEP=1                    leaves build/fresh/root to look at
 # The base system and the packages stay in build/fresh for the next time; `make clean` removes them.
 # All that is mounted is mounted in a namespace of its own, and goes with the last process in it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=$PWD/build/fresh
-root=$cache/root
+root=${FRESH_ROOT:-$cache/root}
+booted=$cache/booted
 suite=bookworm
-read -ra stages <<<"${STAGE:-run test}"
+read -ra stages <<<"${STAGE:-run test packages}"
 read -ra people <<<"${AS:-root user}"
 
 say() { printf '\n== fresh: %s (%d s)\n' "$*" $SECONDS; }
@@ -21,7 +23,7 @@ refuse() {
 }
 
 [ "$(id -u)" = 0 ] || refuse "needs root: it makes the root file system of a Debian 12 and enters it (sudo make fresh)"
-for one in "${stages[@]}"; do [[ $one =~ ^(run|test)$ ]] || refuse "STAGE is run or test, not '$one'"; done
+for one in "${stages[@]}"; do [[ $one =~ ^(run|test|packages)$ ]] || refuse "STAGE is run, test or packages, not '$one'"; done
 for one in "${people[@]}"; do [[ $one =~ ^(root|user)$ ]] || refuse "AS is root or user, not '$one'"; done
 
 # ---- inside the namespace: enters the root; $2 is who, $3 what to run in the checkout --------------------------------
@@ -41,6 +43,7 @@ enter() { # USER COMMAND...
 }
 
 if [ "${1:-}" = --entered ]; then
+    mount --bind "$root" "$root" # as the root of a machine it is a mount: tests make namespaces of their own from it
     mount -t proc proc "$root/proc"
     mount -t sysfs -o ro sysfs "$root/sys"
     mkdir -p "$root/dev/pts" "$root/dev/shm"
@@ -81,10 +84,10 @@ make_base() {
 
 remove_root() {
     ! grep -qF " $root/" /proc/self/mounts || refuse "something is mounted below $root; it is not touched"
-    rm -rf --one-file-system "$root"
+    rm -rf --one-file-system "$root" "$booted"
 }
 
-settings() {
+settings() { # of $root
     sources >"$root/etc/apt/sources.list"
     apt-config dump | grep '^Acquire::' >"$root/etc/apt/apt.conf.d/90machine" || true
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
@@ -95,14 +98,18 @@ settings() {
 
 keep_packages() { cp -lf "$root"/var/cache/apt/archives/*.deb "$cache/archives/" 2>/dev/null || true; }
 
-make_root() { # USER
-    remove_root
-    mkdir -p "$cache/archives"
-    [ -e "$cache/base.tar" ] || make_base
+unpack_base() { # to $root
     mkdir "$root"
     tar -C "$root" -xpf "$cache/base.tar"
     settings
     cp -lf "$cache"/archives/*.deb "$root/var/cache/apt/archives/" 2>/dev/null || true
+}
+
+make_root() { # USER
+    remove_root
+    mkdir -p "$cache/archives"
+    [ -e "$cache/base.tar" ] || make_base
+    unpack_base
     local home=$root/root
     if [ "$1" != root ]; then
         chroot "$root" useradd -m -s /bin/bash "$1"
@@ -128,6 +135,56 @@ try() { # USER STAGE
     say "passed: $2 as $1"
 }
 
+# A second Debian with what runs the packages and nothing that builds them; its first and only service tries them and switches it off.
+make_booted() { # USER: who built them; in a process of its own, whose root is the second one
+    local home=$cache/root/home/$1
+    [ "$1" != root ] || home=$cache/root/root
+    unpack_base
+    inside root apt-get -qq update
+    inside root apt-get -qq install -y --no-install-recommends systemd-sysv dbus curl jq ca-certificates sudo >/dev/null
+    cp "$home/shootd/README.md" "$root/root/"
+    cp -r "$home/shootd/build/debs" "$root/root/debs"
+    mv "$root"/root/debs/now/cleura-sim_*.deb "$root/root/debs/"
+    # For what the packages depend on: the booted one has no network.
+    cp -r "$root/root/debs" "$root/tmp/debs"
+    inside root bash -c 'apt-get -qq install -y --download-only /tmp/debs/cleura-sim_*.deb /tmp/debs/now/shootd_*.deb >/dev/null'
+    keep_packages
+    install -m 0755 tools/fresh_boot.sh "$root/root/try"
+    cat >"$root/etc/systemd/system/try.service" <<'UNIT'
+[Unit]
+After=multi-user.target
+[Service]
+Type=oneshot
+ExecStart=/bin/bash -c '/root/try >/root/log 2>&1; echo $? >/root/result; systemctl poweroff --no-block'
+[Install]
+WantedBy=multi-user.target
+UNIT
+    inside root systemctl -q enable try.service
+}
+
+boot_packages() { # USER
+    local result
+    if ! command -v systemd-nspawn >/dev/null; then
+        apt-get update -qq
+        apt-get install -y -qq --no-install-recommends systemd-container >/dev/null
+    fi
+    say "boot of the packages that $1 built"
+    FRESH_ROOT=$booted "$PWD/tools/fresh.sh" --make-booted "$1"
+    timeout 300 systemd-nspawn -q -D "$booted" --boot --register=no --keep-unit --private-network --machine=shootd-fresh </dev/null >"$cache/boot.log" 2>&1 || true
+    result=$(cat "$booted/root/result" 2>/dev/null || echo "it did not boot: $(tail -3 "$cache/boot.log")")
+    cat "$booted/root/log" 2>/dev/null || true
+    [ "$result" = 0 ] || {
+        say "FAILED: packages of $1: $result"
+        exit 1
+    }
+    say "passed: the packages of $1, booted"
+}
+
+if [ "${1:-}" = --make-booted ]; then
+    make_booted "$2"
+    exit
+fi
+
 mkdir -p "$cache"
 [ -n "${KEEP:-}" ] || trap remove_root EXIT
 for person in "${people[@]}"; do
@@ -140,6 +197,7 @@ for person in "${people[@]}"; do
     fi
     for stage in "${stages[@]}"; do
         try "$person" "$stage"
+        [ "$stage" != packages ] || boot_packages "$person"
         if [ "$person $stage" = "user run" ]; then
             inside root apt-get -qq install -y --no-install-recommends systemd >/dev/null
             try user deploy
@@ -147,7 +205,7 @@ for person in "${people[@]}"; do
     done
     if [ "$person" = user ]; then
         rm "$root/usr/bin/sudo"
-        for stage in "${stages[@]}"; do try user "nothing-$stage"; done
+        for stage in "${stages[@]}"; do [ "$stage" = packages ] || try user "nothing-$stage"; done
     fi
 done
 say "all passed: ${stages[*]} as ${people[*]}"

@@ -1,7 +1,9 @@
 #!/bin/bash
 # What tools/fresh.sh does inside a bare Debian 12, in the checkout: one stage.
 #   run             `make run`, the commands that it prints, README's commands, Ctrl-C
-#   deploy          README's "Deploy", up to the start of the unit, which needs a running systemd
+#   packages        `make deb` twice, which gives the same bytes, once more as a later version, and of the newest commit whose store has an
+#                   older schema: build/debs/now, build/debs/next, build/debs/older
+#   deploy          README's "Deploy", up to the start of the unit, which needs a running systemd: tools/fresh_boot.sh has one
 #   test            `make test`, beside a running `make run`
 #   refused         without sudo and packages `make run` names what is missing
 #   nothing-run     everything that `make run` needs is there: nothing is installed, and it runs
@@ -70,7 +72,7 @@ run() {
 deploy() {
     local script
     script=$(awk '/^## / { inside = $0 == "## Deploy"; next } inside && /^    / { print substr($0, 5) }' README.md)
-    [[ $script == *'make install'*'--check-config'*'systemctl enable'* ]] || fail "README's Deploy has changed"
+    [[ $script == *'make deb'*'apt-get install'*'--check-config'*'systemctl enable'* ]] || fail "README's Deploy has changed"
     echo "---- commands of Deploy"
     bash -e -x -c "$(sed '$d' <<<"$script")" >"$log" 2>&1 <<<"a password" || fail "commands of Deploy"
     bash -e -x -c "$(tail -1 <<<"$script")" >>"$log" 2>&1 || grep -q 'not been booted with systemd\|in chroot' "$log" || fail "start of the unit"
@@ -81,8 +83,72 @@ deploy() {
     grep -e '^+' -e 'note:' -e valid "$log"
 }
 
+# Every file of `make install` is in a package, with the same bytes, and the packages hold nothing besides but what Debian wants of each.
+# The programs, which are stripped in the packages, count by name.
+same_as_make_install() {
+    local installed=$PWD/build/installed packed=$PWD/build/packed deb
+    make -C "build/deb/shootd-$(cat VERSION)" -o all install DESTDIR="$installed" PREFIX=/usr UNITS=/lib/systemd/system >"$log" 2>&1 || fail "make install"
+    for deb in "$debs"/now/{shootd,cleura-sim}_*.deb; do dpkg-deb -x "$deb" "$packed"; done
+    rm "$packed"/usr/share/doc/{shootd,cleura-sim}/{copyright,changelog.gz}
+    rmdir "$packed/usr/share/doc/cleura-sim"
+    find "$packed/usr/share/man" -name '*.gz' -exec gunzip {} +
+    diff -r --exclude=bin "$installed" "$packed" || fail "the packages are not what make install brings"
+    diff <(ls "$installed/usr/bin") <(ls "$packed/usr/bin") || fail "the programs of the packages"
+    echo "make install brings the $(find "$packed" -type f | wc -l) files of the packages, and no other"
+}
+
+build_debs() { # TO
+    make deb >"$log" 2>&1 || fail "make deb of $1"
+    mkdir -p "$debs/$1"
+    cp build/deb/*.deb "$debs/$1"
+}
+
+build_debs_as() { # TO VERSION: what is checked out here, under another version
+    echo "$2" >VERSION
+    sed -i "0,/^## /s/^## /## $2 (2099-01-01), schema 0\n\n- Another version.\n\n## /" CHANGELOG.md
+    git -c user.name=fresh -c user.email=fresh@shootd.invalid commit -qam "Another version"
+    build_debs "$1"
+    git reset -q --hard HEAD~
+}
+
+schema_of() { # COMMIT
+    git show "$1:CHANGELOG.md" | sed -n 's/^## .*, schema \([0-9]*\)$/\1/p' | head -1
+}
+
+# The newest commit whose store has another schema than the one here: where an operator may come from.
+commit_of_older_schema() {
+    local commit now
+    now=$(schema_of HEAD)
+    for commit in $(git log --format=%H -- storage/sqlite/migrate.c); do
+        [ "$(schema_of "$commit~")" = "$now" ] || {
+            git rev-parse "$commit~"
+            return
+        }
+    done
+    fail "the history of this checkout has no commit with an older schema than $now (a shallow clone?)"
+}
+
+packages() {
+    local older
+    debs=$PWD/build/debs
+    build_debs now
+    same_as_make_install
+    build_debs again
+    (cd "$debs/now" && sha256sum -- *.deb) >"$debs/sums"
+    (cd "$debs/again" && sha256sum -c ../sums) || fail "two builds differ"
+    git status --porcelain | grep . && fail "make deb changed the checkout"
+    build_debs_as next 99.0.0
+    older=$(commit_of_older_schema)
+    git worktree add -q --detach build/older "$older"
+    (cd build/older && build_debs_as older 0.0.1)
+    schema_of "$older" >"$debs/older/schema"
+    git worktree remove --force build/older
+    echo "the older version is $(git log -1 --format='%h, %s' "$older")"
+}
+
 case "$1" in
 run) run ;;
+packages) packages ;;
 deploy) deploy ;;
 test)
     start_run # README's natural order: the tests run beside it

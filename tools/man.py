@@ -70,6 +70,7 @@ def help_sections(text):
 def table(heading):
     """The first two columns of a table of docs/operations.md."""
     page = (ROOT / "docs/operations.md").read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    page = re.sub(r"\[([^]]+)\]\(#[^)]*\)", r"\1", page)  # links within the page
     rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("|")][2:]
     return "".join(item(what.strip().replace("`", ""), text.strip()) for what, text, *_ in rows)
 

@@ -14,6 +14,7 @@
 #include "base/env.h"
 #include "base/heap.h"
 #include "base/json.h"
+#include "base/metric.h"
 #include "base/seal.h"
 #include "base/trace.h"
 #include "config/config.h"
@@ -172,8 +173,10 @@ struct upstream_call {
     struct loop_timer expiry;
     struct upstream_account *account;
     struct exchange *exchange; /* while it is sent and its answer is read */
-    mono_us started_at;
-    int64_t timeout_us; /* of the transfer */
+    mono_us queued_at, started_at;
+    char span[TRACE_SPAN_BYTES]; /* of what is sent */
+    const char *method;          /* so; static */
+    int64_t timeout_us;          /* of the transfer */
     uint64_t token_generation;
     int variant; /* which endpoint of several is being tried (kubeconfig v3, then v2) */
     bool auth_retried;
@@ -205,12 +208,22 @@ struct upstream_account_events {
                           const char *message);
 };
 
+/* The context under which the token of an account is sealed. The caller frees it. Any thread. */
+char *upstream_token_context(const struct config_account *account);
+
 /* Borrowed: loop, transport, worker (reads the answers), config, key. `remembered` may be NULL. */
 struct upstream_account *upstream_account_new(struct loop *loop, struct transport *transport,
                                               struct worker *worker, const struct config_account *config,
                                               const struct seal_key *key,
                                               const struct account_state *remembered, int queue_length,
                                               const struct upstream_account_events *events);
+/*
+ * The same account with other values: limits count from the next call on; with another login, password or
+ * token file Cleura is asked anew, calls that wait with them. Its URL and generation are what they were. The
+ * one before may be freed then.
+ */
+void upstream_account_configure(struct upstream_account *a, const struct config_account *config,
+                                int queue_length);
 /* Drops every queued and running call without calling on_done. */
 void upstream_account_free(struct upstream_account *a);
 
@@ -279,6 +292,9 @@ char *upstream_why_away(const struct upstream_account *a);
 
 /* Counters for /metrics: calls ended, by operation and class. Any thread. */
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class);
+/* How long those took that were sent, from the request to the whole answer; of several attempts the last. */
+extern const struct histogram_edges upstream_edges;
+const struct histogram *upstream_durations(enum upstream_op op, enum upstream_class class);
 uint64_t upstream_logins_total(bool ok);
 /* How often a breaker opened, reopening after a failed probe included. Any thread. */
 uint64_t upstream_breaker_opened_total(void);

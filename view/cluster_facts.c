@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "model/issues.h"
 #include "model/spec.h"
 
 static int64_t version_number(const char *version)
@@ -29,7 +30,7 @@ static void add_search_line(struct buffer *out, const char *text)
 {
     if (!text)
         return;
-    (void)buffer_add(out, "\xff", 1);
+    (void)buffer_add_str(out, FACTS_SEPARATOR);
     const size_t from = out->len;
     (void)buffer_add_str(out, text);
     for (char *p = out->data + from; *p; p++)
@@ -50,6 +51,15 @@ static void add_search(struct buffer *out, const struct cluster *c)
     (void)buffer_add(out, "", 1);
 }
 
+static void add_images(struct buffer *out, const struct shoot *s)
+{
+    for (char **text = s ? s->images : NULL; text && *text; text++) {
+        (void)buffer_add_str(out, *text);
+        (void)buffer_add_str(out, FACTS_SEPARATOR);
+    }
+    (void)buffer_add(out, "", 1);
+}
+
 /* Appends a text with its end; where it begins. */
 static size_t add_text(struct buffer *out, const char *text)
 {
@@ -58,14 +68,7 @@ static size_t add_text(struct buffer *out, const char *text)
     return at;
 }
 
-static void set_observed_at(struct cluster_facts *f, wall_us at)
-{
-    f->observed_at = at;
-    if (at)
-        (void)time_rfc3339(at, true, f->observed_text);
-}
-
-struct cluster_facts *cluster_facts_new(const struct cluster *c)
+struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op)
 {
     const struct shoot *s = c->shoot;
     const char *version = s && s->kubernetes_version ? s->kubernetes_version : "";
@@ -78,11 +81,12 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     const size_t project = add_text(&texts, c->project), name = add_text(&texts, c->name);
     const size_t number = add_text(&texts, version);
     const size_t minor = add_text(&texts, line), error = errors ? add_text(&texts, errors->text) : 0;
+    const size_t images = texts.len;
+    add_images(&texts, s);
     const size_t search = texts.len;
     add_search(&texts, c);
     struct cluster_facts *f = mem_calloc(1, sizeof(*f) + texts.len);
     memcpy(f->texts, texts.data, texts.len);
-    f->texts_len = texts.len;
     f->phase = c->phase;
     f->health = c->health;
     f->managed = c->managed;
@@ -93,7 +97,6 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     f->version_number = version_number(version);
     f->created_at = c->created_at;
     f->updated_at = c->updated_at;
-    set_observed_at(f, c->observed_at);
     f->expires_at = c->expires_at;
     /* A copy of its own: many threads read it, and none may touch the counts of the loop's. */
     f->labels = json_object_size(c->labels) ? json_deep_copy(c->labels) : NULL;
@@ -102,30 +105,10 @@ struct cluster_facts *cluster_facts_new(const struct cluster *c)
     f->version = f->texts + number;
     f->version_line = f->texts + minor;
     f->search = f->texts + search;
+    f->images = f->texts + images;
+    f->may_have_issues = issues_are_possible(c, op);
     f->last_errors = errors ? f->texts + error : NULL;
     return f;
-}
-
-/* Where the copy `to` has the text that `text` is in `from`. */
-static const char *same_text(const struct cluster_facts *to, const struct cluster_facts *from,
-                             const char *text)
-{
-    return text ? to->texts + (text - from->texts) : NULL;
-}
-
-struct cluster_facts *cluster_facts_seen_again(const struct cluster_facts *f, wall_us observed_at)
-{
-    struct cluster_facts *again = mem_calloc(1, sizeof(*again) + f->texts_len);
-    memcpy(again, f, sizeof(*again) + f->texts_len);
-    again->labels = json_deep_copy(f->labels);
-    again->project = same_text(again, f, f->project);
-    again->name = same_text(again, f, f->name);
-    again->version = same_text(again, f, f->version);
-    again->version_line = same_text(again, f, f->version_line);
-    again->search = same_text(again, f, f->search);
-    again->last_errors = same_text(again, f, f->last_errors);
-    set_observed_at(again, observed_at);
-    return again;
 }
 
 void cluster_facts_free(struct cluster_facts *f)
@@ -169,10 +152,9 @@ static json_t *body_of(const struct view_blob *blob)
     return body;
 }
 
-struct cluster *cluster_of_blob(const struct view_blob *blob)
+static struct cluster *cluster_of_body(const json_t *body, const struct view_blob *blob)
 {
     const struct cluster_facts *f = cluster_facts_of(blob);
-    json_t *body CLEANUP_JSON = body_of(blob);
     struct cluster *c = cluster_new();
     (void)snprintf(c->id, sizeof(c->id), "%s", json_str_or(body, "id", ""));
     c->project = mem_strdup(f->project);
@@ -185,7 +167,7 @@ struct cluster *cluster_of_blob(const struct view_blob *blob)
     c->health = f->health;
     c->stale = f->stale;
     c->settling = f->settling;
-    c->observed_at = f->observed_at;
+    c->observed_at = view_blob_seen_at(blob);
     c->absent_since = time_of(json_obj(body, "status"), "absent_since");
     c->expires_at = f->expires_at;
     c->upstream_exists = f->upstream_exists;
@@ -193,9 +175,8 @@ struct cluster *cluster_of_blob(const struct view_blob *blob)
     return c;
 }
 
-struct operation *cluster_operation_of_blob(const struct view_blob *blob)
+static struct operation *operation_of_body(const json_t *body)
 {
-    json_t *body CLEANUP_JSON = body_of(blob);
     const json_t *shown = json_obj(body, "operation");
     if (!shown)
         return NULL;
@@ -210,4 +191,17 @@ struct operation *cluster_operation_of_blob(const struct view_blob *blob)
     op->created_at = time_of(shown, "created_at");
     op->finished_at = time_of(shown, "finished_at");
     return op;
+}
+
+struct cluster *cluster_of_blob(const struct view_blob *blob)
+{
+    json_t *body CLEANUP_JSON = body_of(blob);
+    return cluster_of_body(body, blob);
+}
+
+struct cluster *cluster_with_operation(const struct view_blob *blob, struct operation **ret_operation)
+{
+    json_t *body CLEANUP_JSON = body_of(blob);
+    *ret_operation = operation_of_body(body);
+    return cluster_of_body(body, blob);
 }

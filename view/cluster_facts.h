@@ -9,27 +9,29 @@
 #include "model/cluster.h"
 #include "view/view.h"
 
+/* A byte that no UTF-8 has. */
+#define FACTS_SEPARATOR "\xff"
+
 struct cluster_facts {
     enum phase phase;
     enum health health;
     bool managed, stale, settling, is_drifted, upstream_exists;
+    bool may_have_issues;   /* issues_are_possible */
     int64_t version_number; /* of Kubernetes: 1.33.7 as one number; 0: not known, before all others */
-    wall_us created_at, updated_at, observed_at;
-    wall_us expires_at;                  /* of the first version in use to run out, 0: none known */
-    char observed_text[TIME_TEXT_BYTES]; /* observed_at as people write it; "" for 0 */
-    json_t *labels;                      /* NULL: none */
+    wall_us created_at, updated_at;
+    wall_us expires_at; /* of the first version in use to run out, 0: none known */
+    json_t *labels;     /* NULL: none */
     const char *project, *name;
     const char *version;      /* of Kubernetes, "" while it is not known */
     const char *version_line; /* "1.33", "unknown" */
     const char *search;       /* all texts that `q` looks into, in lower case */
+    const char *images;       /* name, version, ... of the pools, each with FACTS_SEPARATOR behind it */
     const char *last_errors;  /* what Cleura reported, as JSON; NULL: nothing */
-    size_t texts_len;
     char texts[];
 };
 
-struct cluster_facts *cluster_facts_new(const struct cluster *c);
-/* The same with a later observation that found nothing new. The caller owns it. */
-struct cluster_facts *cluster_facts_seen_again(const struct cluster_facts *f, wall_us observed_at);
+/* `op`: its open or last operation, or NULL. */
+struct cluster_facts *cluster_facts_new(const struct cluster *c, const struct operation *op);
 void cluster_facts_free(struct cluster_facts *f);
 
 /* The facts of a blob of VIEW_CLUSTERS. Live as long as the blob. */
@@ -43,7 +45,7 @@ static inline const struct cluster_facts *cluster_facts_of(const struct view_blo
  * observed, phase, drift. The caller frees it.
  */
 struct cluster *cluster_of_blob(const struct view_blob *blob);
-/* Its open or last operation as its body shows it, as far as issues ask; NULL: none. The caller frees it. */
-struct operation *cluster_operation_of_blob(const struct view_blob *blob);
+/* The same, with its open or last operation as far as issues ask; NULL: none. The caller frees both. */
+struct cluster *cluster_with_operation(const struct view_blob *blob, struct operation **ret_operation);
 
 #endif

@@ -67,7 +67,16 @@ static json_t *render_errors(const struct shoot *s)
     return errors;
 }
 
-static void out_status(struct buffer *out, const struct cluster *c)
+/* Returns where the time begins. */
+static size_t out_observed_at(struct buffer *out, const struct cluster *c)
+{
+    char text[TIME_TEXT_BYTES];
+    out_time(out, "observed_at", c->observed_at);
+    return c->observed_at ? out->len - 1 - strlen(time_rfc3339(c->observed_at, true, text)) : 0;
+}
+
+/* Returns where the time of observation begins. */
+static size_t out_status(struct buffer *out, const struct cluster *c)
 {
     const struct shoot *s = c->shoot;
     json_out_begin(out, "status");
@@ -83,9 +92,10 @@ static void out_status(struct buffer *out, const struct cluster *c)
     json_out_take(out, "errors", render_errors(s));
     out_last_operation(out, s);
     out_time(out, "absent_since", c->absent_since);
-    out_time(out, "observed_at", c->observed_at);
+    const size_t observed = out_observed_at(out, c);
     json_out_bool(out, "stale", c->stale);
     json_out_end(out);
+    return observed;
 }
 
 static char *text_of_buffer(struct buffer *out)
@@ -96,7 +106,7 @@ static char *text_of_buffer(struct buffer *out)
     return mem_realloc_array(text, len + 1, 1); /* it may be kept for long */
 }
 
-char *render_cluster(const struct cluster *c, const struct operation *op)
+static char *render_full(const struct cluster *c, const struct operation *op, size_t *ret_observed)
 {
     struct buffer out;
     buffer_init(&out, SIZE_MAX / 2); /* of parts that have bounds */
@@ -111,13 +121,19 @@ char *render_cluster(const struct cluster *c, const struct operation *op)
     out_doc(&out, "spec", c->spec, NULL);
     out_doc(&out, "observed", c->shoot ? c->shoot->observed : NULL, NULL);
     json_out_take(&out, "drift", or_empty_array(c->drift));
-    out_status(&out, c);
+    *ret_observed = out_status(&out, c);
     json_out_take(&out, "operation", op ? render_operation(op) : NULL);
     json_out_int(&out, "version", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);
     return text_of_buffer(&out);
+}
+
+char *render_cluster(const struct cluster *c, const struct operation *op)
+{
+    size_t observed;
+    return render_full(c, op, &observed);
 }
 
 static json_t *render_operation_brief(const struct operation *op)
@@ -130,7 +146,7 @@ static json_t *render_operation_brief(const struct operation *op)
     return doc;
 }
 
-char *render_cluster_brief(const struct cluster *c, const struct operation *op)
+static char *render_brief(const struct cluster *c, const struct operation *op, size_t *ret_observed)
 {
     const struct shoot *s = c->shoot;
     struct buffer out;
@@ -152,12 +168,18 @@ char *render_cluster_brief(const struct cluster *c, const struct operation *op)
     json_out_int(&out, "node_pools", s ? s->pool_count : 0);
     out_time(&out, "expires_at", c->expires_at);
     json_out_take(&out, "operation", op ? render_operation_brief(op) : NULL);
-    out_time(&out, "observed_at", c->observed_at);
+    *ret_observed = out_observed_at(&out, c);
     json_out_int(&out, "version", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
     json_out_end(&out);
     return text_of_buffer(&out);
+}
+
+char *render_cluster_brief(const struct cluster *c, const struct operation *op)
+{
+    size_t observed;
+    return render_brief(c, op, &observed);
 }
 
 static json_t *render_steps(const struct operation *op)
@@ -229,6 +251,7 @@ json_t *render_subscription(const struct subscription *s)
     json_set_int(doc, "max_in_flight", s->max_in_flight);
     json_set_str(doc, "status", s->disabled ? "disabled" : "enabled");
     json_set_str(doc, "disabled_reason", s->disabled_reason);
+    json_set_str(doc, "secrets", s->unreadable ? "unreadable" : "ok");
     json_set_str(doc, "created_by", s->created_by);
     json_set_str(doc, "created_by_token_id", s->created_by_id[0] ? s->created_by_id : NULL);
     set_time(doc, "token_revoked_at", s->token_revoked_at);
@@ -246,7 +269,24 @@ static const char *id_end(const char *id)
 
 void render_subscription_etag(const struct subscription *s, char etag[static 64])
 {
-    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "\"", id_end(s->id), s->version);
+    (void)snprintf(etag, 64, "\"%.10s-%" PRId64 "%s\"", id_end(s->id), s->version, s->unreadable ? "-u" : "");
+}
+
+static json_t *render_attempts(const struct delivery *d)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < d->attempts_known; i++) {
+        const struct delivery_attempt *a = &d->attempts[i];
+        const char *error = attempt_result_name((enum attempt_result)a->result);
+        json_t *item = json_object();
+        set_time(item, "at", a->at);
+        json_set_take(item, "response_status",
+                      a->response_status ? json_integer(a->response_status) : json_null());
+        json_set_int(item, "latency_ms", a->latency_ms);
+        json_set_str(item, "error", a->result == ATTEMPT_DELIVERED ? NULL : error);
+        (void)json_array_append_new(list, item);
+    }
+    return list;
 }
 
 json_t *render_delivery(const struct delivery *d, bool with_snippet)
@@ -263,6 +303,7 @@ json_t *render_delivery(const struct delivery *d, bool with_snippet)
     json_set_str(doc, "error", d->error[0] ? d->error : NULL);
     if (with_snippet)
         json_set_str(doc, "response_snippet", d->snippet[0] ? d->snippet : NULL);
+    json_set_take(doc, "attempts", render_attempts(d));
     set_time(doc, "next_attempt_at", d->next_attempt_at);
     set_time(doc, "created_at", d->created_at);
     set_time(doc, "updated_at", d->updated_at);
@@ -381,46 +422,14 @@ static void free_api_token(void *t)
     api_token_free(t);
 }
 
-/* A copy of a body in which `now` takes the place of `before` as the time of the observation. `behind` is the
- * member that follows it. */
-static char *observed_again(const char *text, const char *before, const char *now, const char *behind)
-{
-    char *member CLEANUP_FREE = mem_printf("\"observed_at\":\"%s\",%s", before, behind);
-    const char *found = strstr(text, member);
-    assert(found); /* render_status and render_cluster_brief wrote it */
-    return mem_printf("%.*s\"observed_at\":\"%s\",%s%s", (int)(found - text), text, now, behind,
-                      found + strlen(member));
-}
-
-static struct view_blob *cluster_seen_again(const struct view_blob *shown, wall_us observed_at)
-{
-    const struct cluster_facts *f = cluster_facts_of(shown);
-    char now[TIME_TEXT_BYTES];
-    if (!f->observed_at || !observed_at)
-        return NULL;
-    (void)time_rfc3339(observed_at, true, now);
-    /* In the body a value that is no string follows, which no annotation has; in the brief only labels stand
-     * before it, whose values have no colon. */
-    const char *stale = f->stale ? "\"stale\":true" : "\"stale\":false";
-    char *body = observed_again(shown->body, f->observed_text, now, stale);
-    char *brief = observed_again(shown->brief, f->observed_text, now, "\"version\":");
-    struct view_blob *blob =
-        view_blob_new(shown->etag, body, observed_at, cluster_facts_seen_again(f, observed_at), free_facts);
-    view_blob_set_brief(blob, brief);
-    return blob;
-}
-
-struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op,
-                                      const struct view_blob *shown)
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op)
 {
     char etag[64];
+    size_t in_body, in_brief;
     render_cluster_etag(c, op, etag);
-    struct view_blob *blob =
-        shown && !strcmp(shown->etag, etag) ? cluster_seen_again(shown, c->observed_at) : NULL;
-    if (blob)
-        return blob;
-    blob = view_blob_new(etag, render_cluster(c, op), c->observed_at, cluster_facts_new(c), free_facts);
-    view_blob_set_brief(blob, render_cluster_brief(c, op));
+    char *body = render_full(c, op, &in_body), *brief = render_brief(c, op, &in_brief);
+    struct view_blob *blob = view_blob_new(etag, body, c->observed_at, cluster_facts_new(c, op), free_facts);
+    view_blob_set_brief(blob, brief, in_body, in_brief);
     return blob;
 }
 

@@ -31,10 +31,7 @@ void render_event_stream(struct buffer *out, const struct event *e);
 
 /* Blobs for the view: ETag from id and version. Of a cluster the subject is its facts, of the others a copy,
  * of an operation without its body. */
-/* `shown` is what readers have of it, or NULL: when its tag is still the right one, only the time of the
- * observation is new, and nothing is rendered again. */
-struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op,
-                                      const struct view_blob *shown);
+struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);
 struct view_blob *render_api_token_blob(const struct api_token *t);

@@ -46,52 +46,9 @@ struct view {
     bool draining;
     char left_out[40];
     bool flags_changed;
+    _Atomic uint64_t former_tokens[VIEW_FORMER_TOKENS]; /* written by the loop thread */
+    unsigned former_count;
 };
-
-struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
-                                void (*subject_free)(void *))
-{
-    struct view_blob *b = MEM_NEW(struct view_blob);
-    atomic_init(&b->refs, 1);
-    atomic_init(&b->coded, NULL);
-    strncpy(b->etag, etag, sizeof(b->etag) - 1);
-    b->body = body;
-    b->body_len = body ? strlen(body) : 0;
-    b->observed_at = observed_at;
-    b->subject = subject;
-    b->subject_free = subject_free;
-    return b;
-}
-
-void view_blob_set_brief(struct view_blob *b, char *brief)
-{
-    assert(!b->brief && !b->key); /* not shown yet */
-    b->brief = brief;
-    b->brief_len = strlen(brief);
-}
-
-struct view_blob *view_blob_ref(struct view_blob *b)
-{
-    atomic_fetch_add(&b->refs, 1);
-    return b;
-}
-
-void view_blob_unref(struct view_blob *b)
-{
-    if (!b)
-        return;
-    unsigned before = atomic_fetch_sub(&b->refs, 1);
-    assert(before > 0);
-    if (before != 1)
-        return;
-    if (b->subject_free)
-        b->subject_free((void *)(uintptr_t)b->subject);
-    free(atomic_load(&b->coded));
-    free(b->key);
-    free(b->body);
-    free(b->brief);
-    free(b);
-}
 
 static struct section *section_new(size_t most_chunks)
 {
@@ -299,6 +256,20 @@ void view_set(struct view *v, enum view_section section, const char *key, struct
     staging->count++;
 }
 
+static void release_blob(void *blob)
+{
+    view_blob_unref(blob);
+}
+
+void view_seen_again(struct view *v, struct view_blob *b, wall_us at)
+{
+    assert(b->observed_at && at);
+    atomic_store(&b->seen_at, at);
+    struct view_blob *older = atomic_exchange(&b->again, NULL);
+    if (older)
+        epoch_retire(v->epoch, older, release_blob);
+}
+
 void view_set_flags(struct view *v, bool ready, bool draining)
 {
     v->flags_changed |= v->ready != ready || v->draining != draining;
@@ -454,4 +425,29 @@ void view_publish(struct view *v)
     v->flags_changed = false;
     atomic_store(&v->current, next);
     epoch_retire(v->epoch, old, snapshot_release);
+}
+
+/* ---- former tokens ---- */
+
+/* Enough digits that nobody's guess is one of them by chance; never 0, which is an empty place. */
+static uint64_t former_mark(const char *key)
+{
+    char digits[17];
+    (void)snprintf(digits, sizeof(digits), "%s", key);
+    return strtoull(digits, NULL, 16) | 1;
+}
+
+void view_note_former_token(struct view *v, const char *key)
+{
+    atomic_store_explicit(&v->former_tokens[v->former_count++ % VIEW_FORMER_TOKENS], former_mark(key),
+                          memory_order_relaxed);
+}
+
+bool view_was_token(const struct view *v, const char *key)
+{
+    const uint64_t mark = former_mark(key);
+    bool found = false;
+    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all of them: the time tells nothing */
+        found |= atomic_load_explicit(&v->former_tokens[i], memory_order_relaxed) == mark;
+    return found;
 }

@@ -10,11 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/env.h"
 #include "base/buffer.h"
+#include "base/env.h"
+#include "base/timefmt.h"
 #include "model/cluster.h"
 
-/* One resource: reference counted, immutable but for `coded`. Any thread. */
+/* One resource: reference counted, immutable but for the atomics. Any thread. */
 struct view_blob {
     _Atomic unsigned refs;
     char *key;     /* set by view_set */
@@ -24,17 +25,31 @@ struct view_blob {
     _Atomic(struct http_coded *) coded; /* NULL until somebody wanted it; set once, any thread; owned */
     char *brief;                        /* clusters: the short form of the body; others: NULL */
     size_t brief_len;
-    wall_us observed_at; /* clusters: when Cleura last said so, 0 never; others: 0 */
+    wall_us observed_at; /* clusters: the time of observation that the body tells, 0: none; catalogs: when
+                            they were fetched; others: 0 */
+    char observed_text[TIME_TEXT_BYTES];        /* the same as people write it, "" for 0 */
+    size_t observed_in_body, observed_in_brief; /* where it begins */
+    _Atomic wall_us seen_at;           /* newest observation, which found the same: view_seen_again */
+    _Atomic(struct view_blob *) again; /* the form that tells seen_at, once somebody wanted it; owned */
     const void
         *subject; /* struct cluster_facts *, struct operation *, ... as the section says; owned by the blob */
     void (*subject_free)(void *subject);
 };
 
-/* Takes body and subject; the brief, where there is one, is set before the blob is shown. */
+/* Takes body and subject. */
 struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
                                 void (*subject_free)(void *));
-/* Takes `brief`. */
-void view_blob_set_brief(struct view_blob *b, char *brief);
+/* Of a cluster, before it is shown. Takes `brief`; in both texts the time of observation begins there. */
+void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief);
+/* When Cleura last said what the blob tells; 0: never. */
+wall_us view_blob_seen_at(const struct view_blob *b);
+/*
+ * Inside view_enter/view_leave: a reference to the blob, or to the form of it whose body tells the newest
+ * time of observation. That form has neither key, brief nor subject.
+ */
+struct view_blob *view_blob_as_seen(struct view_blob *b);
+/* Appends the body, or the brief, with the newest time of observation; returns that time. */
+wall_us view_blob_write(const struct view_blob *b, bool brief, struct buffer *out);
 struct view_blob *view_blob_ref(struct view_blob *b);
 void view_blob_unref(struct view_blob *b);
 
@@ -43,7 +58,8 @@ enum view_section {
     VIEW_OPERATIONS, /* key id, subject struct operation without its body: not to be rendered again */
     VIEW_WEBHOOKS,   /* key id, subject struct subscription */
     VIEW_TOKENS,     /* key lower-case hex SHA-256 digest, subject struct api_token */
-    VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p} */
+    VIEW_PROJECTS,   /* key name; body as GET /v1/projects/{p}; subject NULL unless changes are frozen: not to
+                        be   looked into */
     VIEW_CATALOGS,   /* key project name; body as GET /v1/projects/{p}/catalog, subject the same as json_t: to
                         be read only, without taking references */
     VIEW_ACCOUNTS,   /* key name; body as an item of GET /v1/accounts, without its projects */
@@ -119,6 +135,19 @@ const struct view_entry *view_previous(struct view_cursor *cursor);
 const struct view_snapshot *view_shown(const struct view *v);
 /* Loop thread: stages one change; blob NULL removes. Takes the reference. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
+/*
+ * Loop thread: an observation found what the blob tells, which is shown or staged. No new snapshot: readers
+ * write the time when they want the blob.
+ */
+void view_seen_again(struct view *v, struct view_blob *b, wall_us at);
+/*
+ * Tokens that were good until lately, by the first digits of their digest's hex form: for a counter, and
+ * nothing else. The last VIEW_FORMER_TOKENS of this process; there is no staging. Noted by the loop thread,
+ * asked by any.
+ */
+enum { VIEW_FORMER_TOKENS = 256 };
+void view_note_former_token(struct view *v, const char *key);
+bool view_was_token(const struct view *v, const char *key);
 void view_set_flags(struct view *v, bool ready, bool draining);
 /* Loop thread: the id grows only; shown with the next view_publish. */
 void view_set_left_out(struct view *v, const char *operation_id);

@@ -13,6 +13,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/span.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "model/moves.h"
@@ -60,6 +61,10 @@ static void write_result(const struct pending_delivery *pending, struct delivery
     row->updated_at = now;
     row->next_attempt_at = 0;
     (void)snprintf(row->error, sizeof(row->error), "%s", error);
+    delivery_note_attempt(row, &(struct delivery_attempt){.at = now,
+                                                          .latency_ms = (int32_t)row->latency_ms,
+                                                          .response_status = (int16_t)answer->status,
+                                                          .result = (uint8_t)result});
     snippet_write(row->snippet, answer->body, answer->body_len, p->subscription, p->engine->o.key);
 }
 
@@ -113,6 +118,34 @@ static const char *reason_to_disable(const struct endpoint *p, const struct deli
     return NULL;
 }
 
+static void attempt_span(const struct pending_delivery *pending, enum attempt_result result,
+                         const struct http_answer *answer, wall_us now)
+{
+    const struct delivery *row = &pending->row;
+    char id[TRACE_SPAN_BYTES];
+    if (!span_is_recorded(&row->trace))
+        return;
+    const char *error = result == ATTEMPT_DELIVERED ? NULL : attempt_result_name(result);
+    char *name CLEANUP_FREE = mem_printf("webhook %s", row->event_type);
+    const struct span_attribute attributes[] = {
+        SPAN_STR("shootd.webhook", pending->endpoint->id),
+        SPAN_STR("shootd.event", row->event_id),
+        SPAN_INT("shootd.attempt", row->attempt),
+        SPAN_STR("http.request.method", "POST"),
+        SPAN_STATUS(answer->status),
+        SPAN_STR("error.type", error),
+    };
+    trace_new_span(pending->endpoint->engine->env, id);
+    span_record(&(struct span){.trace = &row->trace,
+                               .id = id,
+                               .name = name,
+                               .kind = SPAN_CLIENT,
+                               .begun = now - answer->duration_us,
+                               .ended = now,
+                               .error = error,
+                               SPAN_ATTRIBUTES(attributes)});
+}
+
 static void attempt_settle(struct pending_delivery *pending, enum attempt_result result,
                            const struct http_answer *answer)
 {
@@ -136,6 +169,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         note_receiver(p, result, answer->status, retry_after_s, now);
 
     webhook_count_attempt(result);
+    attempt_span(pending, result, answer, now);
     if (result == ATTEMPT_DELIVERED)
         webhook_observe_delay(now - row->created_at);
     log_info(row->status == DELIVERY_DELIVERED ? "webhook delivered"

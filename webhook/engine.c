@@ -258,17 +258,29 @@ static void endpoint_free(struct endpoint *p)
 
 /* ---- the engine ---- */
 
+static void look_at_policy(const struct config *config)
+{
+    for (char **entry = config->webhooks.allow; entry && *entry; entry++)
+        if (!webhook_allow_entry_is_valid(*entry))
+            log_warning("entry {entry} of webhooks.allow is neither a network nor a host name", "entry",
+                        *entry);
+}
+
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options)
 {
     struct webhook_engine *e = MEM_NEW(struct webhook_engine);
     e->o = *options;
     e->env = loop_env(options->loop);
     list_init(&e->ready);
-    for (char **entry = options->config->webhooks.allow; entry && *entry; entry++)
-        if (!webhook_allow_entry_is_valid(*entry))
-            log_warning("entry {entry} of webhooks.allow is neither a network nor a host name", "entry",
-                        *entry);
+    look_at_policy(options->config);
     return e;
+}
+
+void webhook_engine_configure(struct webhook_engine *e, const struct config *config)
+{
+    loop_assert_owner(e->o.loop);
+    e->o.config = config;
+    look_at_policy(config);
 }
 
 void webhook_engine_free(struct webhook_engine *e)

@@ -66,7 +66,7 @@ void webhook_check_header(const char *name, const char *value, const char *point
               "must have a value of printable ASCII characters that neither begins nor ends with a space");
 }
 
-static char *header_context(const char *webhook_id, const char *name)
+char *webhook_header_context(const char *webhook_id, const char *name)
 {
     char *context = mem_printf("webhook|%s|header|%s", webhook_id, name);
     for (char *c = context + strlen(context) - strlen(name); *c; c++)
@@ -81,7 +81,7 @@ bool webhook_header_seal(const struct env *env, const struct seal_key *key, cons
     webhook_check_header(name, value, "#", &faults);
     if (faults)
         return false;
-    char *context CLEANUP_FREE = header_context(webhook_id, name);
+    char *context CLEANUP_FREE = webhook_header_context(webhook_id, name);
     *ret = (struct webhook_header){.name = mem_strdup(name)};
     ret->sealed = seal(key, env, context, value, &ret->sealed_len);
     return true;
@@ -90,6 +90,6 @@ bool webhook_header_seal(const struct env *env, const struct seal_key *key, cons
 char *webhook_header_open(const struct seal_key *key, const char *webhook_id,
                           const struct webhook_header *header)
 {
-    char *context CLEANUP_FREE = header_context(webhook_id, header->name);
+    char *context CLEANUP_FREE = webhook_header_context(webhook_id, header->name);
     return seal_open(key, context, header->sealed, header->sealed_len);
 }

@@ -6,18 +6,6 @@
 
 #include "base/attrs.h"
 
-static const char *const names[ATTEMPT_RESULT_MAX_] = {
-#define X(id, name) [ATTEMPT_##id] = name,
-    ATTEMPT_RESULT_TABLE(X)
-#undef X
-};
-
-const char *attempt_result_name(enum attempt_result result)
-{
-    assert(result < ATTEMPT_RESULT_MAX_);
-    return names[result];
-}
-
 static enum attempt_result result_of_status(int status)
 {
     static const struct {

@@ -41,6 +41,8 @@ struct webhook_options {
 };
 
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options);
+/* What the configuration allows counts from the next attempt on; the one before may be freed then. */
+void webhook_engine_configure(struct webhook_engine *e, const struct config *config);
 /* Cancels running attempts; they count as not made. NULL is allowed. */
 void webhook_engine_free(struct webhook_engine *e);
 
@@ -96,6 +98,15 @@ bool webhook_key_new(const struct env *env, const struct seal_key *key, const ch
 bool webhook_key_given(const struct env *env, const struct seal_key *key, const char *webhook_id,
                        const char *secret, struct signing_key *ret_key);
 /*
+ * Whether the key opens what is needed to send: the current key of the webhook and its header fields.
+ */
+bool webhook_secrets_open(const struct subscription *s, const struct seal_key *key);
+/*
+ * Seals all of it again; keys of before that do not open are dropped. False: webhook_secrets_open is not
+ * true, and some of it may be changed.
+ */
+bool webhook_seal_again(struct subscription *s, const struct seal_change *change);
+/*
  * The signature over id.timestamp.body (WH-3): "v1,..." by a "whsec_..." (WH-4), "v1a,..." by a "whsk_..."
  * (WH-5). NULL when the secret is neither, or NULL. The caller frees it.
  */
@@ -117,6 +128,8 @@ void webhook_check_header(const char *name, const char *value, const char *point
 /* Seals the field for a webhook. False, and nothing made, when webhook_check_header finds fault. */
 bool webhook_header_seal(const struct env *env, const struct seal_key *key, const char *webhook_id,
                          const char *name, const char *value, struct webhook_header *ret);
+/* The context under which it is sealed. The caller frees it. */
+char *webhook_header_context(const char *webhook_id, const char *name);
 /* The value in clear; NULL when it cannot be opened. The caller frees it with mem_free_secret. */
 char *webhook_header_open(const struct seal_key *key, const char *webhook_id,
                           const struct webhook_header *header);

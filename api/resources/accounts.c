@@ -15,7 +15,7 @@
 /* The names of the account's projects that the caller sees; *ret_all tells whether these are all of them. */
 static json_t *visible_projects(const struct request *r, const struct config_account *account, bool *ret_all)
 {
-    const struct config *config = r->api->options.config;
+    const struct config *config = api_config(r->api);
     json_t *names = json_array();
     *ret_all = true;
     for (size_t i = 0; i < config->project_count; i++) {
@@ -37,7 +37,7 @@ static bool is_visible(const struct request *r, const json_t *projects)
 
 static const struct config_account *find_account(const struct request *r, const char *name)
 {
-    const struct config *config = r->api->options.config;
+    const struct config *config = api_config(r->api);
     for (size_t i = 0; i < config->account_count; i++)
         if (!strcmp(config->accounts[i].name, name))
             return &config->accounts[i];

@@ -32,7 +32,7 @@ static bool matches_region(struct request *r, const struct cluster_facts *c)
 {
     if (!r->params.given[PARAM_REGION])
         return true;
-    const struct config_project *p = config_project(r->api->options.config, c->project);
+    const struct config_project *p = config_project(api_config(r->api), c->project);
     return p && param_lists(&r->params, PARAM_REGION, p->region);
 }
 
@@ -40,6 +40,13 @@ static bool matches_expiry(const struct query_values *p, const struct cluster_fa
 {
     return !p->given[PARAM_EXPIRING_BEFORE] ||
            (c->expires_at && c->expires_at < p->numbers[PARAM_EXPIRING_BEFORE]);
+}
+
+static bool matches_creation(const struct query_values *p, const struct cluster_facts *c)
+{
+    return (!p->given[PARAM_CREATED_BEFORE] || c->created_at < p->numbers[PARAM_CREATED_BEFORE]) &&
+           (!p->given[PARAM_CREATED_AFTER] || c->created_at > p->numbers[PARAM_CREATED_AFTER]) &&
+           (!p->given[PARAM_AGE] || c->created_at <= p->numbers[PARAM_AGE]);
 }
 
 static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
@@ -50,7 +57,7 @@ static bool cluster_is_wanted(struct request *r, const struct view_entry *entry)
            param_has_value(p, PARAM_PHASE, (int)c->phase) &&
            param_has_value(p, PARAM_HEALTH, (int)c->health) &&
            (!p->given[PARAM_MANAGED] || p->numbers[PARAM_MANAGED] == c->managed) && matches_region(r, c) &&
-           matches_version(c, p->texts[PARAM_VERSION]) && matches_expiry(p, c) &&
+           matches_version(c, p->texts[PARAM_VERSION]) && matches_expiry(p, c) && matches_creation(p, c) &&
            (!p->texts[PARAM_LABEL] || label_filter_holds(p->texts[PARAM_LABEL], c->labels)) &&
            matches_text(c, p->texts[PARAM_Q]);
 }
@@ -121,7 +128,7 @@ static void select_rows(struct request *r, const struct view_snapshot *s, const 
          e = view_next(&place)) {
         if (!q->wanted(r, e))
             continue;
-        order_row_of_entry(selection->order, r->api->options.config, e, &row);
+        order_row_of_entry(selection->order, api_config(r->api), e, &row);
         row.at = ++at;
         if (!after || order_compare(selection->order, &row, after) > 0)
             consider(selection, &row);
@@ -143,7 +150,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
     struct problem *p = list_place(r, &place);
     if (p)
         return p;
-    order_row_of_place(&order, r->api->options.config, &place, project, &after);
+    order_row_of_place(&order, api_config(r->api), &place, project, &after);
 
     size_t limit = (size_t)param_number(&r->params, PARAM_LIMIT);
     assert(limit > 0);

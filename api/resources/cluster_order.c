@@ -11,7 +11,7 @@
 /* A key is a number, which a cursor carries, or a text that follows from project and name. */
 struct order_key {
     const char *name;
-    int64_t (*number)(const struct cluster_facts *c);
+    int64_t (*number)(const struct view_entry *e);
     const char *(*text)(const struct config *config, const char *project, const char *name);
 };
 
@@ -36,50 +36,57 @@ static const char *text_region(const struct config *config, const char *project,
     return p ? p->region : "";
 }
 
+static const struct cluster_facts *facts(const struct view_entry *e)
+{
+    return e->subject;
+}
+
 /* Trouble first, calm last. */
-static int64_t number_phase(const struct cluster_facts *c)
+static int64_t number_phase(const struct view_entry *e)
 {
     static const int ranks[PHASE_MAX_] = {
         [PHASE_FAILED] = 0,   [PHASE_RETRYING] = 1,    [PHASE_DEGRADED] = 2,    [PHASE_UNKNOWN] = 3,
         [PHASE_DELETING] = 4, [PHASE_PENDING] = 5,     [PHASE_CREATING] = 6,    [PHASE_UPDATING] = 7,
         [PHASE_WAKING] = 8,   [PHASE_HIBERNATING] = 9, [PHASE_HIBERNATED] = 10, [PHASE_READY] = 11,
     };
-    assert(c->phase < PHASE_MAX_);
-    return ranks[c->phase];
+    const int phase = (int)facts(e)->phase;
+    assert(phase < PHASE_MAX_);
+    return ranks[phase];
 }
 
-static int64_t number_health(const struct cluster_facts *c)
+static int64_t number_health(const struct view_entry *e)
 {
     static const int ranks[HEALTH_MAX_] = {
         [HEALTH_UNHEALTHY] = 0, [HEALTH_UNKNOWN] = 1, [HEALTH_PROGRESSING] = 2, [HEALTH_HEALTHY] = 3};
-    assert(c->health < HEALTH_MAX_);
-    return ranks[c->health];
+    const int health = (int)facts(e)->health;
+    assert(health < HEALTH_MAX_);
+    return ranks[health];
 }
 
-static int64_t number_version(const struct cluster_facts *c)
+static int64_t number_version(const struct view_entry *e)
 {
-    return c->version_number;
+    return facts(e)->version_number;
 }
 
-static int64_t number_created_at(const struct cluster_facts *c)
+static int64_t number_created_at(const struct view_entry *e)
 {
-    return c->created_at;
+    return facts(e)->created_at;
 }
 
-static int64_t number_updated_at(const struct cluster_facts *c)
+static int64_t number_updated_at(const struct view_entry *e)
 {
-    return c->updated_at;
+    return facts(e)->updated_at;
 }
 
-static int64_t number_observed_at(const struct cluster_facts *c)
+static int64_t number_observed_at(const struct view_entry *e)
 {
-    return c->observed_at;
+    return view_blob_seen_at(e->blob);
 }
 
 /* What has no end comes after all that has. */
-static int64_t number_expires_at(const struct cluster_facts *c)
+static int64_t number_expires_at(const struct view_entry *e)
 {
-    return c->expires_at ? c->expires_at : INT64_MAX;
+    return facts(e)->expires_at ? facts(e)->expires_at : INT64_MAX;
 }
 
 static const struct order_key keys[] = {
@@ -143,7 +150,7 @@ void order_row_of_entry(const struct cluster_order *order, const struct config *
     *ret = (struct order_row){.blob = entry->blob, .key = entry->key};
     for (unsigned i = 0; i < order->count; i++) {
         const struct order_key *key = order->keys[i];
-        ret->numbers[i] = key->number ? key->number(c) : 0;
+        ret->numbers[i] = key->number ? key->number(entry) : 0;
         ret->texts[i] = key->text ? key->text(config, c->project, c->name) : NULL;
     }
 }

@@ -1,6 +1,5 @@
 /*
- * One cluster: reads from the view (the hot path), writes as commands, what is wrong with it and what to do,
- * and what only Cleura knows of it.
+ * One cluster: reads from the view (the hot path), writes as commands, and what only Cleura knows of it.
  */
 #include "api/resources/handlers.h"
 
@@ -12,17 +11,16 @@
 #include "api/commands.h"
 #include "api/reads.h"
 #include "base/mem.h"
-#include "model/issues.h"
 #include "view/cluster_facts.h"
 
 static struct problem *serve_cluster(struct request *r)
 {
     struct view_blob *blob;
-    struct problem *p = read_cluster(r, &blob);
+    struct problem *p = read_cluster_body(r, &blob);
     if (p)
         return p;
     if (blob->observed_at)
-        fresh_tell_age(r, blob->observed_at, cluster_facts_of(blob)->observed_text);
+        fresh_tell_age(r, blob->observed_at, blob->observed_text);
     fresh_tell_source(r);
     return answer_with_blob(r, blob);
 }
@@ -83,40 +81,6 @@ struct problem *handle_cluster_action(struct request *r)
 struct problem *handle_cluster_delete(struct request *r)
 {
     return write_park(r, write_command(r, COMMAND_CLUSTER_DELETE));
-}
-
-/* ---- issues: concluded from the view when somebody asks ---- */
-
-static struct view_blob *take(const struct view_snapshot *s, enum view_section section, const char *key)
-{
-    struct view_blob *blob = view_find(s, section, key);
-    return blob ? view_blob_ref(blob) : NULL;
-}
-
-struct problem *handle_issues(struct request *r)
-{
-    char key[VIEW_CLUSTER_KEY_BYTES];
-    bool fits = view_cluster_key(key, r->project, r->name);
-    const struct view_snapshot *s = view_enter(r->api->options.view);
-    struct view_blob *cluster = fits ? take(s, VIEW_CLUSTERS, key) : NULL;
-    struct view_blob *catalog = take(s, VIEW_CATALOGS, r->project);
-    view_leave(r->api->options.view);
-    struct problem *p;
-    if (cluster) {
-        struct cluster *c CLEANUP_CLUSTER = cluster_of_blob(cluster);
-        struct operation *operation = cluster_operation_of_blob(cluster);
-        json_t *doc = json_object();
-        wall_us now = env_wall(r->api->options.env);
-        json_set_take(doc, "items", issues_of(c, operation, catalog ? catalog->subject : NULL, now));
-        operation_free(operation);
-        json_set_str(doc, "next_cursor", NULL);
-        p = answer_with_document(r, doc);
-    } else {
-        p = problem_new(PROBLEM_CLUSTER_NOT_FOUND, "There is no cluster of this name in the project.");
-    }
-    view_blob_unref(cluster);
-    view_blob_unref(catalog);
-    return p;
 }
 
 /* ---- what only Cleura knows: fetched by the loop thread when somebody asks ---- */

@@ -67,7 +67,7 @@ static void read_projects(struct request *r, struct command_events *events)
     }
     if (api_token_sees_project(r->token, "*") && !r->params.given[PARAM_PROJECT])
         return;
-    const struct config *config = r->api->options.config;
+    const struct config *config = api_config(r->api);
     size_t count = 0;
     events->projects = mem_calloc(1, sizeof(char *));
     for (size_t i = 0; i < config->project_count; i++) {
@@ -78,8 +78,9 @@ static void read_projects(struct request *r, struct command_events *events)
 }
 
 /* Where the page begins: the cursor's place or `after`. */
-static struct problem *read_begin(struct request *r, int64_t *ret_after)
+static struct problem *read_begin(struct request *r, struct command_events *ret)
 {
+    const bool newest_first = param_asks_for(&r->params, PARAM_ORDER, ORDER_DESC);
     struct cursor_place place;
     struct problem *p = NULL;
     if (r->params.given[PARAM_CURSOR] && r->params.given[PARAM_AFTER]) {
@@ -87,10 +88,23 @@ static struct problem *read_begin(struct request *r, int64_t *ret_after)
                           "tells where to begin, and so does cursor; give one of them");
         return p;
     }
+    if (newest_first && r->params.given[PARAM_AFTER]) {
+        problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
+                          "tells where to begin with the older ones; order=desc begins with the newest");
+        return p;
+    }
     p = list_place(r, &place);
-    if (!p)
-        *ret_after = *place.key ? strtoll(place.key, NULL, 10) : param_number(&r->params, PARAM_AFTER);
-    return p;
+    if (p)
+        return p;
+    const int64_t at = strtoll(place.key, NULL, 10);
+    *ret = (struct command_events){.after =
+                                       newest_first || *place.key ? 0 : param_number(&r->params, PARAM_AFTER),
+                                   .newest_first = newest_first,
+                                   .since = r->params.numbers[PARAM_SINCE],
+                                   .until = r->params.numbers[PARAM_UNTIL],
+                                   .limit = (int)param_number(&r->params, PARAM_LIMIT)};
+    *(newest_first ? &ret->before : &ret->after) += at;
+    return NULL;
 }
 
 /* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
@@ -119,6 +133,11 @@ static void check_form(struct request *r, struct problem **faults)
     } pages_only[] = {
         {PARAM_LIMIT, "has no meaning for a stream, which goes on"},
         {PARAM_CURSOR, "is of pages; a stream begins behind after or Last-Event-ID"},
+        {PARAM_SINCE, "is of pages; a stream begins behind after or Last-Event-ID"},
+        {PARAM_UNTIL, "has no meaning for a stream, which goes on"},
+        {PARAM_ORDER, "has no meaning for a stream, which goes on"},
+        {PARAM_ACTOR, "is of pages; a stream selects by type, project and cluster"},
+        {PARAM_TARGET, "is of pages; a stream selects by type, project and cluster"},
     };
     for (size_t i = 0; i < ARRAY_LEN(pages_only); i++)
         if (r->params.given[pages_only[i].id])
@@ -167,15 +186,16 @@ static struct problem *stream_events(struct request *r, const char *cluster)
 
 static struct problem *page_events(struct request *r, const char *cluster)
 {
-    int64_t after;
-    struct problem *faults = read_begin(r, &after);
+    struct command_events begin;
+    struct problem *faults = read_begin(r, &begin);
     if (faults)
         return faults;
     struct command *cmd = request_command(r, COMMAND_EVENTS);
     struct command_events *events = &cmd->events;
-    events->after = after;
-    events->limit = (int)param_number(&r->params, PARAM_LIMIT);
+    *events = begin;
     events->cluster = mem_strdup(cluster);
+    events->actors = list_words(r, PARAM_ACTOR);
+    events->targets = list_words(r, PARAM_TARGET);
     read_types(r, events, &faults);
     if (r->params.given[PARAM_TICKET])
         problem_add_fault(&faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "only_for_streams",
@@ -212,7 +232,8 @@ struct problem *handle_stream_ticket_create(struct request *r)
 {
     char ticket[TICKET_BYTES];
     const struct env *env = r->api->options.env;
-    if (!tickets_issue(&r->api->tickets, env, r->token->digest, ticket)) {
+    if (!tickets_issue(&r->api->tickets, env, r->token->digest, r->token->issuer ? r->token_blob : NULL,
+                       ticket)) {
         struct problem *p =
             problem_new(PROBLEM_TOO_MANY_REQUESTS, "Too many tickets are unused; each ends after %d seconds.",
                         TICKET_LIFETIME_S);

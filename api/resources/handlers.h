@@ -21,6 +21,11 @@ struct problem *handle_whoami(struct request *r);
 /* projects.c */
 struct problem *handle_projects(struct request *r);
 struct problem *handle_project(struct request *r);
+struct problem *handle_freezes(struct request *r);
+struct problem *handle_freeze_put(struct request *r);
+struct problem *handle_freeze_delete(struct request *r);
+struct problem *handle_backup_create(struct request *r);
+struct problem *handle_reload(struct request *r);
 struct problem *handle_location_confirm(struct request *r);
 struct problem *handle_catalog(struct request *r);
 /* cluster_list.c */
@@ -29,6 +34,7 @@ struct problem *handle_clusters(struct request *r);
 struct problem *handle_summary(struct request *r);
 /* issues.c */
 struct problem *handle_issues(struct request *r);
+struct problem *handle_all_issues(struct request *r);
 /* clusters.c */
 struct problem *handle_cluster_create(struct request *r);
 struct problem *handle_cluster(struct request *r);

@@ -4,7 +4,7 @@
 #include "api/api_private.h"
 #include "api/request.h"
 
-enum { WHY_BYTES = 160 };
+enum { WHY_BYTES = 240 };
 
 struct check {
     const char *name;

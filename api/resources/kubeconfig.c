@@ -149,10 +149,9 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
  */
 static void check_address(const struct request *r, struct problem **faults)
 {
-    const struct api_options *options = &r->api->options;
-    if (options->config->public_url)
+    if (api_config(r->api)->public_url)
         return;
-    if (!listens_on_loopback(options->listen_fd))
+    if (!listens_on_loopback(r->api->options.listen_fd))
         problem_add_fault(
             faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "format", "not_configured",
             json_pack("[s, s]", "json", "yaml"),
@@ -195,10 +194,13 @@ static void add_argument(struct buffer *url, const struct request *r, enum param
 /* Where the client reaches us: as configured, or as it just did; with what it wants of a credential. */
 static char *credential_url(const struct request *r)
 {
-    const char *base = r->api->options.config->public_url;
+    const char *base = api_config(r->api)->public_url;
     struct buffer url;
     buffer_init(&url, LONGEST);
-    (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential", base ? "" : "http://",
+    (void)buffer_printf(&url, "%s%s/v1/projects/%s/clusters/%s/credential",
+                        base                  ? ""
+                        : r->api->options.tls ? "https://"
+                                              : "http://",
                         base ? base : r->http.headers.values[HEADER_HOST], r->project, r->name);
     add_argument(&url, r, PARAM_TTL_SECONDS);
     add_argument(&url, r, PARAM_MIN_REMAINING_SECONDS);

@@ -70,6 +70,8 @@ struct problem *handle_whoami(struct request *r)
     json_set_str(doc, "role", role_name(t->role));
     json_set_take(doc, "projects", string_list_to_json(t->projects));
     json_set_str(doc, "expires_at", t->expires_at ? time_rfc3339(t->expires_at, false, text) : NULL);
+    json_set_str(doc, "issuer", t->issuer);
+    json_set_str(doc, "subject", t->subject);
     return answer_with_document(r, doc);
 }
 

@@ -7,20 +7,31 @@
 #include "api/api_private.h"
 #include "api/commands.h"
 #include "api/reads.h"
+#include "base/ids.h"
 #include "base/mem.h"
 #include "http/message/content.h"
 
 enum { POLL_AGAIN_S = 5 };
 
+/* Those of a project that the configuration does not name any more are kept, and not shown. */
+static bool is_served(const struct request *r, const char *project)
+{
+    return api_token_sees_project(r->token, project) && config_project(api_config(r->api), project);
+}
+
 static bool operation_is_wanted(struct request *r, const struct view_entry *entry)
 {
     const struct operation *op = entry->subject;
     const struct query_values *p = &r->params;
+    char since[ID_BYTES];
     bool in_path = (!r->project || !strcmp(op->project, r->project)) &&
                    (!r->name || (op->cluster && !strcmp(op->cluster, r->name)));
-    return in_path && api_token_sees_project(r->token, op->project) &&
-           param_lists(p, PARAM_PROJECT, op->project) && param_lists(p, PARAM_CLUSTER, op->cluster) &&
-           param_has_value(p, PARAM_STATUS, (int)op->status);
+    return in_path && param_lists(p, PARAM_PROJECT, op->project) &&
+           param_lists(p, PARAM_CLUSTER, op->cluster) && param_has_value(p, PARAM_STATUS, (int)op->status) &&
+           param_has_value(p, PARAM_OPERATION_TYPE, (int)op->type) &&
+           (!p->given[PARAM_SINCE] ||
+            strcmp(op->id, id_floor(ID_OPERATION, p->numbers[PARAM_SINCE], since)) >= 0) &&
+           is_served(r, op->project);
 }
 
 /* ---- pages that reach to what has left the view: the store has all operations ---- */
@@ -42,6 +53,20 @@ static char **only(const char *word)
     return string_list_copy((char *[]){(char *)(uintptr_t)word, NULL});
 }
 
+/* The projects that are asked for and served; the caller owns them. */
+static char **served_projects(const struct request *r)
+{
+    const struct config *config = api_config(r->api);
+    char **asked = list_projects(r);
+    char **served = mem_calloc(config->project_count + 1, sizeof(char *));
+    size_t count = 0;
+    for (size_t i = 0; i < config->project_count; i++)
+        if (!asked || projects_include(asked, config->projects[i].name))
+            served[count++] = mem_strdup(config->projects[i].name);
+    string_list_free(asked);
+    return served;
+}
+
 static unsigned wanted_statuses(const struct request *r)
 {
     return r->params.given[PARAM_STATUS] ? (unsigned)r->params.numbers[PARAM_STATUS] : 0;
@@ -53,9 +78,11 @@ static struct problem *read_older(struct request *r, const struct cursor_place *
     struct operation_query *q = &cmd->operations.query;
     memcpy(q->before, after->key, strnlen(after->key, sizeof(q->before) - 1));
     q->limit = (int)param_number(&r->params, PARAM_LIMIT);
-    q->projects = r->project ? only(r->project) : list_projects(r);
+    q->projects = r->project ? only(r->project) : served_projects(r);
     q->clusters = r->name ? only(r->name) : list_words(r, PARAM_CLUSTER);
     q->statuses = wanted_statuses(r);
+    q->types = (unsigned)r->params.numbers[PARAM_OPERATION_TYPE];
+    q->since = r->params.numbers[PARAM_SINCE];
     r->finish = finish_older_page;
     return request_park(r, cmd);
 }
@@ -114,7 +141,7 @@ static struct view_blob *find_operation(const struct request *r, bool *ret_is_ol
     struct view_blob *blob = view_find(s, VIEW_OPERATIONS, r->item);
     *ret_is_older = !blob && strlen(r->item) < sizeof(s->left_out) && strcmp(r->item, s->left_out) <= 0;
     const struct operation *op = blob ? blob->subject : NULL;
-    blob = op && api_token_sees_project(r->token, op->project) ? view_blob_ref(blob) : NULL;
+    blob = op && is_served(r, op->project) ? view_blob_ref(blob) : NULL;
     view_leave(r->api->options.view);
     return blob;
 }
@@ -144,7 +171,7 @@ static struct problem *read_older_one(struct request *r)
     struct command *cmd = request_command(r, COMMAND_OPERATIONS);
     struct operation_query *q = &cmd->operations.query;
     q->limit = 1;
-    q->projects = list_projects(r);
+    q->projects = served_projects(r);
     memcpy(q->id, cmd->id, sizeof(q->id));
     r->finish = finish_older;
     return request_park(r, cmd);

@@ -63,12 +63,22 @@ static int64_t open_operations(const struct request *r, const struct view_snapsh
     struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
     for (const struct view_entry *e = view_next(&place); e; e = view_next(&place)) {
         const struct operation *op = e->subject;
-        open += !operation_status_is_final(op->status) && is_asked_for(r, op->project);
+        open += !operation_status_is_final(op->status) && is_asked_for(r, op->project) &&
+                config_project(api_config(r->api), op->project);
     }
     return open;
 }
 
-static json_t *render_summary(const struct counts *n, int64_t open)
+static int64_t frozen_projects(const struct request *r, const struct view_snapshot *s)
+{
+    int64_t frozen = 0;
+    struct view_cursor place = view_seek(s, VIEW_PROJECTS, "");
+    for (const struct view_entry *e = view_next(&place); e; e = view_next(&place))
+        frozen += e->subject && is_asked_for(r, e->key);
+    return frozen;
+}
+
+static json_t *render_summary(const struct counts *n, int64_t open, int64_t frozen)
 {
     json_t *doc = json_object(), *phases = json_object(), *healths = json_object();
     for (int i = 0; i < PHASE_MAX_; i++)
@@ -88,6 +98,7 @@ static json_t *render_summary(const struct counts *n, int64_t open)
     json_set_int(doc, "expired", n->expired);
     json_set_int(doc, "expiring_30d", n->expiring);
     json_set_int(doc, "open_operations", open);
+    json_set_int(doc, "frozen_projects", frozen);
     return doc;
 }
 
@@ -95,13 +106,13 @@ struct problem *handle_summary(struct request *r)
 {
     struct counts n = {
         .now = env_wall(r->api->options.env), .by_version = json_object(), .by_project = json_object()};
-    const struct config *config = r->api->options.config;
+    const struct config *config = api_config(r->api);
     for (size_t i = 0; i < config->project_count; i++)
         if (is_asked_for(r, config->projects[i].name))
             json_set_int(n.by_project, config->projects[i].name, 0); /* also those without clusters */
     const struct view_snapshot *s = view_enter(r->api->options.view);
     add_clusters(&n, r, s);
-    int64_t open = open_operations(r, s);
+    const int64_t open = open_operations(r, s), frozen = frozen_projects(r, s);
     view_leave(r->api->options.view);
-    return answer_with_document(r, render_summary(&n, open));
+    return answer_with_document(r, render_summary(&n, open, frozen));
 }

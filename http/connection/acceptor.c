@@ -2,11 +2,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,7 +44,7 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
         a->peers.limit);
     p->retry_after_s = 1;
     (void)getnameinfo(address, sizeof(struct sockaddr_in6), text, sizeof(text), NULL, 0, NI_NUMERICHOST);
-    problem_send(a->env, fd, text, p);
+    problem_send(a->env, a->has_tls ? -1 : fd, NULL, text, p);
     (void)close(fd);
 }
 
@@ -82,10 +85,38 @@ static bool is_full(const struct acceptor *a)
     return atomic_load(&a->open) >= a->limit;
 }
 
+/*
+ * The first descriptor that is not for connections: those from there on are left to calls of Cleura, webhooks
+ * and the store. A new descriptor has the lowest number that is free. The limit may change while we run.
+ */
+static int first_kept(void)
+{
+    enum { KEPT = 128, SHARE = 4 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT_MAX)
+        return INT_MAX;
+    const int all = (int)limit.rlim_cur;
+    return all - (all / SHARE < KEPT ? all / SHARE : KEPT);
+}
+
+static bool has_descriptors(const struct acceptor *a, int before)
+{
+    int next = fcntl(a->wake_fd, F_DUPFD_CLOEXEC, 0);
+    if (next >= 0)
+        (void)close(next);
+    return next >= 0 && next < before;
+}
+
 /* Accepts what is there, at most a batch; true when a pause is needed. */
 static bool accept_some(struct acceptor *a)
 {
+    const int end = first_kept();
     for (int i = 0; i < BATCH && !is_full(a); i++) {
+        if (!has_descriptors(a, end)) {
+            complain(a, TROUBLE_FAILED, "cannot accept connections",
+                     "what is left of descriptors is for Cleura and the store");
+            return true;
+        }
         struct sockaddr_storage address;
         socklen_t len = sizeof(address);
         int fd = accept4(a->listen_fd, (struct sockaddr *)&address, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -128,7 +159,8 @@ int acceptor_start(struct acceptor *a, const struct acceptor_options *options)
     *a = (struct acceptor){.env = options->env,
                            .daemon = options->daemon,
                            .listen_fd = options->listen_fd,
-                           .limit = options->limit};
+                           .limit = options->limit,
+                           .has_tls = options->has_tls};
     peers_init(&a->peers, options->trust, options->per_address);
     a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (a->wake_fd < 0)

@@ -24,6 +24,7 @@ struct acceptor {
     int listen_fd;
     int wake_fd;
     unsigned limit;
+    bool has_tls;
     struct peers peers; /* connections of each address */
     pthread_t thread;
     int64_t complained[TROUBLE_MAX_]; /* mono_us of the last warning; acceptor's thread */
@@ -38,6 +39,7 @@ struct acceptor_options {
     struct MHD_Daemon *daemon;
     int listen_fd;  /* non-blocking; stays the caller's */
     unsigned limit; /* connections at a time; those beyond wait in the kernel's queue */
+    bool has_tls;   /* who is refused is told nothing: that would take a handshake */
     unsigned
         per_address; /* of these, those of one client's address: further ones are refused; 0: any number */
     const struct trust *trust;

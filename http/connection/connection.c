@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "model/problem.h"
 
 enum {
@@ -137,14 +139,28 @@ struct connection *connection_open(struct reaper *reaper, struct MHD_Connection 
     struct connection *c = MEM_NEW(struct connection);
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
     c->reaper = reaper;
+    c->mhd = mhd;
     c->fd = info ? info->connect_fd : -1;
+    info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    c->tls = info ? (gnutls_session_t)info->tls_session : NULL;
     describe_peer(c, mhd);
     atomic_init(&c->phase, PHASE_CONN_NEW);
     atomic_init(&c->due, due_in(reaper, PHASE_CONN_NEW, env_mono(reaper->env)));
     (void)pthread_mutex_lock(&reaper->lock);
     list_append(&reaper->connections, &c->link);
+    reaper->connection_count++;
     (void)pthread_mutex_unlock(&reaper->lock);
     return c;
+}
+
+const struct tls_client *connection_client(struct connection *c, struct tls *tls)
+{
+    if (c->tls && (!c->knows_client || c->client.generation != tls_clients_generation(tls))) {
+        tls_client_done(&c->client);
+        tls_client(tls, c->tls, &c->client);
+        c->knows_client = true;
+    }
+    return &c->client;
 }
 
 void connection_close(struct connection *c)
@@ -153,12 +169,23 @@ void connection_close(struct connection *c)
     (void)pthread_mutex_lock(&reaper->lock);
     assert(!list_is_detached(&c->link)); /* neighbours write into it, under the lock */
     list_remove(&c->link);
+    reaper->connection_count--;
     (void)pthread_mutex_unlock(&reaper->lock);
+    tls_client_done(&c->client);
     free(c->spare);
     free(c);
 }
 
-void problem_send(const struct env *env, int fd, const char *client, const struct problem *problem)
+static void write_at_once(int fd, gnutls_session_t tls, const char *message)
+{
+    if (fd >= 0 && tls)
+        (void)gnutls_record_send(tls, message, strlen(message));
+    else if (fd >= 0)
+        (void)send(fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void problem_send(const struct env *env, int fd, gnutls_session_t tls, const char *client,
+                  const struct problem *problem)
 {
     char id[ID_BYTES];
     const struct problem_kind *kind = problem_kind(problem->code);
@@ -171,7 +198,7 @@ void problem_send(const struct env *env, int fd, const char *client, const struc
         "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n%s"
         "X-Request-Id: %s\r\n\r\n%s",
         kind->status, MHD_get_reason_phrase_for((unsigned)kind->status), strlen(content), retry, id, content);
-    (void)send(fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+    write_at_once(fd, tls, message);
     log_info("request refused unread", "request_id", id, "client", client, "status", LOG_INT(kind->status),
              "code", kind->code, "reason", problem->detail);
 }
@@ -187,7 +214,7 @@ void connection_refuse(struct connection *c, struct problem *problem)
         ;
     if (due == REAPED)
         return;
-    problem_send(c->reaper->env, c->fd, c->address, owned);
+    problem_send(c->reaper->env, c->fd, c->tls, c->address, owned);
     connection_close_lingering(c);
     (void)shutdown(c->fd, SHUT_RDWR);
 }
@@ -202,10 +229,31 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
     if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* who began a request is told */
         struct problem *problem CLEANUP_PROBLEM =
             problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
-        problem_send(reaper->env, c->fd, c->address, problem);
+        problem_send(reaper->env, c->tls ? -1 : c->fd, NULL, c->address, problem);
     }
     (void)shutdown(c->fd, SHUT_RDWR);
     atomic_fetch_add(&reaper->reaped, 1);
+}
+
+/*
+ * Each connection goes to the end of the list, so that the list may change between two pieces: whose is open
+ * all the time is looked at.
+ */
+static void check_connections(struct reaper *reaper, mono_us now)
+{
+    enum { PIECE_CONNECTIONS = 64 };
+    for (size_t left = reaper->connection_count; left; left--) {
+        struct list *it = list_pop(&reaper->connections);
+        if (!it)
+            return;
+        list_append(&reaper->connections, it);
+        check_connection(reaper, CONTAINER_OF(it, struct connection, link), now);
+        if (left % PIECE_CONNECTIONS)
+            continue;
+        (void)pthread_mutex_unlock(&reaper->lock);
+        thread_step_aside();
+        (void)pthread_mutex_lock(&reaper->lock);
+    }
 }
 
 static void *reaper_run(void *arg)
@@ -216,8 +264,7 @@ static void *reaper_run(void *arg)
     (void)pthread_mutex_lock(&reaper->lock);
     while (!reaper->stopping) {
         mono_us now = env_mono(reaper->env);
-        LIST_FOR_EACH (it, &reaper->connections)
-            check_connection(reaper, CONTAINER_OF(it, struct connection, link), now);
+        check_connections(reaper, now);
         check_lingering(&reaper->lingering, now);
         const struct timespec until =
             cond_until(reaper->lingering.count ? LINGER_LOOK_US : reaper->limits.reap_us);

@@ -15,8 +15,10 @@
 #include "base/env.h"
 #include "base/list.h"
 #include "http/connection/clients.h"
+#include "http/connection/tls.h"
 
 struct MHD_Connection;
+struct handshakes;
 struct response_cache;
 struct problem;
 struct server_request;
@@ -61,7 +63,15 @@ enum { CONNECTION_USER_BYTES = 96 };
 struct connection {
     struct list link; /* reaper's lock */
     struct reaper *reaper;
+    struct MHD_Connection *mhd;
     int fd;
+    struct gnutls_session_int *tls; /* the library's session; NULL: plain HTTP */
+    struct handshakes *handshakes;  /* with TLS */
+    struct list handshake;          /* of one that waits: lock of the handshakes */
+    bool handshake_ended;           /* the worker's */
+    bool is_held;                   /* it waits, or waited until its worker notices; the worker's */
+    struct tls_client client;       /* when knows_client */
+    bool knows_client;
     char address[CLIENT_BYTES]; /* of the peer; "unix" of a local one */
     bool is_proxy;              /* that we trust */
     size_t target_len;          /* of the current request line */
@@ -78,9 +88,10 @@ struct reaper {
     void (*tick)(void *ctx, mono_us now); /* every limits.reap_us, on the reaper's thread, without its lock */
     void *tick_ctx;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards `connections`, `lingering` and `stopping` */
+    pthread_mutex_t lock; /* guards all below but `reaped` */
     pthread_cond_t wake;
     struct list connections;
+    size_t connection_count;
     struct lingering_closes lingering;
     bool stopping;
     atomic_uint reaped;
@@ -97,6 +108,9 @@ unsigned reaper_unread(struct reaper *reaper);
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
+/* Who showed a certificate in the handshake: looked at once for the same authorities. The worker's thread, in
+ * a request. */
+const struct tls_client *connection_client(struct connection *c, struct tls *tls);
 /* What `response_cache` holds has been freed. */
 void connection_close(struct connection *c);
 /* Any thread, as long as the connection is open: it is over its limit now. */
@@ -110,9 +124,11 @@ void connection_refuse(struct connection *c, struct problem *problem);
 /*
  * Writes a problem as an answer past libmicrohttpd, on a connection where that has nothing to write, as far
  * as the socket takes it at once. It announces the end of the connection, which is the caller's to bring
- * about. `client` is for the log line. Any thread.
+ * about. `client` is for the log line. Any thread; with TLS (`tls` is the session) that of the worker.
+ * fd -1: nothing can be written from here, there is only the line.
  */
-void problem_send(const struct env *env, int fd, const char *client, const struct problem *problem);
+void problem_send(const struct env *env, int fd, struct gnutls_session_int *tls, const char *client,
+                  const struct problem *problem);
 /* It was shut down: for being too slow, or refused. */
 bool connection_is_reaped(const struct connection *c);
 /* Enters a phase, whose clock starts at `now`; false when the connection was shut down meanwhile. The

@@ -150,7 +150,9 @@ bool content_prefers_stream(const struct headers *h, const struct content_rules 
 static const struct {
     unsigned flag;
     const char *type;
-} forms[] = {{CONTENT_OFFERS_YAML, TYPE_YAML}, {CONTENT_OFFERS_STREAM, TYPE_STREAM}};
+} forms[] = {{CONTENT_OFFERS_YAML, TYPE_YAML},
+             {CONTENT_OFFERS_STREAM, TYPE_STREAM},
+             {CONTENT_OFFERS_LINES, TYPE_LINES}};
 
 static struct problem *check_accept(const struct headers *h, const struct content_rules *rules)
 {

@@ -18,6 +18,7 @@ struct problem;
 #define TYPE_YAML    "application/yaml"
 #define TYPE_PROBLEM "application/problem+json"
 #define TYPE_STREAM  "text/event-stream"
+#define TYPE_LINES   "application/x-ndjson"
 #define TYPE_TEXT    "text/plain; charset=utf-8"
 
 enum content_flag {
@@ -27,7 +28,8 @@ enum content_flag {
     CONTENT_ANY_TYPE = 8,       /* the Accept field is not looked at: there is one form only */
     CONTENT_OFFERS_YAML = 16,   /* beside JSON */
     CONTENT_OFFERS_STREAM = 32, /* text/event-stream, beside JSON */
-    CONTENT_FLAGS_END_ = 64,    /* further flags are the application's */
+    CONTENT_OFFERS_LINES = 64,  /* application/x-ndjson, beside JSON */
+    CONTENT_FLAGS_END_ = 128,   /* further flags are the application's */
 };
 
 /* What an operation takes and gives. */

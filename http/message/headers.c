@@ -35,6 +35,7 @@ static const struct {
     [HEADER_PREFER] = FIELD("Prefer", true),
     [HEADER_CACHE_CONTROL] = FIELD("Cache-Control", true),
     [HEADER_IDEMPOTENCY_KEY] = FIELD("Idempotency-Key", false),
+    [HEADER_SEC_FETCH_SITE] = FIELD("Sec-Fetch-Site", false),
     [HEADER_ORIGIN] = FIELD("Origin", false),
     [HEADER_ACR_METHOD] = FIELD("Access-Control-Request-Method", false),
     [HEADER_TRACEPARENT] = FIELD("traceparent", false),

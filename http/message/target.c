@@ -139,12 +139,33 @@ enum { MAX_TEXT = 512, MAX_DAYS = 36500 };
 struct reading {
     const struct query_rule *rules;
     unsigned rule_count;
-    uint32_t known;
+    uint64_t known;
     wall_us now;
     struct query_values *values;
     struct problem *problem;
     unsigned count;
 };
+
+/* A date means its beginning. */
+static bool parse_time_or_date(const char *text, wall_us *ret)
+{
+    char *midnight CLEANUP_FREE =
+        strlen(text) == strlen("2026-12-31") ? mem_printf("%sT00:00:00Z", text) : NULL;
+    return time_parse_rfc3339(midnight ? midnight : text, ret);
+}
+
+bool query_past(const char *text, wall_us now, wall_us *ret)
+{
+    static const char units[] = "smhd";
+    static const int64_t seconds[] = {1, 60, 3600, 24 * 3600};
+    const size_t digits = strspn(text, "0123456789");
+    const char *unit = digits && digits <= 9 && text[digits] ? strchr(units, text[digits]) : NULL;
+    if (!unit || text[digits + 1])
+        return parse_time_or_date(text, ret);
+    const int64_t ago_s = strtol(text, NULL, 10) * seconds[unit - units];
+    *ret = now - ago_s * US_PER_S;
+    return ago_s <= (int64_t)MAX_DAYS * 24 * 3600;
+}
 
 bool query_time(const char *text, wall_us now, wall_us *ret)
 {
@@ -154,9 +175,7 @@ bool query_time(const char *text, wall_us now, wall_us *ret)
         *ret = now + days * 24 * 3600 * US_PER_S;
         return days <= MAX_DAYS;
     }
-    char *midnight CLEANUP_FREE =
-        strlen(text) == strlen("2026-12-31") ? mem_printf("%sT00:00:00Z", text) : NULL;
-    return time_parse_rfc3339(midnight ? midnight : text, ret);
+    return parse_time_or_date(text, ret);
 }
 
 static void fault(struct reading *in, const char *name, const char *code, json_t *valid, const char *detail)
@@ -270,6 +289,13 @@ static void read_value(struct reading *in, unsigned id, char *text)
                   "has to be a time (2026-12-31T00:00:00Z, + as %2B), a date (2026-12-31), or days from now "
                   "(30d)");
         break;
+    case QUERY_PAST:
+        if (!query_past(text, in->now, &p->numbers[id]))
+            fault(
+                in, name, "wrong_form", NULL,
+                "has to be a time (2026-12-31T00:00:00Z, + as %2B), a date (2026-12-31), or how long ago it "
+                "is (90s, 15m, 24h, 7d)");
+        break;
     case QUERY_FLAG:
         break;
     }
@@ -278,7 +304,7 @@ static void read_value(struct reading *in, unsigned id, char *text)
 static int find_rule(const struct reading *in, const char *name)
 {
     for (unsigned id = 0; id < in->rule_count; id++)
-        if (in->known & 1U << id && !strcmp(name, in->rules[id].name))
+        if (in->known & UINT64_C(1) << id && !strcmp(name, in->rules[id].name))
             return (int)id;
     return -1;
 }
@@ -320,7 +346,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
     } else if ((id = find_rule(in, name)) < 0) {
         json_t *known = json_array();
         for (unsigned i = 0; i < in->rule_count; i++)
-            if (in->known & 1U << i)
+            if (in->known & UINT64_C(1) << i)
                 (void)json_array_append_new(known, json_string(in->rules[i].name));
         fault(in, name, "unknown_parameter", known, "is not a parameter of this operation");
     }
@@ -333,7 +359,7 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
 }
 
 struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *rules, unsigned rule_count,
-                           uint32_t known, wall_us now, struct query_values *ret)
+                           uint64_t known, wall_us now, struct query_values *ret)
 {
     assert(rule_count <= QUERY_MAX_RULES && (rule_count == QUERY_MAX_RULES || !(known >> rule_count)));
     struct reading in = {.rules = rules, .rule_count = rule_count, .known = known, .now = now, .values = ret};

@@ -39,6 +39,7 @@ enum query_kind {
     QUERY_ENUM,    /* one or more names, comma-separated; see `single` */
     QUERY_FLAG,    /* any value */
     QUERY_TIME,    /* a moment (query_time) */
+    QUERY_PAST,    /* a moment (query_past) */
 };
 
 /* For enums, `max` is the number of values; for texts the most bytes, 0: 512. */
@@ -54,7 +55,7 @@ struct query_rule {
     bool single;  /* enums: one name only, where several have no meaning together */
 };
 
-enum { QUERY_MAX_RULES = 32 };
+enum { QUERY_MAX_RULES = 48 };
 
 /* What was given, by the index of its rule. */
 struct query_values {
@@ -77,9 +78,11 @@ struct problem *query_refuse_target(const char *target);
  * problem, which the caller owns.
  */
 struct problem *query_read(struct MHD_Connection *mhd, const struct query_rule *rules, unsigned rule_count,
-                           uint32_t known, wall_us now, struct query_values *ret);
+                           uint64_t known, wall_us now, struct query_values *ret);
 void query_done(struct query_values *values);
 /* A moment as people write it: RFC 3339, a date (its beginning in UTC), or days from now ("30d"). */
 bool query_time(const char *text, wall_us now, wall_us *ret);
+/* The same, but for what is over: a time, a date, or how long ago it is ("90s", "15m", "24h", "7d"). */
+bool query_past(const char *text, wall_us now, wall_us *ret);
 
 #endif

@@ -32,6 +32,7 @@ struct audit_limit {
     UT_hash_handle hh;
     char token_id[40];
     char *token_name;
+    char *issuer, *subject;
     mono_us since; /* begin of the minute */
     unsigned told;
     unsigned left_out;
@@ -119,6 +120,8 @@ static struct audit_entry *audit_entry_new(const struct command *cmd, wall_us no
     json_set_str(doc, "code", code < 0 ? NULL : problem_kind((enum problem_code)code)->code);
     json_set_str(doc, "token_id", e->token_id);
     set_cut(doc, "token_name", cmd->caller.token_name);
+    json_set_str(doc, "issuer", cmd->caller.issuer);
+    json_set_str(doc, "subject", cmd->caller.subject);
     json_set_str(doc, "address", cmd->caller.address[0] ? cmd->caller.address : NULL);
     json_set_str(doc, "project", e->project);
     json_set_str(doc, "cluster", e->cluster);
@@ -162,6 +165,8 @@ static void tell_left_out(struct reconcile *r, const struct audit_limit *limit)
     cmd->action_name = "audit.left_out";
     memcpy(cmd->caller.token_id, limit->token_id, sizeof(cmd->caller.token_id));
     cmd->caller.token_name = mem_strdup(limit->token_name);
+    cmd->caller.issuer = mem_strdup(limit->issuer);
+    cmd->caller.subject = mem_strdup(limit->subject);
     struct audit_entry *e = audit_entry_new(cmd, env_wall(r->env), 0, -1);
     json_t *doc CLEANUP_JSON = json_parse_lenient(e->body, strlen(e->body), NULL);
     json_set_int(doc, "left_out", limit->left_out);
@@ -175,6 +180,8 @@ static void limit_end(struct reconcile *r, struct audit_limit *limit)
 {
     HASH_DEL(r->audit_limits, limit);
     free(limit->token_name);
+    free(limit->issuer);
+    free(limit->subject);
     free(limit);
 }
 
@@ -206,6 +213,8 @@ static bool is_within_limit(struct reconcile *r, const struct command *cmd)
         limit = MEM_NEW(struct audit_limit);
         memcpy(limit->token_id, cmd->caller.token_id, sizeof(limit->token_id));
         limit->token_name = mem_strdup(cmd->caller.token_name);
+        limit->issuer = mem_strdup(cmd->caller.issuer);
+        limit->subject = mem_strdup(cmd->caller.subject);
         limit->since = env_mono(r->env);
         HASH_ADD_STR(r->audit_limits, token_id, limit);
     }
@@ -240,8 +249,11 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_LOOKUP && (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY);
     bool gives_secret =
         cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
-    /* The effect of a login is at Cleura, and no transaction of ours tells of it. */
-    bool told = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
+    /* No transaction of ours tells of them: the effect of a login is at Cleura, that of a backup is a file,
+     * that of a reload is in the process.
+     */
+    bool told = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY ||
+                cmd->type == COMMAND_BACKUP || cmd->type == COMMAND_RELOAD;
     if (!r || r->stopping || cmd->audited || (w && w->dry_run) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
@@ -265,13 +277,14 @@ static void on_audit_page(struct stored *s)
         return;
     }
     buffer_init(&out, MAX_BYTES);
-    (void)buffer_add_str(&out, "[");
+    const bool lines = cmd->audit.as_lines;
+    (void)buffer_add_str(&out, lines ? "" : "[");
     for (size_t i = 0; i < page->count; i++) /* the stored text, with its number as first member */
-        (void)buffer_printf(&out, "%s{\"sequence\":%lld,%s", i ? "," : "",
-                            (long long)page->entries[i].sequence, page->entries[i].body + 1);
-    (void)buffer_add_str(&out, "]");
-    bool full = page->count == (size_t)cmd->audit.query.limit;
-    cmd->audit.next = full ? page->entries[page->count - 1].sequence : 0;
+        (void)buffer_printf(&out, "%s{\"sequence\":%lld,%s%s", i && !lines ? "," : "",
+                            (long long)page->entries[i].sequence, page->entries[i].body + 1,
+                            lines ? "\n" : "");
+    (void)buffer_add_str(&out, lines ? "" : "]");
+    cmd->audit.next = page->next;
     cmd->reply.status = 200;
     cmd->reply.text = buffer_take(&out, &len);
     reply_give_back(cmd);

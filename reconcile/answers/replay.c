@@ -41,7 +41,7 @@ void replays_free(struct reconcile *r)
     }
 }
 
-static char *replay_context(const char *key)
+char *replay_context(const char *key)
 {
     return mem_printf("replay|%s", key);
 }

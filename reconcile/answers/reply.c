@@ -257,15 +257,25 @@ void reply_prepared(struct reconcile *r, struct command *cmd)
 
 /* ---- whom a command is about ---- */
 
+struct problem *problem_at_rest(const struct project *p)
+{
+    return p->config ? problem_passing(PROBLEM_UPSTREAM_UNAVAILABLE, 1,
+                                       "the configuration of the project or its account was changed just now")
+                     : problem_new(PROBLEM_PROJECT_NOT_FOUND,
+                                   "the configuration does not name project '%s' any more", p->name);
+}
+
 bool location_refuses(const struct project *p, struct command *cmd)
 {
-    if (!p->set_aside)
-        return false;
+    if (p->resting)
+        reply_problem(cmd, problem_at_rest(p));
+    if (p->resting || !p->set_aside)
+        return p->resting;
     reply_problem(cmd,
                   problem_new(PROBLEM_PROJECT_SET_ASIDE,
                               "the configuration names another place at Cleura for project '%s' than the "
                               "one where its clusters are known from",
-                              p->config->name));
+                              p->name));
     return true;
 }
 

@@ -48,7 +48,9 @@ void command_keep(struct save *save, struct command *cmd);
 /* NULL when the command was answered: there is none, or it is set aside. */
 struct project *command_project(struct reconcile *r, struct command *cmd);
 struct entity *command_cluster(struct reconcile *r, struct command *cmd);
-/* Answers what would need Cleura while the project is set aside; false: it is not. */
+/* Why nothing is done for a project that rests (reconcile/projects.h); the caller owns it. */
+struct problem *problem_at_rest(const struct project *p);
+/* Answers what would need Cleura while the project rests or is set aside; false: it does not. */
 bool location_refuses(const struct project *p, struct command *cmd);
 
 #endif

@@ -31,7 +31,7 @@ static json_t *render_account(const struct account *a)
     struct upstream_account_status status;
     upstream_account_status(a->lane, &status);
     json_t *doc = json_object();
-    json_set_str(doc, "name", a->config->name);
+    json_set_str(doc, "name", a->name);
     json_set_str(doc, "cloud", a->config->cloud);
     json_set_str(doc, "url", a->config->url);
     json_set_str(doc, "api", a->config->api == API_V1 ? "v1" : "v2");
@@ -62,8 +62,8 @@ static json_t *render_whole_account(const struct account *a)
     json_t *doc = render_account(a);
     json_t *projects = json_array();
     for (const struct project *p = a->r->projects; p; p = p->hh.next)
-        if (p->config->account == a->config)
-            (void)json_array_append_new(projects, json_string(p->config->name));
+        if (!strcmp(p->config->account->name, a->name))
+            (void)json_array_append_new(projects, json_string(p->name));
     json_set_take(doc, "projects", projects);
     return doc;
 }
@@ -77,7 +77,7 @@ void account_show(struct account *a)
         return;
     }
     mem_set_str(&a->shown, text);
-    view_set(a->r->o.view, VIEW_ACCOUNTS, a->config->name, view_blob_new("", text, 0, NULL, NULL));
+    view_set(a->r->o.view, VIEW_ACCOUNTS, a->name, view_blob_new("", text, 0, NULL, NULL));
 }
 
 /* ---- remembered and told ---- */
@@ -98,7 +98,7 @@ static void on_remember(void *ctx, const struct account_state *state)
 {
     struct account *a = ctx;
     loop_assert_owner(a->r->o.loop);
-    assert(!strcmp(state->name, a->config->name));
+    assert(!strcmp(state->name, a->name));
     bool told = a->remembered->failed_told;
     account_state_free(a->remembered);
     a->remembered = state_copy(state);
@@ -246,11 +246,11 @@ static void on_login_late(struct waiting *w)
 /* NULL after an answer. The HTTP side looked whether the caller may. */
 static struct account *find_account(struct reconcile *r, struct command *cmd)
 {
-    for (size_t i = 0; i < r->account_count; i++)
-        if (!strcmp(r->accounts[i].config->name, cmd->name))
-            return &r->accounts[i];
-    reply_problem(cmd, problem_new(PROBLEM_ACCOUNT_NOT_FOUND, "no account '%s'", cmd->name));
-    return NULL;
+    struct account *a;
+    HASH_FIND_STR(r->accounts, cmd->name, a);
+    if (!a)
+        reply_problem(cmd, problem_new(PROBLEM_ACCOUNT_NOT_FOUND, "no account '%s'", cmd->name));
+    return a;
 }
 
 void command_account_login(struct reconcile *r, struct command *cmd)
@@ -260,7 +260,7 @@ void command_account_login(struct reconcile *r, struct command *cmd)
         return;
     mono_us deadline = cmd->deadline;
     bool first = list_is_empty(&a->login_waiters);
-    log_info("login by hand", "account", a->config->name, "by", cmd->caller.token_name, "request_id",
+    log_info("login by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->login_waiters, on_login_late);
     if (first) /* else one login answers them all */
@@ -304,7 +304,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
         return;
     }
     mono_us deadline = cmd->deadline;
-    log_info("code given by hand", "account", a->config->name, "by", cmd->caller.token_name, "request_id",
+    log_info("code given by hand", "account", a->name, "by", cmd->caller.token_name, "request_id",
              cmd->request_id);
     (void)wait_new(r, cmd, &a->verify_waiters, on_login_late);
     upstream_verify(a->lane, code, deadline, on_verify_end, a);
@@ -312,32 +312,73 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
 
 /* ---- life ---- */
 
-void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
-                   const struct account_state *remembered)
+/* What was remembered of it, taken; NULL: nothing. */
+static struct account_state *take_remembered(struct reconcile *r, const char *name)
 {
-    assert(!a->lane);
+    for (size_t i = 0; i < r->absent_account_count; i++) {
+        struct account_state *state = r->absent_accounts[i];
+        if (strcmp(state->name, name) != 0)
+            continue;
+        r->absent_accounts[i] = r->absent_accounts[--r->absent_account_count];
+        return state;
+    }
+    return NULL;
+}
+
+void account_remember(struct reconcile *r, struct account_state *state)
+{
+    r->absent_accounts =
+        mem_realloc_array(r->absent_accounts, r->absent_account_count + 1, sizeof(*r->absent_accounts));
+    r->absent_accounts[r->absent_account_count++] = state;
+}
+
+void account_add(struct reconcile *r, const struct config_account *config)
+{
+    struct account *a = MEM_NEW(struct account);
+    struct account_state *remembered = take_remembered(r, config->name);
     a->r = r;
+    a->name = mem_strdup(config->name);
     a->config = config;
     list_init(&a->login_waiters);
     list_init(&a->verify_waiters);
     a->resumption = (struct walk){.name = "taking up what waited for a login", .visit = take_up_operation};
-    if (remembered) {
-        a->remembered = state_copy(remembered);
-    } else {
-        a->remembered = MEM_NEW(struct account_state);
-        a->remembered->name = mem_strdup(config->name);
-    }
     const struct upstream_account_events events = {
         .ctx = a, .remember = on_remember, .login_changed = on_login_changed};
     a->lane = upstream_account_new(r->o.loop, r->o.upstream_transport, r->o.worker, config, r->o.key,
                                    remembered, r->o.config->limits.queue_length, &events);
+    if (!remembered) {
+        remembered = MEM_NEW(struct account_state);
+        remembered->name = mem_strdup(config->name);
+    }
+    a->remembered = remembered;
+    HASH_ADD_KEYPTR(hh, r->accounts, a->name, strlen(a->name), a);
     account_show(a);
 }
 
-void account_done(struct account *a)
+void account_remove(struct account *a)
 {
-    assert(!a->lane || (list_is_empty(&a->login_waiters) && list_is_empty(&a->verify_waiters)));
+    struct reconcile *r = a->r;
+    static const struct upstream_login_end end = {
+        .outcome = LOGIN_OUTCOME_UNREACHABLE,
+        .message = "the configuration of the account was changed meanwhile"};
+    refuse_logins(&a->login_waiters, &end);
+    refuse_logins(&a->verify_waiters, &end);
+    walk_stop(&a->resumption);
+    HASH_DEL(r->accounts, a);
+    view_set(r->o.view, VIEW_ACCOUNTS, a->name, NULL);
     upstream_account_free(a->lane);
-    account_state_free(a->remembered);
+    account_remember(r, a->remembered);
     free(a->shown);
+    free(a->name);
+    free(a);
+}
+
+void accounts_free(struct reconcile *r)
+{
+    struct account *a, *next;
+    HASH_ITER (hh, r->accounts, a, next)
+        account_remove(a);
+    for (size_t i = 0; i < r->absent_account_count; i++)
+        account_state_free(r->absent_accounts[i]);
+    free(r->absent_accounts);
 }

@@ -55,8 +55,8 @@ static json_t *known_projects(struct reconcile *r, const struct command *cmd)
 {
     json_t *names = json_array();
     for (struct project *p = r->projects; p; p = p->hh.next)
-        if (projects_include(cmd->caller.projects, p->config->name))
-            (void)json_array_append_new(names, json_string(p->config->name));
+        if (projects_include(cmd->caller.projects, p->name))
+            (void)json_array_append_new(names, json_string(p->name));
     if (projects_include(cmd->caller.projects, "*"))
         (void)json_array_append_new(names, json_string("*"));
     return names;

@@ -74,7 +74,7 @@ static void cancel_current(struct entity *e, struct command *cmd)
     assert(entity_has_open_operation(e) && !e->op->cancelled_by);
     struct save *save = save_answer(e->r, command_saved_go_on, cmd);
     mem_set_str(&e->op->cancelled_by, cmd->caller.token_name);
-    mem_set_str(&e->op->message, "Cancelling");
+    operation_says(e->op, env_wall(e->r->env), "Cancelling");
     e->saves.asked_for++;
     save_entity(save, e);
     prepare_cancelled(cmd, e->op);
@@ -118,7 +118,7 @@ static void on_ended_read(struct stored *s)
     const struct operation *op = operation_recalled(s);
     if (!op)
         return;
-    if (!projects_include(cmd->caller.projects, op->project)) {
+    if (!project_find(cmd->decided_by, op->project) || !projects_include(cmd->caller.projects, op->project)) {
         reply_no_operation(cmd);
         return;
     }

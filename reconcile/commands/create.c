@@ -37,10 +37,10 @@ static void on_create_saved(struct save *save)
 static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
 {
     struct spec_context context;
-    assert(command_write_of(cmd) && !cmd->write.dry_run && !entity_find(r, p->config->name, name));
+    assert(command_write_of(cmd) && !cmd->write.dry_run && !entity_find(r, p->name, name));
     struct cluster *c = cluster_new();
     (void)id_new(r->env, ID_CLUSTER, c->id);
-    c->project = mem_strdup(p->config->name);
+    c->project = mem_strdup(p->name);
     c->name = mem_strdup(name);
     c->created_at = env_wall(r->env);
     struct entity *e = entity_add(r, p, c);
@@ -89,7 +89,7 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
             reply_problem(cmd, faults);
         return;
     }
-    struct entity *e = entity_find(r, p->config->name, name);
+    struct entity *e = entity_find(r, p->name, name);
     if (use == SPEC_PUT && !command_precondition(cmd, e))
         return;
     if (name_check_wait(p, cmd, name))

@@ -23,6 +23,10 @@ void command_cluster_action(struct reconcile *r, struct command *cmd);
 void command_node_pool(struct reconcile *r, struct command *cmd);
 void command_operation_cancel(struct reconcile *r, struct command *cmd);
 void command_location_confirm(struct reconcile *r, struct command *cmd);
+void command_freezes(struct reconcile *r, struct command *cmd);
+void command_freeze(struct reconcile *r, struct command *cmd);
+void command_unfreeze(struct reconcile *r, struct command *cmd);
+void command_backup(struct reconcile *r, struct command *cmd);
 void command_account_login(struct reconcile *r, struct command *cmd);
 void command_account_verify(struct reconcile *r, struct command *cmd);
 void command_events(struct reconcile *r, struct command *cmd);
@@ -45,16 +49,32 @@ void command_token_delete(struct reconcile *r, struct command *cmd);
 
 /* ---- accounts.c: logins, by hand and remembered ---- */
 
-/* `remembered` is borrowed and may be NULL. */
-void account_start(struct account *a, struct reconcile *r, const struct config_account *config,
-                   const struct account_state *remembered);
-void account_done(struct account *a);
+/* Keeps what is known of an account, taken, until account_add wants it. */
+void account_remember(struct reconcile *r, struct account_state *state);
+void account_add(struct reconcile *r, const struct config_account *config);
+/* Its calls are given up; nobody waits for a login. What is known of it stays. */
+void account_remove(struct account *a);
+void accounts_free(struct reconcile *r);
 void account_show(struct account *a);
 
 /* ---- location.c: where at Cleura a project is ---- */
 
 /* Notices at the start that the project is at another place than before. */
 void location_check(struct project *p);
+
+/* ---- freeze.c ---- */
+
+/* Answers a change of a cluster in a project where changes are frozen, and takes it; false: it may be
+ * decided. */
+bool freeze_refuses(struct reconcile *r, struct command *cmd);
+/* Ends those whose time is over. Every housekeeping. */
+void freezes_look(struct reconcile *r);
+
+/* ---- backups.c ---- */
+
+/* Makes the backup that is due. Every housekeeping. */
+void backups_look(struct reconcile *r);
+void backups_metrics(struct buffer *out);
 
 /* ---- tokens.c ---- */
 

@@ -197,7 +197,7 @@ void dry_run_create(struct project *p, struct command *cmd)
     enum { PATIENCE_MS = 2500 };
     struct command *part = command_new(COMMAND_LOOKUP);
     part->lookup = LOOKUP_QUOTA;
-    part->project = mem_strdup(p->config->name);
+    part->project = mem_strdup(p->name);
     part->deadline = env_mono(p->r->env) + PATIENCE_MS * US_PER_MS;
     part->give_back = on_quota;
     part->ctx = cmd;

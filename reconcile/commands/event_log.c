@@ -8,19 +8,27 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* The number that the page has looked up to: one that is not full has looked at everything there is. */
+/* The number behind which nothing was looked at: of a page that is not full everything there is, unless it
+ * was to end earlier; of the newest first, what comes later. */
 static int64_t looked_up_to(const struct command *cmd, const struct event_page *page)
 {
     assert(page->count <= (size_t)cmd->events.limit);
+    if (cmd->events.newest_first)
+        return page->newest;
     if (page->count == (size_t)cmd->events.limit)
         return page->events[page->count - 1].sequence;
+    if (page->cut)
+        return page->cut;
+    if (cmd->events.until)
+        return page->count ? page->events[page->count - 1].sequence : cmd->events.after;
     return page->newest > cmd->events.after ? page->newest : cmd->events.after;
 }
 
 static char *page_document(const struct command *cmd, const struct event_page *page)
 {
     struct buffer out CLEANUP_BUFFER;
-    bool full = page->count == (size_t)cmd->events.limit;
+    const bool full = page->count == (size_t)cmd->events.limit;
+    const int64_t next = full ? page->events[page->count - 1].sequence : page->cut;
     int64_t last = looked_up_to(cmd, page);
     buffer_init(&out, SIZE_MAX);
     (void)buffer_add_str(&out, "{\"items\":[");
@@ -28,8 +36,8 @@ static char *page_document(const struct command *cmd, const struct event_page *p
         (void)buffer_add_str(&out, i ? "," : "");
         render_event_item(&out, &page->events[i]);
     }
-    if (full)
-        (void)buffer_printf(&out, "],\"next_cursor\":\"%lld\"", (long long)last);
+    if (next)
+        (void)buffer_printf(&out, "],\"next_cursor\":\"%lld\"", (long long)next);
     else
         (void)buffer_add_str(&out, "],\"next_cursor\":null");
     (void)buffer_printf(&out, ",\"last_sequence\":%lld,\"oldest_sequence\":%lld,\"newest_sequence\":%lld}",
@@ -67,10 +75,16 @@ static void on_events_page(struct stored *s)
 void command_events(struct reconcile *r, struct command *cmd)
 {
     const struct event_query query = {.after = cmd->events.after,
+                                      .before = cmd->events.before,
+                                      .newest_first = cmd->events.newest_first,
+                                      .since = cmd->events.since,
+                                      .until = cmd->events.until,
                                       .limit = cmd->events.limit,
                                       .types = cmd->events.types,
                                       .projects = cmd->events.projects,
-                                      .cluster = cmd->events.cluster};
+                                      .cluster = cmd->events.cluster,
+                                      .actors = cmd->events.actors,
+                                      .targets = cmd->events.targets};
     storage_query_events(r->o.storage, &query, stored_events, stored_question(cmd, on_events_page));
 }
 

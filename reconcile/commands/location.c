@@ -30,8 +30,8 @@ static json_t *configured_location(const struct project *p)
     json_t *doc = json_object();
     json_set_str(doc, "account", p->config->account->name);
     json_set_str(doc, "url", p->config->account->url);
-    json_set_str(doc, "region", p->config->region);
-    json_set_str(doc, "project_id", p->config->project_id);
+    json_set_str(doc, "region", p->region);
+    json_set_str(doc, "project_id", p->project_id);
     return doc;
 }
 
@@ -58,7 +58,7 @@ static void set_aside(struct project *p, const json_t *now)
         "the configuration names another place at Cleura for a project: its clusters are set aside, and "
         "nothing is sent, until an admin says what they belong to "
         "(POST /v1/projects/{project}/confirm-location)",
-        "project", p->config->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
+        "project", p->name, "before", before, "configured", configured, "clusters", LOG_INT(clusters),
         "open_operations", LOG_INT(open));
     LIST_FOR_EACH (item, &p->clusters) {
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
@@ -85,7 +85,7 @@ void location_check(struct project *p)
         set_aside(p, now);
         return;
     }
-    log_warning("a project without clusters is at another place at Cleura now", "project", p->config->name);
+    log_warning("a project without clusters is at another place at Cleura now", "project", p->name);
     settle_here(p);
     project_store(p);
 }
@@ -106,9 +106,13 @@ static void on_place_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
     struct project *p = project_find(save->r, cmd->project);
-    assert(p && !p->set_aside);
     if (save->status != STORE_OK) {
         command_reply_not_stored(cmd);
+        return;
+    }
+    if (!p || p->resting ||
+        p->set_aside) { /* the configuration was changed meanwhile, and says what is next */
+        reply_prepared(save->r, cmd);
         return;
     }
     project_show(p);
@@ -143,14 +147,15 @@ static unsigned forget_cluster(struct walk *w, struct entity *e)
 static void on_forgotten(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, confirmation);
-    assert(p->confirming);
+    assert(p->confirming && p->config);
     confirm_place(p, TAKE_PTR(p->confirming));
 }
 
 static void on_forgetting_stopped(struct walk *w)
 {
     struct project *p = CONTAINER_OF(w, struct project, confirmation);
-    reply_stopping(TAKE_PTR(p->confirming));
+    if (p->confirming)
+        reply_stopping(TAKE_PTR(p->confirming));
 }
 
 void command_location_confirm(struct reconcile *r, struct command *cmd)

@@ -111,6 +111,7 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
 {
     assert(s != entry->subscription && !strcmp(s->id, entry->id));
     bool switched_off = s->disabled && !entry->subscription->disabled;
+    s->unreadable = !webhook_secrets_open(s, r->o.key);
     s->version = entry->subscription->version + 1;
     s->updated_at = env_wall(r->env);
     log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->caller.token_name);

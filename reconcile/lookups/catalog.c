@@ -121,7 +121,7 @@ static json_t *catalog_document(const struct project *p)
     return doc;
 }
 
-static void show_catalog(struct project *p)
+void catalog_show(struct project *p)
 {
     if (!p->state->catalog)
         return;
@@ -129,7 +129,7 @@ static void show_catalog(struct project *p)
     char *text = json_text(doc);
     char etag[TAG_BYTES];
     tag_of(text, etag);
-    view_set(p->r->o.view, VIEW_CATALOGS, p->config->name,
+    view_set(p->r->o.view, VIEW_CATALOGS, p->name,
              render_catalog_blob(etag, text, doc, p->state->catalog_at));
 }
 
@@ -151,7 +151,7 @@ static void wake_waiters(struct project *p, struct problem *problem)
 
 static void take_catalog(struct project *p, const json_t *catalog)
 {
-    assert(!p->set_aside);
+    assert(!project_is_at_rest(p));
     /* A start reads it anew: the same one read later is no news to the store. */
     bool news = !json_equal(p->state->catalog, catalog);
     json_decref(p->state->catalog);
@@ -159,7 +159,7 @@ static void take_catalog(struct project *p, const json_t *catalog)
     p->state->catalog_at = env_wall(p->r->env);
     if (news)
         project_store(p);
-    show_catalog(p);
+    catalog_show(p);
     /* Waiters that look for the catalog in the view must find it. */
     view_publish(p->r->o.view);
     wake_waiters(p, NULL);
@@ -169,8 +169,8 @@ static void take_catalog(struct project *p, const json_t *catalog)
 
 static bool shares_catalog(const struct project *p, const struct project *from)
 {
-    return p != from && !p->set_aside && p->account == from->account &&
-           !strcmp(p->config->region, from->config->region);
+    return p != from && !project_is_at_rest(p) && p->account == from->account &&
+           !strcmp(p->region, from->region);
 }
 
 /* One project in a turn: each copies the catalog, and writes it. */
@@ -220,7 +220,7 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
         return;
     }
     struct problem *problem CLEANUP_PROBLEM = upstream_problem(result);
-    log_warning("catalog not read", "project", p->config->name, "error", problem->detail);
+    log_warning("catalog not read", "project", p->name, "error", problem->detail);
     wake_waiters(p, problem);
     int64_t wait_s = result->retry_after_s > CATALOG_RETRY_S ? result->retry_after_s : CATALOG_RETRY_S;
     loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + wait_s * US_PER_S);
@@ -229,12 +229,12 @@ static void on_catalog(struct upstream_call *call, const struct upstream_result 
 
 void catalog_fetch(struct project *p)
 {
-    if (upstream_call_is_active(&p->catalog_call) || p->r->stopping || p->set_aside)
+    if (upstream_call_is_active(&p->catalog_call) || p->r->stopping || project_is_at_rest(p))
         return;
     loop_timer_clear(p->r->o.loop, &p->catalog_timer);
     p->catalog_call.op = UPSTREAM_CATALOG;
-    p->catalog_call.region = p->config->region;
-    p->catalog_call.project_id = p->config->project_id;
+    p->catalog_call.region = p->region;
+    p->catalog_call.project_id = p->project_id;
     p->catalog_call.priority = list_is_empty(&p->catalog_waiters) ? LANE_DISCOVERY : LANE_USER_WAITING;
     p->catalog_call.deadline = env_mono(p->r->env) + CATALOG_DEADLINE_S * US_PER_S;
     p->catalog_call.on_done = on_catalog;
@@ -277,5 +277,17 @@ void catalog_init(struct project *p)
     p->catalog_timer.name = "catalog";
     p->catalog_share.fire = on_share_turn;
     p->catalog_share.name = "catalog for another project";
-    show_catalog(p);
+}
+
+/* Others that give their catalog to all pass it over. */
+void catalog_stop(struct project *p)
+{
+    upstream_cancel(&p->catalog_call);
+    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    loop_timer_clear(p->r->o.loop, &p->catalog_share);
+    json_decref(p->catalog_shared);
+    p->catalog_shared = NULL;
+    for (struct project *other = p->r->projects; other; other = other->hh.next)
+        if (other->catalog_share_next == p)
+            other->catalog_share_next = p->hh.next;
 }

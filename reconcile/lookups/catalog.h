@@ -6,6 +6,10 @@
 #include "reconcile/world/project.h"
 
 void catalog_init(struct project *p);
+/* The project is about to leave r->projects: nothing is read for it, nothing given on. */
+void catalog_stop(struct project *p);
+/* What is known of it, with the defaults of the configuration. */
+void catalog_show(struct project *p);
 /* Unless it is being read. */
 void catalog_fetch(struct project *p);
 /* Parks the command until a catalog is there, then decides it anew; false (and nothing done) when there is

@@ -87,6 +87,17 @@ void fetches_forget(struct fetches *all, const char *entity_key)
     }
 }
 
+void fetches_forget_project(struct project *p, const struct problem *problem)
+{
+    struct fetch *f, *next;
+    HASH_ITER (hh, p->r->fetches->all, f, next) {
+        if (f->project != p)
+            continue;
+        fetch_fail(f, problem);
+        fetch_free(f);
+    }
+}
+
 void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
                   void (*visit)(struct fetch *f))
 {
@@ -144,8 +155,8 @@ void fetch_call(struct fetch *f, enum upstream_op op, const char *item, int dead
 {
     assert(!upstream_call_is_active(&f->call) && !list_is_empty(&f->waiters));
     f->call.op = op;
-    f->call.region = f->project->config->region;
-    f->call.project_id = f->project->config->project_id;
+    f->call.region = f->project->region;
+    f->call.project_id = f->project->project_id;
     f->call.name = f->shoot;
     f->call.item = item;
     f->call.priority = LANE_USER_WAITING;

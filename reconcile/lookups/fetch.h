@@ -42,6 +42,8 @@ void fetches_stop(struct fetches *all);
 void fetches_free(struct fetches *all);
 /* The cluster is gone: who waits is answered so. */
 void fetches_forget(struct fetches *all, const char *entity_key);
+/* The project is put to rest: who waits is answered with a copy. */
+void fetches_forget_project(struct project *p, const struct problem *problem);
 /* Calls `visit` for each fetch of a kind about a cluster. */
 void fetches_each(struct fetches *all, const struct fetch_kind *kind, const char *entity_key,
                   void (*visit)(struct fetch *f));

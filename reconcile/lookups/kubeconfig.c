@@ -24,6 +24,7 @@ enum { CALL_DEADLINE_S = 60, DEFAULT_LIFETIME_S = 600 };
 struct kubeconfig {
     struct fetch fetch; /* its key: entity key, '\n', token id, '\n', ttl */
     char token_id[40];
+    wall_us jwt_ends_at; /* of the caller's JWT; 0: the token is one of ours */
     int ttl_seconds;
     char *text; /* secret; NULL while none was fetched */
     wall_us expires_at;
@@ -31,10 +32,12 @@ struct kubeconfig {
     bool drop_answer; /* the one under way may be void already: not kept */
 };
 
-static bool token_lives(struct reconcile *r, const char *id, wall_us now)
+static bool caller_lives(struct reconcile *r, const struct kubeconfig *k, wall_us now)
 {
     const struct token_entry *entry;
-    HASH_FIND_STR(r->tokens, id, entry);
+    if (k->jwt_ends_at)
+        return k->jwt_ends_at > now;
+    HASH_FIND_STR(r->tokens, k->token_id, entry);
     return entry && !entry->token->revoked_at &&
            (!entry->token->expires_at || entry->token->expires_at > now);
 }
@@ -43,7 +46,7 @@ static bool kubeconfig_is_kept(struct fetch *f)
 {
     const struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     const wall_us now = env_wall(f->r->env);
-    return k->text && k->expires_at > now && token_lives(f->r, k->token_id, now);
+    return k->text && k->expires_at > now && caller_lives(f->r, k, now);
 }
 
 static void kubeconfig_done(struct fetch *f)
@@ -141,6 +144,8 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd)
     struct kubeconfig *k = CONTAINER_OF(f, struct kubeconfig, fetch);
     k->ttl_seconds = cmd->kubeconfig.ttl_seconds;
     memcpy(k->token_id, cmd->caller.token_id, sizeof(k->token_id));
+    if (cmd->caller.expires_at > k->jwt_ends_at)
+        k->jwt_ends_at = cmd->caller.expires_at;
     wall_us wanted_until = env_wall(r->env) + cmd->kubeconfig.min_remaining_seconds * US_PER_S;
     if (k->text && k->expires_at > wanted_until) {
         answer_kubeconfig(cmd, k, true);

@@ -174,7 +174,7 @@ static void begin_lookup(struct lookup *l, const struct entity *e)
 static struct lookup *lookup_of(const struct lookup_rule *rule, struct project *p, const struct entity *e)
 {
     char key[FETCH_KEY_BYTES];
-    (void)snprintf(key, sizeof(key), "%d\n%s", (int)rule->kind, e ? e->key : p->config->name);
+    (void)snprintf(key, sizeof(key), "%d\n%s", (int)rule->kind, e ? e->key : p->name);
     struct fetch *f = fetch_find_or_add(p, &lookups, e, key);
     struct lookup *l = CONTAINER_OF(f, struct lookup, fetch);
     l->rule = rule;

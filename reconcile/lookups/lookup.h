@@ -27,5 +27,7 @@ void command_kubeconfig(struct reconcile *r, struct command *cmd);
  */
 bool name_check_wait(struct project *p, struct command *cmd, const char *name);
 void name_checks_stop(struct reconcile *r);
+/* The project is put to rest: the commands are decided anew, without. */
+void name_checks_forget_project(struct project *p);
 
 #endif

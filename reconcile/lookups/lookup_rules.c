@@ -204,8 +204,8 @@ static const char *domain_of(const struct project *p, const json_t *own_projects
     size_t i;
     json_t *item;
     json_array_foreach (own_projects, i, item)
-        if (!strcasecmp(json_str_or(item, "region", ""), p->config->region) &&
-            !strcmp(json_str_or(item, "project_id", ""), p->config->project_id))
+        if (!strcasecmp(json_str_or(item, "region", ""), p->region) &&
+            !strcmp(json_str_or(item, "project_id", ""), p->project_id))
             return json_str(item, "domain_id");
     return NULL;
 }
@@ -214,7 +214,7 @@ static json_t *compose_quota(const struct project *p, const struct entity *e, co
 {
     (void)e;
     json_t *doc = json_object();
-    json_set_str(doc, "project", p->config->name);
+    json_set_str(doc, "project", p->name);
     json_set_take(doc, "limits", json_deep_copy(json_array_get(answers, json_array_size(answers) - 1)));
     return doc;
 }

@@ -81,7 +81,7 @@ static void on_name_checked(struct upstream_call *call, const struct upstream_re
     /* It is taken: by whom? */
     struct reconcile *r = n->r;
     struct command *part = command_new(COMMAND_FRESH);
-    part->project = mem_strdup(n->project->config->name);
+    part->project = mem_strdup(n->project->name);
     part->deadline = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     part->give_back = on_listed;
     part->fresh.now = true;
@@ -112,8 +112,8 @@ bool name_check_wait(struct project *p, struct command *cmd, const char *name)
     mono_us until = env_mono(r->env) + PATIENCE_MS * US_PER_MS;
     loop_timer_set(r->o.loop, &n->give_up, until);
     n->call = (struct upstream_call){.op = UPSTREAM_NAME_TAKEN,
-                                     .region = p->config->region,
-                                     .project_id = p->config->project_id,
+                                     .region = p->region,
+                                     .project_id = p->project_id,
                                      .name = n->name,
                                      .priority = LANE_USER_WAITING,
                                      .deadline = until,
@@ -127,4 +127,13 @@ void name_checks_stop(struct reconcile *r)
 {
     LIST_FOR_EACH_SAFE (it, next, &r->name_checks)
         reply_stopping(name_check_end(CONTAINER_OF(it, struct name_check, link)));
+}
+
+void name_checks_forget_project(struct project *p)
+{
+    LIST_FOR_EACH_SAFE (it, next, &p->r->name_checks) {
+        struct name_check *n = CONTAINER_OF(it, struct name_check, link);
+        if (n->project == p)
+            decide_on(n);
+    }
 }

@@ -61,7 +61,7 @@ static void on_marking_late(struct waiting *w)
 /* What nobody could read anew is marked as stale, then the command is answered with that. */
 static void answer_stale(struct project *p, struct command *cmd)
 {
-    struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
+    struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
     if (!cmd->name) {
         cmd->deadline = env_mono(p->r->env) + MARKING_MS * US_PER_MS;
         (void)wait_new(p->r, cmd, &p->fresh_failed, on_marking_late);
@@ -107,7 +107,7 @@ const char *fresh_take_up(struct project *p)
 /* A call about it is under way, and what was read may be from before it; or its row was not believed. */
 static bool was_passed_over(struct project *p, const char *name)
 {
-    const struct entity *e = name ? entity_find(p->r, p->config->name, name) : NULL;
+    const struct entity *e = name ? entity_find(p->r, p->name, name) : NULL;
     bool was_listed = !p->poll_name;
     return e && ((was_listed && entity_row_was_refused(e)) || entity_is_committing(e) ||
                  upstream_call_is_active(&e->step.call));
@@ -158,11 +158,11 @@ static void ask_each_project(struct reconcile *r, struct command *cmd)
     g->cmd = cmd;
     g->left = 1; /* until all parts are asked for */
     HASH_ITER (hh, r->projects, p, next) {
-        char *one[] = {(char *)(uintptr_t)p->config->name, NULL};
+        char *one[] = {(char *)(uintptr_t)p->name, NULL};
         if (!projects_cover(cmd->caller.projects, one))
             continue;
         struct command *part = command_new(COMMAND_FRESH);
-        part->project = mem_strdup(p->config->name);
+        part->project = mem_strdup(p->name);
         part->deadline = cmd->deadline;
         part->request_id = mem_strdup(cmd->request_id);
         part->trace = cmd->trace;
@@ -179,7 +179,7 @@ static void ask_each_project(struct reconcile *r, struct command *cmd)
 /* Browsers ask for this by themselves, and often: what was read moments ago is new enough. */
 static bool was_read_moments_ago(struct project *p, const struct command *cmd)
 {
-    const struct entity *e = cmd->name ? entity_find(p->r, p->config->name, cmd->name) : NULL;
+    const struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
     wall_us read_at = p->state->discovered_at;
     if (e && e->cluster->observed_at > read_at && !e->cluster->stale)
         read_at = e->cluster->observed_at;
@@ -193,7 +193,7 @@ void command_fresh(struct reconcile *r, struct command *cmd)
         return;
     }
     struct project *known = project_find(r, cmd->project);
-    if (known && known->set_aside) {
+    if (known && project_is_at_rest(known)) {
         answer_fresh(cmd, FRESH_FAILED); /* what is stored is all that may be told */
         return;
     }

@@ -69,7 +69,7 @@ static bool follow_progress(struct entity *e)
     if (op->progress == progress && mem_same_str(op->message, message))
         return false;
     op->progress = progress;
-    mem_set_str(&op->message, message);
+    operation_says(op, env_wall(e->r->env), message);
     return true;
 }
 
@@ -138,7 +138,7 @@ static void seen_again(struct entity *e)
     entity_note_newest(e, e->cluster->shoot);
     e->step.tries.absent_reads = 0;
     e->seen.unchanged_polls++;
-    entity_show(e);
+    entity_show_seen(e);
 }
 
 static bool is_of_a_list(const struct shoot *s)

@@ -88,7 +88,7 @@ static int64_t draw_jitter(const struct project *p)
 
 static struct entity *find_in_project(struct project *p, const char *name)
 {
-    return entity_find(p->r, p->config->name, name);
+    return entity_find(p->r, p->name, name);
 }
 
 /* ---- lists ---- */
@@ -103,7 +103,7 @@ static void discover(struct project *p, struct shoot *shoot)
     if (!c) {
         c = cluster_new();
         (void)id_new(r->env, ID_CLUSTER, c->id);
-        c->project = mem_strdup(p->config->name);
+        c->project = mem_strdup(p->name);
         c->name = mem_strdup(shoot->name);
         c->created_at = env_wall(r->env);
         c->generation = 1;
@@ -120,7 +120,7 @@ static void discover(struct project *p, struct shoot *shoot)
     c->health = d.health;
     c->settling = d.settling;
     mem_set_str(&c->message, d.message);
-    log_info("cluster discovered", "project", p->config->name, "cluster", c->name, "reason", message);
+    log_info("cluster discovered", "project", p->name, "cluster", c->name, "reason", message);
     struct save *save = save_new(r, NULL, NULL);
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, message);
     save_entity(save, e);
@@ -155,6 +155,7 @@ static void suspect_absent(struct project *p, int64_t jitter)
 {
     LIST_FOR_EACH (item, &p->clusters) {
         struct entity *e = CONTAINER_OF(item, struct entity, in_project);
+        thread_step_aside();
         if (is_listed(e))
             continue;
         if (entity_row_was_refused(e)) {
@@ -286,7 +287,7 @@ static void poll_failed(struct project *p, const struct upstream_result *result)
         mem_printf("%s%s%s", upstream_class_name(result->class), result->message ? ": " : "",
                    result->message ? result->message : "");
     mem_set_str(&p->last_error, message);
-    log_debug("poll failed", "project", p->config->name, "error", message);
+    log_debug("poll failed", "project", p->name, "error", message);
     int64_t wait = backed_off(r->o.config->polling.active_us, p->poll_failures);
     if (result->retry_after_s * US_PER_S > wait)
         wait = result->retry_after_s * US_PER_S;
@@ -385,10 +386,7 @@ static struct entity *single_wanted(struct project *p, enum lane_priority *prior
 /* A list of clusters at rest is mostly what came before. The caller owns the result. */
 static struct known_rows *known_rows_of(const struct project *p)
 {
-    size_t clusters = 0;
-    LIST_FOR_EACH (item, &p->clusters)
-        clusters++;
-    struct known_rows *known = known_rows_new(clusters);
+    struct known_rows *known = known_rows_new(p->cluster_count);
     LIST_FOR_EACH (item, &p->clusters) {
         const struct entity *e = CONTAINER_OF(item, struct entity, in_project);
         const uint8_t *digest = observe_known_row(e);
@@ -412,8 +410,8 @@ static void on_poll_due(struct loop_timer *timer)
     p->lists += !only;
     p->poll_jitter = draw_jitter(p);
     p->poll_call.op = only ? UPSTREAM_GET : UPSTREAM_LIST;
-    p->poll_call.region = p->config->region;
-    p->poll_call.project_id = p->config->project_id;
+    p->poll_call.region = p->region;
+    p->poll_call.project_id = p->project_id;
     p->poll_call.name = p->poll_name;
     p->poll_call.priority = priority;
     p->poll_call.deadline = now + POLL_DEADLINE_S * US_PER_S;
@@ -431,15 +429,8 @@ void poll_init(struct project *p)
 {
     p->poll_timer.fire = on_poll_due;
     p->poll_timer.name = "poll";
-    for (const struct project *other = p->r->projects; other; other = other->hh.next) {
-        if (other->config->account != p->config->account)
-            continue;
-        p->poll_phase += other->config < p->config;
-        p->poll_phases++;
-    }
     p->poll_failure =
         (struct walk){.name = "a read failed", .visit = mark_failure, .done = on_failure_marked};
-    p->discovery_due = env_mono(p->r->env);
 }
 
 void poll_stop(struct project *p)

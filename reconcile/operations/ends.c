@@ -14,7 +14,9 @@
 #include "model/issues.h"
 #include "model/moves.h"
 #include "model/spec.h"
+#include "reconcile/operations/durations.h"
 #include "reconcile/operations/plan.h"
+#include "reconcile/operations/spans.h"
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/departed.h"
@@ -54,16 +56,18 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
     if (status == OPERATION_SUCCEEDED)
         op->progress = 100;
     end_steps(op);
+    durations_note(op);
     if (problem) {
         op->error = problem_to_error_json(problem);
-        mem_set_str(&op->message, problem->detail);
+        operation_says(op, op->finished_at, problem->detail);
         problem_free(problem);
     } else {
-        mem_set_str(&op->message, "Done");
+        operation_says(op, op->finished_at, "Done");
     }
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
              operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
              op->message);
+    operation_spans(op);
     emit_operation(save, events[status], e, op);
 }
 

@@ -75,7 +75,7 @@ static void ask_again(struct entity *e)
     char *message CLEANUP_FREE = describe_missing(e, "; asking again");
     log_warning("accepted by Cleura, but without effect: asking again", "cluster", e->cluster->name, "step",
                 step_type_name(current_step(e)->type));
-    mem_set_str(&e->op->message, message);
+    operation_says(e->op, env_wall(e->r->env), message);
     e->cluster->guard_since = 0;
     e->step.tries.unmet_since = 0;
     step_send_again(e);

@@ -59,7 +59,7 @@ static void try_again(struct entity *e, int64_t at_least_us)
 static void step_reports(struct entity *e, const char *message)
 {
     bool told = e->op->message && !strcmp(e->op->message, message);
-    mem_set_str(&e->op->message, message);
+    operation_says(e->op, env_wall(e->r->env), message);
     if (!told)
         entity_store(e);
 }
@@ -165,8 +165,8 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
     assert(op == step_kind(current_step(e))->probe || op == UPSTREAM_GET || upstream_op_is_write(op));
     assert(!looked || (e->step.looked_at && shoot_has_uid(e->cluster->shoot)));
     e->step.call.op = op;
-    e->step.call.region = p->config->region;
-    e->step.call.project_id = p->config->project_id;
+    e->step.call.region = p->region;
+    e->step.call.project_id = p->project_id;
     e->step.call.name = e->cluster->name;
     e->step.call.item = current_step(e)->target;
     e->step.call.body = e->step.body ? e->step.body : e->op->body;
@@ -179,7 +179,10 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done)
     /* A write that is sent again; what was never sent before is none, nor is a read. */
     e->step.call.retry = upstream_op_is_write(op) && current_step(e)->attempts > 1;
     e->step.call.on_done = on_done;
-    upstream_call_for(&e->step.call, &e->op->trace, e->op->request_id);
+    /* The looks before it begins are no part of the step. */
+    const struct trace trace = current_step(e)->started_at ? operation_trace_of_step(e->op, e->op->step_index)
+                                                           : operation_trace(e->op);
+    upstream_call_for(&e->step.call, &trace, e->op->request_id);
     upstream_submit(project_lane(p), &e->step.call);
 }
 
@@ -239,7 +242,7 @@ void step_accepted(struct entity *e, const struct upstream_result *result)
     step->uncertain = false;
     problem_free(e->step.refusal);
     e->step.refusal = NULL;
-    mem_set_str(&e->op->message, "Accepted by Cleura");
+    operation_says(e->op, env_wall(e->r->env), "Accepted by Cleura");
     if (kind->accepted)
         kind->accepted(e, result, save);
     if (kind->exclusive)
@@ -323,8 +326,9 @@ static void on_intent_saved(struct save *save)
         return;
     struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || save->status != STORE_OK) {
-        /* Replaced or cancelled before it was sent, or not durable. */
+    if (queue_is_due(e) || e->op->cancelled_by || e->r->stopping || project_is_at_rest(e->project) ||
+        save->status != STORE_OK) {
+        /* Replaced, cancelled or put to rest before it was sent, or not durable. */
         step_move(e->op, step, STEP_PENDING);
         step->attempts--;
         if (save->status == STORE_OK)
@@ -343,7 +347,7 @@ static void begin_call(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     struct cluster *c = e->cluster;
-    assert(!entity_is_committing(e) && !e->r->stopping && !e->project->set_aside);
+    assert(!entity_is_committing(e) && !e->r->stopping && !project_is_at_rest(e->project));
     struct save *save = save_new(e->r, on_intent_saved, NULL);
     step_move(e->op, step, STEP_SENDING);
     step->attempts++;
@@ -627,7 +631,7 @@ static bool fail_unsupported(struct entity *e, const struct operation_step *step
 
 void steps_advance(struct entity *e)
 {
-    if (e->r->stopping || e->project->set_aside || entity_is_committing(e) ||
+    if (e->r->stopping || project_is_at_rest(e->project) || entity_is_committing(e) ||
         upstream_call_is_active(&e->step.call) || (!e->op && !e->queued))
         return;
     while (queue_is_due(e))

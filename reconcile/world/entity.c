@@ -28,6 +28,33 @@ static void on_retry(struct loop_timer *timer)
     e->r->reactions.advance(e);
 }
 
+void entity_hide(struct entity *e)
+{
+    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, NULL);
+    view_blob_unref(e->shown);
+    e->shown = NULL;
+}
+
+static void begin_afresh(struct entity *e)
+{
+    e->step = (struct step_run){.retry = {.fire = on_retry, .name = "step"}};
+    e->seen = (struct sightings){0};
+    e->absence = (struct absence){0};
+    if (e->cluster->shoot)
+        entity_note_newest(e, e->cluster->shoot);
+}
+
+/* That an intent is on its way to the store is known until it comes back. */
+void entity_forget_tries(struct entity *e)
+{
+    const bool storing = e->step.storing_intent;
+    assert(!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry));
+    json_decref(e->step.body);
+    problem_free(e->step.refusal);
+    begin_afresh(e);
+    e->step.storing_intent = storing;
+}
+
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c)
 {
     loop_assert_owner(r->o.loop);
@@ -37,13 +64,11 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     e->r = r;
     e->project = p;
     e->cluster = c;
-    e->step.retry.fire = on_retry;
-    e->step.retry.name = "step";
-    if (c->shoot)
-        entity_note_newest(e, c->shoot);
+    begin_afresh(e);
     assert(!entity_find(r, c->project, c->name));
     HASH_ADD_STR(r->entities, key, e);
     list_append(&p->clusters, &e->in_project);
+    p->cluster_count++;
     return e;
 }
 
@@ -56,9 +81,11 @@ void entity_remove(struct entity *e)
     heap_remove(&e->project->due, &e->due);
     walks_pass(e);
     loop_timer_clear(r->o.loop, &e->step.retry);
-    view_set(r->o.view, VIEW_CLUSTERS, e->key, NULL);
+    entity_hide(e);
     HASH_DEL(r->entities, e);
     list_remove(&e->in_project);
+    assert(e->project->cluster_count);
+    e->project->cluster_count--;
     problem_free(e->step.refusal);
     operation_free(e->op);
     for (size_t i = 0; i < e->queued; i++)

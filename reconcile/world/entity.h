@@ -74,6 +74,7 @@ struct entity {
     struct project *project;
     struct list in_project;
     struct cluster *cluster;
+    struct view_blob *shown;  /* what readers have of it, or get with the next snapshot; NULL: nothing yet */
     struct operation *op;     /* the open one, or the last one until the next; may be NULL */
     struct operation **queue; /* accepted, waiting for their turn; first come first */
     size_t queued;
@@ -89,6 +90,11 @@ struct entity *entity_find(struct reconcile *r, const char *project, const char 
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c);
 /* Removes from memory and view; frees. No call may be active. */
 void entity_remove(struct entity *e);
+/* Readers have it no more; it stays in memory. */
+void entity_hide(struct entity *e);
+/* What was tried and seen since the start: as after a restart only what is stored counts. No call may be
+ * active. */
+void entity_forget_tries(struct entity *e);
 /* Makes `op` (taken) the entity's operation; the old one is freed. */
 void entity_set_operation(struct entity *e, struct operation *op);
 /* Frees what can be made again (cluster_rest), and what only the planning of an operation that ended needed.

@@ -31,8 +31,7 @@ struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, 
     return d;
 }
 
-static const struct delivery *deliver(struct save *save, const struct event *event,
-                                      const struct subscription *to)
+static struct delivery *deliver(struct save *save, const struct event *event, const struct subscription *to)
 {
     struct delivery *d = delivery_new(save->r, to->id, event->id, event_type_name(event->type), event->at);
     change_put_delivery(save->set, d);
@@ -54,14 +53,22 @@ static const struct event *append_event(struct save *save, enum event_type type,
     return change_append_event(save->set, e);
 }
 
-static void emit(struct save *save, enum event_type type, const char *project, const char *cluster,
-                 json_t *data)
+/* Of `op`, or NULL. */
+static void emit_of(struct save *save, enum event_type type, const char *project, const char *cluster,
+                    const struct operation *op, json_t *data)
 {
     assert(type != EVENT_NONE && type < EVENT_TYPE_MAX_);
     const struct event *event = append_event(save, type, project, cluster, data);
+    const struct trace trace = op ? operation_trace(op) : (struct trace){0};
     for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
         if (subscription_matches(entry->subscription, event))
-            (void)deliver(save, event, entry->subscription);
+            deliver(save, event, entry->subscription)->trace = trace;
+}
+
+static void emit(struct save *save, enum event_type type, const char *project, const char *cluster,
+                 json_t *data)
+{
+    emit_of(save, type, project, cluster, NULL, data);
 }
 
 static json_t *cluster_data(const struct entity *e, enum phase previous, const struct operation *op,
@@ -103,7 +110,10 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     json_t *data = cluster_data(e, previous, e->op, message);
     if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
         json_set_take(data, "errors", cluster_errors(e->cluster));
-    emit(save, type, e->cluster->project, e->cluster->name, data);
+    /* What an operation brings about comes with its end at the latest. */
+    const bool is_of_op =
+        e->op && (!e->op->finished_at || e->op->finished_at >= env_wall(e->r->env) - US_PER_S);
+    emit_of(save, type, e->cluster->project, e->cluster->name, is_of_op ? e->op : NULL, data);
 }
 
 void emit_operation(struct save *save, enum event_type type, const struct entity *e,
@@ -112,7 +122,8 @@ void emit_operation(struct save *save, enum event_type type, const struct entity
     json_t *data = cluster_data(e, e->cluster->phase, op, op->message);
     json_set_str(data, "operation_type", operation_type_name(op->type));
     json_set_str(data, "operation_status", operation_status_name(op->status));
-    emit(save, type, e->cluster->project, e->cluster->name, data);
+    json_set_str(data, "requested_by", op->requested_by);
+    emit_of(save, type, e->cluster->project, e->cluster->name, op, data);
 }
 
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x)
@@ -132,7 +143,7 @@ void emit_expiring(struct save *save, const struct entity *e, const struct expir
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message)
 {
     json_t *data = json_object();
-    json_set_str(data, "account", a->config->name);
+    json_set_str(data, "account", a->name);
     json_set_str(data, "message", message);
     emit(save, type, NULL, NULL, data);
 }
@@ -178,6 +189,24 @@ static json_t *token_data(const struct api_token *t, int64_t days_left)
     json_set_str(data, "url", url);
     json_set_str(data, "message", message);
     return data;
+}
+
+void emit_freeze(struct save *save, enum event_type type, const char *project, const json_t *freeze)
+{
+    const char *scope = project ? project : "all", *by = json_str_or(freeze, "by", "");
+    const char *reason = json_str_or(freeze, "reason", "");
+    char *message CLEANUP_FREE =
+        type == EVENT_FREEZE_STARTED
+            ? mem_printf("Changes of %s are frozen by %s: %s", project ? project : "all projects", by, reason)
+            : mem_printf("Changes of %s are no longer frozen", project ? project : "all projects");
+    json_t *data = json_object();
+    json_set_str(data, "scope", scope);
+    json_set_str(data, "reason", reason);
+    json_set_take(data, "until", time_or_null(json_int(freeze, "until", 0)));
+    json_set_str(data, "by", by);
+    json_set_str(data, "url", "/v1/freeze");
+    json_set_str(data, "message", message);
+    emit(save, type, project, NULL, data);
 }
 
 /* Each project of the token hears of it: that is where something stops to work. */

@@ -20,6 +20,8 @@ struct expiring {
 void emit_expiring(struct save *save, const struct entity *e, const struct expiring *x);
 void emit_account(struct save *save, enum event_type type, const struct account *a, const char *message);
 void emit_token_expiring(struct save *save, const struct api_token *t, int64_t days_left);
+/* Changes of a project, or of all (NULL), are frozen or no longer; `freeze` is what was or is in force. */
+void emit_freeze(struct save *save, enum event_type type, const char *project, const json_t *freeze);
 /* One that is due at once; the caller owns it. */
 struct delivery *delivery_new(struct reconcile *r, const char *subscription_id, const char *event_id,
                               const char *event_type, wall_us at);

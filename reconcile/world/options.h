@@ -15,12 +15,17 @@ struct reconcile_options {
     struct loop *loop;
     struct transport *upstream_transport;
     struct transport *webhook_transport;
-    struct worker *worker; /* reads what Cleura sends */
+    struct worker *worker;  /* reads what Cleura sends */
+    struct worker *copyist; /* makes backups */
     struct storage *storage;
     struct view *view;
     struct feed *feed;
     const struct config *config;
     const struct seal_key *key;
+    /* Somebody wants the configuration read again: the number of the request, for struct reload_outcome. Loop
+     * thread. */
+    uint64_t (*ask_reload)(void *ctx);
+    void *reload_ctx;
 };
 
 #endif

@@ -29,9 +29,14 @@ void project_spec_context(const struct project *p, struct spec_context *ret)
                                  .now = env_wall(p->r->env)};
 }
 
+bool project_is_at_rest(const struct project *p)
+{
+    return p->resting || p->set_aside;
+}
+
 struct upstream_account *project_lane(const struct project *p)
 {
-    assert(!p->set_aside);
+    assert(!project_is_at_rest(p));
     return p->account->lane;
 }
 
@@ -92,22 +97,53 @@ static json_t *location_change(const struct project *p)
     return doc;
 }
 
-json_t *project_document(const struct project *p)
+const json_t *freeze_in_force(const struct project_state *state, wall_us now)
+{
+    const json_t *freeze = state ? state->freeze : NULL;
+    const wall_us until = json_int(freeze, "until", 0);
+    return freeze && (!until || now < until) ? freeze : NULL;
+}
+
+struct freeze project_freeze(const struct project *p)
+{
+    const wall_us now = env_wall(p->r->env);
+    const json_t *own = freeze_in_force(p->state, now);
+    return own ? (struct freeze){p->name, own}
+               : (struct freeze){"all", freeze_in_force(p->r->all_projects, now)};
+}
+
+json_t *freeze_document(const char *scope, const json_t *freeze)
 {
     json_t *doc = json_object();
-    json_set_str(doc, "name", p->config->name);
+    json_set_str(doc, "scope", scope);
+    json_set_str(doc, "reason", json_str(freeze, "reason"));
+    json_set_take(doc, "until", time_or_null(json_int(freeze, "until", 0)));
+    json_set_take(doc, "since", time_or_null(json_int(freeze, "since", 0)));
+    json_set_str(doc, "by", json_str(freeze, "by"));
+    return doc;
+}
+
+json_t *project_document(const struct project *p)
+{
+    const struct freeze freeze = project_freeze(p);
+    json_t *doc = json_object();
+    json_set_str(doc, "name", p->name);
     json_set_str(doc, "account", p->config->account->name);
     json_set_str(doc, "cloud", p->config->account->cloud);
     json_set_str(doc, "api", p->config->account->api == API_V1 ? "v1" : "v2");
-    json_set_str(doc, "region", p->config->region);
-    json_set_str(doc, "project_id", p->config->project_id);
+    json_set_str(doc, "region", p->region);
+    json_set_str(doc, "project_id", p->project_id);
     json_set_take(doc, "location_change", location_change(p));
+    json_set_take(doc, "freeze",
+                  freeze.in_force ? freeze_document(freeze.scope, freeze.in_force) : json_null());
     json_set_take(doc, "upstream", render_upstream(p));
     return doc;
 }
 
 void project_show(struct project *p)
 {
+    if (p->resting)
+        return;
     json_t *doc CLEANUP_JSON = project_document(p);
     char *text = json_text(doc);
     if (p->shown && !strcmp(p->shown, text)) {
@@ -117,7 +153,8 @@ void project_show(struct project *p)
     mem_set_str(&p->shown, text);
     char etag[TAG_BYTES];
     tag_of(text, etag);
-    view_set(p->r->o.view, VIEW_PROJECTS, p->config->name, view_blob_new(etag, text, 0, NULL, NULL));
+    void *frozen = project_freeze(p).in_force ? p : NULL;
+    view_set(p->r->o.view, VIEW_PROJECTS, p->name, view_blob_new(etag, text, 0, frozen, NULL));
 }
 
 void project_store(struct project *p)

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "reconcile/world/entity.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/remembered.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
@@ -51,12 +52,15 @@ static const struct operation *operation_of(struct reconcile *r, const struct cl
     return entry ? entry->op : NULL;
 }
 
-static void show_cluster(struct reconcile *r, const struct cluster *c)
+/* `c` is the entity's cluster, or what was committed of it. */
+static void show_cluster(struct entity *e, const struct cluster *c)
 {
-    char key[ENTITY_KEY_BYTES];
-    (void)view_cluster_key(key, c->project, c->name);
-    const struct view_blob *shown = view_find(view_shown(r->o.view), VIEW_CLUSTERS, key);
-    view_set(r->o.view, VIEW_CLUSTERS, key, render_cluster_blob(c, operation_of(r, c), shown));
+    if (!e->project->config)
+        return; /* it is retired */
+    struct view_blob *blob = render_cluster_blob(c, operation_of(e->r, c));
+    view_blob_unref(e->shown);
+    e->shown = view_blob_ref(blob);
+    view_set(e->r->o.view, VIEW_CLUSTERS, e->key, blob);
 }
 
 static void committed_cluster(struct reconcile *r, const struct change_set *set, struct change *change)
@@ -64,15 +68,17 @@ static void committed_cluster(struct reconcile *r, const struct change_set *set,
     (void)set;
     if (change->cluster->deleted)
         return;
-    const struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
+    struct entity *e = entity_find(r, change->cluster->project, change->cluster->name);
+    assert(e); /* it leaves with its last change set */
     /* Its last operation has left the memory, and the next one is about to be shown. */
-    if (e && e->saves.under_way && *change->cluster->operation_id &&
+    if (e->saves.under_way && *change->cluster->operation_id &&
         strcmp(e->cluster->operation_id, change->cluster->operation_id) != 0 &&
         !operation_entry(r, change->cluster->operation_id))
         return;
-    if (e)
-        change->cluster->stale = e->cluster->stale; /* it is not stored, and may have changed meanwhile */
-    show_cluster(r, change->cluster);
+    /* They are not stored, and may have changed meanwhile. */
+    change->cluster->stale = e->cluster->stale;
+    change->cluster->expires_at = e->cluster->expires_at;
+    show_cluster(e, change->cluster);
 }
 
 static void committed_operation(struct reconcile *r, const struct change_set *set, struct change *change)
@@ -155,19 +161,27 @@ void token_entry_free(struct reconcile *r, struct token_entry *entry)
     free(entry);
 }
 
-static void hide_digests(struct reconcile *r, struct token_entry *entry)
+/* Those of `t` are shown again; NULL: none is. */
+static void hide_digests(struct reconcile *r, struct token_entry *entry, const struct api_token *t)
 {
     static const uint8_t none[sizeof(entry->shown[0])];
-    for (size_t i = 0; i < ARRAY_LEN(entry->shown); i++)
-        if (memcmp(entry->shown[i], none, sizeof(none)) != 0)
-            show_digest(r, entry->shown[i], NULL);
+    for (size_t i = 0; i < ARRAY_LEN(entry->shown); i++) {
+        char hex[TOKEN_HEX_BYTES];
+        if (!memcmp(entry->shown[i], none, sizeof(none)))
+            continue;
+        show_digest(r, entry->shown[i], NULL);
+        token_hex(entry->shown[i], hex);
+        if (!t || (memcmp(entry->shown[i], t->digest, sizeof(none)) != 0 &&
+                   (!t->old_ends_at || memcmp(entry->shown[i], t->old_digest, sizeof(none)) != 0)))
+            view_note_former_token(r->o.view, hex);
+    }
     memset(entry->shown, 0, sizeof(entry->shown));
 }
 
 void token_show(struct reconcile *r, const struct api_token *t)
 {
     struct token_entry *entry = token_entry(r, t->id);
-    hide_digests(r, entry);
+    hide_digests(r, entry, t->revoked_at ? NULL : t);
     if (t->revoked_at)
         return;
     show_digest(r, t->digest, t);
@@ -189,7 +203,7 @@ static void committed_token_delete(struct reconcile *r, const struct change_set 
     (void)set;
     struct token_entry *entry = token_entry(r, change->id);
     assert(entry->is_leaving);
-    hide_digests(r, entry);
+    hide_digests(r, entry, NULL);
     token_entry_free(r, entry);
 }
 
@@ -226,6 +240,8 @@ static void on_committed(struct loop_task *task)
                 committed[kind](r, save->set, &save->set->changes[i]);
         }
     } else {
+        if (e)
+            e->seen.settled_version = 0; /* readers have what was before: the next look shows it anew */
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
@@ -314,12 +330,42 @@ void entity_store(struct entity *e)
     save_submit(save, false);
 }
 
+static void show_seen(struct entity *e)
+{
+    view_seen_again(e->r->o.view, e->shown, e->cluster->observed_at);
+    entity_rest(e);
+}
+
+/* Readers have all of it but, perhaps, the time of the newest look. */
+static bool is_shown(const struct entity *e)
+{
+    char etag[64];
+    if (!e->shown || !e->shown->observed_at || !e->cluster->observed_at)
+        return false;
+    render_cluster_etag(e->cluster, operation_of(e->r, e->cluster), etag);
+    return !strcmp(etag, e->shown->etag);
+}
+
+void entity_show_stored(struct entity *e)
+{
+    entity_note_expiry(e);
+    if (is_shown(e)) {
+        show_seen(e);
+    } else {
+        show_cluster(e, e->cluster);
+        entity_rest(e);
+    }
+}
+
+/* A save under way will show it, and must not be overtaken. */
 void entity_show(struct entity *e)
 {
-    /* A save under way will show it, and must not be overtaken. */
-    if (e->saves.under_way)
-        return;
-    entity_note_expiry(e);
-    show_cluster(e->r, e->cluster);
-    entity_rest(e);
+    if (!e->saves.under_way)
+        entity_show_stored(e);
+}
+
+void entity_show_seen(struct entity *e)
+{
+    if (!e->saves.under_way)
+        show_seen(e);
 }

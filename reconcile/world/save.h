@@ -29,8 +29,12 @@ void save_operation(struct save *save, struct operation *op);
 void save_submit(struct save *save, bool droppable);
 /* Saves an entity with nothing to do afterwards. */
 void entity_store(struct entity *e);
-/* Shows an entity anew without a change in the store (observed_at moved). */
+/* Shows an entity as it is without a change in the store; what readers have already is not made again. */
 void entity_show(struct entity *e);
+/* The same at the start, before anything else of it is shown. */
+void entity_show_stored(struct entity *e);
+/* Only the time of observation has moved. */
+void entity_show_seen(struct entity *e);
 /* Shows the token as it is stored, under its digest and the one before while that is good; one that is
  * revoked is shown no more. */
 void token_show(struct reconcile *r, const struct api_token *t);

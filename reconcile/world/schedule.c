@@ -27,7 +27,7 @@ bool schedule_fresh_is_wanted(const struct project *p)
 void schedule_rearm(struct project *p)
 {
     if (p->r->stopping || upstream_call_is_active(&p->poll_call) || walk_is_under_way(&p->poll_failure) ||
-        p->set_aside)
+        project_is_at_rest(p))
         return;
     struct heap_item *first = heap_peek(&p->due);
     mono_us at = p->discovery_due;

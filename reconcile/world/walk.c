@@ -50,8 +50,7 @@ static void walk_go_on(struct walk *w)
         unsigned cost = w->visit(w, e);
         assert(cost); /* else a slice would have no end */
         spent += cost;
-        if (cost >= WALK_CHANGED)
-            thread_step_aside();
+        thread_step_aside();
     }
     if (w->next) {
         loop_timer_set(w->r->o.loop, &w->timer, env_mono(w->r->env));
@@ -97,14 +96,19 @@ void walk_all(struct reconcile *r, struct walk *w)
     walk_begin(r, w, NULL, walk_first(r->projects));
 }
 
+void walk_stop(struct walk *w)
+{
+    if (!w->under_way)
+        return;
+    walk_end(w);
+    if (w->stopped)
+        w->stopped(w);
+}
+
 void walks_stop(struct reconcile *r)
 {
-    LIST_FOR_EACH_SAFE (it, next, &r->walks) {
-        struct walk *w = CONTAINER_OF(it, struct walk, link);
-        walk_end(w);
-        if (w->stopped)
-            w->stopped(w);
-    }
+    LIST_FOR_EACH_SAFE (it, next, &r->walks)
+        walk_stop(CONTAINER_OF(it, struct walk, link));
 }
 
 void walks_pass(struct entity *e)
@@ -113,5 +117,16 @@ void walks_pass(struct entity *e)
         struct walk *w = CONTAINER_OF(it, struct walk, link);
         if (w->next == e)
             w->next = walk_behind(w, e);
+    }
+}
+
+void walks_leave(struct project *p)
+{
+    LIST_FOR_EACH_SAFE (it, next, &p->r->walks) {
+        struct walk *w = CONTAINER_OF(it, struct walk, link);
+        if (w->only == p)
+            walk_stop(w);
+        else if (w->next && w->next->project == p)
+            w->next = walk_first(p->hh.next);
     }
 }

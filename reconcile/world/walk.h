@@ -17,7 +17,8 @@ struct walk {
     const char *name;                                    /* static, for the watchdog */
     unsigned (*visit)(struct walk *w, struct entity *e); /* a WALK_... */
     void (*done)(struct walk *w);                        /* all were visited; NULL: nothing follows */
-    void (*stopped)(struct walk *w); /* in place of it, when shootd stops; NULL: nobody waits */
+    void (*stopped)(
+        struct walk *w); /* in place of it: shootd stops, or the project leaves; NULL: nobody waits */
     /* walk.c's own */
     struct list link;
     struct reconcile *r;
@@ -34,9 +35,14 @@ enum { WALK_PASSED_BY = 1, WALK_LOOKED_AT = 8, WALK_CHANGED = 64, WALK_TURN = 10
 void walk_project(struct project *p, struct walk *w);
 void walk_all(struct reconcile *r, struct walk *w);
 bool walk_is_under_way(const struct walk *w);
+/* It ends where it is, when it is under way. */
+void walk_stop(struct walk *w);
 /* All of them, at a stop. */
 void walks_stop(struct reconcile *r);
 /* The entity ends. */
 void walks_pass(struct entity *e);
+/* The project is about to leave r->projects: walks over it are stopped, those over all pass on to the next
+ * one. */
+void walks_leave(struct project *p);
 
 #endif

@@ -52,14 +52,26 @@ struct subscription_entry {
     bool recovering; /* the store is asked what it missed */
 };
 
+/* A configuration that is being put into force (reconcile/reload.h). */
+struct reload {
+    const struct config *config; /* NULL: none is */
+    struct project *next;        /* to be bound to it, or put to rest; NULL: all are */
+    bool all_at_rest;            /* those that are to be */
+    size_t at;                   /* the next of the configuration's projects to be taken up */
+    struct loop_timer turn;      /* goes on in the next turn of the loop */
+    void (*done)(void *ctx);
+    void *ctx;
+};
+
 struct reconcile {
     struct reconcile_options o;
     struct reactions reactions;
     const struct env *env;
     struct webhook_engine *webhooks;
-    struct account *accounts;
-    size_t account_count;
+    struct account *accounts;           /* hash by name */
     struct project *projects;           /* hash by name */
+    struct project *retired;            /* hash by name: those that the configuration does not name */
+    struct project_state *all_projects; /* what is about all of them together (PROJECT_ALL); or NULL */
     struct entity *entities;            /* hash by key */
     struct operation_entry *operations; /* hash by id (remembered.h) */
     size_t ended_weight;                /* how much of memory those take that ended */
@@ -71,15 +83,21 @@ struct reconcile {
     struct departed *departed;              /* departed.c */
     struct audit_limit *audit_limits;       /* hash by token id */
     struct held_key *held_keys;             /* of requests that are being decided */
-    struct account_state **loaded_accounts; /* until accounts exist */
-    size_t loaded_account_count;
+    struct account_state **absent_accounts; /* what is remembered of those that are not configured */
+    size_t absent_account_count;
     struct list walks; /* those under way */
+    struct reload reload;
+    struct list reload_waiters; /* struct waiting */
     struct loop_timer housekeeping;
     unsigned ticks;
     struct walk look_over;       /* of the housekeeping */
     uint64_t phases[PHASE_MAX_]; /* that it counted until now */
     uint64_t open_operations;
     bool purge_again;
+    struct {
+        wall_us look_at; /* when the next one may be due */
+        bool under_way;  /* one by the clock */
+    } backups;
     wall_us started_at;
     bool started;
     bool stopping;

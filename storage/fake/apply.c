@@ -161,6 +161,9 @@ static enum store_status fake_put_delivery(struct fake_tables *t, struct change 
         note_success(t, subscription, d->updated_at);
     struct fake_row *row = row_new(d->id, NULL);
     row->delivery = mem_dup(d, sizeof(*d));
+    char *CLEANUP_FREE attempts = delivery_attempts_text(d);
+    row->delivery->attempts_known = 0;
+    delivery_read_attempts(row->delivery, attempts, strlen(attempts));
     return put(t, FAKE_DELIVERIES, row);
 }
 
@@ -233,6 +236,7 @@ static enum store_status fake_append_audit(struct fake_tables *t, struct change 
     row->audit->action = mem_strdup(e->action);
     row->audit->project = mem_strdup(e->project);
     row->audit->cluster = mem_strdup(e->cluster);
+    row->audit->at = e->at;
     row->audit->outcome = e->outcome;
     row->audit->body = mem_strdup(e->body);
     return put(t, FAKE_AUDIT, row);
@@ -241,6 +245,12 @@ static enum store_status fake_append_audit(struct fake_tables *t, struct change 
 static enum store_status purge_audit(struct fake_tables *t, struct change *change)
 {
     return fake_purge(&t->table[FAKE_AUDIT], made_before, &change->purge.before, change);
+}
+
+static enum store_status fake_put_seal_key(struct fake_tables *t, struct change *change)
+{
+    (void)snprintf(t->seal_key, sizeof(t->seal_key), "%.*s", SEAL_KEY_ID_BYTES - 1, change->id);
+    return STORE_OK;
 }
 
 typedef enum store_status (*applier)(struct fake_tables *t, struct change *change);
@@ -264,6 +274,7 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_REPLAY_PURGE] = purge_replays,
     [CHANGE_AUDIT_APPEND] = fake_append_audit,
     [CHANGE_AUDIT_PURGE] = purge_audit,
+    [CHANGE_SEAL_KEY_PUT] = fake_put_seal_key,
 };
 
 enum store_status fake_apply_change(struct fake_tables *t, struct change *change)

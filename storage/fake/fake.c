@@ -102,8 +102,9 @@ static enum store_status fake_open(const char *location, bool writer, void **ret
 
 /* ---- transactions ---- */
 
-static enum store_status fake_begin(void *arg)
+static enum store_status fake_begin(void *arg, char **ret_error)
 {
+    (void)ret_error;
     struct fake_conn *conn = arg;
     lock(conn);
     assert(conn->state->transaction_of != conn);
@@ -285,6 +286,26 @@ static enum store_status fake_replay_by_key(void *arg, const char *key, struct r
     return *ret_replay ? STORE_OK : STORE_NONE;
 }
 
+static enum store_status fake_replay_behind(void *arg, char key[static REPLAY_DIGEST_BYTES],
+                                            struct replay **ret_replay)
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    assert(conn->state->transaction_of == conn);
+    *ret_replay = fake_read_replay_behind(&conn->working, key);
+    unlock(conn);
+    return *ret_replay ? STORE_OK : STORE_NONE;
+}
+
+static enum store_status fake_seal_key(void *arg, char ret_id[static SEAL_KEY_ID_BYTES])
+{
+    struct fake_conn *conn = arg;
+    lock(conn);
+    memcpy(ret_id, conn->state->committed.seal_key, SEAL_KEY_ID_BYTES);
+    unlock(conn);
+    return STORE_OK;
+}
+
 static enum store_status fake_audit(void *arg, const struct audit_query *query, struct audit_page *ret_page)
 {
     struct fake_conn *conn = arg;
@@ -316,8 +337,9 @@ static struct store_lease *lease_slot(struct fake_state *state, const char *name
 }
 
 static enum store_status fake_lease_take(void *arg, const char *name, const char *holder, wall_us now,
-                                         int64_t ttl_us, struct store_lease *ret_lease)
+                                         int64_t ttl_us, struct store_lease *ret_lease, char **ret_error)
 {
+    (void)ret_error;
     struct fake_conn *conn = arg;
     lock(conn);
     struct store_lease *lease = lease_slot(conn->state, name);
@@ -358,6 +380,8 @@ const struct store_backend store_fake = {
     .event_by_id = fake_event_by_id,
     .deliveries = fake_deliveries,
     .replay_by_key = fake_replay_by_key,
+    .replay_behind = fake_replay_behind,
+    .seal_key = fake_seal_key,
     .audit = fake_audit,
     .operations = fake_operations,
     .lease_take = fake_lease_take,

@@ -45,6 +45,7 @@ struct fake_tables {
     int64_t sequence; /* the last one given */
     int64_t audit_sequence;
     int64_t marked;
+    char seal_key[SEAL_KEY_ID_BYTES];
 };
 
 void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from);
@@ -71,6 +72,8 @@ void fake_read_deliveries(const struct fake_tables *t, const struct delivery_que
 
 /* NULL when there is none. The caller owns it. */
 struct replay *fake_read_replay(const struct fake_tables *t, const char *key);
+/* The first one behind `key`, which moves there; NULL when there is none. */
+struct replay *fake_read_replay_behind(const struct fake_tables *t, char key[static REPLAY_DIGEST_BYTES]);
 void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,
                           struct operation_page *ret_page);
 void fake_read_audit(const struct fake_tables *t, const struct audit_query *query,

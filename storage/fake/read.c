@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "storage/storage_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Structs come out through their codecs, as from a real store. */
@@ -116,15 +117,61 @@ static bool is_undelivered(const struct fake_tables *t, const char *subscription
     return e->type != EVENT_WEBHOOK_TEST;
 }
 
+static bool fake_lists(char *const *list, const char *text)
+{
+    if (!list)
+        return true;
+    for (; text && *list; list++)
+        if (!strcmp(*list, text))
+            return true;
+    return false;
+}
+
+/* What the body of an entry or of an event has. */
+static bool fake_lists_member(char *const *list, const char *body, const char *name)
+{
+    json_t *CLEANUP_JSON doc = json_parse_lenient(body, strlen(body), NULL);
+    const json_t *data = json_obj(doc, "data");
+    return fake_lists(list, json_str(data ? data : doc, name));
+}
+
+static bool wants_of_whom(const struct event_query *q, const struct event *e)
+{
+    static const char *const targets[] = {"webhook", "account", "token", "scope"};
+    bool is_target = fake_lists(q->targets, e->cluster);
+    for (size_t i = 0; !is_target && i < ARRAY_LEN(targets); i++)
+        is_target = fake_lists_member(q->targets, e->body, targets[i]);
+    return is_target && (!q->actors || fake_lists_member(q->actors, e->body, "requested_by") ||
+                         fake_lists_member(q->actors, e->body, "by"));
+}
+
 static bool wants_event(const struct fake_tables *t, const struct event_query *query, const struct event *e)
 {
     if (query->undelivered_to && (e->at < query->since || !is_undelivered(t, query->undelivered_to, e)))
         return false;
-    if (e->sequence <= query->after)
+    if (e->sequence <= query->after || (query->before && e->sequence >= query->before) ||
+        e->at < query->since || (query->until && e->at >= query->until))
         return false;
     if (query->cluster && (!e->cluster || strcmp(query->cluster, e->cluster) != 0))
         return false;
-    return wants_project(query, e->project) && event_query_wants_type(query, e->type);
+    return wants_project(query, e->project) && event_query_wants_type(query, e->type) &&
+           wants_of_whom(query, e);
+}
+
+/* What a search looks at. False: nothing. */
+static bool search_window(const struct fake_rows *rows, const struct event_query *q,
+                          struct number_range *ret_all, struct number_range *ret_window)
+{
+    struct number_range all = {0, 0};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct event *e = rows->rows[i]->event;
+        if (e->at < q->since || (q->until && e->at >= q->until))
+            continue;
+        all.from = all.from ? all.from : e->sequence;
+        all.to = e->sequence;
+    }
+    *ret_all = all;
+    return store_window(all, q->newest_first ? q->before : q->after, q->newest_first, ret_window);
 }
 
 void fake_read_events(const struct fake_tables *t, const struct event_query *query,
@@ -137,13 +184,19 @@ void fake_read_events(const struct fake_tables *t, const struct event_query *que
         .oldest = rows->count ? rows->rows[0]->event->sequence : 0,
         .newest = t->sequence,
     };
-    for (size_t i = 0; i < rows->count && page.count < max; i++) {
-        if (!wants_event(t, query, rows->rows[i]->event))
+    struct number_range all = {0, INT64_MAX}, window = all;
+    const bool searches = query->actors || query->targets;
+    const bool any = !searches || search_window(rows, query, &all, &window);
+    for (size_t i = 0; any && i < rows->count && page.count < max; i++) {
+        const struct event *e = rows->rows[query->newest_first ? rows->count - 1 - i : i]->event;
+        if (e->sequence < window.from || e->sequence > window.to || !wants_event(t, query, e))
             continue;
-        struct event *copy = event_copy(rows->rows[i]->event);
+        struct event *copy = event_copy(e);
         page.events[page.count++] = *copy;
         free(copy);
     }
+    if (searches && any && page.count < max)
+        page.cut = store_window_end(all, window, query->newest_first);
     *ret_page = page;
 }
 
@@ -185,23 +238,33 @@ struct replay *fake_read_replay(const struct fake_tables *t, const char *key)
     return replay_from_json(doc);
 }
 
-static bool fake_lists(char *const *list, const char *text)
+struct replay *fake_read_replay_behind(const struct fake_tables *t, char key[static REPLAY_DIGEST_BYTES])
 {
-    if (!list)
-        return true;
-    for (; text && *list; list++)
-        if (!strcmp(*list, text))
-            return true;
-    return false;
+    const struct fake_rows *rows = &t->table[FAKE_REPLAYS];
+    for (size_t i = 0; i < rows->count; i++) {
+        if (strcmp(rows->rows[i]->key, key) <= 0)
+            continue;
+        (void)snprintf(key, REPLAY_DIGEST_BYTES, "%s", rows->rows[i]->key);
+        return fake_read_replay(t, key);
+    }
+    return NULL;
 }
 
 static bool wants_entry(const struct audit_query *q, const struct audit_entry *e)
 {
-    return (!q->before || e->sequence < q->before) &&
-           (fake_lists(q->projects, e->project) ||
+    return (fake_lists(q->projects, e->project) ||
             (q->own && !e->project && fake_lists((char *[]){q->own, NULL}, e->token_id))) &&
            fake_lists(q->clusters, e->cluster) && fake_lists(q->actions, e->action) &&
-           fake_lists(q->tokens, e->token_id) && (!q->outcomes || q->outcomes & 1U << e->outcome);
+           fake_lists(q->tokens, e->token_id) && (!q->outcomes || q->outcomes & 1U << e->outcome) &&
+           e->at >= q->since && (!q->until || e->at < q->until);
+}
+
+static bool wants_searched(const struct audit_query *q, const struct audit_entry *e)
+{
+    return (!q->actors || fake_lists(q->actors, e->token_id) ||
+            fake_lists_member(q->actors, e->body, "token_name")) &&
+           (!q->targets || fake_lists(q->targets, e->cluster) ||
+            fake_lists_member(q->targets, e->body, "target"));
 }
 
 void fake_read_audit(const struct fake_tables *t, const struct audit_query *query,
@@ -209,22 +272,37 @@ void fake_read_audit(const struct fake_tables *t, const struct audit_query *quer
 {
     const struct fake_rows *rows = &t->table[FAKE_AUDIT];
     size_t max = (size_t)store_page_limit(query->limit);
+    struct number_range all = {0, 0}, window;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct audit_entry *e = rows->rows[i]->audit;
+        if (e->at < query->since || (query->until && e->at >= query->until))
+            continue;
+        all.from = all.from ? all.from : e->sequence;
+        all.to = e->sequence;
+    }
+    if (!store_window(all, query->place, !query->oldest_first, &window))
+        return;
     ret_page->entries = mem_calloc(max, sizeof(*ret_page->entries));
-    for (size_t i = rows->count; i > 0 && ret_page->count < max; i--) {
-        const struct audit_entry *e = rows->rows[i - 1]->audit;
-        if (!wants_entry(query, e))
+    for (size_t i = 0; i < rows->count && ret_page->count < max; i++) {
+        const struct audit_entry *e = rows->rows[query->oldest_first ? i : rows->count - 1 - i]->audit;
+        if (e->sequence < window.from || e->sequence > window.to || !wants_entry(query, e) ||
+            !wants_searched(query, e))
             continue;
         struct audit_entry *out = &ret_page->entries[ret_page->count++];
         out->sequence = e->sequence;
         out->body = mem_strdup(e->body);
     }
+    ret_page->next = ret_page->count == max ? ret_page->entries[max - 1].sequence
+                                            : store_window_end(all, window, !query->oldest_first);
 }
 
 static bool wants_operation(const struct operation_query *q, const struct operation *op)
 {
+    char since[ID_BYTES];
     return (!*q->id || !strcmp(op->id, q->id)) && (!*q->before || strcmp(op->id, q->before) < 0) &&
            fake_lists(q->projects, op->project) && fake_lists(q->clusters, op->cluster) &&
-           (!q->statuses || q->statuses & 1U << op->status);
+           (!q->statuses || q->statuses & 1U << op->status) && (!q->types || q->types & 1U << op->type) &&
+           (!q->since || strcmp(op->id, id_floor(ID_OPERATION, q->since, since)) >= 0);
 }
 
 void fake_read_operations(const struct fake_tables *t, const struct operation_query *query,

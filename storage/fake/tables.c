@@ -24,6 +24,7 @@ void fake_tables_copy(struct fake_tables *to, const struct fake_tables *from)
     to->sequence = from->sequence;
     to->marked = from->marked;
     to->audit_sequence = from->audit_sequence;
+    memcpy(to->seal_key, from->seal_key, sizeof(to->seal_key));
     for (int t = 0; t < FAKE_TABLE_MAX_; t++) {
         const struct fake_rows *rows = &from->table[t];
         to->table[t].rows = mem_dup(rows->rows, rows->count * sizeof(*rows->rows));

@@ -93,6 +93,7 @@ static enum store_status sqlite_put_delivery(struct sqlite_conn *conn, struct ch
                                              char **ret_error)
 {
     const struct delivery *d = change->delivery;
+    char *CLEANUP_FREE attempts = delivery_attempts_text(d);
     struct binder b = statement_start(conn, STATEMENT_DELIVERY_PUT);
     bind_text(&b, d->id);
     bind_text(&b, d->event_id);
@@ -107,6 +108,7 @@ static enum store_status sqlite_put_delivery(struct sqlite_conn *conn, struct ch
     bind_int(&b, d->updated_at);
     bind_text(&b, d->event_type);
     bind_text(&b, d->snippet);
+    bind_text(&b, attempts);
     enum store_status status = statement_run(&b, ret_error);
     if (status != STORE_OK || d->status != DELIVERY_DELIVERED)
         return status;
@@ -208,6 +210,12 @@ static enum store_status sqlite_delete_token(struct sqlite_conn *conn, struct ch
     return run_with_id(conn, STATEMENT_TOKEN_DELETE, change->id, ret_error);
 }
 
+static enum store_status sqlite_put_seal_key(struct sqlite_conn *conn, struct change *change,
+                                             char **ret_error)
+{
+    return run_with_id(conn, STATEMENT_SEAL_KEY_PUT, change->id, ret_error);
+}
+
 static const enum statement purges[CHANGE_KIND_MAX_] = {
     [CHANGE_OPERATION_PURGE] = STATEMENT_OPERATION_PURGE,
     [CHANGE_DELIVERY_PURGE] = STATEMENT_DELIVERY_PURGE,
@@ -261,6 +269,7 @@ static const applier appliers[CHANGE_KIND_MAX_] = {
     [CHANGE_REPLAY_PURGE] = sqlite_purge,
     [CHANGE_AUDIT_APPEND] = sqlite_append_audit,
     [CHANGE_AUDIT_PURGE] = sqlite_purge,
+    [CHANGE_SEAL_KEY_PUT] = sqlite_put_seal_key,
 };
 
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error)

@@ -35,6 +35,12 @@ enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const c
     return rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, what, ret_error);
 }
 
+void handle_tell(char **ret_error, const char *what)
+{
+    if (ret_error)
+        mem_set_str(ret_error, what);
+}
+
 static enum store_status refuse_store(struct sqlite_conn *conn, enum store_status status, const char *why,
                                       char **ret_error)
 {
@@ -224,6 +230,18 @@ enum store_status sqlite_identity(void *arg, char ret_id[static STORE_ID_BYTES])
     return text ? STORE_OK : STORE_BROKEN;
 }
 
+/* Another store in the place of ours lacks what was stored in ours. */
+static enum store_status check_identity(struct sqlite_conn *conn, char **ret_error)
+{
+    char id[STORE_ID_BYTES];
+    if (sqlite_identity(conn, id) != STORE_OK)
+        return conn->writer ? STORE_BROKEN : STORE_OK;
+    if (conn->was_open && strcmp(id, conn->id) != 0)
+        return refuse_store(conn, STORE_BROKEN, "another database is in its place", ret_error);
+    (void)memcpy(conn->id, id, sizeof(id));
+    return STORE_OK;
+}
+
 static enum store_status make_ready(struct sqlite_conn *conn, int version, char **ret_error)
 {
     if (!conn->writer)
@@ -241,31 +259,55 @@ static enum store_status make_ready(struct sqlite_conn *conn, int version, char 
     return status;
 }
 
+/* Opens the file and knows what it is. */
+static enum store_status open_known(struct sqlite_conn *conn, int *ret_version, char **ret_error)
+{
+    int flags = SQLITE_OPEN_NOMUTEX | (conn->writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    int rc = sqlite3_open_v2(conn->path, &conn->db, flags, NULL);
+    enum store_status status = rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, conn->path, ret_error);
+    if (status == STORE_OK)
+        status = set_up(conn, ret_error);
+    if (status == STORE_OK)
+        status = recognize(conn, ret_version, ret_error);
+    return status;
+}
+
+static enum store_status refused(struct sqlite_conn *conn, enum store_status status)
+{
+    handle_close(conn);
+    return status == STORE_NEWER || status == STORE_LOCKED ? status : STORE_BROKEN;
+}
+
+enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error)
+{
+    assert(!conn->db && !conn->writer);
+    enum store_status status = open_known(conn, ret_version, ret_error);
+    if (status == STORE_OK && *ret_version == 0)
+        status = refuse_store(conn, STORE_BROKEN, "there is no store in it, the file is empty", ret_error);
+    if (status == STORE_OK)
+        status = handle_exec(conn, settings_reader, conn->path, ret_error);
+    return status == STORE_OK ? STORE_OK : refused(conn, status);
+}
+
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error)
 {
+    int version = 0;
     assert(!conn->db);
-    if (conn->writer) {
+    if (conn->writer && !conn->was_open) {
         /* SQLite would create the file as the umask says; -wal and -shm copy its mode. */
         int fd = open(conn->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd >= 0)
             (void)close(fd);
     }
-    int flags = SQLITE_OPEN_NOMUTEX | (conn->writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
-    int rc = sqlite3_open_v2(conn->path, &conn->db, flags, NULL);
-    enum store_status status = rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, conn->path, ret_error);
-    int version = 0;
-    if (status == STORE_OK)
-        status = set_up(conn, ret_error);
-    if (status == STORE_OK)
-        status = recognize(conn, &version, ret_error);
+    enum store_status status = open_known(conn, &version, ret_error);
     if (status == STORE_OK)
         status = make_ready(conn, version, ret_error);
     if (status == STORE_OK)
         status = statement_prepare_all(conn, ret_error);
-    if (status != STORE_OK) {
-        handle_close(conn);
-        return status == STORE_NEWER || status == STORE_LOCKED ? status : STORE_BROKEN;
-    }
+    if (status == STORE_OK)
+        status = check_identity(conn, ret_error);
+    if (status != STORE_OK)
+        return refused(conn, status);
     (void)sqlite3_db_config(conn->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, conn->writer ? 0 : 1, NULL);
     conn->suspect = false;
     conn->was_open = true;

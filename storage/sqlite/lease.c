@@ -81,40 +81,41 @@ static enum store_status lease_get(struct sqlite_conn *conn, const char *name, s
     return STORE_OK;
 }
 
-static enum store_status lease_put(struct sqlite_conn *conn, const struct store_lease *lease)
+static enum store_status lease_put(struct sqlite_conn *conn, const struct store_lease *lease,
+                                   char **ret_error)
 {
     struct binder b = statement_start(conn, STATEMENT_LEASE_PUT);
     bind_text(&b, lease->name);
     bind_text(&b, lease->holder);
     bind_int(&b, lease->until);
     bind_int(&b, lease->fence);
-    return statement_run(&b, NULL);
+    return statement_run(&b, ret_error);
 }
 
-static enum store_status lease_finish(struct sqlite_conn *conn, enum store_status status)
+static enum store_status lease_finish(struct sqlite_conn *conn, enum store_status status, char **ret_error)
 {
     if (status == STORE_OK)
-        status = sqlite_commit(conn, NULL);
+        status = sqlite_commit(conn, ret_error);
     if (status != STORE_OK)
         sqlite_rollback(conn);
     return status;
 }
 
 enum store_status sqlite_lease_take(void *arg, const char *name, const char *holder, wall_us now,
-                                    int64_t ttl_us, struct store_lease *ret_lease)
+                                    int64_t ttl_us, struct store_lease *ret_lease, char **ret_error)
 {
     struct sqlite_conn *conn = arg;
     assert(conn->writer);
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, ret_error);
     if (status != STORE_OK)
         return status;
     struct store_lease lease = {0};
     status = lease_get(conn, name, &lease);
     if (status == STORE_OK || status == STORE_NONE) {
         bool ours = store_lease_claim(&lease, name, holder, now, ttl_us);
-        status = ours ? lease_put(conn, &lease) : STORE_CONFLICT;
+        status = ours ? lease_put(conn, &lease, ret_error) : STORE_CONFLICT;
     }
-    status = lease_finish(conn, status);
+    status = lease_finish(conn, status, ret_error);
     if (status == STORE_OK || status == STORE_CONFLICT)
         *ret_lease = lease;
     return status;
@@ -124,7 +125,7 @@ enum store_status sqlite_lease_release(void *arg, const char *name, const char *
 {
     struct sqlite_conn *conn = arg;
     assert(conn->writer);
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     struct binder b = statement_start(conn, STATEMENT_LEASE_RELEASE);
@@ -132,6 +133,6 @@ enum store_status sqlite_lease_release(void *arg, const char *name, const char *
     bind_text(&b, holder);
     status = statement_run(&b, NULL);
     bool released = status == STORE_OK && sqlite3_changes(conn->db) > 0;
-    status = lease_finish(conn, status);
+    status = lease_finish(conn, status, NULL);
     return status == STORE_OK && !released ? STORE_NONE : status;
 }

@@ -1,8 +1,6 @@
 /*
  * Owns the schema: numbered migrations, forward only, never edited once released. Each runs in one immediate
- * transaction together with its number (DB-10). And the copy that is made before them (DB-13): written beside
- * the database under a temporary name, checked, synced and renamed into place. Runs on the opening thread, on
- * the writing connection.
+ * transaction together with its number (DB-10). Runs on the opening thread, on the writing connection.
  *
  * STRICT tables with CHECKs (DB-9); times are microseconds since 1970; `doc` is the stored form of the model.
  */
@@ -13,10 +11,6 @@
 #include "base/mem.h"
 
 #include <assert.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define ID_CHECK "CHECK (length(id) BETWEEN 1 AND 39)"
 #define DOC      "doc TEXT NOT NULL CHECK (doc LIKE '{%')"
@@ -195,8 +189,11 @@ static const char lean_deliveries[] =
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';"
     "CREATE INDEX deliveries_failed ON deliveries (subscription, id) WHERE status = 'failed';";
 
-static const char *const migrations[] = {tables,       page_indexes, replays,    audit,
-                                         delivery_log, certainty,    fast_start, lean_deliveries};
+/* Each attempt, not only the last; empty where the other columns tell it (delivery_attempts_text). */
+static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
+
+static const char *const migrations[] = {tables,    page_indexes, replays,         audit,   delivery_log,
+                                         certainty, fast_start,   lean_deliveries, attempts};
 
 int migrate_newest(void)
 {
@@ -224,72 +221,5 @@ enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error)
         }
         log_info("database migrated", "version", LOG_INT(version));
     }
-    return STORE_OK;
-}
-
-/* ---- the copy ---- */
-
-static bool backup_copy_pages(sqlite3 *from, sqlite3 *to)
-{
-    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
-    if (!backup)
-        return false;
-    int rc = sqlite3_backup_step(backup, -1);
-    return sqlite3_backup_finish(backup) == SQLITE_OK && rc == SQLITE_DONE;
-}
-
-static bool backup_is_sound(sqlite3 *db)
-{
-    sqlite3_stmt *stmt = NULL;
-    bool sound = sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &stmt, NULL) == SQLITE_OK &&
-                 sqlite3_step(stmt) == SQLITE_ROW &&
-                 !sqlite3_stricmp((const char *)sqlite3_column_text(stmt, 0), "ok");
-    (void)sqlite3_finalize(stmt);
-    return sound;
-}
-
-static bool backup_write(sqlite3 *from, const char *path)
-{
-    (void)unlink(path);
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    (void)close(fd);
-    sqlite3 *to = NULL;
-    /* Out of WAL mode the copy is one file, with nothing beside it that would have to be renamed too. */
-    bool written =
-        sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        backup_copy_pages(from, to) &&
-        sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) == SQLITE_OK &&
-        backup_is_sound(to);
-    return sqlite3_close(to) == SQLITE_OK && written;
-}
-
-static bool backup_sync(const char *path, int flags)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
-    if (fd < 0)
-        return false;
-    bool synced = fsync(fd) == 0;
-    (void)close(fd);
-    return synced;
-}
-
-enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error)
-{
-    const char *slash = strrchr(path, '/');
-    assert(version > 0 && version < migrate_newest());
-    char *CLEANUP_FREE folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
-    /* Not with the name of the database in front: who removes shootd.db* to begin anew keeps the copies. */
-    char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);
-    char *CLEANUP_FREE temporary = mem_printf("%s.tmp", target);
-    if (!backup_write(db, temporary) || !backup_sync(temporary, 0) || rename(temporary, target) != 0 ||
-        !backup_sync(folder, O_DIRECTORY)) {
-        (void)unlink(temporary);
-        if (ret_error)
-            *ret_error = mem_printf("cannot copy the database to %s before its migration", target);
-        return STORE_BROKEN;
-    }
-    log_info("database copied before its migration", "path", target);
     return STORE_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "storage/sqlite/sqlite_private.h"
 
+#include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "storage/storage_private.h"
@@ -18,6 +19,15 @@ static char *names_of_statuses(unsigned bits)
     for (int i = 0; i < OPERATION_STATUS_MAX_; i++)
         if (bits & 1U << i)
             (void)json_array_append_new(names, json_string(operation_status_name((enum operation_status)i)));
+    return json_text(names);
+}
+
+static char *names_of_types(unsigned bits)
+{
+    json_t *CLEANUP_JSON names = json_array();
+    for (int i = 0; i < OPERATION_TYPE_MAX_; i++)
+        if (bits & 1U << i)
+            (void)json_array_append_new(names, json_string(operation_type_name((enum operation_type)i)));
     return json_text(names);
 }
 
@@ -78,25 +88,31 @@ static enum store_status read_one(struct sqlite_conn *conn, const struct operati
 static enum store_status read_page(struct sqlite_conn *conn, const struct operation_query *query,
                                    struct operation_page *page)
 {
-    const bool of_cluster = has_one(query->projects) && has_one(query->clusters);
+    const bool of_cluster = has_one(query->projects) && has_one(query->clusters) && !query->types;
+    char since[ID_BYTES];
     char *CLEANUP_FREE projects = names_of(query->projects);
     char *CLEANUP_FREE clusters = names_of(query->clusters);
     char *CLEANUP_FREE statuses = names_of_statuses(query->statuses);
     const int limit = store_page_limit(query->limit);
-    struct binder b =
-        statement_start(conn, of_cluster ? STATEMENT_OPERATIONS_PAGE_OF_CLUSTER : STATEMENT_OPERATIONS_PAGE);
+    char *CLEANUP_FREE types = names_of_types(query->types);
+    struct binder b = statement_start(conn, query->types ? STATEMENT_OPERATIONS_PAGE_OF_TYPE
+                                            : of_cluster ? STATEMENT_OPERATIONS_PAGE_OF_CLUSTER
+                                                         : STATEMENT_OPERATIONS_PAGE);
     bind_text(&b, *query->before ? query->before : "\x7f"); /* sorts behind every id */
     bind_text(&b, of_cluster ? query->projects[0] : projects);
     bind_text(&b, of_cluster ? query->clusters[0] : clusters);
     bind_text(&b, statuses);
     bind_int(&b, limit + 1);
+    bind_text(&b, query->since ? id_floor(ID_OPERATION, query->since, since) : "");
+    if (query->types)
+        bind_text(&b, types);
     return read_rows(&b, limit, page);
 }
 
 enum store_status sqlite_operations(void *conn, const struct operation_query *query,
                                     struct operation_page *ret_page)
 {
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     status = *query->id ? read_one(conn, query, ret_page) : read_page(conn, query, ret_page);

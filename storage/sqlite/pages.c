@@ -42,7 +42,7 @@ static enum store_status read_by_id(struct sqlite_conn *conn, const char *id, st
 
 enum store_status sqlite_event_by_id(void *conn, const char *id, struct event **ret_event)
 {
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     status = read_by_id(conn, id, ret_event);
@@ -80,21 +80,38 @@ static enum statement choose_page(const struct event_query *query, const char **
     }
     if (query->cluster) {
         *ret_selected = query->cluster;
-        return STATEMENT_EVENTS_PAGE_OF_CLUSTER;
+        return query->newest_first ? STATEMENT_EVENTS_NEWEST_OF_CLUSTER : STATEMENT_EVENTS_PAGE_OF_CLUSTER;
     }
     if (query->projects && query->projects[0] && !query->projects[1]) {
         *ret_selected = query->projects[0];
-        return STATEMENT_EVENTS_PAGE_OF_PROJECT;
+        return query->newest_first ? STATEMENT_EVENTS_NEWEST_OF_PROJECT : STATEMENT_EVENTS_PAGE_OF_PROJECT;
     }
     *ret_selected = NULL;
-    return STATEMENT_EVENTS_PAGE;
+    return query->newest_first ? STATEMENT_EVENTS_NEWEST : STATEMENT_EVENTS_PAGE;
 }
 
-static enum store_status read_event_page(struct sqlite_conn *conn, const struct event_query *query,
+/* The numbers of a time; from = 0: there are none. */
+static enum store_status read_range(struct sqlite_conn *conn, enum statement which, wall_us since,
+                                    wall_us until, struct number_range *ret_range)
+{
+    struct binder b = statement_start(conn, which);
+    bind_int(&b, since);
+    bind_int(&b, until ? until : INT64_MAX);
+    enum store_status status = statement_step(&b, NULL);
+    if (status != STORE_OK)
+        return status == STORE_NONE ? STORE_BROKEN : status;
+    *ret_range = (struct number_range){sqlite3_column_int64(b.stmt, 0), sqlite3_column_int64(b.stmt, 1)};
+    statement_end(&b);
+    return STORE_OK;
+}
+
+static enum store_status read_event_rows(struct sqlite_conn *conn, const struct event_query *query,
                                          struct event_page *page)
 {
     char *CLEANUP_FREE types = wanted_types(query);
     char *CLEANUP_FREE projects = wanted_texts(query->projects);
+    char *CLEANUP_FREE actors = wanted_texts(query->actors);
+    char *CLEANUP_FREE targets = wanted_texts(query->targets);
     const char *selected = NULL;
     enum statement which = choose_page(query, &selected);
     struct binder b = statement_start(conn, which);
@@ -103,8 +120,13 @@ static enum store_status read_event_page(struct sqlite_conn *conn, const struct 
     bind_text(&b, projects);
     bind_text(&b, selected);
     bind_int(&b, store_page_limit(query->limit));
-    if (which == STATEMENT_EVENTS_UNDELIVERED)
-        bind_int(&b, query->since);
+    bind_int(&b, query->since);
+    if (which != STATEMENT_EVENTS_UNDELIVERED) {
+        bind_int(&b, query->until ? query->until : INT64_MAX);
+        bind_int(&b, query->before ? query->before : INT64_MAX);
+        bind_text(&b, actors);
+        bind_text(&b, targets);
+    }
     size_t capacity = 0;
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK) {
@@ -119,6 +141,26 @@ static enum store_status read_event_page(struct sqlite_conn *conn, const struct 
         page->count++;
     }
     return status == STORE_NONE ? STORE_OK : status;
+}
+
+/* Actors and targets have no index: a page looks at so many events only, and says where it ended. */
+static enum store_status read_event_page(struct sqlite_conn *conn, const struct event_query *query,
+                                         struct event_page *page)
+{
+    struct number_range all, window;
+    if (!query->actors && !query->targets)
+        return read_event_rows(conn, query, page);
+    const int64_t place = query->newest_first ? query->before : query->after;
+    enum store_status status = read_range(conn, STATEMENT_EVENTS_RANGE, query->since, query->until, &all);
+    if (status != STORE_OK || !store_window(all, place, query->newest_first, &window))
+        return status;
+    struct event_query part = *query; /* borrows the lists */
+    part.after = window.from - 1;
+    part.before = window.to + 1;
+    status = read_event_rows(conn, &part, page);
+    if (page->count < (size_t)store_page_limit(query->limit))
+        page->cut = store_window_end(all, window, query->newest_first);
+    return status;
 }
 
 static enum store_status event_read_number(struct sqlite_conn *conn, enum statement which,
@@ -142,7 +184,7 @@ enum store_status sqlite_event_numbers(struct sqlite_conn *conn, int64_t *ret_ol
 enum store_status sqlite_events(void *arg, const struct event_query *query, struct event_page *ret_page)
 {
     struct sqlite_conn *conn = arg;
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     struct event_page *page = MEM_NEW(struct event_page);
@@ -172,17 +214,20 @@ static char *wanted_outcomes(unsigned bits)
     return json_text(names);
 }
 
-static enum store_status read_audit_page(struct sqlite_conn *conn, const struct audit_query *query,
-                                         struct audit_page *page)
+static enum store_status read_audit_rows(struct sqlite_conn *conn, const struct audit_query *query,
+                                         struct number_range window, struct audit_page *page)
 {
     char *CLEANUP_FREE projects = wanted_texts(query->projects);
     char *CLEANUP_FREE clusters = wanted_texts(query->clusters);
     char *CLEANUP_FREE actions = wanted_texts(query->actions);
     char *CLEANUP_FREE tokens = wanted_texts(query->tokens);
     char *CLEANUP_FREE outcomes = wanted_outcomes(query->outcomes);
+    char *CLEANUP_FREE actors = wanted_texts(query->actors);
+    char *CLEANUP_FREE targets = wanted_texts(query->targets);
     int limit = store_page_limit(query->limit);
-    struct binder b = statement_start(conn, STATEMENT_AUDIT_PAGE);
-    bind_int(&b, query->before ? query->before : INT64_MAX);
+    struct binder b =
+        statement_start(conn, query->oldest_first ? STATEMENT_AUDIT_PAGE_OLDEST : STATEMENT_AUDIT_PAGE);
+    bind_int(&b, window.from);
     bind_text(&b, projects);
     bind_text(&b, clusters);
     bind_text(&b, actions);
@@ -190,6 +235,11 @@ static enum store_status read_audit_page(struct sqlite_conn *conn, const struct 
     bind_text(&b, outcomes);
     bind_text(&b, query->own);
     bind_int(&b, limit);
+    bind_int(&b, query->since);
+    bind_int(&b, query->until ? query->until : INT64_MAX);
+    bind_int(&b, window.to);
+    bind_text(&b, actors);
+    bind_text(&b, targets);
     page->entries = mem_calloc((size_t)limit, sizeof(*page->entries));
     enum store_status status;
     while ((status = statement_step(&b, NULL)) == STORE_OK) {
@@ -200,9 +250,23 @@ static enum store_status read_audit_page(struct sqlite_conn *conn, const struct 
     return status == STORE_NONE ? STORE_OK : status;
 }
 
+static enum store_status read_audit_page(struct sqlite_conn *conn, const struct audit_query *query,
+                                         struct audit_page *page)
+{
+    struct number_range all, window;
+    enum store_status status = read_range(conn, STATEMENT_AUDIT_RANGE, query->since, query->until, &all);
+    if (status != STORE_OK || !store_window(all, query->place, !query->oldest_first, &window))
+        return status;
+    status = read_audit_rows(conn, query, window, page);
+    page->next = page->count == (size_t)store_page_limit(query->limit)
+                     ? page->entries[page->count - 1].sequence
+                     : store_window_end(all, window, !query->oldest_first);
+    return status;
+}
+
 enum store_status sqlite_audit(void *conn, const struct audit_query *query, struct audit_page *ret_page)
 {
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     status = read_audit_page(conn, query, ret_page);

@@ -142,6 +142,8 @@ static bool read_delivery(sqlite3_stmt *stmt, struct delivery *d)
     if (status < 0 || attempt < 0 || attempt > ATTEMPTS_MOST)
         return false;
     d->status = (enum delivery_status)status;
+    delivery_read_attempts(d, (const char *)sqlite3_column_text(stmt, 13),
+                           (size_t)sqlite3_column_bytes(stmt, 13));
     return true;
 }
 
@@ -227,7 +229,7 @@ static void put_aside(struct load *l)
 enum store_status sqlite_load(void *arg, const struct store_visitor *visitor, char **ret_error)
 {
     struct load l = {.conn = arg, .visitor = visitor};
-    enum store_status status = sqlite_begin(l.conn);
+    enum store_status status = sqlite_begin(l.conn, NULL);
     if (status != STORE_OK)
         return status;
     status = load_all(&l, ret_error);
@@ -268,7 +270,7 @@ static enum store_status read_deliveries(struct sqlite_conn *conn, const struct 
 enum store_status sqlite_deliveries(void *conn, const struct delivery_query *query,
                                     struct delivery **ret_array, size_t *ret_count)
 {
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     int max = store_page_limit(query->limit);
@@ -301,10 +303,38 @@ static enum store_status read_replay(struct sqlite_conn *conn, const char *key, 
 
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay)
 {
-    enum store_status status = sqlite_begin(conn);
+    enum store_status status = sqlite_begin(conn, NULL);
     if (status != STORE_OK)
         return status;
     status = read_replay(conn, key, ret_replay);
     sqlite_rollback(conn);
     return status;
+}
+
+enum store_status sqlite_replay_behind(void *conn, char key[static REPLAY_DIGEST_BYTES],
+                                       struct replay **ret_replay)
+{
+    struct binder b = statement_start(conn, STATEMENT_REPLAY_BEHIND);
+    struct json_fault fault;
+    bind_text(&b, key);
+    enum store_status status = statement_step(&b, NULL);
+    if (status != STORE_OK)
+        return status;
+    json_t *CLEANUP_JSON doc = row_doc(b.stmt, &fault);
+    *ret_replay = doc ? replay_from_json(doc) : NULL;
+    column_copy(b.stmt, 0, key, REPLAY_DIGEST_BYTES);
+    statement_end(&b);
+    return STORE_OK;
+}
+
+enum store_status sqlite_seal_key(void *conn, char ret_id[static SEAL_KEY_ID_BYTES])
+{
+    struct binder b = statement_start(conn, STATEMENT_SEAL_KEY);
+    enum store_status status = statement_step(&b, NULL);
+    ret_id[0] = '\0';
+    if (status == STORE_OK) {
+        column_copy(b.stmt, 0, ret_id, SEAL_KEY_ID_BYTES);
+        statement_end(&b);
+    }
+    return status == STORE_NONE ? STORE_OK : status;
 }

@@ -9,6 +9,8 @@
 #include "storage/sqlite/sqlite_private.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <unistd.h>
 
 static void conn_free(struct sqlite_conn *conn)
 {
@@ -45,7 +47,7 @@ static void sqlite_close(void *arg)
 
 /* After an I/O error or corruption a handle is not to be trusted: its successor checks the file first
  * (DB-14). */
-static enum store_status reopen_suspect(struct sqlite_conn *conn)
+static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_error)
 {
     if (!conn->suspect)
         return STORE_OK;
@@ -54,17 +56,32 @@ static enum store_status reopen_suspect(struct sqlite_conn *conn)
     if (handle_open(conn, &error) == STORE_OK)
         return STORE_OK;
     log_warning("the database cannot be opened again", "error", error);
+    handle_tell(ret_error, "the database cannot be opened again");
     conn->suspect = true;
     return STORE_BROKEN;
 }
 
-enum store_status sqlite_begin(void *arg)
+/* SQLite goes on with a file that was removed, and all that it writes is lost with the process. */
+static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_error)
+{
+    int moved = 0;
+    if (sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && !moved)
+        return STORE_OK;
+    const bool is_denied = access(conn->path, F_OK) < 0 && errno == EACCES;
+    handle_tell(ret_error, is_denied ? "permission denied: owner and mode of the state directory were changed"
+                                     : "the database file was moved or removed while shootd was running");
+    return STORE_BROKEN;
+}
+
+enum store_status sqlite_begin(void *arg, char **ret_error)
 {
     struct sqlite_conn *conn = arg;
-    enum store_status status = reopen_suspect(conn);
+    enum store_status status = reopen_suspect(conn, ret_error);
+    if (status == STORE_OK && conn->writer)
+        status = check_in_place(conn, ret_error);
     if (status != STORE_OK)
         return status;
-    return handle_exec(conn, conn->writer ? "BEGIN IMMEDIATE" : "BEGIN", "begin", NULL);
+    return handle_exec(conn, conn->writer ? "BEGIN IMMEDIATE" : "BEGIN", "begin", ret_error);
 }
 
 enum store_status sqlite_commit(void *arg, char **ret_error)
@@ -88,7 +105,7 @@ static enum store_status sqlite_last_marked(void *arg, int64_t *ret_number)
     struct sqlite_conn *conn = arg;
     assert(conn->writer);
     conn->needs_checkpoint |= conn->suspect;
-    enum store_status status = reopen_suspect(conn);
+    enum store_status status = reopen_suspect(conn, NULL);
     if (status == STORE_OK && conn->needs_checkpoint) {
         int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_FULL, NULL, NULL);
         if (rc != SQLITE_OK)
@@ -135,11 +152,14 @@ const struct store_backend store_sqlite = {
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .identity = sqlite_identity,
+    .backup = sqlite_backup,
     .load = sqlite_load,
     .events = sqlite_events,
     .event_by_id = sqlite_event_by_id,
     .deliveries = sqlite_deliveries,
     .replay_by_key = sqlite_replay_by_key,
+    .replay_behind = sqlite_replay_behind,
+    .seal_key = sqlite_seal_key,
     .audit = sqlite_audit,
     .operations = sqlite_operations,
     .lease_take = sqlite_lease_take,

@@ -25,19 +25,26 @@ struct sqlite_conn {
     char *path;
     int lock_fd; /* -1 on a reader */
     bool writer;
-    bool was_open;         /* before: whatever made it suspect may be anywhere in the file */
-    bool unchecked;        /* it is large, and only what is loaded at start was checked */
-    bool needs_checkpoint; /* what the log holds may not be on the disk (sqlite_last_marked) */
+    bool was_open;           /* before: whatever made it suspect may be anywhere in the file */
+    char id[STORE_ID_BYTES]; /* of the store that was opened first: a reopening finds it again, or fails */
+    bool unchecked;          /* it is large, and only what is loaded at start was checked */
+    bool needs_checkpoint;   /* what the log holds may not be on the disk (sqlite_last_marked) */
     bool suspect; /* an I/O error or corruption was seen: reopen and check before the next transaction (DB-14)
                    */
 };
 
 /* ---- handle.c: opening, settings, checks ---- */
 
-/* Opens and verifies; on failure nothing is open and nothing was changed. */
+/* Opens and verifies; on failure nothing is open and nothing was changed. A store is made at the first
+ * opening only. */
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
+/* The same for a reader of a database of any version that is known, which is told. Nothing is prepared, and
+ * nothing was checked. */
+enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error);
 void handle_close(struct sqlite_conn *conn);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
+/* Replaces what *ret_error says; NULL is allowed. */
+void handle_tell(char **ret_error, const char *what);
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
 enum store_status sqlite_check(void *conn, char **ret_error);
@@ -64,6 +71,9 @@ int packed_ids_register(sqlite3 *db);
 int migrate_newest(void);
 /* Brings a verified database from `from` to `to`, one transaction per step. */
 enum store_status migrate_run(sqlite3 *db, int from, int to, char **ret_error);
+
+/* ---- backup.c ---- */
+
 /* Copies the database to backup-v<version>-<its name> beside it, checked and synced, replacing an older copy.
  */
 enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error);
@@ -132,7 +142,7 @@ void column_copy(sqlite3_stmt *stmt, int column, char *target, size_t size);
 
 /* ---- transactions, apply.c, rows.c, pages.c, lease.c ---- */
 
-enum store_status sqlite_begin(void *conn);
+enum store_status sqlite_begin(void *conn, char **ret_error);
 enum store_status sqlite_commit(void *conn, char **ret_error);
 void sqlite_rollback(void *conn);
 enum store_status sqlite_apply(void *conn, struct change *change, char **ret_error);
@@ -150,10 +160,13 @@ enum store_status sqlite_deliveries(void *conn, const struct delivery_query *que
 enum store_status sqlite_operations(void *conn, const struct operation_query *query,
                                     struct operation_page *ret_page);
 enum store_status sqlite_replay_by_key(void *conn, const char *key, struct replay **ret_replay);
+enum store_status sqlite_replay_behind(void *conn, char key[static REPLAY_DIGEST_BYTES],
+                                       struct replay **ret_replay);
+enum store_status sqlite_seal_key(void *conn, char ret_id[static SEAL_KEY_ID_BYTES]);
 
 enum store_status sqlite_audit(void *conn, const struct audit_query *query, struct audit_page *ret_page);
 enum store_status sqlite_lease_take(void *conn, const char *name, const char *holder, wall_us now,
-                                    int64_t ttl_us, struct store_lease *ret_lease);
+                                    int64_t ttl_us, struct store_lease *ret_lease, char **ret_error);
 enum store_status sqlite_lease_release(void *conn, const char *name, const char *holder);
 
 #endif

@@ -45,13 +45,28 @@ const char *sqlite_trouble(int rc, int os_error)
         return "disk full";
     if (os_error == EDQUOT)
         return "disk quota used up";
+    if (os_error == EROFS || (rc & 0xff) == SQLITE_READONLY)
+        return "file or file system is read-only";
     return os_error == EFBIG ? "file size limit reached" : NULL;
+}
+
+/* SQLite forgets the error of a commit; the file that it met knows it. */
+static int os_error_of(sqlite3 *db)
+{
+    static const int files[] = {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER};
+    int os_error = sqlite3_system_errno(db);
+    for (size_t i = 0; !os_error && i < ARRAY_LEN(files); i++) {
+        sqlite3_file *file = NULL;
+        if (sqlite3_file_control(db, "main", files[i], &file) == SQLITE_OK && file && file->pMethods)
+            (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &os_error);
+    }
+    return os_error;
 }
 
 static char *describe_statement(const struct sqlite_conn *conn, int rc, const char *what)
 {
     bool os = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_FULL;
-    const char *trouble = sqlite_trouble(rc, conn->db && os ? sqlite3_system_errno(conn->db) : 0);
+    const char *trouble = sqlite_trouble(rc, conn->db && os ? os_error_of(conn->db) : 0);
     if (trouble)
         return mem_printf("%s: %s", what, trouble);
     return mem_printf("%s: %s (SQLite error %d)", what,

@@ -15,6 +15,10 @@ STATEMENT(CLUSTER_LOAD, "SELECT id, doc, digest FROM clusters ORDER BY id")
 STATEMENT(MARK, "UPDATE meta SET value = ? WHERE key = 'transaction'")
 STATEMENT(LAST_MARKED, "SELECT value FROM meta WHERE key = 'transaction'")
 
+STATEMENT(SEAL_KEY_PUT, "INSERT INTO meta (key, value) VALUES ('seal_key', ?)"
+                        " ON CONFLICT (key) DO UPDATE SET value = excluded.value")
+STATEMENT(SEAL_KEY, "SELECT value FROM meta WHERE key = 'seal_key'")
+
 /* kind, reason, time; the row is in the table that the next statement names. */
 STATEMENT(QUARANTINE_COUNT, "SELECT count(*) FROM quarantine")
 
@@ -41,7 +45,7 @@ STATEMENT(OPERATION_LOAD, "SELECT id, doc FROM operations WHERE id > ?1"
  * and ?3 are its names. The documents of those only are read that are wanted.
  */
 #define OPERATIONS_NEWEST \
-    "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1"
+    "SELECT id, doc FROM operations WHERE id IN (SELECT id FROM operations WHERE id < ?1 AND id >= ?6"
 #define OPERATIONS_OF_STATUS                                            \
     " AND (?4 IS NULL OR +status IN (SELECT value FROM json_each(?4)))" \
     " ORDER BY id DESC LIMIT ?5) ORDER BY id DESC"
@@ -50,6 +54,12 @@ STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST
           " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))" OPERATIONS_OF_STATUS)
 STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
           OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
+/* What is no JSON has no type. */
+STATEMENT(OPERATIONS_PAGE_OF_TYPE,
+          OPERATIONS_NEWEST " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
+                            " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"
+                            " AND CASE WHEN json_valid(doc) THEN json_extract(doc, '$.type') END"
+                            " IN (SELECT value FROM json_each(?7))" OPERATIONS_OF_STATUS)
 #undef OPERATIONS_NEWEST
 #undef OPERATIONS_OF_STATUS
 STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?1"
@@ -77,17 +87,38 @@ STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
 STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
 /*
  * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 what the index selects, ?5
- * limit. The unary plus keeps the planner from an index that would need a sort.
+ * limit, ?6 since, ?7 until or the greatest number, ?8 before or the greatest number, ?9 and ?10 JSON arrays
+ * of actors and of targets or NULL. The unary plus keeps
+ * the planner from an index that would need a sort. events_at knows the first and the last number of a time;
+ * between them others may be of another time when the clock was set back.
  */
 #define EVENTS_BEHIND "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE sequence > "
 #define EVENTS_WANTED                                                 \
     " AND (?2 IS NULL OR +type IN (SELECT value FROM json_each(?2)))" \
     " AND (?3 IS NULL OR +project IN (SELECT value FROM json_each(?3)))"
-#define EVENTS_PAGE_HEAD EVENTS_BEHIND "?1" EVENTS_WANTED
-#define EVENTS_PAGE_TAIL " ORDER BY sequence LIMIT ?5"
+#define EVENT_MEMBER(name) "json_extract(body, '$.data." name "')"
+#define EVENTS_OF_WHOM                                                                                   \
+    " AND (?9 IS NULL OR (json_valid(body) AND ifnull(" EVENT_MEMBER("requested_by") ", " EVENT_MEMBER(  \
+        "by") ")"                                                                                        \
+              " IN (SELECT value FROM json_each(?9))))"                                                  \
+              " AND (?10 IS NULL OR +cluster IN (SELECT value FROM json_each(?10))"                      \
+              " OR (json_valid(body) AND coalesce(" EVENT_MEMBER("webhook") ", " EVENT_MEMBER(           \
+                  "account") ", " EVENT_MEMBER("token") ", " EVENT_MEMBER("scope") ") IN (SELECT value " \
+                                                                                   "FROM json_each(?10))))"
+#define EVENTS_PAGE_HEAD                                                               \
+    EVENTS_BEHIND "max(?1, CASE WHEN ?6 = 0 THEN 0"                                    \
+                  " ELSE (SELECT min(+sequence) FROM events WHERE at >= ?6) - 1 END)"  \
+                  " AND sequence < min(?8, CASE WHEN ?7 = 9223372036854775807 THEN ?7" \
+                  " ELSE (SELECT max(+sequence) FROM events WHERE at < ?7) + 1 END)"   \
+                  " AND +at >= ?6 AND +at < ?7" EVENTS_WANTED EVENTS_OF_WHOM
+#define EVENTS_PAGE_TAIL        " ORDER BY sequence LIMIT ?5"
+#define EVENTS_PAGE_TAIL_NEWEST " ORDER BY sequence DESC LIMIT ?5"
 STATEMENT(EVENTS_PAGE, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL)
 STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL)
+STATEMENT(EVENTS_NEWEST, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL_NEWEST)
+STATEMENT(EVENTS_NEWEST_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL_NEWEST)
+STATEMENT(EVENTS_NEWEST_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL_NEWEST)
 /* Of a subscription with this id; deliveries have it in place of the id. */
 #define NUMBER_OF(id) "(SELECT number FROM subscriptions WHERE id = " id ")"
 /*
@@ -101,8 +132,11 @@ STATEMENT(EVENTS_UNDELIVERED, EVENTS_BEHIND
           "', events.id) AND subscription = " NUMBER_OF("?4") " AND status <> 'failed')" EVENTS_PAGE_TAIL)
 #undef EVENTS_BEHIND
 #undef EVENTS_WANTED
+#undef EVENTS_OF_WHOM
+#undef EVENT_MEMBER
 #undef EVENTS_PAGE_HEAD
 #undef EVENTS_PAGE_TAIL
+#undef EVENTS_PAGE_TAIL_NEWEST
 
 /* Never REPLACE: that would delete the row first, and its deliveries with it. */
 STATEMENT(SUBSCRIPTION_PUT, "INSERT INTO subscriptions (id, doc) VALUES (?, ?)"
@@ -115,21 +149,22 @@ STATEMENT(SUBSCRIPTION_SUCCEEDED,
 
 STATEMENT(DELIVERY_PUT,
           "INSERT INTO deliveries (id, event_id, subscription, status, attempt, response_status, latency_ms,"
-          " error, next_attempt_at, created_at, updated_at, event_type, snippet)"
+          " error, next_attempt_at, created_at, updated_at, event_type, snippet, attempts)"
           " VALUES (id_packed('" ID_DELIVERY "', ?), id_packed('" ID_EVENT "', ?), " NUMBER_OF(
-              "?") ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+              "?") ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                    " ON CONFLICT (subscription, id) DO UPDATE SET event_id = excluded.event_id,"
                    " status = excluded.status, attempt = excluded.attempt,"
                    " response_status = excluded.response_status, latency_ms = excluded.latency_ms,"
                    " error = excluded.error, next_attempt_at = excluded.next_attempt_at,"
                    " created_at = excluded.created_at, updated_at = excluded.updated_at,"
-                   " event_type = excluded.event_type, snippet = excluded.snippet")
+                   " event_type = excluded.event_type, snippet = excluded.snippet,"
+                   " attempts = excluded.attempts")
 STATEMENT(DELIVERY_PURGE, "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE status"
                           " <> 'pending' AND updated_at < ? LIMIT ?)")
 #define DELIVERY_COLUMNS                                                                           \
     "SELECT id_unpacked('" ID_DELIVERY "', deliveries.id), id_unpacked('" ID_EVENT "', event_id)," \
     " subscriptions.id, status, attempt, response_status, latency_ms, error, next_attempt_at,"     \
-    " created_at, updated_at, event_type, snippet FROM deliveries"                                 \
+    " created_at, updated_at, event_type, snippet, attempts FROM deliveries"                       \
     " JOIN subscriptions ON subscriptions.number = subscription"
 /* The unary plus: those that wait are few, and are not to be looked for in the order of all. */
 STATEMENT(DELIVERY_LOAD, DELIVERY_COLUMNS " WHERE status = 'pending' ORDER BY +deliveries.id")
@@ -165,20 +200,43 @@ STATEMENT(REPLAY_PUT, "INSERT INTO replays (key, created_at, doc) VALUES (?, ?, 
 STATEMENT(REPLAY_PURGE,
           "DELETE FROM replays WHERE key IN (SELECT key FROM replays WHERE created_at < ? LIMIT ?)")
 STATEMENT(REPLAY_BY_KEY, "SELECT key, doc FROM replays WHERE key = ?")
+STATEMENT(REPLAY_BEHIND, "SELECT key, doc FROM replays WHERE key > ? ORDER BY key LIMIT 1")
 
 STATEMENT(AUDIT_APPEND, "INSERT INTO audit (at, token_id, action, project, cluster, outcome, body)"
                         " VALUES (?, ?, ?, ?, ?, ?, ?)")
 STATEMENT(AUDIT_PURGE, "DELETE FROM audit WHERE sequence IN (SELECT sequence FROM audit WHERE at < ?1"
                        " OR sequence <= (SELECT max(sequence) FROM audit) - 1000000 LIMIT ?2)")
-/* ?1 before; ?2 to ?6 JSON arrays or NULL; ?7 a token whatever ?2 says, or NULL; ?8 limit. */
-STATEMENT(AUDIT_PAGE, "SELECT sequence, body FROM audit WHERE sequence < ?1"
-                      " AND (?2 IS NULL OR (token_id = ?7 AND project IS NULL)"
-                      " OR project IN (SELECT value FROM json_each(?2)))"
-                      " AND (?3 IS NULL OR cluster IN (SELECT value FROM json_each(?3)))"
-                      " AND (?4 IS NULL OR action IN (SELECT value FROM json_each(?4)))"
-                      " AND (?5 IS NULL OR token_id IN (SELECT value FROM json_each(?5)))"
-                      " AND (?6 IS NULL OR outcome IN (SELECT value FROM json_each(?6)))"
-                      " ORDER BY sequence DESC LIMIT ?8")
+/* ?1 since, ?2 until or the greatest number. The first and the last number of that time; others between them
+ * may be of another time when the clock was set back. */
+#define RANGE_OF(table)                                                              \
+    "SELECT CASE WHEN ?1 = 0 THEN (SELECT min(sequence) FROM " table ")"             \
+    " ELSE (SELECT min(+sequence) FROM " table " WHERE at >= ?1) END,"               \
+    " CASE WHEN ?2 = 9223372036854775807 THEN (SELECT max(sequence) FROM " table ")" \
+    " ELSE (SELECT max(+sequence) FROM " table " WHERE at < ?2) END"
+STATEMENT(AUDIT_RANGE, RANGE_OF("audit"))
+STATEMENT(EVENTS_RANGE, RANGE_OF("events"))
+#undef RANGE_OF
+/* ?1 and ?11 the numbers, inclusive; ?2 to ?6, ?12 and ?13 JSON arrays or NULL; ?7 a token whatever ?2 says,
+ * or NULL; ?8 limit; ?9 since, ?10 until. What is no JSON has neither name nor target. */
+#define AUDIT_MEMBER(name) "CASE WHEN json_valid(body) THEN json_extract(body, '$." name "') END"
+#define AUDIT_PAGE_HEAD                                                                                    \
+    "SELECT sequence, body FROM audit WHERE sequence >= ?1 AND sequence <= ?11"                            \
+    " AND (?2 IS NULL OR (token_id = ?7 AND project IS NULL)"                                              \
+    " OR project IN (SELECT value FROM json_each(?2)))"                                                    \
+    " AND (?3 IS NULL OR cluster IN (SELECT value FROM json_each(?3)))"                                    \
+    " AND (?4 IS NULL OR action IN (SELECT value FROM json_each(?4)))"                                     \
+    " AND (?5 IS NULL OR token_id IN (SELECT value FROM json_each(?5)))"                                   \
+    " AND (?6 IS NULL OR outcome IN (SELECT value FROM json_each(?6)))"                                    \
+    " AND +at >= ?9 AND +at < ?10"                                                                         \
+    " AND (?12 IS NULL OR token_id IN (SELECT value FROM json_each(?12))"                                  \
+    " OR " AUDIT_MEMBER("token_name") " IN (SELECT value FROM json_each(?12)))"                            \
+                                      " AND (?13 IS NULL OR cluster IN (SELECT value FROM json_each(?13))" \
+                                      " OR " AUDIT_MEMBER(                                                 \
+                                          "target") " IN (SELECT value FROM json_each(?13)))"
+STATEMENT(AUDIT_PAGE, AUDIT_PAGE_HEAD " ORDER BY sequence DESC LIMIT ?8")
+STATEMENT(AUDIT_PAGE_OLDEST, AUDIT_PAGE_HEAD " ORDER BY sequence LIMIT ?8")
+#undef AUDIT_PAGE_HEAD
+#undef AUDIT_MEMBER
 
 STATEMENT(LEASE_GET, "SELECT holder, until, fence FROM leases WHERE name = ?")
 STATEMENT(LEASE_PUT, "INSERT INTO leases (name, holder, until, fence) VALUES (?, ?, ?, ?)"

@@ -1,12 +1,14 @@
 """openapi.yaml as the tests use it: operations, validation of answers, and a probe for every status that says the same
 for every operation."""
 
+import json
 import re
 
 import httpx
 import jsonschema
 import yaml
 
+import web
 from harness import ROOT
 from raw import Raw, request
 
@@ -112,6 +114,10 @@ class Checker:
             return
         kind = answer.headers["Content-Type"].split(";")[0]
         assert kind in content, f"{where}: {kind}"
+        if kind == "application/x-ndjson":
+            for line in answer.text.splitlines()[:20]:
+                validate({"$ref": "#/components/schemas/AuditEntry"}, json.loads(line), where)
+            return
         if kind.endswith("json"):
             validate(content[kind]["schema"], answer.json(), where)
         if answer.status_code >= 400 and kind.endswith("json"):
@@ -130,7 +136,7 @@ class Checker:
     def client(self, d, token=None):
         """A client of a daemon whose answers are all checked; `token=""` sends none."""
         given = d.token() if token is None else token
-        return httpx.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + given} if given else {},
+        return web.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + given} if given else {},
                             event_hooks={"response": [self]})
 
     def raw(self, method, path, answer):

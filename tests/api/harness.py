@@ -17,6 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
+import web
+
 os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"  # nginx, for an ordinary user
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
@@ -130,7 +132,7 @@ class Sim:
             for one in value if isinstance(value, list) else [value]:
                 argv += [flag] if one is True else [flag, str(one)]
         self.process = Process(argv, self.directory / f"sim-{self.port}.log")
-        self.http = httpx.Client(base_url=self.url, timeout=30)
+        self.http = web.Client(base_url=self.url, timeout=30)
         wait_until(self._answers, what="cleura-sim to start")
         self.post("settings", refuse_before_pickup=True)  # what shootd sends too early is to be seen: 409
 
@@ -234,7 +236,7 @@ class Shootd:
             if self.process.popen.poll() is not None:
                 raise AssertionError("shootd ended: " + self.log()[-6000:])
             try:
-                return httpx.get(self.url + "/readyz", timeout=5).status_code == 200
+                return web.get(self.url + "/readyz", timeout=5).status_code == 200
             except httpx.HTTPError:
                 return False
         wait_until(ready, timeout=30, what="shootd to be ready")
@@ -259,7 +261,7 @@ class Shootd:
     def open(self):
         if self.http:
             self.http.close()
-        self.http = httpx.Client(base_url=self.url, timeout=90, headers={"Authorization": "Bearer " + self.token()},
+        self.http = web.Client(base_url=self.url, timeout=90, headers={"Authorization": "Bearer " + self.token()},
                                  event_hooks={"response": RESPONSE_HOOKS})
 
     def wait_upstream(self):
@@ -312,6 +314,14 @@ class Shootd:
             answer = self.cluster(name)
             return answer.json() if answer.status_code == 200 and answer.json()["status"]["phase"] in phases else None
         return wait_until(there, timeout=timeout, what=f"{name} to be {phases}")
+
+    def reload(self, text=None):
+        """Reads the configuration again, with this text when it is given."""
+        if text is not None:
+            self.config.write_text(text)
+        answer = self.http.post("/v1/reload")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
 
     def parked(self):
         """How many requests wait, for a decision or an operation."""

@@ -9,6 +9,7 @@ import time
 import httpx
 import pytest
 
+import web
 from harness import wait_until
 from raw import Raw, request
 
@@ -75,7 +76,7 @@ FEW = f"limits: {{connections_per_address: {PER_ADDRESS}}}\n"
 
 def another_address(d):
     """127.0.0.2 is another client than 127.0.0.1."""
-    return httpx.Client(base_url=d.url, transport=httpx.HTTPTransport(local_address="127.0.0.2"))
+    return web.Client(base_url=d.url, transport=httpx.HTTPTransport(local_address="127.0.0.2"))
 
 
 def test_an_address_has_so_many_connections_and_no_more(sim, make_shootd):

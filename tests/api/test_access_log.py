@@ -1,13 +1,15 @@
 """Key `access_log`: which requests get a line, and that writing the lines holds nobody up (OB-12)."""
 
+import json
 import os
 import re
+import subprocess
 import threading
 import time
 
 import pytest
 
-from harness import wait_until
+from harness import BUILD, wait_until
 
 LINES = re.compile(r"^\S+ info +(\S+ \S+) answered (\d+) in \d+ us(.*?) request_id=(\S+) ", re.M)
 
@@ -121,3 +123,26 @@ def test_a_log_that_nobody_reads_blocks_no_request(sim, make_shootd, tmp_path):
         assert [int(n) for n in written] == sorted({int(n) for n in written})
     finally:
         os.close(reader)
+
+
+def test_lines_can_be_json(sim, make_shootd):
+    d = make_shootd(sim.url)
+    d.config.write_text(d.config.read_text() + "log_format: json\n")
+    d.start().wait_upstream()
+    d.wait_operation(d.create("logged")["operation"]["id"])
+    d.stop()
+    written = [json.loads(line) for line in d.log().splitlines()]
+    assert all(value.__class__ is str for line in written for value in line.values())
+    assert all(list(line)[:3] == ["time", "level", "message"] for line in written)
+    created = next(line for line in written if line["message"].startswith("POST /v1/projects/{project}/clusters answered 202"))
+    assert created["project"] == "team-a" and created["level"] == "info" and int(created["duration_us"]) > 0
+
+
+def test_a_journal_that_is_not_there_is_told(sim, make_shootd):
+    if os.path.exists("/run/systemd/journal/socket"):
+        pytest.skip("this machine has a journal")
+    d = make_shootd(sim.url)
+    d.config.write_text(d.config.read_text() + "log_format: journal\n")
+    run = subprocess.run([BUILD / "shootd", "--config", d.config], capture_output=True, text=True, timeout=30, check=False)
+    assert run.returncode == 78
+    assert "there is no journal to write to (log_format)" in run.stderr

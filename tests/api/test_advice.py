@@ -19,6 +19,23 @@ def issues(d):
     return d.http.get(d.clusters_path("dev") + "/issues").json()["items"]
 
 
+def test_issues_of_all_clusters(refused):
+    d = refused
+    d.wait_operation(d.create("other")["operation"]["id"])
+    of_one = issues(d)
+    assert len(of_one) > 1
+    rows = [{"project": "team-a", "cluster": "dev", **i} for i in of_one]
+    assert d.http.get("/v1/issues").json() == {"items": rows, "next_cursor": None}
+    found, cursor = [], None
+    for _ in rows:
+        page = d.http.get("/v1/issues", params={"limit": 1, **({"cursor": cursor} if cursor else {})}).json()
+        found, cursor = found + page["items"], page["next_cursor"]
+    assert found == rows and cursor is None
+    for name in ("severity", "source"):
+        for value in {i[name] for i in of_one}:
+            assert d.http.get("/v1/issues", params={name: value}).json()["items"] == [i for i in rows if i[name] == value]
+
+
 def test_a_refused_create_is_not_retried_but_made_anew(refused):
     d = refused
     told = {i["code"]: i["action"] for i in issues(d)}

@@ -1,9 +1,14 @@
 """GET /v1/audit (AU-18, AU-19): who asked for what, and what came of it."""
 
+import json
+import sqlite3
+import time
+
 import httpx
 import pytest
 
-from harness import wait_until
+import web
+from harness import SANITIZED, wait_until
 
 
 def audit(d, **params):
@@ -17,10 +22,17 @@ def waited(d, count=1, **params):
     return wait_until(lambda: len(found := audit(d, **params)) >= count and found, what=f"{count} entries of {params}")
 
 
+def start_again(d):
+    """The daemon answers before the entry of its start is written: a test that reads the log waits for it."""
+    d.start()
+    wait_until(lambda: audit(d, limit=1)[0]["action"] == "daemon.started", what="the entry of this start")
+    return d
+
+
 def bearer(d, **wanted):
     made = d.http.post("/v1/tokens", json=wanted)
     assert made.status_code == 201, made.text
-    return made.json(), httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + made.json()["token"]})
+    return made.json(), web.Client(base_url=d.url, headers={"Authorization": "Bearer " + made.json()["token"]})
 
 
 def test_au18_a_change_is_told_with_who_and_what(shootd):
@@ -33,7 +45,7 @@ def test_au18_a_change_is_told_with_who_and_what(shootd):
     me = shootd.http.get("/v1/whoami").json()
     assert entry == {
         "sequence": 2, "at": entry["at"], "action": "createCluster", "outcome": "success", "status": 202, "code": None,
-        "token_id": me["id"], "token_name": "admin", "address": "127.0.0.1", "project": "team-a", "cluster": "dev",
+        "token_id": me["id"], "token_name": "admin", "issuer": None, "subject": None, "address": "127.0.0.1", "project": "team-a", "cluster": "dev",
         "target": None, "members": ["name", "labels", "spec.kubernetes_version"], "left_out": None, "operation_id": operation,
         "request_id": "mine-0123456", "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736"}
     [started] = audit(shootd, action="daemon.started")
@@ -43,7 +55,7 @@ def test_au18_a_change_is_told_with_who_and_what(shootd):
 def test_every_kind_of_change_is_told_once(sim, shootd, receiver):
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     path = shootd.clusters_path("dev")
-    assert shootd.http.patch(path, json={"description": "x"}).status_code == 200
+    assert shootd.http.patch(path, json={"description": "x"}).status_code in (200, 202)
     pool = {"machine_type": "b.2c4gb", "minimum": 1, "maximum": 1}
     assert shootd.http.put(path + "/node-pools/more", json=pool, params={"wait": 55}).status_code == 200
     assert shootd.http.post(path + "/actions/reconcile", params={"wait": 55}).status_code == 200
@@ -164,7 +176,7 @@ def test_a_secret_that_is_given_again_is_told(shootd):
 
 def test_starts_and_stops_are_told(shootd):
     shootd.stop()
-    shootd.start()
+    start_again(shootd)
     assert [e["action"] for e in audit(shootd)] == ["daemon.started", "daemon.stopped", "daemon.started"]
 
 
@@ -188,6 +200,7 @@ def test_pages_filters_and_who_may_read(make_sim, make_shootd):
         seen = limited.get("/v1/audit").json()["items"]
         assert [(e["project"], e["cluster"]) for e in seen] == [("team-b", "two-b"), ("team-b", "one-b")]
         assert limited.get("/v1/audit", params={"project": "team-a"}).json()["items"] == []
+        assert [json.loads(line) for line in limited.get("/v1/audit", params={"format": "jsonl"}).text.splitlines()] == seen
         mine = limited.post("/v1/tokens", json={"name": "mine", "role": "viewer", "projects": ["team-b"]}).json()["id"]
         assert limited.get("/v1/audit").json()["items"][0]["target"] == mine, "what it did itself"
     ones = audit(d, project="team-a,team-b", cluster="one-a,one-b")
@@ -212,6 +225,44 @@ def test_pages_filters_and_who_may_read(make_sim, make_shootd):
     _, operator = bearer(d, name="operator", role="operator", projects=["*"])
     with operator:
         assert operator.get("/v1/audit").status_code == 403
+
+
+def test_search_by_actor_target_and_in_both_orders(shootd, receiver):
+    made, ci = bearer(shootd, name="ci", role="operator", projects=["*"])
+    with ci:
+        operation = ci.post(shootd.clusters_path(), json={"name": "dev"}).json()["operation"]["id"]
+        hook = ci.post("/v1/webhooks", json={"url": receiver.url}).json()["id"]
+    shootd.wait_operation(operation)
+    shootd.http.patch(shootd.clusters_path("dev"), json={"description": "x"})
+    actions = lambda **params: [e["action"] for e in audit(shootd, **params)]  # noqa: E731
+    assert actions(actor="ci") == actions(actor=made["id"]) == ["createWebhook", "createCluster"]
+    assert actions(actor="ci", order="asc") == ["createCluster", "createWebhook"]
+    assert actions(actor="nobody") == []
+    assert actions(actor="ci,admin", target="dev") == ["patchCluster", "createCluster"]
+    assert actions(target=hook) == ["createWebhook"] and actions(target=made["id"]) == ["createToken"]
+    assert actions(target=f"{hook},dev", action="createCluster,createWebhook") == ["createWebhook", "createCluster"]
+    whole = audit(shootd)
+    assert audit(shootd, order="desc") == whole and audit(shootd, order="asc") == whole[::-1]
+    found, cursor = [], None
+    while True:
+        page = shootd.http.get("/v1/audit", params={"order": "asc", "limit": 2, **({"cursor": cursor} if cursor else {})}).json()
+        found, cursor = found + page["items"], page["next_cursor"]
+        if not cursor:
+            break
+    assert found == whole[::-1]
+    assert shootd.http.get("/v1/audit", params={"order": "up"}).json()["errors"][0]["valid"] == ["asc", "desc"]
+
+    events = shootd.events(actor="ci")
+    assert {e["type"] for e in events} == {"operation.started", "operation.succeeded"}
+    assert {(e["data"]["operation_id"], e["data"]["requested_by"]) for e in events} == {(operation, "ci")}
+    assert shootd.events(actor="admin") == [e for e in shootd.events() if e["data"].get("requested_by") == "admin"]
+    assert shootd.events(target="dev") == [e for e in shootd.events() if e["data"].get("cluster") == "dev"]
+    assert shootd.events(target="dev", type="cluster.*", actor="ci") == [] and shootd.events(target="none") == []
+    newest = shootd.http.get("/v1/events", params={"actor": "ci", "order": "desc"}).json()
+    assert newest["items"] == events[::-1] and newest["next_cursor"] is None
+    for name in ("actor", "target"):
+        refused = shootd.http.get("/v1/events", params={name: "ci"}, headers={"Accept": "text/event-stream"})
+        assert refused.status_code == 400 and refused.json()["errors"][0]["parameter"] == name
 
 
 def test_who_is_limited_learns_nothing_of_others(make_sim, make_shootd):
@@ -256,7 +307,7 @@ def test_au19_the_log_lives_over_a_crash(sim, shootd):
     shootd.create("dev")
     before = audit(shootd)
     shootd.kill()
-    shootd.start()
+    start_again(shootd)
     after = audit(shootd)
     assert after[1:] == before and after[0]["action"] == "daemon.started"
 
@@ -267,3 +318,90 @@ def test_no_secret_is_in_it(shootd, secret):
     body = shootd.http.get(f"{shootd.clusters_path('dev')}/{secret}").text
     text = str(waited(shootd, cluster="dev"))
     assert not [word for word in body.replace('"', " ").replace("\\n", " ").split() if len(word) > 60 and word in text]
+
+
+# ---- exports ----
+
+ENTRIES = 30000
+
+
+@pytest.fixture
+def full(shootd):
+    """A log that is longer than a page, and than what one page looks at."""
+    shootd.create("dev")
+    shootd.stop()
+    with sqlite3.connect(shootd.state / "shootd.db") as db:
+        [body] = db.execute("SELECT body FROM audit WHERE action = 'createCluster'").fetchone()
+        row = db.execute("SELECT at, token_id, action, project, cluster, outcome FROM audit WHERE action = 'createCluster'").fetchone()
+        db.executemany("INSERT INTO audit (at, token_id, action, project, cluster, outcome, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                       [(*row, body)] * ENTRIES)
+    db.close()
+    return start_again(shootd)
+
+
+def lines(answer):
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def test_an_export_has_all_entries_one_a_line(full):
+    d = full
+    answer = d.http.get("/v1/audit", params={"format": "jsonl"})
+    assert answer.status_code == 200 and answer.headers["Content-Type"] == "application/x-ndjson"
+    assert answer.headers["Transfer-Encoding"] == "chunked" and "ETag" not in answer.headers
+    found = lines(answer)
+    assert len(found) == ENTRIES + 4 and found[:50] == audit(d)
+    numbers = [e["sequence"] for e in found]
+    assert numbers == sorted(set(numbers), reverse=True)
+    by_accept = d.http.get("/v1/audit", params={"order": "asc"}, headers={"Accept": "application/x-ndjson"})
+    assert by_accept.headers["Content-Type"] == "application/x-ndjson" and lines(by_accept) == found[::-1]
+    assert [e["sequence"] for e in lines(d.http.get("/v1/audit", params={"format": "jsonl", "action": "daemon.started"}))] == [ENTRIES + 4, 1]
+    assert d.http.get("/v1/audit", params={"format": "jsonl", "actor": "nobody"}).text == ""
+    assert d.http.get("/v1/audit", headers={"Accept": "application/json, application/x-ndjson"}).json()["items"] == found[:50]
+    assert d.http.head("/v1/audit", params={"format": "jsonl"}).headers["Content-Type"] == "application/x-ndjson"
+    for wrong in ({"limit": 5}, {"cursor": "x"}, {"format": "csv"}):
+        assert d.http.get("/v1/audit", params={"format": "jsonl", **wrong}).status_code == 400, wrong
+
+
+def resident(d):
+    with open(f"/proc/{d.process.pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
+
+
+def test_readers_of_exports_bound_the_pace_and_each_other(full):
+    d = full
+    before = resident(d)
+    open_ones = []
+    try:
+        for _ in range(4):
+            one = web.stream("GET", d.url + "/v1/audit", params={"format": "jsonl"}, headers={"Authorization": "Bearer " + d.token()}, timeout=60)
+            open_ones.append((one, one.__enter__()))
+        refused = d.http.get("/v1/audit", params={"format": "jsonl"})
+        assert refused.status_code == 429 and refused.headers["Retry-After"], refused.text
+        time.sleep(0.5)
+        assert SANITIZED or resident(d) - before < 12 * 1024, "what is not read is not made"
+        started = time.monotonic()
+        assert d.cluster("dev").status_code == 200 and d.http.patch(d.clusters_path("dev"), json={"description": "x"}).status_code in (200, 202)
+        assert time.monotonic() - started < 5
+        assert len(b"".join(open_ones[0][1].iter_bytes()).splitlines()) >= ENTRIES + 4
+    finally:
+        for one, _ in open_ones:
+            one.__exit__(None, None, None)
+    wait_until(lambda: d.http.get("/v1/audit", params={"format": "jsonl", "action": "daemon.started"}).status_code == 200, what="room for an export")
+
+
+@pytest.mark.parametrize("end", ["token", "stop"])
+def test_an_export_that_cannot_go_on_is_not_whole(full, end):
+    d = full
+    made, other = bearer(d, name="other", role="admin", projects=["*"])
+    with other, other.stream("GET", "/v1/audit", params={"format": "jsonl"}) as answer:
+        assert answer.status_code == 200
+        if end == "token":
+            assert d.http.delete("/v1/tokens/" + made["id"]).status_code == 204
+        else:
+            d.process.popen.terminate()
+            wait_until(lambda: "signal=SIGTERM" in d.log() or "stopping" in d.log(), what="the stop")
+        with pytest.raises(httpx.HTTPError):
+            for _ in answer.iter_bytes():
+                pass
+    if end == "stop":
+        assert d.process.popen.wait(60) == 0

@@ -7,10 +7,10 @@ import json
 import re
 import threading
 
-import httpx
 import pytest
 
 import harness
+import web
 from harness import wait_until
 
 # Promise 7 is 20 ms, and its figure is told at each stop (longest_hold_cpu_us). Here is what no machine takes for itself: what another
@@ -31,7 +31,7 @@ class Between:
             def forward(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 passed = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "accept-encoding", "connection")}
-                answer = httpx.request(self.command, sim_url + self.path, content=body, headers=passed, timeout=30)
+                answer = web.request(self.command, sim_url + self.path, content=body, headers=passed, timeout=30)
                 changed = outer.replace and outer.replace(self.command, self.path, answer)
                 content, more = changed if isinstance(changed, tuple) else (changed, {})
                 content = answer.content if content is None else content

@@ -2,6 +2,7 @@
 
 import pytest
 
+import web
 from harness import wait_until
 
 
@@ -102,5 +103,5 @@ def test_cancelling_needs_a_role_and_the_project(make_sim, make_shootd, role, st
                                               ("team-b", "Sto2", "ffeeddccbbaa99887766554433221100")]).start()
     id = d.create("dev")["operation"]["id"]
     made = d.http.post("/v1/tokens", json={"name": "x", "role": role, "projects": ["team-b"]}).json()
-    with httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + made["token"]}) as other:
+    with web.Client(base_url=d.url, headers={"Authorization": "Bearer " + made["token"]}) as other:
         assert other.post(f"/v1/operations/{id}/cancel").status_code == status

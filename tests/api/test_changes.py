@@ -1,7 +1,7 @@
 """Corners of changes and actions: what waits is judged again, failed deletions, other people's work."""
 
-import httpx
 
+import web
 from harness import PROJECT_ID, wait_until
 
 
@@ -9,8 +9,8 @@ class Somebody:
     """Another person with the same Cleura account."""
 
     def __init__(self, sim):
-        login = httpx.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
-        self.http = httpx.Client(base_url=sim.url, headers={"X-AUTH-LOGIN": "demo", "X-AUTH-TOKEN": login["token"]})
+        login = web.post(sim.url + "/auth/v2/tokens", json={"login": "demo", "password": "demo"}).json()
+        self.http = web.Client(base_url=sim.url, headers={"X-AUTH-LOGIN": "demo", "X-AUTH-TOKEN": login["token"]})
 
     def act(self, name, path, **body):
         answer = self.http.request("PATCH", f"/gardener/v2/public/shoots/Sto2/{PROJECT_ID}/{name}/{path}".rstrip("/"),

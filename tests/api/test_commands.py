@@ -11,6 +11,7 @@ import subprocess
 import httpx
 import pytest
 
+import web
 from harness import BUILD, PATIENCE, ROOT, free_port, wait_until
 
 DEPS = ROOT / "tools/deps.sh"
@@ -57,7 +58,7 @@ def start(tmp_path):
 def assert_pages_may_call(url):
     """Pages of its own address, and those of a development server; no others."""
     for origin, allowed in ((url, url), ("http://localhost:5173", "http://localhost:5173"), ("http://evil.example", None)):
-        answer = httpx.get(url + "/livez", headers={"Origin": origin}, timeout=30)
+        answer = web.get(url + "/livez", headers={"Origin": origin}, timeout=30)
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed, (origin, answer.headers)
 
 
@@ -72,7 +73,7 @@ def test_two_side_by_side(start):
             assert_pages_may_call(one["url"][0])
     for one, other in (told, reversed(told)):
         for token, status in ((one["token"][0], 200), (other["token"][0], 401)):
-            answer = httpx.get(one["url"][0] + "/v1/whoami", headers={"Authorization": "Bearer " + token}, timeout=30)
+            answer = web.get(one["url"][0] + "/v1/whoami", headers={"Authorization": "Bearer " + token}, timeout=30)
             assert answer.status_code == status
 
 

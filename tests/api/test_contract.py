@@ -8,11 +8,11 @@ import re
 import subprocess
 import time
 
-import httpx
 import jsonschema
 import pytest
 
 import harness
+import web
 from contract import (ANYWHERE, DOCUMENT, METHODS, OPERATIONS, PAIRS, Checker, Probes, bodies, described, resolve, validate)
 from harness import ROOT, wait_until
 from raw import Raw, request
@@ -26,7 +26,7 @@ def directory(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pair(directory):
     sim = harness.Sim(directory)
-    d = harness.Shootd(directory / "shootd", sim.url).start()
+    d = harness.Shootd(directory / "shootd", sim.url, extra=f"backups: {{directory: {directory}/backups, every: 0s}}\n").start()
     yield sim, d
     d.stop()
     sim.stop()
@@ -118,7 +118,7 @@ def asked_first(no_answers):
 
 @pytest.fixture
 def client(pair, checker):
-    with httpx.Client(base_url=pair[1].url, timeout=60, headers={"Authorization": "Bearer " + pair[1].token()},
+    with web.Client(base_url=pair[1].url, timeout=60, headers={"Authorization": "Bearer " + pair[1].token()},
                       event_hooks={"response": [checker]}) as c:
         yield c
 
@@ -182,7 +182,7 @@ def test_what_the_tests_use_of_npm_runs_on_the_node_of_debian_12():
 
 
 # Without a bound by their nature.
-BOUNDLESS = {"#/components/schemas/EventStream": "a stream goes on"}
+BOUNDLESS = {"#/components/schemas/EventStream": "a stream goes on", "#/components/schemas/AuditExport": "all there is"}
 
 
 def unbounded_within(node, where):
@@ -277,6 +277,8 @@ def test_examples_of_bodies_are_taken(client, pair):
                     assert "nothing is set aside" in answer.json()["detail"], answer.text
                     continue
                 assert answer.status_code < 300, f"{id} {example}: {answer.text}"
+                if id == "putFreeze":
+                    assert client.delete("/v1/freeze").status_code == 204
                 assert not dry or answer.json()["valid"], f"{id} {example}: {answer.text}"
                 sent.add(id)
     assert len(sent) >= 7
@@ -312,7 +314,7 @@ def test_ht8_ht9_every_path_is_routed_with_the_documented_methods(client):
 
 
 def test_a_token_is_needed_where_the_document_says_so(pair, checker):
-    with httpx.Client(base_url=pair[1].url, timeout=60, event_hooks={"response": [checker]}) as nobody:
+    with web.Client(base_url=pair[1].url, timeout=60, event_hooks={"response": [checker]}) as nobody:
         for id, (method, path) in OPERATIONS.items():
             open_to_all = DOCUMENT["paths"][path][method].get("security") == []
             answer = nobody.request(method, re.sub(r"\{[a-z]+\}", "x", path.replace("{problem}", THERE["problem"])))
@@ -360,6 +362,10 @@ def test_life_of_everything(pair, client, checker):
     assert client.get(d.clusters_path("dev"), headers={"If-Match": '"other"'}).status_code == 412
     assert client.get("/v1/summary").json()["total"] == len(client.get("/v1/clusters").json()["items"])
     assert client.get(d.clusters_path("dev") + "/issues").json()["items"] == []
+    assert client.get("/v1/issues").json() == {"items": [], "next_cursor": None}
+    tag = client.get("/v1/issues").headers["ETag"]
+    assert client.get("/v1/issues", headers={"If-None-Match": tag}).status_code == 304
+    assert client.get("/v1/issues", headers={"If-Match": '"other"'}).status_code == 412
     short = client.get(clusters, params={"fields": "summary", "sort": "-version,name", "label": "team=web", "expiring_before": "9999d"})
     assert short.status_code == 200 and client.get("/v1/clusters", params={"fields": "summary"}).status_code == 200
     wait_until(lambda: client.get("/v1/clusters", headers={
@@ -463,7 +469,7 @@ def test_a_login_by_hand(directory, checker):
     sim = harness.Sim(directory, two_factor=True)
     d = harness.Shootd(directory / "by-hand", sim.url).start()
     try:
-        with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()},
+        with web.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()},
                           event_hooks={"response": [checker]}) as client:
             assert client.get("/v1/accounts", params={"limit": 1}).json()["items"][0]["projects"] == ["team-a"]
             assert client.get("/v1/accounts", params={"colour": "red"}).status_code == 400
@@ -621,7 +627,7 @@ def test_outage_answers_validate(directory, checker):
     sim = harness.Sim(directory)
     d = harness.Shootd(directory / "outage", sim.url).start()
     try:
-        with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()},
+        with web.Client(base_url=d.url, timeout=60, headers={"Authorization": "Bearer " + d.token()},
                           event_hooks={"response": [checker]}) as client:
             d.wait_operation(d.create("dev")["operation"]["id"])
             sim.fault("kubeconfig_v3", "status", status=500, count=0)
@@ -766,6 +772,52 @@ def test_a_project_that_moved(directory, checker):
             assert client.get("/v1/projects/team-a").json()["location_change"]["clusters"] == 1
             assert client.post(path, json={"clusters": "forget"}, headers={"Idempotency-Key": "moved-0123456789"}).status_code == 200
             assert client.post(path, json={"clusters": "forget"}).status_code == 409
+    finally:
+        d.stop()
+        sim.stop()
+
+
+def test_freezes(client, pair):
+    _, d = pair
+    d.wait_operation(d.create("frozen")["operation"]["id"])
+    assert client.put("/v1/freeze", json={"scope": "team-a", "reason": "Year end"}).status_code == 200
+    there = {"project": "team-a", "cluster": "frozen", "pool": "default", "action": "hibernate"}
+    for id, (method, path) in OPERATIONS.items():
+        if "423" in described(id)["responses"]:
+            kind = "application/merge-patch+json" if method == "patch" else "application/json"
+            body = {"name": "more"} if method == "post" else {"labels": {}}
+            answer = client.request(method.upper(), re.sub(r"\{(\w+)\}", lambda m: there[m[1]], path),
+                                    **({"json": body, "headers": {"Content-Type": kind}} if bodies(id) else {}))
+            assert answer.status_code == 423, (id, answer.text)
+    assert client.get("/v1/freeze").json()["items"][0]["scope"] == "team-a"
+    assert client.delete("/v1/freeze", params={"scope": "team-a"}).status_code == 204
+    assert client.delete("/v1/freeze").status_code == 404
+
+
+def test_backups(directory, checker, client):
+    made = client.post("/v1/backups", headers={"Idempotency-Key": "backup-0123456789"})
+    assert made.status_code == 201 and (directory / "backups" / made.json()["name"]).exists()
+    sim = harness.Sim(directory)
+    (directory / "a-file").write_text("")
+    for name, keys, status in (("none", "", 409), ("refused", f"backups: {{directory: {directory}/a-file, every: 0s}}\n", 503)):
+        d = harness.Shootd(directory / name, sim.url, extra=keys).start()
+        with checker.client(d) as one:
+            assert one.post("/v1/backups").status_code == status
+        d.stop()
+    sim.stop()
+
+
+def test_reload(directory, checker):
+    sim = simulator(directory)
+    d = young(directory, "reload", sim)
+    try:
+        with checker.client(d) as client:
+            good = d.config.read_text()
+            d.config.write_text(good.replace("idle: 1s", "idle: 3s").replace("listen: 127.0.0.1:", "listen: 127.0.0.2:"))
+            told = client.post("/v1/reload", headers={"Idempotency-Key": "reload-0123456789"})
+            assert (told.status_code, told.json()) == (200, {"changed": ["polling.idle"], "restart_needed": ["listen"]})
+            d.config.write_text(good + "colour: red\n")
+            assert client.post("/v1/reload").status_code == 409
     finally:
         d.stop()
         sim.stop()

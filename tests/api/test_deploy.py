@@ -14,14 +14,19 @@ CREDENTIAL = "/run/credentials/shootd.service/cleura-main"
 pytestmark = pytest.mark.skipif(SANITIZED, reason="build/ is what is installed")
 
 
+def install(**variables):
+    """`make install` of the programs that are there."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
+    given = [f"{name}={value}" for name, value in variables.items()]
+    subprocess.run(["make", "-o", "all", "install", *given], cwd=ROOT, env=env, check=True, timeout=120, capture_output=True)
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """PREFIX of an installation, of the programs that are there."""
+    """PREFIX of an installation."""
     root = tmp_path_factory.mktemp("root")
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
-    subprocess.run(["make", "-o", "all", "install", f"PREFIX={root}/usr"], cwd=ROOT, env=env, check=True, timeout=120, capture_output=True)
-    subprocess.run(["make", "-o", "all", "install", f"DESTDIR={root}/package", "PREFIX=/usr"], cwd=ROOT, env=env, check=True, timeout=120,
-                   capture_output=True)
+    install(PREFIX=f"{root}/usr", ETC=f"{root}/etc")
+    install(DESTDIR=f"{root}/package", PREFIX="/usr")
     return root / "usr"
 
 
@@ -62,6 +67,7 @@ def test_commands_beside_the_unit_need_no_credentials(installed, tmp_path):
     path.write_text((installed / "share/doc/shootd/shootd.sample.yaml").read_text().replace("/var/lib/shootd", f"{tmp_path}/state"))
     made = subprocess.run([BUILD / "shootd", "admin-token", "--config", path], capture_output=True, text=True, timeout=60)
     assert made.returncode == 0 and re.fullmatch(r"shd_\S+\n", made.stdout), made
+    assert "note:" not in made.stderr, "that is for who checks the configuration"
     store = subprocess.run([BUILD / "shootd", "check-store", "--config", path], capture_output=True, text=True, timeout=60)
     assert store.returncode == 69 and "cannot be opened" in store.stderr, "there is none yet"
 
@@ -91,11 +97,22 @@ def test_nothing_is_left_out(installed):
     assert {p.name for p in (installed / "bin").iterdir()} == {"shootd", "cleura-sim"}
     named = set(re.findall(r"\((docs/[a-z]+\.md)\)|`(contrib/[a-z.-]+|openapi\.yaml)`", (ROOT / "README.md").read_text()))
     named = {a or b for a, b in named}
-    assert len(named) > 8 and not {n for n in named if not (documents / n).is_file()}
+    assert len(named) > 8 and not {n for n in named if not (documents / n).exists()}
+    contrib = {str(p.relative_to(ROOT)) for p in (ROOT / "contrib").rglob("*") if p.is_file() and p.suffix != ".pyc"}
+    assert "contrib/prometheus/alerts.yaml" in contrib and not {n for n in contrib if not (documents / n).is_file()}
     package = installed.parent / "package/usr"
     assert {p.relative_to(package) for p in package.rglob("*")} == {p.relative_to(installed) for p in installed.rglob("*")}
     assert "@PREFIX@" not in "".join(p.read_text() for p in (package / "lib/systemd/system").iterdir())
     assert "ExecStart=/usr/bin/shootd " in (package / "lib/systemd/system/shootd.service").read_text()
+
+
+def test_a_new_installation_is_configured_by_the_sample(tmp_path):
+    config = tmp_path / "etc/shootd/shootd.yaml"
+    install(DESTDIR=tmp_path, PREFIX="/usr")
+    assert config.read_bytes() == (ROOT / "config/shootd.sample.yaml").read_bytes()
+    config.write_text("mine")
+    install(DESTDIR=tmp_path, PREFIX="/usr")
+    assert config.read_text() == "mine", "an upgrade keeps the administrator's"
 
 
 def test_manual_pages(installed):
@@ -116,3 +133,89 @@ def test_manual_pages(installed):
         pytest.skip("mandoc is absent; `make deps-test` installs it")
     lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages.values()], capture_output=True, text=True, timeout=60)
     assert (lint.returncode, lint.stdout + lint.stderr) == (0, "")
+
+
+def test_the_packages_hold_what_is_installed(tmp_path):
+    """Each installed file is in one package, and no line of a package's list is without a file."""
+    install(DESTDIR=tmp_path, PREFIX="/usr", UNITS="/lib/systemd/system")
+    files = [p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file()]
+    lines = [line for name in ("shootd", "cleura-sim") for line in (ROOT / f"debian/{name}.install").read_text().split()]
+    assert len(files) > 20
+    for file in files:
+        assert len([line for line in lines if f"{file}/".startswith(f"{line}/")]) == 1, file
+    for line in lines:
+        assert any(f"{file}/".startswith(f"{line}/") for file in files), line
+
+
+def test_the_packages_tell_the_same_changes(tmp_path):
+    made = subprocess.run([ROOT / "tools/debian_changelog.py", ROOT / "CHANGELOG.md"], capture_output=True, text=True, check=True).stdout
+    version = (ROOT / "VERSION").read_text().strip()
+    assert made.startswith(f"shootd ({version}) unstable; urgency=medium\n\n  * ")
+    assert not [line for line in made.splitlines() if len(line) > 80 and not line.startswith(" -- ")]
+    if not shutil.which("dpkg-parsechangelog"):
+        pytest.skip("dpkg-parsechangelog is absent; `make deb` installs it")
+    (tmp_path / "changelog").write_text(made)
+    parsed = subprocess.run(["dpkg-parsechangelog", "--all", "-l", tmp_path / "changelog"], capture_output=True, text=True, timeout=60, check=True)
+    assert f"Version: {version}\n" in parsed.stdout and parsed.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["config", "postinst", "prerm", "postrm"])
+def test_the_scripts_of_the_package_are_sound(name):
+    path = ROOT / f"debian/shootd.{name}"
+    subprocess.run(["sh", "-n", path], check=True, timeout=60)
+    if not shutil.which("shellcheck"):
+        pytest.skip("shellcheck is absent; `make deps-test` installs it")
+    subprocess.run(["shellcheck", "-s", "sh", path], check=True, timeout=60)
+
+
+# The real debconf, with files of its own; all that the script could remove is in the namespace only.
+PURGE = """
+set -e
+mount -t tmpfs tmpfs /etc
+mount -t tmpfs tmpfs /var/lib
+mkdir -p /var/lib/shootd/backups /etc/shootd
+echo store >/var/lib/shootd/shootd.db
+echo password >/etc/shootd/cleura-main
+if [ "$3" = absent ]; then
+    mount -t tmpfs tmpfs /usr/share/debconf
+else
+    [ -z "$2" ] || echo "shootd shootd/remove-state boolean $2" | debconf-set-selections
+    [ -z "$3" ] || exec <"$3"
+fi
+"$1/shootd.postrm" purge >"$1/said" 2>&1 || { cat "$1/said" >&2; exit 1; }
+for path in /var/lib/shootd/shootd.db /var/lib/shootd/backups /etc/shootd/cleura-main; do [ ! -e $path ] || echo $path; done
+"""
+DEBCONF = """Config: all
+Templates: templates
+
+Name: all
+Driver: File
+Filename: {0}/config.dat
+
+Name: templates
+Driver: File
+Filename: {0}/templates.dat
+"""
+
+
+@pytest.mark.parametrize("frontend, preset, typed, kept", [
+    ("noninteractive", "", "", True), ("noninteractive", "false", "", True), ("noninteractive", "true", "", False),
+    ("teletype", "", "no", True), ("teletype", "", "yes", False), ("teletype", "true", "no", True), ("noninteractive", "", "absent", True)])
+def test_a_purge_keeps_the_state_unless_it_is_told(tmp_path, frontend, preset, typed, kept):
+    if os.geteuid() or not os.path.exists("/usr/share/debconf/confmodule"):
+        pytest.skip("needs root, for a namespace of mounts, and debconf")
+    for name in ("postrm", "templates"):
+        shutil.copy(ROOT / f"debian/shootd.{name}", tmp_path / f"shootd.{name}")
+    (tmp_path / "shootd.postrm").chmod(0o755)
+    (tmp_path / "rc").write_text(DEBCONF.format(tmp_path))
+    answers = typed
+    if typed in ("yes", "no"):
+        answers = tmp_path / "answers"
+        answers.write_text(typed + "\n")
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", PURGE, "sh", tmp_path, preset, answers],
+                          capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
+                          env={"PATH": os.environ["PATH"], "DEBCONF_SYSTEMRC": str(tmp_path / "rc"), "DEBIAN_FRONTEND": frontend, "LC_ALL": "C"})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    said = (tmp_path / "said").read_text()
+    assert done.stdout.split() == (["/var/lib/shootd/shootd.db", "/var/lib/shootd/backups", "/etc/shootd/cleura-main"] if kept else []), said
+    assert ("Remove the state of shootd when it is purged?" in said) == (frontend == "teletype"), said

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 
+import yaml
+
 import harness
 from harness import ROOT
 
@@ -33,6 +35,7 @@ class Command:
     section: str
     text: str
     output: list = field(default_factory=list)
+    said: str = ""  # what it printed when it was run
 
     @property
     def status(self):
@@ -131,10 +134,14 @@ def fault_of(command, said, errors, code, statuses):
 
 
 def run_page(path, directory, environment):
-    commands = commands_of((ROOT / path).read_text())
+    return run_commands(path, commands_of((ROOT / path).read_text()), directory, environment)
+
+
+def run_commands(path, commands, directory, environment):
+    """In directory/here, with the programs of directory/bin before all others."""
     bin, here = directory / "bin", directory / "here"
-    bin.mkdir()
-    here.mkdir()
+    bin.mkdir(exist_ok=True)
+    here.mkdir(exist_ok=True)
     (here / "contrib").symlink_to(ROOT / "contrib")
     (bin / "curl").write_text(CURL)
     (bin / "curl").chmod(0o755)
@@ -144,6 +151,7 @@ def run_page(path, directory, environment):
     faults = []
     for i, command in enumerate(commands):
         said, errors, code, statuses = ((here / f"{i}.{kind}").read_text() for kind in ("out", "err", "code", "statuses"))
+        command.said = said
         fault = fault_of(command, said, errors, int(code), [int(s) for s in statuses.split()])
         if fault:
             faults.append(f"{path}:{command.line}: {command.text}\n{fault}")
@@ -152,7 +160,7 @@ def run_page(path, directory, environment):
 
 
 def test_docs_api(make_sim, make_shootd, tmp_path):
-    d = make_shootd(make_sim(speed=SPEED).url).start()
+    d = make_shootd(make_sim(speed=SPEED).url, extra=f"backups: {{directory: {tmp_path}/backups, every: 0s}}\n").start()
     by_hand = make_shootd(make_sim(two_factor=True).url, name="by-hand").start()
     harness.wait_until(lambda: by_hand.http.get("/v1/accounts").json()["items"][0]["login_state"] == "two_factor_required",
                        what="the refused login")
@@ -177,6 +185,16 @@ def test_readme(make_sim, make_shootd, tmp_path):
     d = make_shootd(make_sim(speed=SPEED).url).start()
     commands = run_page("README.md", tmp_path, lambda section: {"SHOOTD_URL": d.url, "SHOOTD_TOKEN": d.token()})
     assert len(commands) >= 5 and sum(any(c.output) for c in commands) >= 5
+
+
+def test_the_page_tells_what_only_admins_may():
+    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"]
+    of_admins = {path for path, item in paths.items() for method in item.values() if isinstance(method, dict) and method.get("x-role") == "admin"}
+    row = re.search(r"^\| `admin` \| (.*) \|$", (ROOT / "docs/api.md").read_text(), re.M)[1]
+    told = re.findall(r"`([^`]+)`", row)
+    assert len(of_admins) > 8
+    assert not {path for path in of_admins if not any(f"{path}/".startswith(f"{name}/") or path.endswith(f"/{name}") for name in told)}
+    assert not {name for name in told if not any(name in path for path in of_admins)}
 
 
 def test_the_comparison_itself():

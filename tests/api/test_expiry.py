@@ -27,9 +27,10 @@ def test_a_version_in_use_that_expires_is_told_once(sim, make_shootd):
     assert data["days_left"] == int(left) and data["expires_at"] == offered[old]["expires_at"]
     assert "cluster" in data and data["operation_id"] is None
     d.stop()
+    sim.forget()
     d.start()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"])
-    wait_until(lambda: sum(r["operation"] == "cloud_profiles" for r in sim.requests()) >= 3, what="catalog again")
+    wait_until(lambda: sim.requests("cloud_profiles"), what="catalog again")
     assert len(d.events(type="version.expiring", cluster="old")) == 1
     assert not [e for e in d.events(type="version.expiring", cluster="new")
                 if e["data"]["component"] == "kubernetes"]

@@ -3,8 +3,7 @@
 import concurrent.futures
 import time
 
-import httpx
-
+import web
 from harness import wait_until
 
 NO_POLLS = "{active: 1h, idle: 1h, discovery: 1h}"
@@ -44,7 +43,7 @@ def test_ht31_many_fresh_reads_share_a_call(sim, make_shootd):
 
     def read(i):
         return d.http.get("/v1/clusters" if i % 2 else d.clusters_path(), headers=FRESH)
-    with httpx.Client(base_url=d.url) as other, concurrent.futures.ThreadPoolExecutor(40) as pool:
+    with web.Client(base_url=d.url) as other, concurrent.futures.ThreadPoolExecutor(40) as pool:
         asked = [pool.submit(read, i) for i in range(40)]
         wait_until(lambda: "\nshootd_http_parked 40\n" in other.get("/metrics").text, timeout=60, what="everybody to ask")
         sim.clear_faults()

@@ -5,11 +5,11 @@ import re
 import time
 import zlib
 
-import httpx
 import pytest
 import yaml
 
 import harness
+import web
 from harness import ROOT, wait_until
 from raw import Raw, request
 
@@ -108,7 +108,8 @@ def test_ht53_what_is_coded_and_what_is_not(d, ask):
         answer, plain = ask("GET", path, GZIP), ask("GET", path)
         assert answer["Content-Encoding"] == "gzip", path
         assert "content-encoding" not in plain and "Accept-Encoding" in plain["Vary"], path
-        assert len(answer.body) < len(plain.body) and "transfer-encoding" not in answer
+        in_pieces = path == "/metrics"  # above 256 KiB what is made for one client is coded while it is sent
+        assert len(answer.body) < len(plain.body) and ("transfer-encoding" in answer) is in_pieces, path
         assert zlib.decompressobj(31).decompress(answer.body)[:200] == plain.body[:200] or path == "/metrics"
     for path in ("/livez", "/v1/whoami", "/v1/projects"):
         small = ask("GET", path, GZIP)
@@ -263,7 +264,7 @@ def test_ht30_vary_is_one_field(d, ask):
 def test_ht39_off_unless_configured(make_shootd, sim):
     plain = make_shootd(sim.url, name="no-cors").start()
     for method, path in (("GET", "/livez"), ("OPTIONS", "/v1/clusters"), ("GET", "/v1/whoami")):
-        answer = httpx.request(method, plain.url + path, headers={
+        answer = web.request(method, plain.url + path, headers={
             "Origin": ORIGIN, "Access-Control-Request-Method": "GET", "Accept-Encoding": "identity"})
         assert not [n for n in answer.headers if n.startswith("access-control-")]
         assert "Origin" not in answer.headers.get("Vary", "")
@@ -484,7 +485,8 @@ def test_ht8_head_has_the_fields_of_get(d, ask):
         if "get" not in item:
             continue
         path = re.sub(r"{(\w+)}", lambda m: names.get(m.group(1), "x"), template)
-        for fields in ([], [GZIP, f"Origin: {ORIGIN}"]):
+        coding = [] if path == "/metrics" else [GZIP]  # which is sent in chunks: HEAD has none, and ends the connection
+        for fields in ([], [*coding, f"Origin: {ORIGIN}"]):
             get, head = ask("GET", path, *fields), ask("HEAD", path, *fields)
             assert head.status == get.status and head.body == b"", path
             assert {n for n, _ in head.headers} == {n for n, _ in get.headers}, path

@@ -9,10 +9,10 @@ import types
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 import yaml
 
+import web
 from harness import ROOT, wait_until
 
 PAGE = (ROOT / "docs/iac.md").read_text()
@@ -32,7 +32,7 @@ class Scene:
 
     def __init__(self, sim, d):
         self.sim, self.d = sim, d
-        self.http = httpx.Client(timeout=90)
+        self.http = web.Client(timeout=90)
         self.sent = []
 
     def send(self, method, url, body=None, headers=None):

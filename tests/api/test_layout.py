@@ -18,12 +18,16 @@ MAY_INCLUDE = {
     "loop": {"base"},
     "upstream": {"base", "model", "config", "loop"},
     "webhook": {"base", "model", "config", "storage", "loop"},
+    "oidc": {"base", "model", "config", "loop"},
+    "tracing": {"base", "loop"},
     "http": {"base", "model"},
     "reconcile": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook"},
-    "api": {"base", "model", "config", "storage", "view", "http"},
-    "daemon": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook", "http", "reconcile", "api"},
+    "api": {"base", "model", "config", "storage", "view", "oidc", "http"},
+    "daemon": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook", "oidc", "tracing", "http",
+               "reconcile",
+               "api"},
     "simulator": {"base"},
-    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "http", "api"},
+    "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "oidc", "http", "api"},
 }
 # The HTTP engine knows problems and nothing else of the model. Their registry is one list, of its own codes and of ours.
 OF_THE_MODEL = {"http": {"model/problem.h"}}
@@ -69,6 +73,7 @@ LIBRARIES = {
     "curl/curl.h": {"loop", "upstream", "webhook", "daemon"},
     "yaml.h": {"config", "model"},
     "systemd/": {"daemon"},
+    "cjose/": {"oidc"},
     "openssl/": {"upstream", "simulator", "reconcile", "loop"},
     "uthash.h": {"http", "reconcile", "webhook", "upstream"},
 }
@@ -246,11 +251,11 @@ def log_keys(text):
 
 
 def test_what_is_logged_has_the_same_names_everywhere():
-    """`message` and `priority` are fields of the journal, and a reason is called `reason`."""
+    """`message` and `priority` are fields of the journal, `time` and `level` of JSON lines, and a reason is called `reason`."""
     keys = {str(p.relative_to(ROOT)): log_keys(commentless(p)) for p in SOURCES if p.name not in ("log.h", "log.c")}
     assert sum(len(k) for k in keys.values()) > 100 and "reason" in set().union(*keys.values())
     assert log_keys('log_info(a ? "b, c" : d(")", 1), "why", f("x", y), "n", LOG_INT(1))') == {"why", "n"}
-    faults = {path: k & {"message", "why", "priority"} for path, k in keys.items()}
+    faults = {path: k & {"message", "why", "priority", "time", "level"} for path, k in keys.items()}
     assert not {path: k for path, k in faults.items() if k}
 
 
@@ -286,6 +291,14 @@ def test_no_marks_of_unfinished_work(word):
 def test_files_are_small():
     for path in SOURCES:
         assert len(path.read_text().splitlines()) <= 700, path
+
+
+def test_http_clients_of_the_tests_are_made_in_one_place():
+    """web.py says why."""
+    made = re.compile(r"\bhttpx\.(get|options|head|post|put|patch|delete|request|stream|Client|AsyncClient)\b|from httpx\s+import")
+    places = sorted((ROOT / "tests").rglob("*.py")) + sorted((ROOT / "bench").glob("*.py")) + sorted((ROOT / "fuzz").glob("*.py"))
+    found = {str(p.relative_to(ROOT)) for p in places if "node_modules" not in p.parts and made.search(p.read_text())}
+    assert found == {"tests/api/web.py"}
 
 
 def test_documents_name_no_place_of_this_machine():

@@ -3,10 +3,10 @@
 import threading
 from datetime import datetime, timedelta, timezone
 
-import httpx
 import pytest
 
 import harness
+import web
 from harness import PROJECT_ID, SANITIZED, wait_until
 
 QUIET = "{active: 200ms, idle: 1h, discovery: 500ms}"
@@ -81,6 +81,12 @@ def small(tmp_path_factory):
     ({"expiring_before": "90d", "region": "Fra1"}, {"far"}),
     ({"expiring_before": (datetime.now(timezone.utc) + timedelta(days=40)).strftime("%Y-%m-%d")}, {"old", "older"}),
     ({"expiring_before": (datetime.now(timezone.utc) + timedelta(days=70)).isoformat(timespec="seconds")}, {"old", "older", "far"}),
+    ({"created_after": "1h", "label": "team"}, {"web", "api", "db"}),
+    ({"created_after": "2000-01-01", "phase": "failed"}, {"broken"}),
+    ({"created_before": "2000-01-01T00:00:00Z"}, set()),
+    ({"created_before": "0s", "phase": "failed"}, {"broken"}),
+    ({"age": "0s", "phase": "failed"}, {"broken"}),
+    ({"age": "1h"}, set()),
     ({"phase": "failed"}, {"broken"}),
     ({"phase": "hibernated", "sort": "-name"}, {"asleep"}),
 ])
@@ -190,7 +196,7 @@ def test_counts(small):
     assert counts["expiring_30d"] == 2 and counts["expired"] == 0 and counts["open_operations"] == 0
     assert d.http.get("/v1/summary", params={"project": "team-b"}).json()["by_project"] == {"team-b": 1}
     token = d.http.post("/v1/tokens", json={"name": "b", "role": "viewer", "projects": ["team-b"]}).json()["token"]
-    with httpx.Client(base_url=d.url, timeout=30, headers={"Authorization": "Bearer " + token}) as viewer:
+    with web.Client(base_url=d.url, timeout=30, headers={"Authorization": "Bearer " + token}) as viewer:
         seen = viewer.get("/v1/summary").json()
         assert seen["total"] == 1 and seen["by_project"] == {"team-b": 1} and seen["by_version"] == {"1.34": 1}
         assert [c["name"] for c in viewer.get("/v1/clusters", params={"sort": "name"}).json()["items"]] == ["far"]
@@ -323,7 +329,7 @@ class Churn:
 
     def run(self, letter):
         i = 0
-        with httpx.Client(base_url=self.d.url, timeout=60, headers={"Authorization": "Bearer " + self.d.token()}) as http:
+        with web.Client(base_url=self.d.url, timeout=60, headers={"Authorization": "Bearer " + self.d.token()}) as http:
             while not self.over.is_set():
                 name = f"live-{i * 371 % 4000:04}{letter}"  # among those that stay
                 made = http.post(self.d.clusters_path(), json={"name": name})

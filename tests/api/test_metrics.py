@@ -4,11 +4,13 @@ import re
 import shutil
 import subprocess
 
-import httpx
 import pytest
+import yaml
 
 import harness
+import web
 from harness import ROOT, wait_until
+from streams import Stream
 
 SAMPLE = re.compile(r'([a-z_:][a-z0-9_:]*)(?:\{(.*)\})? (\S+)')
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
@@ -34,7 +36,7 @@ def total(found, name, **labels):
 def pair(tmp_path_factory):
     directory = tmp_path_factory.mktemp("metrics")
     sim = harness.Sim(directory)
-    d = harness.Shootd(directory / "shootd", sim.url).start()
+    d = harness.Shootd(directory / "shootd", sim.url, extra="limits: {heartbeat: 500ms}\n").start()
     yield sim, d
     d.stop()
     sim.stop()
@@ -54,12 +56,12 @@ def used(pair):
     d.http.get("/unknown/path-that-nobody-knows")
     d.http.request("BREW", "/livez")
     d.http.get("/v1/clusters?bad=1")
-    httpx.get(d.url + "/v1/whoami")
+    web.get(d.url + "/v1/whoami")
     wait_until(lambda: total(samples(d.http.get("/metrics").text), "shootd_clusters", phase="ready") == 1
                and total(samples(d.http.get("/metrics").text), "shootd_webhook_attempts_total") >= 1, timeout=30,
                what="the gauge of clusters, and an attempt that ended")
     after = d.http.get("/metrics").text
-    return before, after, [hook["id"], token["id"], token["name"], op, "cluster-name", "team-a", "secret-host", "main",
+    return before, after, [hook["id"], token["id"], token["name"], op, "cluster-name", "secret-host",
                            "path-that-nobody-knows", harness.PROJECT_ID, "127.0.0.1", "demo", "BREW"]
 
 
@@ -95,34 +97,87 @@ def test_form(pair, used):
                 assert (types[family] == "counter") is name.endswith("_total"), line
 
 
+def histograms(text):
+    """{(name, labels): [(le, cumulative)]} of all histograms of an answer."""
+    found = {}
+    for (name, labels), value in samples(text).items():
+        if name.endswith("_bucket"):
+            rest = tuple(label for label in labels if label[0] != "le")
+            found.setdefault((name.removesuffix("_bucket"), rest), []).append((dict(labels)["le"], value))
+    return found
+
+
 def test_histograms_add_up(used):
     found = samples(used[1])
-    name = "shootd_http_request_duration_seconds"
-    for route in {dict(ls)["route"] for (n, ls), _ in found.items() if n == name + "_count"}:
-        buckets = [(dict(ls)["le"], v) for (n, ls), v in found.items()
-                   if n == name + "_bucket" and dict(ls)["route"] == route]
+    assert len(histograms(used[1])) > 70
+    for (name, labels), buckets in histograms(used[1]).items():
         edges = [float(le) for le, _ in buckets]
         counts = [v for _, v in buckets]
-        assert edges == sorted(edges) and buckets[-1][0] == "+Inf" and counts == sorted(counts)
-        assert counts[-1] == total(found, name + "_count", route=route)
+        assert edges == sorted(set(edges)) and buckets[-1][0] == "+Inf" and counts == sorted(counts)
+        assert counts[-1] == found[(name + "_count", labels)] and (name + "_sum", labels) in found
+
+
+def test_durations_are_those_of_the_routes(used):
+    """One histogram for each operation of the contract, one for what is none; waits for those that can wait."""
+    operations = {(path, method.upper()) for path, item in yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"].items()
+                  for method in item if method in ("get", "put", "post", "patch", "delete")}
+
+    def rows(name):
+        found = [dict(labels) for (n, labels) in histograms(used[1]) if n == name]
+        return {(labels["route"], labels["method"]) for labels in found}
+    assert rows("shootd_http_request_duration_seconds") == operations | {("none", "_OTHER")}
+    waits = rows("shootd_http_wait_duration_seconds")
+    assert waits < operations and {("/v1/operations/{operation}", "GET"), ("/v1/events", "GET"), ("/v1/clusters", "GET"),
+                                   ("/v1/projects/{project}/clusters", "POST")} <= waits
+
+
+def test_what_was_asked_to_wait_is_apart(pair):
+    d = pair[1]
+
+    def counts():
+        found = samples(d.http.get("/metrics").text)
+        return {(name[len("shootd_http_"):-len("_duration_seconds_count")], *(v for _, v in ls)): v for (name, ls), v in found.items()
+                if name.endswith("_duration_seconds_count") and name.startswith("shootd_http_")}
+    cluster = "/v1/projects/{project}/clusters/{cluster}"
+    before = counts()
+    d.http.get("/v1/clusters")
+    d.http.get("/v1/clusters", headers={"Cache-Control": "no-cache"})
+    d.http.get("/v1/projects/team-a/clusters/none", headers={"Prefer": "wait=5"})
+    d.http.head("/v1/projects/team-a/clusters/none")
+    d.http.delete("/v1/projects/team-a/clusters/none", params={"wait": 5})
+    d.http.delete("/v1/projects/team-a/clusters/none", headers={"Prefer": "wait=5"})
+    d.http.delete("/v1/projects/team-a/clusters/none", headers={"Prefer": "wait=0"})
+    d.http.get("/v1/whoami", headers={"Prefer": "wait=5"})
+    with Stream(d, "/v1/events?after=0"):
+        pass
+    wait_until(lambda: counts()[("wait", "/v1/events", "GET")] > before[("wait", "/v1/events", "GET")], timeout=10, what="the end of the stream")
+    after = counts()
+    grown = {key: after[key] - before[key] for key in after if after[key] != before[key] and key[1] != "/metrics"}
+    assert grown == {("request", "/v1/clusters", "GET"): 1, ("wait", "/v1/clusters", "GET"): 1, ("request", cluster, "GET"): 2,
+                     ("wait", cluster, "DELETE"): 2, ("request", cluster, "DELETE"): 1, ("request", "/v1/whoami", "GET"): 1,
+                     ("wait", "/v1/events", "GET"): 1}
 
 
 def test_labels_are_of_closed_sets(used):
-    """OB-6: no ids, names, tenants, addresses or raw paths."""
+    """OB-6: no ids, addresses or raw paths, no names but those of accounts and projects that are configured."""
     before, after, private = used
+    found = samples(after)
+    values = {value for _, labels in found for _, value in labels}
+    named = {label for _, labels in found for label in labels if label[0] in ("account", "project") or label[1] in ("main", "team-a")}
+    assert named == {("account", "main"), ("project", "team-a")}
     for word in private:
-        assert f'"{word}"' not in after and not re.search(r'="[^"]*\b' + re.escape(word) + r'\b', after), word
+        assert not [value for value in values if re.search(rf"\b{re.escape(word)}\b", value)], word
     templates = set(re.findall(r'"(/[^"]*)"|"none"', after))
     contract = (ROOT / "openapi.yaml").read_text()
     for template in templates - {""}:
         if template.startswith("/"):
             assert f"\n  {template}:\n" in contract, template
-    found = samples(after)
     assert {dict(ls)["method"] for (n, ls), _ in found.items() if n == "shootd_http_requests_total"} <= \
         {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "_OTHER"}
     # Use adds no series but of counters that are zero until then.
-    new = {key for key in samples(after) if key not in samples(before)}
-    assert {name for name, _ in new} <= {"shootd_http_requests_total"}, new
+    new = set(found) - set(samples(before))
+    assert {name for name, labels in new if ("outcome", "ok") not in labels} <= \
+        {"shootd_http_requests_total", *(f"shootd_upstream_request_duration_seconds_{kind}" for kind in ("bucket", "sum", "count"))}, new
 
 
 def test_counters_move(used):
@@ -145,9 +200,18 @@ def test_counters_move(used):
     grew("shootd_store_change_sets_total", 3)
     grew("shootd_upstream_requests_total", operation="create", outcome="ok")
     grew("shootd_upstream_requests_total", operation="list", outcome="ok")
+    duration = "shootd_upstream_request_duration_seconds"
+    grew(duration + "_count", operation="create", outcome="ok")
+    assert total(after, duration + "_count", operation="create", outcome="ok") == 1
+    grew(duration + "_sum", 0.0001, operation="list", outcome="ok")
     grew("shootd_log_messages_total", level="info")
     grew("process_cpu_seconds_total", 0.0001)
     grew("shootd_webhook_attempts_total", 1)
+    operation, step = "shootd_operation_duration_seconds", "shootd_operation_step_duration_seconds"
+    assert total(after, operation + "_count") == total(after, operation + "_count", type="create", outcome="succeeded") == 1
+    assert total(after, step + "_count", outcome="done") >= 2 and total(after, step + "_count", outcome="failed") == 0
+    assert total(after, step + "_count", step="wait_ready", outcome="done") == 1
+    assert 0 < total(after, step + "_sum", step="wait_ready") <= total(after, operation + "_sum") < 60
     assert total(after, "shootd_webhook_endpoints", state="active") == 1
     assert total(after, "shootd_upstream_logins_total") >= 1
     assert total(after, "shootd_store_errors_total") == 0
@@ -163,15 +227,103 @@ def test_a_scrape_costs_cleura_nothing(sim, make_shootd):
     d = make_shootd(sim.url, polling="{active: 1s, idle: 30m, discovery: 30m}").start()
     d.wait_upstream()
     before = sim.counters()["requests"]
-    with httpx.Client(base_url=d.url) as client:
+    with web.Client(base_url=d.url) as client:
         for _ in range(500):
             assert client.get("/metrics").status_code == 200
     assert sim.counters()["requests"] == before
 
 
-def test_the_documents_name_every_metric(used):
-    text = (ROOT / "docs/operations.md").read_text()
-    names = set(re.findall(r"^# TYPE (shootd_[a-z_]+)", used[1], re.M))
-    assert names
-    missing = {n for n in names if n not in text}
-    assert not missing, missing
+def test_refused_credentials_are_counted_by_reason(pair):
+    """AU-8: the counter tells what the answer does not."""
+    d = pair[1]
+
+    def failures():
+        found = samples(d.http.get("/metrics").text)
+        return {dict(ls)["reason"]: v for (n, ls), v in found.items() if n == "shootd_auth_failures_total"}
+
+    def answer(secret):
+        a = web.get(d.url + "/v1/whoami", headers={"Authorization": secret})
+        return a.status_code, a.json()["detail"], a.headers["WWW-Authenticate"]
+
+    def make(name):
+        return d.http.post("/v1/tokens", json={"name": name, "role": "viewer", "projects": ["*"], "expires_in_days": 1}).json()
+    first = failures()
+    assert set(first) == {"missing", "malformed", "unknown", "revoked", "expired", "jwt"}, "each is there from the start"
+    revoked, rotated, other = make("gone"), make("rotated"), make("other")
+    assert d.http.delete(f"/v1/tokens/{revoked['id']}").status_code == 204
+    new = d.http.post(f"/v1/tokens/{rotated['id']}/rotate", json={"grace_seconds": 0}).json()["token"]
+    assert web.get(d.url + "/v1/whoami", headers={"Authorization": f"Bearer {new}"}).status_code == 200
+    # The checksum of another one does not fit; one of another store fits and is not known here.
+    malformed = other["token"][:-6] + revoked["token"][-6:]
+    told = {answer(f"Bearer {secret}") for secret in (malformed, revoked["token"], rotated["token"])} | {answer("Basic eDp5")}
+    assert len(told) == 1 and told.pop()[0] == 401
+    with web.Client(base_url=d.url, headers={"Authorization": f"Bearer {malformed}"}) as kept:  # which knows it again
+        assert {kept.get("/v1/whoami").status_code for _ in range(3)} == {401}
+    assert web.get(d.url + "/v1/whoami").status_code == 401
+    assert web.get(d.url + "/v1/events?ticket=ticket_x", headers={"Accept": "text/event-stream"}).status_code == 401
+    grown = {reason: v - first[reason] for reason, v in failures().items()}
+    assert grown == {"missing": 1, "malformed": 5, "unknown": 1, "revoked": 2, "expired": 0, "jwt": 0}
+
+
+def test_errors_are_there_before_the_first_one(pair):
+    """A rate over a series that begins at 1 misses the first error (OB-6)."""
+    sim, d = pair
+    found = samples(d.http.get("/metrics").text)
+    calls = [dict(labels) for (name, labels) in found if name == "shootd_upstream_requests_total"]
+    assert len({c["operation"] for c in calls}) == 26 and {c["outcome"] for c in calls} >= {"ok", "unreachable", "uncertain", "throttled"}
+    assert len(calls) == len({c["operation"] for c in calls}) * len({c["outcome"] for c in calls})
+    codes = [dict(labels) for (name, labels) in found if name == "shootd_http_requests_total"]
+    for code in ("200", "500", "503"):
+        assert len({(c["route"], c["method"]) for c in codes if c["code"] == code and c["route"] != "none"}) >= 70, code
+    ends = [labels for (name, labels) in found if name == "shootd_operation_duration_seconds_count"]
+    assert {dict(labels)["outcome"] for labels in ends} == {"succeeded", "failed", "cancelled"} and len(ends) == 3 * 11
+    assert {dict(labels)["outcome"] for (name, labels) in found if name == "shootd_operation_step_duration_seconds_count"} == {"done", "failed"}
+    assert len(d.http.get("/metrics").content) < 500_000, "what is scraped stays bounded"
+
+
+def test_how_long_cleura_takes(make_sim, make_shootd):
+    d = make_shootd(make_sim(latency=200).url).start().wait_upstream()
+    found = samples(d.http.get("/metrics").text)
+    name, labels = "shootd_upstream_request_duration_seconds", {"operation": "list", "outcome": "ok"}
+    count = total(found, name + "_count", **labels)
+    assert count >= 1 and total(found, name + "_bucket", **labels, le="0.1") == 0 and total(found, name + "_sum", **labels) >= 0.2 * count
+
+
+def test_accounts_and_projects_that_are_configured(make_sim, make_shootd):
+    sim = make_sim(project=[harness.PROJECT_ID, "f" * 32])
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Sto2", "f" * 32)]).start().wait_upstream()
+    breaker, depth, contact, oldest = ("shootd_upstream_breaker_state", "shootd_upstream_lane_depth", "shootd_upstream_last_contact_age_seconds",
+                                       "shootd_project_oldest_observation_age_seconds")
+
+    def now():
+        return samples(d.http.get("/metrics").text)
+
+    def projects():
+        return {dict(labels)["project"] for name, labels in now() if name == oldest}
+    d.create("one")
+    d.wait_phase("one", "ready")
+    wait_until(lambda: total(now(), contact) > 0 and 0 < total(now(), oldest, project="team-a") < 5, timeout=20, what="a look at all clusters")
+    found = now()
+    assert {dict(labels)["state"]: v for (name, labels), v in found.items() if name == breaker} == {"closed": 1, "open": 0, "half_open": 0}
+    assert total(found, depth, account="main") <= 4 and total(found, contact, account="main") < 10
+    assert total(found, oldest, project="team-b") == 0, "it has no cluster"
+    sim.stop()
+    wait_until(lambda: total(now(), breaker, account="main", state="closed") == 0, timeout=40, what="the breaker")
+    wait_until(lambda: total(now(), contact, account="main") > 5 and total(now(), oldest, project="team-a") > 5, timeout=20, what="growing ages")
+    first, second = total(now(), oldest, project="team-a"), total(now(), oldest, project="team-a")
+    assert first < second, "an age is that of the scrape"
+    d.config.write_text("".join(line for line in d.config.read_text().splitlines(True) if "team-b" not in line))
+    assert projects() == {"team-a", "team-b"} and d.http.post("/v1/reload").status_code == 200
+    wait_until(lambda: projects() == {"team-a"}, timeout=20, what="the series of a project that is not configured any more")
+
+def test_how_operations_ended(sim, make_shootd):
+    d = make_shootd(sim.url).start().wait_upstream()
+
+    def ended(**labels):
+        return total(samples(d.http.get("/metrics").text), "shootd_operation_duration_seconds_count", **labels)
+    sim.post("lifecycle", operation="create", outcome="failed")
+    op = d.create("bad")["operation"]["id"]
+    assert d.http.get(f"/v1/operations/{op}?wait=55").json()["status"] == "failed"
+    assert ended(type="create", outcome="failed") == ended() == 1
+    failed = total(samples(d.http.get("/metrics").text), "shootd_operation_step_duration_seconds_count", outcome="failed")
+    assert failed == 1

@@ -10,10 +10,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 
 import harness
+import web
 from harness import SANITIZED, wait_until
 from raw import Raw, request
 
@@ -88,7 +88,7 @@ def test_ao16_ao17_many_clients_wait_for_one_operation(make_sim, make_shootd):
     answers = []
 
     def wait():
-        answers.append(httpx.get(f"{d.url}/v1/operations/{op}?wait=50", timeout=90,
+        answers.append(web.get(f"{d.url}/v1/operations/{op}?wait=50", timeout=90,
                                  headers={"Authorization": "Bearer " + d.token()}))
     threads = [threading.Thread(target=wait) for _ in range(50)]
     for t in threads:
@@ -175,7 +175,7 @@ def test_ht35_ht37_cursor_walk_finds_everything_once(many):
 def supersede(d, name, times):
     """Updates of a cluster that is being created: each ends the one before. Their ids, the oldest first."""
     ids = [d.create(name)["operation"]["id"]]
-    with httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + d.token()}, timeout=60) as http:
+    with web.Client(base_url=d.url, headers={"Authorization": "Bearer " + d.token()}, timeout=60) as http:
         for i in range(times):
             window = {"begin": f"{i % 20:02}0000+0000", "end": f"{i % 20 + 1:02}0000+0000"}
             answer = http.patch(d.clusters_path(name), json={"spec": {"maintenance": window}})

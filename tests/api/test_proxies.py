@@ -8,10 +8,10 @@ import subprocess
 import threading
 import time
 
-import httpx
 import pytest
 
 import harness
+import web
 from harness import ROOT, wait_until
 from raw import Raw, request
 
@@ -72,7 +72,7 @@ def test_audit_and_quota_go_by_the_client(sim, make_shootd):
     assert entry["address"] == "203.0.113.7"
 
     def wrong(address):
-        return httpx.get(d.url + "/v1/whoami", headers={"Authorization": "Bearer x", "X-Forwarded-For": address}).status_code
+        return web.get(d.url + "/v1/whoami", headers={"Authorization": "Bearer x", "X-Forwarded-For": address}).status_code
     assert [wrong("203.0.113.7") for _ in range(4)] == [401, 401, 401, 429]
     assert wrong("203.0.113.8") == 401
     # A client has a whole /64.

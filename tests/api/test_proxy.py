@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import harness
+import web
 from contract import OPERATIONS, operation_of
 from harness import ROOT, free_port, wait_until
 
@@ -28,7 +29,7 @@ class Proxy:
     def answers(self):
         assert self.process.popen.poll() is None, self.process.text()
         try:
-            return httpx.get(self.url + "/livez").status_code == 200
+            return web.get(self.url + "/livez").status_code == 200
         except httpx.TransportError:
             return False
 
@@ -61,7 +62,7 @@ def test_the_proxy_sees_what_is_wrong(daemon):
     path.write_text(yaml.safe_dump(wrong))
     proxy = Proxy(directory, path, d.url)
     try:
-        with httpx.Client(base_url=proxy.url, headers={"Authorization": "Bearer " + d.token()}) as client:
+        with web.Client(base_url=proxy.url, headers={"Authorization": "Bearer " + d.token()}) as client:
             assert client.get("/v1/projects/team-a").status_code == 200
             for what, member in (("/v1/whoami", "role"), ("/v1/clusters", "next_cursor")):
                 told = client.get(what)
@@ -95,7 +96,7 @@ class Walker:
 def test_a_walk_through_the_proxy(daemon):
     directory, sim, d = daemon
     proxy = Proxy(directory, ROOT / "openapi.yaml", d.url)
-    client = httpx.Client(base_url=proxy.url, timeout=90, headers={"Authorization": "Bearer " + d.token()})
+    client = web.Client(base_url=proxy.url, timeout=90, headers={"Authorization": "Bearer " + d.token()})
     walk = Walker(client)
     try:
         clusters = d.clusters_path()

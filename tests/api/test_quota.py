@@ -3,9 +3,9 @@
 import re
 import time
 
-import httpx
 import pytest
 
+import web
 from contract import Checker
 from raw import Raw, request
 
@@ -42,7 +42,7 @@ def spend(client):
 
 
 def refused_total(d, policy):
-    text = httpx.get(d.url + "/metrics", timeout=60).text
+    text = web.get(d.url + "/metrics", timeout=60).text
     return int(re.search(rf'^shootd_http_quota_refused_total{{policy="{policy}"}} (\d+)$', text, re.M)[1])
 
 

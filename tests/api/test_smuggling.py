@@ -6,10 +6,10 @@ client's request. Nobody may ever see an answer to that second one.
 
 import re
 
-import httpx
 import pytest
 
 import harness
+import web
 from raw import Raw, request
 
 SMUGGLED = "GET /v1/whoami HTTP/1.1\r\nHost: x\r\nX-Request-Id: smuggled-one\r\nAuthorization: Bearer {}\r\n\r\n"
@@ -91,7 +91,7 @@ def test_6_5_chunked_bodies_work_and_say_that_they_end_the_connection(d, token):
         yield b'{"name": "made-of-chunks",'
         yield b' "role": "viewer", "projects": ["*"]}'
 
-    with httpx.Client(base_url=d.url, timeout=60, headers={"Authorization": f"Bearer {token}"}) as client:
+    with web.Client(base_url=d.url, timeout=60, headers={"Authorization": f"Bearer {token}"}) as client:
         for _ in range(2):  # the client opens another connection by itself
             answer = client.post("/v1/tokens", content=body(), headers={"Content-Type": "application/json"})
             assert answer.status_code == 201 and answer.headers["Connection"] == "close", answer.text

@@ -14,6 +14,7 @@ import time
 import httpx
 import pytest
 
+import web
 from harness import BUILD, PROJECT_ID, ROOT, free_port, wait_until
 
 
@@ -68,6 +69,9 @@ FAULTS = {
     "port of a URL": (("http://127.0.0.1:9", "https://cleura.example:99999"), "has a port that is no number from 1 to 65535"),
     "address in a URL": (("http://127.0.0.1:9", "https://300.1.1.1"), "url: 'https://300.1.1.1' has an IPv4 address"),
     "port of public_url": (("", "public_url: https://shootd.example:0\n"), "public_url: 'https://shootd.example:0' has a port"),
+    "address of tracing": (("", "tracing: {endpoint: 'collector:4318'}\n"), "tracing.endpoint: 'collector:4318' must be http(s)://host[:port][/path]"),
+    "ratio of tracing": (("", "tracing: {endpoint: 'http://127.0.0.1:4318', ratio: 1.5}\n"),
+                         "ratio: '1.5' is not a number from 0 to 1 with at most six decimals"),
     "second document": (("", "---\nlisten: 127.0.0.1:1\n"), ":10: a second document begins here"),
     "rest is not YAML": (("", "---\na: [\n"), "not YAML"),
     "empty login": (("login: demo", "login: ''"), "login: must not be empty"),
@@ -120,6 +124,13 @@ def test_faults_in_the_order_of_lines(written):
     checked = run("--config", path, "--check-config")
     lines = [int(line.split(":")[1]) for line in checked.stderr.splitlines()]
     assert checked.returncode == 78 and lines == sorted(lines) and len(lines) == 7, checked.stderr
+
+
+def test_a_group_without_keys_is_none(written):
+    for text in ("tls:\n", "tls: {}\n", "tls:\n  # certificate: ...\n"):
+        assert run("--config", written(new=text), "--check-config").returncode == 0, text
+    refused = run("--config", written(new='tls: ""\n'), "--check-config")
+    assert refused.returncode == 78 and "tls: must be a mapping" in refused.stderr
 
 
 def test_password_file_readable_by_others(written):
@@ -240,8 +251,8 @@ def test_start_from_the_environment(sim, tmp_path):
 
         def answers():
             try:
-                return httpx.get(f"http://{env['SHOOTD_LISTEN']}/v1/projects",
-                                 headers={"Authorization": "Bearer " + token}).json()["items"]
+                answer = web.get(f"http://{env['SHOOTD_LISTEN']}/v1/projects", headers={"Authorization": "Bearer " + token})
+                return answer.json()["items"] if answer.status_code == 200 else None  # the token is being stored
             except httpx.HTTPError:
                 return None
         assert [p["name"] for p in wait_until(answers, what="an answer")] == ["default"]

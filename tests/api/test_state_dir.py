@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 import harness
+import web
 from harness import BUILD, wait_until
 from test_start import run, written  # noqa: F401 (fixture)
 
@@ -127,7 +128,7 @@ def test_memory_is_closed_to_others_of_the_same_user():
             def metrics():
                 assert process.poll() is None
                 try:
-                    return httpx.get(d.url + "/metrics", timeout=5).text
+                    return web.get(d.url + "/metrics", timeout=5).text
                 except httpx.HTTPError:
                     return None
             text = wait_until(metrics, what="metrics")

@@ -10,10 +10,10 @@ import threading
 import time
 from random import Random
 
-import httpx
 import pytest
 
 import harness
+import web
 from contract import Checker, validate
 from harness import PROJECT_ID, ROOT, wait_until
 from raw import Raw, request
@@ -319,9 +319,9 @@ def test_tickets(sim, d):
     assert Stream(d, "/v1/events?ticket=" + unused, token="").status == 401, "it ends with its token"
     assert Stream(d, "/v1/events?ticket=ticket_" + "x" * 32, token="").status == 401
     fresh = ticket(d)
-    pages = httpx.get(d.url + "/v1/events?ticket=" + fresh)
+    pages = web.get(d.url + "/v1/events?ticket=" + fresh)
     assert pages.status_code == 401 and pages.json()["code"] == "unauthenticated"
-    assert httpx.get(d.url + "/v1/clusters?ticket=" + fresh, headers={"Accept": "text/event-stream"}).status_code == 401
+    assert web.get(d.url + "/v1/clusters?ticket=" + fresh, headers={"Accept": "text/event-stream"}).status_code == 401
     both = Stream(d, "/v1/events?ticket=" + fresh)
     assert both.status == 400 and both.answer.json()["errors"][0]["parameter"] == "ticket"
     assert d.http.get("/v1/events?ticket=" + fresh).status_code == 400
@@ -330,7 +330,7 @@ def test_tickets(sim, d):
     for secret in (mine, unused, fresh):
         assert secret not in d.log() and secret.removeprefix("ticket_") not in d.log()
         assert secret not in d.http.get("/metrics").text and secret not in d.http.get("/v1/audit").text
-    assert httpx.post(d.url + "/v1/stream-tickets").status_code == 401
+    assert web.post(d.url + "/v1/stream-tickets").status_code == 401
 
 
 # ---- how it is asked for -----------------------------------------------------------------------------------------------

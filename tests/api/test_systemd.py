@@ -91,7 +91,7 @@ def test_service_says_what_the_daemon_relies_on():
         "ExecStart": "@PREFIX@/bin/shootd --config /etc/shootd/shootd.yaml",
     }
     assert {key: service[key] for key in expected} == {key: [value] for key, value in expected.items()}
-    assert "ExecReload" not in service
+    assert service["ExecReload"] == ["/bin/sh -c 'kill -HUP $MAINPID'"]
     # Outgoing HTTPS to Cleura and to webhook receivers must work as installed.
     assert "IPAddressDeny" not in service
     assert {"AF_INET", "AF_INET6"} <= set(service["RestrictAddressFamilies"][0].split())
@@ -105,6 +105,13 @@ def test_service_has_no_secret_in_the_environment():
 def test_exit_status_78_is_the_one_the_daemon_uses():
     codes = (UNITS.parent / "daemon" / "daemon.h").read_text()
     assert re.search(r"EXIT_CONFIG\s*=\s*78\b", codes)
+
+
+def test_who_enables_the_service_has_the_socket():
+    """With `systemctl enable --now shootd` alone; tools/fresh_boot.sh does it. The link is the socket's: who disables it has none."""
+    assert settings("shootd.service", "Install")["Also"] == ["shootd.socket"]
+    assert settings("shootd.socket", "Install")["WantedBy"] == ["sockets.target shootd.service"]
+    assert not {"Wants", "Requires"} & {key for key, values in settings("shootd.service", "Unit").items() if "shootd.socket" in " ".join(values)}
 
 
 def test_socket_hands_over_one_stream_socket():

@@ -8,9 +8,9 @@ import sqlite3
 import subprocess
 import time
 
-import httpx
 import pytest
 
+import web
 from harness import BUILD, wait_until
 
 DAY = 86400
@@ -28,7 +28,7 @@ def make(d, **body):
 
 
 def who(d, secret):
-    return httpx.get(d.url + "/v1/whoami", headers={"Authorization": f"Bearer {secret}"})
+    return web.get(d.url + "/v1/whoami", headers={"Authorization": f"Bearer {secret}"})
 
 
 def seconds(text):
@@ -140,6 +140,7 @@ def test_what_is_over_piles_up_nowhere(d):
     wait_until(lambda: stored_ids(d) == {shown["id"], d.http.get("/v1/whoami").json()["id"]}, timeout=20, what="removal of what is over")
     assert [t["name"] for t in d.http.get("/v1/tokens").json()["items"] if t["id"] == shown["id"]] == ["shown"]
     assert who(d, shown["token"]).status_code == who(d, old["token"]).status_code == 401
+    assert 'shootd_auth_failures_total{reason="expired"} 1\n' in d.http.get("/metrics").text
     for gone in (ended, old):
         assert d.http.get(f"/v1/tokens/{gone['id']}").status_code == d.http.post(f"/v1/tokens/{gone['id']}/rotate").status_code == 404
     assert expiring(d) == []
@@ -164,14 +165,14 @@ def test_the_last_admin_of_everything_stays(d):
     assert d.http.patch(f"/v1/tokens/{other['id']}", json={"projects": ["*"]}).status_code == 200
     assert d.http.delete(admin).status_code == 204
     bearer = {"Authorization": "Bearer " + other["token"]}
-    assert httpx.delete(f"{d.url}/v1/tokens/{other['id']}", headers=bearer).status_code == 409
-    assert httpx.delete(f"{d.url}/v1/tokens/{limited['id']}", headers=bearer).status_code == 204
+    assert web.delete(f"{d.url}/v1/tokens/{other['id']}", headers=bearer).status_code == 409
+    assert web.delete(f"{d.url}/v1/tokens/{limited['id']}", headers=bearer).status_code == 204
 
 
 def test_a_limited_admin_gives_and_touches_no_more_than_it_has(d):
     half = make(d, name="half", role="admin")
     everything = make(d, name="wide", projects=["*"])
-    with httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + half["token"]}) as limited:
+    with web.Client(base_url=d.url, headers={"Authorization": "Bearer " + half["token"]}) as limited:
         path = f"/v1/tokens/{everything['id']}"
         assert [limited.get(path).status_code, limited.patch(path, json={"name": "x"}).status_code, limited.post(path + "/rotate").status_code,
                 limited.delete(path).status_code] == [404] * 4
@@ -190,6 +191,13 @@ def test_the_end_of_a_token_is_told_14_days_and_1_day_ahead_each_once(d):
     told = expiring(d)
     assert len(told) == 1 and (told[0]["token"], told[0]["token_name"], told[0]["url"]) == (long["id"], "long", f"/v1/tokens/{long['id']}"), told
     assert told[0]["days_left"] <= 2 and "rotate" in told[0]["message"]
+    change_stored(d, {(long["id"], "expires_at"): seconds(long["expires_at"]) - 14.5 * DAY})
+    wait_until(lambda: len(expiring(d)) > 1, timeout=20, what="the second token.expiring")
+    d.stop()
+    d.start()
+    time.sleep(6)
+    told = expiring(d)
+    assert [(e["token"], e["days_left"]) for e in told] == [(long["id"], 2), (long["id"], 1)], told
 
 
 def change_stored(d, times):
@@ -233,6 +241,9 @@ def test_a_token_that_was_made_while_shootd_did_not_run_is_good_when_it_does(d):
     d.start()
     wait_until(lambda: who(d, secret.strip()).status_code == 200, timeout=10, what="the token")
     wait_until(lambda: not (d.state / "admin-token.request").exists(), timeout=10, what="the file is removed")
+    made = who(d, secret.strip()).json()["id"]
+    assert [(e["action"], e["token_name"], e["outcome"]) for e in d.http.get("/v1/audit").json()["items"] if e["target"] == made] == \
+        [("createToken", f"shootd admin-token (user {os.getuid()})", "success")], "once, as by a daemon that ran"
 
 
 @pytest.mark.parametrize("text, mode", [("no JSON", 0o600), ("{}", 0o600), ('{"id": "tok_x", "role": "admin"}', 0o600), (None, 0o644)])

@@ -2,14 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
+
+import web
 
 
 @pytest.fixture
 def editors(shootd):
     shootd.http.post(shootd.clusters_path(), json={"name": "dev"}, params={"wait": 55})
-    clients = [httpx.Client(base_url=shootd.url, headers=shootd.http.headers, timeout=60) for _ in range(2)]
+    clients = [web.Client(base_url=shootd.url, headers=shootd.http.headers, timeout=60) for _ in range(2)]
     yield shootd, clients
     for c in clients:
         c.close()

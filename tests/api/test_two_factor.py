@@ -4,9 +4,9 @@ import os
 import re
 import time
 
-import httpx
 import pytest
 
+import web
 from harness import wait_until
 
 CODE = "123456"
@@ -153,7 +153,7 @@ def test_roles_and_projects(sim, make_shootd):
 
     def client(role, *projects):
         token = d.http.post("/v1/tokens", json={"name": role, "role": role, "projects": projects}).json()["token"]
-        return httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + token}, timeout=60)
+        return web.Client(base_url=d.url, headers={"Authorization": "Bearer " + token}, timeout=60)
 
     with client("viewer", "team-a") as viewer, client("operator", "*") as operator, client("admin", "team-a") as half:
         seen = viewer.get("/v1/accounts").json()["items"]

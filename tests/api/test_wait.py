@@ -2,8 +2,9 @@
 
 import time
 
-import httpx
 import pytest
+
+import web
 
 
 def prefer(text):
@@ -72,7 +73,7 @@ def test_a_replaced_operation_says_by_which(make_sim, make_shootd):
     d = make_shootd(sim.url).start()
     d.create("dev")
     path = d.clusters_path("dev")
-    with httpx.Client(base_url=d.url, headers=d.http.headers, timeout=90) as other:
+    with web.Client(base_url=d.url, headers=d.http.headers, timeout=90) as other:
         from concurrent.futures import ThreadPoolExecutor
         with ThreadPoolExecutor(1) as pool:
             change = pool.submit(other.put, path, json={"spec": {"maintenance": {"auto_update_kubernetes": False}}},

@@ -6,9 +6,9 @@ import hashlib
 import hmac
 import json
 
-import httpx
 
 import harness
+import web
 from harness import wait_until
 
 OTHER = "ffeeddccbbaa99887766554433221100"
@@ -49,7 +49,7 @@ def send_test(d, hook, receiver):
 
 def client(d, role, *projects):
     token = d.http.post("/v1/tokens", json={"name": role, "role": role, "projects": projects}).json()["token"]
-    return httpx.Client(base_url=d.url, headers={"Authorization": "Bearer " + token}, timeout=60)
+    return web.Client(base_url=d.url, headers={"Authorization": "Bearer " + token}, timeout=60)
 
 
 def test_a_test_is_for_one_webhook_and_tried_once(sim, make_shootd, receiver):
@@ -223,6 +223,14 @@ def test_redeliver(sim, make_shootd, receiver):
     assert hurried.status_code == 202 and hurried.json()["id"] == waiting["id"]
     done = wait_until(lambda: (x := d.http.get(hurried.headers["Location"]).json())["status"] == "delivered" and x, what="the third attempt")
     assert done["attempt"] == 3
+    assert [(a["response_status"], a["error"]) for a in done["attempts"]] == [(503, "http_5xx"), (503, "http_5xx"), (200, None)]
+    assert done["attempts"][2]["at"] == done["updated_at"] and done["attempts"][2]["latency_ms"] == done["latency_ms"]
+    assert [a["at"] for a in done["attempts"]] == sorted(a["at"] for a in done["attempts"]) and waiting["attempts"] == done["attempts"][:2]
+    d.kill()
+    d.start()
+    assert d.http.get(hurried.headers["Location"]).json() == done
+    first_of_all = d.http.get(f"{path_of(hook)}/deliveries/{delivered['id']}").json()
+    assert [(a["response_status"], a["error"]) for a in first_of_all["attempts"]] == [(200, None)]
     for id in ("dlv_none", "x" * 60):
         assert d.http.post(f"{path_of(hook)}/deliveries/{id}/redeliver").json()["code"] == "delivery_not_found"
     other = subscribe(d, receiver)
@@ -279,13 +287,13 @@ def test_two_changes_at_once_lose_nothing(sim, make_shootd, receiver):
     d = make_shootd(sim.url).start()
     hook = subscribe(d, receiver)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: httpx.patch(d.url + path_of(hook), json={"headers": {f"X-{i}": "v"}},
+        answers = list(pool.map(lambda i: web.patch(d.url + path_of(hook), json={"headers": {f"X-{i}": "v"}},
                                                       headers={"Authorization": f"Bearer {d.token()}"}, timeout=30), range(8)))
     assert {a.status_code for a in answers} == {200}
     assert sorted(d.http.get(path_of(hook)).json()["header_names"]) == [f"X-{i}" for i in range(8)]
     tag = d.http.get(path_of(hook)).headers["ETag"]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: httpx.patch(d.url + path_of(hook), json={"description": str(i)},
+        answers = list(pool.map(lambda i: web.patch(d.url + path_of(hook), json={"description": str(i)},
                                                       headers={"Authorization": f"Bearer {d.token()}", "If-Match": tag}, timeout=30), range(8)))
     assert sorted(a.status_code for a in answers) == [200] + [412] * 7
 
@@ -311,7 +319,7 @@ def test_recoveries_at_once_send_nothing_twice(sim, make_shootd, receiver):
     hook = subscribe(d, receiver, event_types=["cluster.*", "operation.*"])
     missed = len(d.events(type="cluster.*,operation.*"))
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: httpx.post(d.url + path_of(hook) + "/recover", json={"since": "2026-01-01T00:00:00Z"},
+        answers = list(pool.map(lambda i: web.post(d.url + path_of(hook) + "/recover", json={"since": "2026-01-01T00:00:00Z"},
                                                      headers={"Authorization": f"Bearer {d.token()}"}, timeout=30), range(8)))
     assert sum(a.json()["recovered"] for a in answers if a.status_code == 202) == missed
     assert {a.status_code for a in answers} <= {202, 409}
@@ -333,7 +341,7 @@ def test_wh15_owners_of_several_projects_hear_of_it(sim, make_shootd, receiver):
 def test_webhooks_of_a_revoked_token_say_so_and_are_disabled_by_choice(shootd, receiver):
     def token(name, role="operator"):
         made = shootd.http.post("/v1/tokens", json={"name": name, "role": role, "projects": ["*"]}).json()
-        return made["id"], httpx.Client(base_url=shootd.url, timeout=60, headers={"Authorization": "Bearer " + made["token"]})
+        return made["id"], web.Client(base_url=shootd.url, timeout=60, headers={"Authorization": "Bearer " + made["token"]})
 
     def hook(client):
         made = client.post("/v1/webhooks", json={"url": receiver.url}).json()

@@ -5,12 +5,15 @@ import pathlib
 import select
 import signal
 import subprocess
+import sys
 import time
 
-import httpx
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/api"))
+import web  # noqa: E402
+
 PROJECT = "00112233445566778899aabbccddeeff"
 DOMAIN = "ffeeddccbbaa99887766554433221100"
 START_SECONDS = 20
@@ -65,7 +68,7 @@ class Sim:
             self.process.kill()
             raise RuntimeError(f"no start line: {line!r} {self.process.stderr.read()!r}")
         self.url = line.rsplit(" ", 1)[1].strip()
-        self.http = httpx.Client(base_url=self.url, timeout=20, trust_env=False)
+        self.http = web.Client(base_url=self.url, timeout=20)
         self.auth = {}
 
     def close(self):

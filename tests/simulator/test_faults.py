@@ -5,6 +5,8 @@ import time
 import httpx
 import pytest
 
+import web
+
 
 def listing(sim):
     return sim.request("GET", sim.SHOOTS)
@@ -102,7 +104,7 @@ def test_delay_and_slow_body(sim):
 def test_hang_ends_when_the_client_leaves(sim):
     sim.fault("list_shoots", "hang")
     with pytest.raises(httpx.ReadTimeout):
-        httpx.get(sim.url + sim.SHOOTS, headers=sim.auth, timeout=httpx.Timeout(30, read=0.3))
+        web.get(sim.url + sim.SHOOTS, headers=sim.auth, timeout=httpx.Timeout(30, read=0.3))
     sim.wait(lambda: sim.control("GET", "/requests")["items"][-1]["status"] == 0)
 
 
@@ -113,7 +115,7 @@ def test_hang_does_not_hold_up_the_end(start):
     sim.login()
     sim.fault("list_shoots", "hang")
     thread = threading.Thread(target=lambda: pytest.raises(
-        httpx.TransportError, httpx.get, sim.url + sim.SHOOTS, headers=sim.auth, timeout=30))
+        httpx.TransportError, web.get, sim.url + sim.SHOOTS, headers=sim.auth, timeout=30))
     thread.start()
     sim.wait(lambda: sim.counters()["by_operation"]["list_shoots"]["requests"] == 1)
     sim.process.terminate()

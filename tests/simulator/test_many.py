@@ -2,8 +2,7 @@
 
 import concurrent.futures
 
-import httpx
-
+import web
 from conftest import create_body, worker_body
 
 
@@ -11,7 +10,7 @@ def play(sim, number):
     """One client: makes a shoot of its own, looks at it, changes it, deletes it."""
     name = f"many-{number}"
     statuses = []
-    with httpx.Client(base_url=sim.url, headers=sim.auth, timeout=30, trust_env=False) as http:
+    with web.Client(base_url=sim.url, headers=sim.auth, timeout=30) as http:
         path = f"{sim.SHOOTS}/{name}"
         statuses.append(http.post(sim.SHOOTS, json=create_body(name)).status_code)
         for _ in range(10):

@@ -7,6 +7,7 @@ import time
 import httpx
 import pytest
 
+import web
 from conftest import PROJECT, binary
 
 
@@ -90,7 +91,7 @@ def test_requests_under_way_are_counted(sim):
     import threading
 
     sim.settings(latency_ms=3000)
-    threads = [threading.Thread(target=lambda: httpx.get(sim.url + "/nothing", timeout=30)) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: web.get(sim.url + "/nothing", timeout=30)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -104,12 +105,12 @@ def test_a_client_that_left_before_its_answer_is_told(sim):
 
     sim.settings(latency_ms=400)
     with pytest.raises(httpx.ReadTimeout):
-        httpx.get(sim.url + "/nothing", timeout=httpx.Timeout(30, read=0.1))
+        web.get(sim.url + "/nothing", timeout=httpx.Timeout(30, read=0.1))
     until = time.monotonic() + 20
     while not other() and time.monotonic() < until:
         time.sleep(0.01)
     sim.settings(latency_ms=0)
-    httpx.get(sim.url + "/nothing")
+    web.get(sim.url + "/nothing")
     assert other() == [True, False]
 
 

@@ -4,9 +4,8 @@ import collections
 import re
 import threading
 
-import httpx
-
 import contract
+import web
 
 ROUTES = [(re.compile(re.sub(r"\\\{[a-z_]+\\\}", "[^/]+", re.escape(t)) + r"\Z"), t)
           for t in sorted(contract.DOCUMENT["paths"], key=lambda t: t.count("{"))]
@@ -57,5 +56,5 @@ class Ledger:
                 self.operations[told["operation"]["id"]] = (told["operation"]["type"], told["name"])
 
     def client(self, d, token=None):
-        return httpx.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + (token or d.token())},
+        return web.Client(base_url=d.url, timeout=90, headers={"Authorization": "Bearer " + (token or d.token())},
                             event_hooks={"response": [self.see]})

@@ -9,6 +9,8 @@ import time
 
 import httpx
 
+import web
+
 Sample = collections.namedtuple("Sample", "at rss_kib descriptors threads")
 Line = collections.namedtuple("Line", "first last least most per_hour")
 
@@ -17,7 +19,7 @@ def look(d):
     """What the kernel tells, but for the descriptors: nobody else may count those of a process that lets nobody look into it."""
     status = pathlib.Path(f"/proc/{d.process.pid}/status").read_text()
     rss, threads = (int(re.search(rf"^{name}:\s+(\d+)", status, re.M)[1]) for name in ("VmRSS", "Threads"))
-    told = httpx.get(d.url + "/metrics", timeout=30).text
+    told = web.get(d.url + "/metrics", timeout=30).text
     return Sample(time.monotonic(), rss, int(float(re.search(r"^process_open_fds (\S+)", told, re.M)[1])), threads)
 
 

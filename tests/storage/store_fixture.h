@@ -112,6 +112,10 @@ static inline struct delivery *make_delivery(const char *id, const char *event_i
     d->response_status = 503;
     d->latency_ms = 41;
     (void)snprintf(d->error, sizeof(d->error), "http_status");
+    for (int i = 0; i < 2; i++)
+        delivery_note_attempt(
+            d, &(struct delivery_attempt){
+                   .at = 10 + i, .latency_ms = 41, .response_status = 503, .result = ATTEMPT_SERVER_ERROR});
     d->next_attempt_at = status == DELIVERY_PENDING ? 99 : 0;
     d->created_at = 7;
     d->updated_at = updated_at;
@@ -152,7 +156,7 @@ static inline struct project_state *make_project(const char *name, wall_us disco
 /* One transaction on a bare connection; the set stays the caller's. */
 static inline enum store_status store_try(const struct store_backend *b, void *conn, struct change_set *set)
 {
-    enum store_status status = b->begin(conn);
+    enum store_status status = b->begin(conn, NULL);
     for (size_t i = 0; status == STORE_OK && i < set->count; i++)
         status = b->apply(conn, &set->changes[i], NULL);
     if (status == STORE_OK)

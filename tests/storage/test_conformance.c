@@ -235,6 +235,32 @@ static enum store_status find_replay(struct fixture *f, char digit, struct repla
     return status;
 }
 
+/* In the order of their keys, with the id of the key in one transaction: what a rotation of the key does. */
+static void replays_are_walked_and_the_key_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char key[REPLAY_DIGEST_BYTES] = "", id[SEAL_KEY_ID_BYTES];
+    struct replay *p = NULL;
+    struct change_set *set = change_set_new();
+    assert_int_equal(f->backend->seal_key(f->reader, id), STORE_OK);
+    assert_string_equal(id, "");
+    change_put_replay(set, make_replay('b', "two", 20));
+    change_put_replay(set, make_replay('a', "one", 10));
+    change_put_seal_key(set, "0123456789abcdef0123456789abcdef");
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_int_equal(f->backend->seal_key(f->reader, id), STORE_OK);
+    assert_string_equal(id, "0123456789abcdef0123456789abcdef");
+    assert_int_equal(f->backend->begin(f->writer, NULL), STORE_OK);
+    for (const char *c = "ab"; *c; c++) {
+        assert_int_equal(f->backend->replay_behind(f->writer, key, &p), STORE_OK);
+        assert_int_equal(key[0], *c);
+        assert_string_equal(p->key, key);
+        replay_free(p);
+    }
+    assert_int_equal(f->backend->replay_behind(f->writer, key, &p), STORE_NONE);
+    f->backend->rollback(f->writer);
+}
+
 static void replays_are_found_replaced_and_purged(void **state)
 {
     struct fixture *f = *state;
@@ -291,6 +317,65 @@ static void assert_audit(struct fixture *f, struct audit_query query, const char
     assert_string_equal(found, wanted);
 }
 
+/* With what is in the body only; and no page looks at more than it may. */
+static void searches_are_cut_and_go_on(void **state)
+{
+    struct fixture *f = *state;
+    char *ci[] = {(char[]){"ci"}, NULL}, *tok_9[] = {(char[]){"tok_9"}, (char[]){"none"}, NULL};
+    char *dev[] = {(char[]){"dev"}, NULL}, *wh_7[] = {(char[]){"wh_7"}, NULL};
+    struct change_set *set = change_set_new();
+    for (int i = 1; i <= STORE_LOOKED_AT + 5; i++) {
+        struct audit_entry *e = MEM_NEW(struct audit_entry);
+        char id[40];
+        (void)snprintf(id, sizeof(id), "evt_%d", i);
+        struct event *event = make_event(id, EVENT_OPERATION_STARTED, "a", NULL, i);
+        e->at = i;
+        e->token_id = mem_strdup(i == 3 ? "tok_9" : "tok_1");
+        e->action = mem_strdup("x");
+        e->cluster = mem_strdup(i == 4 ? "dev" : NULL);
+        e->body = mem_printf("{\"action\":\"x\",\"token_name\":\"%s\",\"target\":%s}", i == 2 ? "ci" : "me",
+                             i == 5 ? "\"wh_7\"" : "null");
+        if (i == 6) /* not JSON: found by nobody, in the way of nobody */
+            (void)snprintf(e->body, strlen(e->body), "\"action\"");
+        free(event->body);
+        event->body = mem_printf("{\"data\":{\"requested_by\":\"%s\",\"%s\":\"%s\"}}", i == 2 ? "ci" : "me",
+                                 i == 5 ? "webhook" : "message", "wh_7");
+        event->cluster = mem_strdup(i == 4 ? "dev" : NULL);
+        change_append_audit(set, e);
+        (void)change_append_event(set, event);
+    }
+    assert_int_equal(run(f, set), STORE_OK);
+    assert_audit(f, (struct audit_query){.oldest_first = true, .actors = ci}, "2");
+    assert_audit(f, (struct audit_query){.oldest_first = true, .actors = tok_9}, "3");
+    assert_audit(f, (struct audit_query){.oldest_first = true, .targets = dev}, "4");
+    assert_audit(f, (struct audit_query){.oldest_first = true, .targets = wh_7}, "5");
+    assert_audit(f, (struct audit_query){.targets = wh_7, .until = 10}, "5");
+    check_page(f, &(struct event_query){.actors = ci, .limit = 10}, "2");
+    check_page(f, &(struct event_query){.targets = dev, .limit = 10}, "4");
+    check_page(f, &(struct event_query){.targets = wh_7, .limit = 10}, "5");
+    check_page(f, &(struct event_query){.targets = wh_7, .until = 6, .newest_first = true, .limit = 10}, "5");
+
+    struct audit_page *page = MEM_NEW(struct audit_page);
+    assert_int_equal(f->backend->audit(f->reader, &(struct audit_query){.actors = ci, .limit = 10}, page),
+                     STORE_OK);
+    assert_int_equal(page->count, 0);
+    assert_int_equal(page->next, 6);
+    audit_page_free(page);
+    page = MEM_NEW(struct audit_page);
+    assert_int_equal(
+        f->backend->audit(f->reader, &(struct audit_query){.actors = ci, .place = 6, .limit = 10}, page),
+        STORE_OK);
+    assert_int_equal(page->count, 1);
+    assert_int_equal(page->next, 0);
+    audit_page_free(page);
+    struct event_page *events = page_of(f, &(struct event_query){.actors = ci, .limit = 10});
+    assert_int_equal(events->cut, STORE_LOOKED_AT);
+    event_page_free(events);
+    events = page_of(f, &(struct event_query){.actors = ci, .after = STORE_LOOKED_AT, .limit = 10});
+    assert_int_equal(events->count + (size_t)events->cut, 0);
+    event_page_free(events);
+}
+
 static void audit_entries_are_numbered_filtered_and_purged(void **state)
 {
     struct fixture *f = *state;
@@ -304,8 +389,15 @@ static void audit_entries_are_numbered_filtered_and_purged(void **state)
     assert_int_equal(run(f, set), STORE_OK);
     assert_audit(f, (struct audit_query){0}, "4 3 2 1");
     assert_audit(f, (struct audit_query){.limit = 2}, "4 3");
-    assert_audit(f, (struct audit_query){.before = 3, .limit = 2}, "2 1");
+    assert_audit(f, (struct audit_query){.place = 3, .limit = 2}, "2 1");
+    assert_audit(f, (struct audit_query){.oldest_first = true}, "1 2 3 4");
+    assert_audit(f, (struct audit_query){.oldest_first = true, .place = 2, .limit = 1}, "3");
+    assert_audit(f, (struct audit_query){.oldest_first = true, .since = 20, .until = 40}, "2 3");
+    assert_audit(f, (struct audit_query){.place = 1}, "");
     assert_audit(f, (struct audit_query){.projects = a}, "1");
+    assert_audit(f, (struct audit_query){.since = 20}, "4 3 2");
+    assert_audit(f, (struct audit_query){.since = 20, .until = 40}, "3 2");
+    assert_audit(f, (struct audit_query){.until = 10}, "");
     assert_audit(f, (struct audit_query){.projects = none}, "");
     assert_audit(f, (struct audit_query){.actions = create}, "4 1");
     assert_audit(f, (struct audit_query){.clusters = dev, .tokens = token}, "4 2 1");
@@ -382,6 +474,35 @@ static void operations_are_paged_and_filtered(void **state)
     change_put_operation(set, operation_of("op_4", "a", "dev", OPERATION_SUCCEEDED));
     assert_int_equal(run(f, set), STORE_OK);
     assert_operations(f, (struct operation_query){.statuses = open}, "3 /");
+}
+
+static void operations_are_found_by_type_and_time(void **state)
+{
+    struct fixture *f = *state;
+    char *p1[] = {(char[]){"p1"}, NULL}, *dev[] = {(char[]){"dev"}, NULL};
+    struct change_set *set = change_set_new();
+    for (int i = 1; i <= 4; i++) {
+        char at[ID_BYTES], id[ID_BYTES];
+        (void)snprintf(id, sizeof(id), "%s%016d", id_floor(ID_OPERATION, i * 1000 * US_PER_S, at), i);
+        struct operation *op = operation_of(id, "p1", "dev", OPERATION_SUCCEEDED);
+        op->type = i % 2 ? OPERATION_CREATE : OPERATION_DELETE;
+        change_put_operation(set, op);
+    }
+    assert_int_equal(run(f, set), STORE_OK);
+    const unsigned creates = 1U << OPERATION_CREATE, deletes = 1U << OPERATION_DELETE;
+    const char *all = "000003t2800000000000000004 000002vhp00000000000000003 000001x1400000000000000002 "
+                      "000000ygj00000000000000001 /";
+    const char *last = "000003t2800000000000000004 /";
+    assert_operations(f, (struct operation_query){.since = 1000 * US_PER_S}, all);
+    assert_operations(f, (struct operation_query){.types = creates | deletes}, all);
+    assert_operations(
+        f, (struct operation_query){.types = creates | deletes, .projects = p1, .clusters = dev}, all);
+    assert_operations(f, (struct operation_query){.since = 4000 * US_PER_S}, last);
+    assert_operations(f, (struct operation_query){.since = 3001 * US_PER_S, .projects = p1, .clusters = dev},
+                      last);
+    assert_operations(f, (struct operation_query){.since = 3000 * US_PER_S, .types = deletes}, last);
+    assert_operations(f, (struct operation_query){.since = 4001 * US_PER_S}, "/");
+    assert_operations(f, (struct operation_query){.types = 1U << OPERATION_WAKE}, "/");
 }
 
 /* Open ones, the newest that ended, and what a cluster shows. */
@@ -504,7 +625,7 @@ static void readers_do_not_see_open_transactions(void **state)
     struct fixture *f = *state;
     struct change_set *set = change_set_new();
     (void)change_append_event(set, make_event("evt_1", EVENT_CLUSTER_CREATED, "p1", "c1", 1));
-    assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+    assert_int_equal(f->backend->begin(f->writer, NULL), STORE_OK);
     assert_int_equal(f->backend->apply(f->writer, &set->changes[0], NULL), STORE_OK);
     check_page(f, &(struct event_query){.limit = 10}, "");
     assert_int_equal(f->backend->commit(f->writer, NULL), STORE_OK);
@@ -524,11 +645,11 @@ static void the_last_marked_transaction_is_the_last_that_was_committed(void **st
 {
     struct fixture *f = *state;
     assert_last_marked(f, 0);
-    assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+    assert_int_equal(f->backend->begin(f->writer, NULL), STORE_OK);
     assert_int_equal(f->backend->mark(f->writer, 7, NULL), STORE_OK);
     assert_int_equal(f->backend->commit(f->writer, NULL), STORE_OK);
     assert_last_marked(f, 7);
-    assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+    assert_int_equal(f->backend->begin(f->writer, NULL), STORE_OK);
     assert_int_equal(f->backend->mark(f->writer, 8, NULL), STORE_OK);
     f->backend->rollback(f->writer);
     assert_last_marked(f, 7);
@@ -548,7 +669,7 @@ static void sequences_are_dense_and_never_reused(void **state)
         (void)snprintf(id, sizeof(id), "evt_%d", i);
         (void)change_append_event(set, make_event(id, EVENT_CLUSTER_READY, "p1", "c1", i));
         if (i % 2) { /* a rollback takes the number back */
-            assert_int_equal(f->backend->begin(f->writer), STORE_OK);
+            assert_int_equal(f->backend->begin(f->writer, NULL), STORE_OK);
             assert_int_equal(f->backend->apply(f->writer, &set->changes[0], NULL), STORE_OK);
             f->backend->rollback(f->writer);
             f->backend->rollback(f->writer); /* nothing to roll back is no fault */
@@ -597,6 +718,9 @@ static void event_pages_filter(void **state)
     check_page(f, &(struct event_query){.limit = 2}, "1 2");
     check_page(f, &(struct event_query){.after = 2, .limit = 3}, "3 4 5");
     check_page(f, &(struct event_query){.after = 7, .limit = 3}, "");
+    check_page(f, &(struct event_query){.newest_first = true, .limit = 3}, "7 6 5");
+    check_page(f, &(struct event_query){.newest_first = true, .before = 5, .limit = 3}, "4 3 2");
+    check_page(f, &(struct event_query){.newest_first = true, .before = 1, .limit = 3}, "");
     check_page(f, &(struct event_query){.limit = -4}, "1");
     check_page(f, &(struct event_query){.limit = 9, .types = (char *[]){cluster_all, NULL}}, "1 3 5");
     check_page(f, &(struct event_query){.limit = 9, .types = (char *[]){failed, login, NULL}}, "4 6");
@@ -773,7 +897,13 @@ static void deliveries_page_newest_first_and_cascade(void **state)
     assert_string_equal(array[0].id, "dlv_5");
     assert_string_equal(array[1].id, "dlv_4");
     struct delivery *want = make_delivery("dlv_5", "evt_1", "wh_1", DELIVERY_PENDING, 5);
-    assert_memory_equal(&array[0], want, sizeof(*want));
+    assert_memory_equal(&array[0], want, offsetof(struct delivery, attempts));
+    assert_int_equal(array[0].attempts_known, 2);
+    assert_int_equal(array[0].attempts[0].at, 10);
+    assert_int_equal(array[0].attempts[1].at, 11);
+    assert_int_equal(array[0].attempts[1].latency_ms, 41);
+    assert_int_equal(array[0].attempts[1].response_status, 503);
+    assert_int_equal(array[0].attempts[1].result, ATTEMPT_SERVER_ERROR);
     free(want);
     free(array);
     assert_int_equal(
@@ -892,22 +1022,22 @@ static void leases_exclude_expire_and_fence(void **state)
     struct fixture *f = *state;
     const struct store_backend *b = f->backend;
     struct store_lease lease = {0};
-    assert_int_equal(b->lease_take(f->writer, "daemon", "a", 100, 30, &lease), STORE_OK);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "a", 100, 30, &lease, NULL), STORE_OK);
     assert_int_equal(lease.until, 130);
     assert_int_equal(lease.fence, 1);
-    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 129, 30, &lease), STORE_CONFLICT);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 129, 30, &lease, NULL), STORE_CONFLICT);
     assert_string_equal(lease.holder, "a");
     assert_int_equal(lease.until, 130);
-    assert_int_equal(b->lease_take(f->writer, "daemon", "a", 120, 30, &lease), STORE_OK);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "a", 120, 30, &lease, NULL), STORE_OK);
     assert_int_equal(lease.fence, 1); /* renewed */
     assert_int_equal(lease.until, 150);
-    assert_int_equal(b->lease_take(f->writer, "other", "b", 120, 30, &lease), STORE_OK);
+    assert_int_equal(b->lease_take(f->writer, "other", "b", 120, 30, &lease, NULL), STORE_OK);
     assert_int_equal(lease.fence, 1);
-    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 150, 30, &lease), STORE_OK); /* ran out */
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 150, 30, &lease, NULL), STORE_OK); /* ran out */
     assert_int_equal(lease.fence, 2);
     assert_int_equal(b->lease_release(f->writer, "daemon", "a"), STORE_NONE);
     assert_int_equal(b->lease_release(f->writer, "daemon", "b"), STORE_OK);
-    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 151, 30, &lease), STORE_OK);
+    assert_int_equal(b->lease_take(f->writer, "daemon", "b", 151, 30, &lease, NULL), STORE_OK);
     assert_int_equal(lease.fence, 3); /* given back in between: a new holding */
 }
 
@@ -928,7 +1058,11 @@ int main(void)
             SUITE_TEST(every_kind_is_stored_and_loaded),
             SUITE_TEST(a_second_put_replaces),
             SUITE_TEST(replays_are_found_replaced_and_purged),
+            SUITE_TEST(replays_are_walked_and_the_key_is_named),
+            SUITE_TEST(replays_are_walked_and_the_key_is_named),
             SUITE_TEST(audit_entries_are_numbered_filtered_and_purged),
+            SUITE_TEST(searches_are_cut_and_go_on),
+            SUITE_TEST(operations_are_found_by_type_and_time),
             SUITE_TEST(operations_are_paged_and_filtered),
             SUITE_TEST(only_recent_operations_are_loaded),
             SUITE_TEST(stale_cluster_versions_conflict),

@@ -494,7 +494,7 @@ static void a_lost_lease_breaks_for_good_and_nobody_waits(void **state)
     storage_start(f->store);
     atomic_fetch_add(&f->now, 31 * US_PER_S);
     assert_int_equal(
-        f->backend->lease_take(f->keeper, "daemon", "other", atomic_load(&f->now), US_PER_S, &lease),
+        f->backend->lease_take(f->keeper, "daemon", "other", atomic_load(&f->now), US_PER_S, &lease, NULL),
         STORE_OK);
     submit(f, 0, true);
     await(f, 1);
@@ -521,7 +521,7 @@ static void a_lease_is_renewed_and_respected(void **state)
     submit(f, 0, true);
     await(f, 1);
     assert_int_equal(f->backend->lease_take(f->keeper, "daemon", "other",
-                                            atomic_load(&f->now) + 29 * US_PER_S, US_PER_S, &lease),
+                                            atomic_load(&f->now) + 29 * US_PER_S, US_PER_S, &lease, NULL),
                      STORE_CONFLICT);
     assert_int_equal(lease.fence, 1);
     struct storage *second = NULL;

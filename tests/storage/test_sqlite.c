@@ -212,6 +212,10 @@ static void rows_of_an_old_version_are_what_they_were(void **state)
     assert_int_equal(rows[0].response_status, 204);
     assert_int_equal(rows[0].latency_ms, 9);
     assert_int_equal(rows[0].updated_at, 80);
+    assert_int_equal(rows[0].attempts_known, 1); /* the last one is all that was kept */
+    assert_int_equal(rows[0].attempts[0].at, 80);
+    assert_int_equal(rows[0].attempts[0].response_status, 204);
+    assert_int_equal(rows[0].attempts[0].result, ATTEMPT_DELIVERED);
     assert_string_equal(rows[1].id, "dlv_7");
     assert_int_equal(rows[1].status, DELIVERY_PENDING);
     assert_int_equal(rows[1].next_attempt_at, 99);
@@ -392,7 +396,7 @@ static void a_delivery_can_be_put_aside_too(void **state)
     assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
     quarantine_note(&bad, ROW_DELIVERY, sqlite3_column_value(stmt, 0), "unknown status");
     (void)sqlite3_finalize(stmt);
-    assert_int_equal(backend->begin(conn), STORE_OK);
+    assert_int_equal(backend->begin(conn, NULL), STORE_OK);
     assert_int_equal(quarantine_move(conn, &bad), STORE_OK);
     assert_int_equal(backend->commit(conn, NULL), STORE_OK);
     quarantine_done(&bad);
@@ -596,12 +600,12 @@ static void child_commits_and_leaves_one_open(struct fixture *f)
     void *conn = NULL;
     struct store_lease lease;
     if (backend->open(f->location, true, &conn, NULL) != STORE_OK ||
-        backend->lease_take(conn, "daemon", "dead", INT64_MAX / 2, 1, &lease) != STORE_OK ||
+        backend->lease_take(conn, "daemon", "dead", INT64_MAX / 2, 1, &lease, NULL) != STORE_OK ||
         store_event(backend, conn, make_event("evt_1", EVENT_CLUSTER_READY, "p1", "c1", 1)) != STORE_OK)
         _exit(2);
     struct change_set *set = change_set_new();
     (void)change_append_event(set, make_event("evt_2", EVENT_CLUSTER_READY, "p1", "c1", 2));
-    if (backend->begin(conn) != STORE_OK || backend->apply(conn, &set->changes[0], NULL) != STORE_OK)
+    if (backend->begin(conn, NULL) != STORE_OK || backend->apply(conn, &set->changes[0], NULL) != STORE_OK)
         _exit(2);
 }
 
@@ -755,6 +759,11 @@ static void what_is_rare_is_found_by_the_index_that_is_made_for_it(void **state)
     } wanted[] = {
         {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING COVERING INDEX events_at (at>?)"},
         {STATEMENT_EVENTS_UNDELIVERED, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"},
+        {STATEMENT_EVENTS_PAGE, "SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {STATEMENT_EVENTS_PAGE, "SEARCH events USING COVERING INDEX events_at (at<?)"},
+        {STATEMENT_EVENTS_NEWEST, "SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {STATEMENT_EVENTS_NEWEST_OF_CLUSTER,
+         "SEARCH events USING INDEX events_of_cluster (cluster=? AND sequence>? AND sequence<?)"},
         {STATEMENT_EVENT_PURGE, "SEARCH events USING INTEGER PRIMARY KEY (rowid<?)"},
         {STATEMENT_OPERATION_PURGE,
          "SEARCH operations USING INDEX operations_finished (finished_at>? AND finished_at<?)"},
@@ -780,6 +789,9 @@ static void filtered_pages_use_an_index(void **state)
     static const enum statement pages[] = {STATEMENT_EVENTS_PAGE,
                                            STATEMENT_EVENTS_PAGE_OF_CLUSTER,
                                            STATEMENT_EVENTS_PAGE_OF_PROJECT,
+                                           STATEMENT_EVENTS_NEWEST,
+                                           STATEMENT_EVENTS_NEWEST_OF_CLUSTER,
+                                           STATEMENT_EVENTS_NEWEST_OF_PROJECT,
                                            STATEMENT_DELIVERIES_PAGE,
                                            STATEMENT_EVENT_PURGE,
                                            STATEMENT_EVENTS_UNDELIVERED,
@@ -804,12 +816,63 @@ static void a_full_disk_is_called_so(void **state)
     assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, ENOSPC), "disk full");
     assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, EDQUOT), "disk quota used up");
     assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, EFBIG), "file size limit reached");
+    assert_string_equal(sqlite_trouble(SQLITE_IOERR_WRITE, EROFS), "file or file system is read-only");
+    assert_string_equal(sqlite_trouble(SQLITE_READONLY, 0), "file or file system is read-only");
     assert_null(sqlite_trouble(SQLITE_IOERR_READ, EIO));
     struct sqlite_conn conn = {0};
     char *error = NULL;
     (void)sqlite_fail(&conn, SQLITE_IOERR_SHMSIZE, "commit", &error);
     assert_string_equal(error, "commit: disk full");
     free(error);
+}
+
+/* ---- copies that nobody waits for any more ---- */
+
+struct backup_end {
+    const char *draft;
+    atomic_bool end;
+};
+
+/* As soon as the draft is there: long before it is whole. */
+static void *end_a_backup(void *arg)
+{
+    enum { LOOKS = 20000 };
+    struct backup_end *b = arg;
+    const struct timespec moment = {.tv_nsec = 500000};
+    for (int i = 0; i < LOOKS && access(b->draft, F_OK) != 0; i++)
+        (void)nanosleep(&moment, NULL);
+    atomic_store(&b->end, true);
+    return NULL;
+}
+
+static void check_ended(const struct fixture *f, const char *target, const atomic_bool *end)
+{
+    struct store_copy copy;
+    char *error = NULL;
+    assert_int_equal(sqlite_backup(f->location, target, end, &copy, &error), STORE_BROKEN);
+    assert_non_null(strstr(error, "shootd is stopping"));
+    free(error);
+    assert_int_equal(access(target, F_OK), -1);
+}
+
+static void a_backup_ends_when_nobody_waits_for_it(void **state)
+{
+    struct fixture *f = *state;
+    backend->close(open_writer(f));
+    execute(f->location,
+            "CREATE TABLE big (body BLOB); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+            "WHERE i < 1500) INSERT INTO big SELECT randomblob(65536) FROM n"); /* 100 MB */
+    char target[400], draft[410];
+    (void)snprintf(target, sizeof(target), "%s/copy.db", f->dir);
+    (void)snprintf(draft, sizeof(draft), "%s.tmp", target);
+    struct backup_end b = {.draft = draft};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, end_a_backup, &b), 0);
+    check_ended(f, target, &b.end);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(access(draft, F_OK), -1);
+    check_ended(f, target, &b.end); /* nor does one begin */
+    assert_int_equal(access(draft, F_OK), -1);
 }
 
 #define SQLITE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -819,6 +882,7 @@ int main(void)
     log_set_level(LOG_LEVEL_ERROR);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_disk_is_called_so),
+        SQLITE_TEST(a_backup_ends_when_nobody_waits_for_it),
         SQLITE_TEST(an_empty_file_is_migrated),
         SQLITE_TEST(an_old_version_is_copied_and_migrated),
         SQLITE_TEST(rows_of_an_old_version_are_what_they_were),

@@ -22,9 +22,9 @@ static unsigned posted_count; /* and not given back yet */
 
 static atomic_bool cut_off;
 
-static enum store_status begin_unless_cut(void *conn)
+static enum store_status begin_unless_cut(void *conn, char **ret_error)
 {
-    return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn);
+    return atomic_load(&cut_off) ? STORE_BROKEN : store_fake.begin(conn, ret_error);
 }
 
 /* ---- a store with rows that cannot be read ---- */
@@ -56,7 +56,7 @@ static enum store_status load_what_can_be_read(void *conn, const struct store_vi
     put_aside = change_set_new();
     enum store_status status = store_fake.load(conn, &v, ret_error);
     if (status == STORE_OK && put_aside->count) {
-        status = store_fake.begin(conn);
+        status = store_fake.begin(conn, ret_error);
         for (size_t i = 0; status == STORE_OK && i < put_aside->count; i++)
             status = store_fake.apply(conn, &put_aside->changes[i], ret_error);
         assert(status == STORE_OK);
@@ -115,6 +115,8 @@ static void init_config(struct config *c, size_t projects, const struct polling 
     c->limits.queue_length = 256;
     c->events.keep_us = INT64_C(30) * 86400 * US_PER_S;
     c->events.keep_count = 1000000;
+    c->operations_keep_us = INT64_C(7) * 86400 * US_PER_S;
+    c->audit_keep_us = INT64_C(90) * 86400 * US_PER_S;
 }
 
 static struct canned_answer nobody(void *ctx, const struct seen_request *request)
@@ -177,6 +179,7 @@ void running_start(struct running *d)
                                               .upstream_transport = &d->cleura->transport,
                                               .webhook_transport = &d->receivers->transport,
                                               .worker = d->worker,
+                                              .copyist = d->worker,
                                               .storage = d->storage,
                                               .view = d->view,
                                               .feed = d->feed,

@@ -89,6 +89,7 @@ static void answer_now(struct loop_timer *timer)
                                            call->answer.outcome == HTTP_ANSWERED ? call->answer.status : 0,
                                        .retry_after = call->answer.retry_after,
                                        .date = call->owner->date,
+                                       .cache_control = call->owner->cache_control,
                                        .body = call->body,
                                        .body_len = strlen(call->body),
                                        .owned_body = &call->body,

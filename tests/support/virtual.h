@@ -57,7 +57,8 @@ struct fake_transport {
     unsigned count;
     unsigned in_flight;
     unsigned max_in_flight;
-    const char *date; /* of all answers, or NULL */
+    const char *date;          /* of all answers, or NULL */
+    const char *cache_control; /* so */
 };
 
 struct fake_transport *fake_transport_new(struct virtual_world *w, struct loop *loop);

@@ -87,9 +87,9 @@ static void every_operation_is_a_route(void **state)
 }
 
 /* Two parameters may have one name: that of the route is meant then. */
-static uint32_t bit_of(const char *name, uint32_t of_route)
+static uint64_t bit_of(const char *name, uint64_t of_route)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     for (int id = 0; id < PARAM_MAX_; id++)
         if (!strcmp(name, param_name((enum param_id)id)))
             bits |= PARAM_BIT(id);
@@ -100,7 +100,7 @@ static void query_parameters_agree(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        uint32_t found = 0;
+        uint64_t found = 0;
         size_t n;
         json_t *item;
         json_array_foreach (json_arr(operation_of(&routes[i]), "parameters"), n, item) {

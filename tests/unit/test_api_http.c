@@ -47,6 +47,7 @@ static int64_t ahead_us;
 static struct config_account account = {.name = (char *)(uintptr_t) "main"};
 static struct config_project projects[2];
 static struct config config;
+static struct config_current *current;
 static struct view *view;
 static struct feed *feed;
 static struct api *api;
@@ -150,6 +151,11 @@ static void answer_command(struct command *cmd)
     case COMMAND_TOKEN_ROTATE:
     case COMMAND_TOKEN_DELETE:
     case COMMAND_LOCATION_CONFIRM:
+    case COMMAND_FREEZES:
+    case COMMAND_FREEZE:
+    case COMMAND_UNFREEZE:
+    case COMMAND_BACKUP:
+    case COMMAND_RELOAD:
     case COMMAND_ACCOUNT_LOGIN:
     case COMMAND_ACCOUNT_VERIFY:
     case COMMAND_AUDIT:
@@ -224,7 +230,7 @@ static void add_observed(const char *project, const char *name, enum phase phase
     c->observed_at = age ? env_wall(env_real()) - age * US_PER_S : 0;
     c->version = 1;
     char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
-    view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL, NULL));
+    view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL));
     cluster_free(c);
 }
 
@@ -308,7 +314,8 @@ static int start(void **state)
     ahead_us = 0;
     assert_int_equal(pthread_create(&loop.thread, NULL, loop_run, NULL), 0);
     char *error = NULL;
-    api = api_start(&(struct api_options){.config = &config,
+    current = config_current_new(&config);
+    api = api_start(&(struct api_options){.config = current,
                                           .view = view,
                                           .feed = feed,
                                           .env = &env,
@@ -329,6 +336,7 @@ static int stop(void **state)
     (void)state;
     if (api)
         api_stop(api);
+    config_current_free(current);
     (void)pthread_mutex_lock(&loop.lock);
     loop.stop = true;
     (void)pthread_cond_broadcast(&loop.wake);
@@ -631,10 +639,10 @@ static void clusters_are_counted(void **state)
     has("\"ready\":2,");
     has("\"failed\":1,");
     has("\"by_version\":{\"unknown\":3},\"by_project\":{\"team-a\":2,\"team-b\":1},");
-    has("\"open_operations\":1}");
+    has("\"open_operations\":1,\"frozen_projects\":0}");
     assert_int_equal(get("/v1/summary?project=team-b"), 200);
     has("\"by_project\":{\"team-b\":1},");
-    has("\"open_operations\":0}");
+    has("\"open_operations\":0,\"frozen_projects\":0}");
     assert_int_equal(ask("GET", "/v1/summary", viewer, "", ""), 200);
     has("{\"total\":1,");
     lacks("team-a");
@@ -1104,6 +1112,73 @@ static void many_clients_at_once(void **state)
     assert_int_equal(api_parked(api), 0);
 }
 
+/* The cursor of the answer; false: the page was the last one. */
+static bool next_cursor(char *cursor, size_t size)
+{
+    static const char member[] = "\"next_cursor\":\"";
+    const char *at = strstr(answer, member);
+    if (at)
+        (void)snprintf(cursor, size, "%.*s", (int)strcspn(at + strlen(member), "\""), at + strlen(member));
+    return at != NULL;
+}
+
+static unsigned occurrences(const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = strstr(answer, text); at; at = strstr(at + 1, text))
+        count++;
+    return count;
+}
+
+/* Of ten thousand clusters those without issues are passed by, and of the others one page reads few. */
+static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
+{
+    (void)state;
+    enum { CALM = 10000, TROUBLED = 101, MOST_BODIES = 40 };
+    char name[40], cursor[500] = "";
+    for (int i = 0; i < CALM; i++) {
+        (void)snprintf(name, sizeof(name), "calm-%05d", i);
+        add_cluster("team-a", name, PHASE_READY);
+    }
+    view_publish(view);
+    assert_int_equal(get("/v1/issues"), 200);
+    has("\"cluster\":\"prod\",\"code\":\"cluster_failed\",\"severity\":\"critical\",\"source\":\"cluster\"");
+    has("\"next_cursor\":null");
+    assert_int_equal(occurrences("\"cluster\":"), 1);
+    for (int i = 0; i < TROUBLED; i++) {
+        (void)snprintf(name, sizeof(name), "trouble-%05d", i);
+        add_cluster("team-a", name, PHASE_FAILED);
+    }
+    view_publish(view);
+    unsigned rows = 0, pages = 0;
+    do {
+        char *target CLEANUP_FREE =
+            mem_printf("/v1/issues?limit=1000%s%s", *cursor ? "&cursor=" : "", cursor);
+        assert_int_equal(get(target), 200);
+        unsigned found = occurrences("\"code\":\"cluster_failed\"");
+        assert_in_range(found, 1, MOST_BODIES);
+        (void)snprintf(name, sizeof(name), "trouble-%05d", rows ? (int)rows - 1 : 0);
+        has(name); /* neither left out nor told twice */
+        rows += found;
+        pages++;
+    } while (next_cursor(cursor, sizeof(cursor)) && pages < 10);
+    assert_int_equal(rows, TROUBLED + 1);
+    assert_int_equal(pages, 3);
+    assert_int_equal(get("/v1/issues?limit=2&severity=critical"), 200);
+    assert_int_equal(occurrences("\"cluster\":"), 2);
+    assert_true(next_cursor(cursor, sizeof(cursor)));
+    assert_int_equal(get("/v1/issues?severity=info,warning&source=version"), 200);
+    assert_int_equal(occurrences("\"cluster\":"), 0);
+    assert_int_equal(get("/v1/issues?project=team-b"), 200);
+    has("{\"items\":[],\"next_cursor\":null}");
+    assert_int_equal(ask("GET", "/v1/issues", viewer, "", ""), 200);
+    has("{\"items\":[],\"next_cursor\":null}");
+    assert_int_equal(get("/v1/issues?severity=bad"), 400);
+    has("[\"critical\",\"warning\",\"info\"]");
+    assert_int_equal(get("/v1/issues?source=bad"), 400);
+    has("\"observation\"");
+}
+
 static void draining(void **state)
 {
     (void)state;
@@ -1182,6 +1257,7 @@ int main(void)
         HTTP_TEST(an_overdue_request_hears_that_its_outcome_is_unknown),
         HTTP_TEST(many_clients_at_once),
         HTTP_TEST(ao6_what_has_left_the_view_is_read_from_the_store),
+        HTTP_TEST(issues_of_all_clusters_come_in_pages_of_bounded_work),
         HTTP_TEST(draining),
         HTTP_TEST(drained_when_nothing_is_in_flight),
     };

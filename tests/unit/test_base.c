@@ -15,7 +15,8 @@
 #include "base/json_doc.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/seal.h"
+#include "base/metric.h"
+#include "base/seal_key.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "model/problem.h"
@@ -260,6 +261,9 @@ static void masks_known_secrets_AU_21(void **state)
     char none[] = "xylophones, beards, sheds, wheels: 100%";
     log_mask_secrets(none);
     assert_string_equal(none, "xylophones, beards, sheds, wheels: 100%");
+    char jwt[] = "jwt eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.AAAA_-A end";
+    log_mask_secrets(jwt);
+    assert_string_equal(jwt, "jwt eyJhbGciOi********************************** end");
 }
 
 static char logged[8192];
@@ -302,6 +306,43 @@ static void log_lines_are_quoted_where_needed(void **state)
     stderr = kept;
     assert_non_null(strstr(text, " error   line q=\"a \\\"b\\\" \\\\c\" edge=\"\\\"\" empty=\"\" eq=\"a=b\" "
                                  "plain=x-1/2\n"));
+    free(text);
+}
+
+static void a_log_line_can_be_json(void **state)
+{
+    (void)state;
+    char *text = NULL, quotes[2100];
+    size_t len = 0;
+    memset(quotes, '"', sizeof(quotes) - 1);
+    quotes[sizeof(quotes) - 1] = '\0';
+    FILE *kept = stderr;
+    stderr = open_memstream(&text, &len);
+    assert_non_null(stderr);
+    log_set_lines(LOG_LINES_JSON);
+    log_warning("not \"read\"", "project", "team-\u00e4", "reason", "a\nb \\", "left", NULL);
+    log_info("long", "a", quotes, "b", quotes, "c", quotes, "d", quotes, "e", quotes, "f", quotes, "g",
+             quotes, "h", quotes, "i", quotes, "j", quotes, "k", quotes, "l", quotes, "m", quotes, "n",
+             quotes, "o", quotes, "p", quotes, "q", quotes, "r", quotes, "s", quotes, "t", quotes, "u",
+             quotes, "v", quotes, "w", quotes, "x", quotes);
+    log_set_lines(LOG_LINES_TEXT);
+    (void)fclose(stderr);
+    stderr = kept;
+
+    char *end = strchr(text, '\n');
+    assert_non_null(end);
+    json_t *line = json_loadb(text, (size_t)(end - text), 0, NULL);
+    wall_us at;
+    assert_true(time_parse_rfc3339(json_str_or(line, "time", ""), &at));
+    assert_string_equal(json_str(line, "level"), "warning");
+    assert_string_equal(json_str(line, "message"), "not \"read\" (project team-\u00e4): a b \\");
+    assert_string_equal(json_str(line, "project"), "team-\u00e4");
+    assert_string_equal(json_str(line, "reason"), "a b \\");
+    assert_int_equal(json_object_size(line), 5);
+    json_decref(line);
+    line = json_loads(end + 1, 0, NULL);
+    assert_int_equal(strlen(json_str_or(line, "x", "")), 2048);
+    json_decref(line);
     free(text);
 }
 
@@ -463,6 +504,14 @@ static void sealed_values_open_only_in_their_context(void **state)
     sealed[len - 1] ^= 1;
     assert_null(seal_open(&key, "token|a", sealed, len));
     assert_null(seal_open(&key, "token|a", sealed, 3));
+    sealed[len - 1] ^= 1;
+    const struct seal_change change = {.from = &key, .to = &other, .env = env_real()};
+    assert_false(seal_again(&change, "token|b", &sealed, &len));
+    assert_true(seal_again(&change, "token|a", &sealed, &len));
+    assert_false(seal_again(&change, "token|a", &sealed, &len));
+    free(opened);
+    opened = seal_open(&other, "token|a", sealed, len);
+    assert_string_equal(opened, "secret");
     mem_free_secret(opened);
     free(sealed);
 }
@@ -608,11 +657,49 @@ static void clients_of_one_network_are_one(void **state)
     assert_true(network_of("192.0.2.1") != network_of("193.0.2.1"));
 }
 
+static void metrics_have_their_text_form_OB_2(void **state)
+{
+    (void)state;
+    static const struct histogram_edges edges = {3, {500, 1000000, 360000000000}};
+    struct histogram times = {.sum_us = 0};
+    static const int64_t added[] = {500, 501, 1000000, 360000000001, -5};
+    for (size_t i = 0; i < ARRAY_LEN(added); i++)
+        histogram_add(&times, &edges, added[i]);
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, 4096);
+    metric_family(&out, "t_seconds", "histogram", "Times.");
+    histogram_write_one(&out, "t_seconds", "kind=\"a\"", &edges, &times);
+    histogram_write_one(&out, "t_seconds", "", &edges, &(struct histogram){.sum_us = 0});
+    metric_one(&out, "n_total", "counter", "Numbers.", 12345678901.0);
+    metric_of(&out, "part", "of", "it", 0.25);
+    metric_sample(&out, "part", "", 1);
+    assert_string_equal(out.data, "# HELP t_seconds Times.\n"
+                                  "# TYPE t_seconds histogram\n"
+                                  "t_seconds_bucket{kind=\"a\",le=\"0.0005\"} 2\n"
+                                  "t_seconds_bucket{kind=\"a\",le=\"1\"} 4\n"
+                                  "t_seconds_bucket{kind=\"a\",le=\"360000\"} 4\n"
+                                  "t_seconds_bucket{kind=\"a\",le=\"+Inf\"} 5\n"
+                                  "t_seconds_sum{kind=\"a\"} 360001.001002\n"
+                                  "t_seconds_count{kind=\"a\"} 5\n"
+                                  "t_seconds_bucket{le=\"0.0005\"} 0\n"
+                                  "t_seconds_bucket{le=\"1\"} 0\n"
+                                  "t_seconds_bucket{le=\"360000\"} 0\n"
+                                  "t_seconds_bucket{le=\"+Inf\"} 0\n"
+                                  "t_seconds_sum 0.000000\n"
+                                  "t_seconds_count 0\n"
+                                  "# HELP n_total Numbers.\n"
+                                  "# TYPE n_total counter\n"
+                                  "n_total 12345678901\n"
+                                  "part{of=\"it\"} 0.25\n"
+                                  "part 1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_refuses_past_its_maximum),
         cmocka_unit_test(clients_of_one_network_are_one),
+        cmocka_unit_test(metrics_have_their_text_form_OB_2),
         cmocka_unit_test(heap_orders_moves_and_removes),
         cmocka_unit_test(dates_round_trip),
         cmocka_unit_test(http_dates_in_all_three_forms_HT),
@@ -627,6 +714,7 @@ int main(void)
         cmocka_unit_test(masks_known_secrets_AU_21),
         cmocka_unit_test(log_values_are_cleaned_AU_22),
         cmocka_unit_test(log_lines_are_quoted_where_needed),
+        cmocka_unit_test(a_log_line_can_be_json),
         cmocka_unit_test(held_lines_are_written_together),
         cmocka_unit_test(foreign_text_can_be_printed),
         cmocka_unit_test(logs_and_problems_hold_printable_text),

@@ -57,7 +57,7 @@ static int to_the_journal(void **state)
 {
     (void)state;
     set_journal_stream(0);
-    journal_setup();
+    assert_true(journal_setup(LOG_FORMAT_AUTO));
     lines = 0;
     return 0;
 }
@@ -122,13 +122,13 @@ static void another_stderr_keeps_its_lines(void **state)
     log_set_sink(NULL, NULL);
     lines = 0;
     set_journal_stream(1);
-    journal_setup();
+    assert_true(journal_setup(LOG_FORMAT_AUTO));
     log_info("to stderr");
     assert_int_equal(setenv("JOURNAL_STREAM", "none", 1), 0);
-    journal_setup();
+    assert_true(journal_setup(LOG_FORMAT_AUTO));
     log_info("to stderr");
     (void)unsetenv("JOURNAL_STREAM");
-    journal_setup();
+    assert_true(journal_setup(LOG_FORMAT_AUTO));
     log_info("to stderr");
     assert_int_equal(lines, 0);
 }
@@ -156,6 +156,31 @@ static void close_socket(struct journal_socket *j)
     (void)unlink(journal_address.sun_path);
     (void)rmdir(j->directory);
     journal_address = j->real;
+}
+
+static void a_form_that_was_asked_for_is_the_one(void **state)
+{
+    (void)state;
+    struct journal_socket j;
+    open_socket(&j, SOCK_DGRAM | SOCK_NONBLOCK);
+    set_journal_stream(1); /* stderr is no journal */
+    lines = 0;
+    assert_true(journal_setup(LOG_FORMAT_JOURNAL));
+    log_info("to the journal");
+    assert_int_equal(lines, 1);
+    set_journal_stream(0);
+    assert_true(journal_setup(LOG_FORMAT_TEXT));
+    log_info("to stderr");
+    assert_true(journal_setup(LOG_FORMAT_JSON));
+    log_info("to stderr");
+    assert_int_equal(lines, 1);
+    close_socket(&j);
+
+    struct sockaddr_un real = journal_address;
+    (void)snprintf(journal_address.sun_path, sizeof(journal_address.sun_path), "/nonexistent/socket");
+    assert_false(journal_setup(LOG_FORMAT_JOURNAL));
+    journal_address = real;
+    assert_int_equal(lines, 1);
 }
 
 /* In the journal's own protocol each entry is one datagram, also of those that are sent together. */
@@ -232,9 +257,13 @@ static void many_held_lines_all_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        JOURNAL_TEST(the_message_is_the_whole_sentence),   JOURNAL_TEST(each_level_has_its_priority),
-        JOURNAL_TEST(names_are_such_as_the_journal_takes), JOURNAL_TEST(another_stderr_keeps_its_lines),
-        JOURNAL_TEST(held_lines_are_entries_of_their_own), JOURNAL_TEST(many_held_lines_all_come),
+        JOURNAL_TEST(a_form_that_was_asked_for_is_the_one),
+        JOURNAL_TEST(the_message_is_the_whole_sentence),
+        JOURNAL_TEST(each_level_has_its_priority),
+        JOURNAL_TEST(names_are_such_as_the_journal_takes),
+        JOURNAL_TEST(another_stderr_keeps_its_lines),
+        JOURNAL_TEST(held_lines_are_entries_of_their_own),
+        JOURNAL_TEST(many_held_lines_all_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

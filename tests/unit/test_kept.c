@@ -79,6 +79,46 @@ static void ao6_operations_are_kept_for_seven_days(void **state)
     free(d);
 }
 
+static size_t audit_count(struct running *d)
+{
+    struct command *cmd = running_command(d, COMMAND_AUDIT, NULL, NULL, NULL);
+    cmd->audit.query.limit = 100;
+    running_post(d, cmd);
+    for (int i = 0; i < 10000 && !running_answered(cmd); i++) {
+        (void)usleep(100); /* the reader is a thread of its own */
+        loop_turn(d->loop, d->world.now);
+    }
+    assert_true(running_answered(cmd));
+    json_t *entries CLEANUP_JSON = json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL);
+    command_free(cmd);
+    return json_array_size(entries);
+}
+
+static void operations_and_audit_are_kept_as_configured(void **state)
+{
+    (void)state;
+    struct running *d = MEM_NEW(struct running);
+    const struct polling polling = {12 * HOUR, 12 * HOUR, 12 * HOUR};
+    running_init(d, 3, 1, &polling);
+    d->config.operations_keep_us = 48 * HOUR;
+    d->config.audit_keep_us = 96 * HOUR;
+    d->respond = refuse;
+    running_start(d);
+    create(d, "early");
+    const size_t told = audit_count(d);
+    assert_true(told >= 2);
+    running_run(d, 46 * HOUR);
+    assert_int_equal(operations_shown(d), 1);
+    running_run(d, 8 * HOUR);
+    assert_int_equal(operations_shown(d), 0);
+    assert_int_equal(audit_count(d), told);
+    running_run(d, 48 * HOUR);
+    assert_int_equal(audit_count(d), 0);
+    (void)running_kill(d, false);
+    running_done(d);
+    free(d);
+}
+
 /* The event log as a page tells of it. */
 static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest)
 {
@@ -149,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ao6_operations_are_kept_for_seven_days),
+        cmocka_unit_test(operations_and_audit_are_kept_as_configured),
         cmocka_unit_test(events_are_kept_as_long_and_as_many_as_configured),
     };
     log_set_level(LOG_LEVEL_ERROR);

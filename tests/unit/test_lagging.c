@@ -199,6 +199,33 @@ static void what_only_vanished_is_found_again_at_once(void **state)
     end(d);
 }
 
+/* Readers learn the time of each look all the same. Only what is told of the project is shown anew. */
+static void polls_without_news_show_no_cluster_anew(void **state)
+{
+    (void)state;
+    struct cleura cleura = {.now = newer};
+    struct running *d = start(&cleura);
+    const struct view_snapshot *before = view_enter(d->view); /* so that no address is used again */
+    struct view_blob *blob = view_find(before, VIEW_CLUSTERS, "p00/dev");
+    const struct view_section_entries *then = &before->sections[VIEW_CLUSTERS];
+    const wall_us seen_before = view_blob_seen_at(blob);
+    running_run(d, 5 * MINUTE);
+    assert_ptr_equal(view_shown(d->view)->sections[VIEW_CLUSTERS].chunks, then->chunks);
+    assert_true(view_blob_seen_at(blob) > seen_before + 4 * MINUTE);
+
+    struct view_blob *now = view_blob_as_seen(blob);
+    assert_true(now->observed_at == view_blob_seen_at(blob));
+    assert_non_null(strstr(now->body, now->observed_text));
+    assert_string_equal(now->etag, blob->etag);
+    view_blob_unref(now);
+
+    cleura.now = deleting;
+    running_run(d, MINUTE);
+    assert_ptr_not_equal(view_shown(d->view)->sections[VIEW_CLUSTERS].chunks, then->chunks);
+    view_leave(d->view);
+    end(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +234,7 @@ int main(void)
         cmocka_unit_test(also_not_after_a_restart),
         cmocka_unit_test(what_was_deleted_is_not_found_again_for_five_minutes),
         cmocka_unit_test(what_only_vanished_is_found_again_at_once),
+        cmocka_unit_test(polls_without_news_show_no_cluster_anew),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -500,6 +500,69 @@ static void subscriptions_come_back_as_they_were_stored(void **state)
 }
 
 /* As versions before rotation stored it. */
+static struct delivery read_again(const struct delivery *d, const char *text)
+{
+    struct delivery back = *d;
+    back.attempts_known = 0;
+    delivery_read_attempts(&back, text, strlen(text));
+    return back;
+}
+
+static void attempts_of_a_delivery_are_kept_in_few_bytes(void **state)
+{
+    (void)state;
+    struct delivery d = {.status = DELIVERY_PENDING};
+    char *text CLEANUP_FREE = delivery_attempts_text(&d);
+    assert_string_equal(text, "");
+    assert_int_equal(read_again(&d, "").attempts_known, 0);
+    struct delivery_attempt a = {
+        .at = 77, .latency_ms = 9, .response_status = 503, .result = ATTEMPT_SERVER_ERROR};
+    delivery_note_attempt(&d, &a);
+    free(text);
+    text = delivery_attempts_text(&d);
+    assert_string_equal(text, "[[77,503,9,\"http_5xx\"]]");
+    a = (struct delivery_attempt){.at = 78, .latency_ms = 20000, .result = ATTEMPT_TIMEOUT};
+    for (int i = 0; i < 20; i++)
+        delivery_note_attempt(&d, &a);
+    free(text);
+    text = delivery_attempts_text(&d);
+    struct delivery back = read_again(&d, text);
+    assert_int_equal(back.attempts_known, DELIVERY_ATTEMPTS);
+    assert_int_equal(back.attempts[0].response_status, 503);
+    assert_int_equal(back.attempts[9].at, 78);
+    assert_int_equal(back.attempts[9].latency_ms, 20000);
+    assert_int_equal(back.attempts[9].result, ATTEMPT_TIMEOUT);
+
+    /* At once delivered: the other members say it. */
+    d = (struct delivery){.status = DELIVERY_DELIVERED,
+                          .attempt = 1,
+                          .response_status = 204,
+                          .latency_ms = 5,
+                          .updated_at = 80};
+    a = (struct delivery_attempt){
+        .at = 80, .latency_ms = 5, .response_status = 204, .result = ATTEMPT_DELIVERED};
+    delivery_note_attempt(&d, &a);
+    free(text);
+    text = delivery_attempts_text(&d);
+    assert_string_equal(text, "");
+    static const char *const odd[] = {"",
+                                      "[",
+                                      "{}",
+                                      "[1]",
+                                      "[[]]",
+                                      "[[0,204,5,\"delivered\"]]",
+                                      "[[80,70000,5,\"delivered\"]]",
+                                      "[[80,204,-1,\"delivered\"]]",
+                                      "[[80,204,5,\"?\"]]"};
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        back = read_again(&d, odd[i]);
+        assert_int_equal(back.attempts_known, 1);
+        assert_int_equal(back.attempts[0].at, 80);
+        assert_int_equal(back.attempts[0].response_status, 204);
+        assert_int_equal(back.attempts[0].result, ATTEMPT_DELIVERED);
+    }
+}
+
 static void subscriptions_of_the_first_form_keep_their_secret(void **state)
 {
     (void)state;
@@ -584,6 +647,7 @@ int main(void)
         cmocka_unit_test(wh6_rotation_keeps_old_keys_for_a_while),
         cmocka_unit_test(subscriptions_come_back_as_they_were_stored),
         cmocka_unit_test(subscriptions_of_the_first_form_keep_their_secret),
+        cmocka_unit_test(attempts_of_a_delivery_are_kept_in_few_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "reconcile/reload.h"
 #include "tests/support/running.h"
 #include "view/cluster_facts.h"
 
@@ -261,6 +262,52 @@ static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void *
     end(m);
 }
 
+/* ---- the configuration is read again ---- */
+
+static void on_in_force(void *ctx)
+{
+    ++*(unsigned *)ctx;
+}
+
+static size_t projects_shown(struct many *m)
+{
+    size_t count = view_enter(m->d.view)->sections[VIEW_PROJECTS].count;
+    view_leave(m->d.view);
+    return count;
+}
+
+/* Turns until the configuration is in force; projects come or go one in a turn. */
+static void put_into_force(struct many *m, const struct config *config)
+{
+    unsigned ended = 0;
+    size_t before = projects_shown(m);
+    reconcile_configure(m->d.reconcile, config, on_in_force, &ended);
+    for (unsigned turns = 0; !ended; turns++) {
+        size_t now = projects_shown(m);
+        assert_in_range(turns, 0, TURNS_MAX);
+        assert_true(now + 1 >= before && now <= before + 1);
+        before = now;
+        running_turn(&m->d);
+    }
+    assert_int_equal(ended, 1);
+    assert_int_equal(projects_shown(m), config->project_count);
+}
+
+static void b2_projects_go_and_come_back_one_in_a_turn(void **state)
+{
+    (void)state;
+    struct many *m = begin();
+    struct config fewer = m->d.config;
+    all_turn(m, any, SLICE);
+    fewer.project_count = 1;
+    put_into_force(m, &fewer);
+    assert_int_equal(count_shown(m, any), CLUSTERS);
+    put_into_force(m, &m->d.config);
+    running_run(&m->d, WAIT_S * US_PER_S);
+    assert_int_equal(count_shown(m, any), CLUSTERS);
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +317,7 @@ int main(void)
         cmocka_unit_test(b2_another_catalog_dates_a_few_in_each_turn),
         cmocka_unit_test(b2_a_catalog_reaches_one_project_after_the_other),
         cmocka_unit_test(b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn),
+        cmocka_unit_test(b2_projects_go_and_come_back_one_in_a_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

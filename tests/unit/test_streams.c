@@ -144,22 +144,23 @@ static void a_ticket_is_good_once_and_for_a_minute(void **state)
     struct tickets t;
     uint8_t mine[TOKEN_DIGEST_BYTES] = {1}, got[TOKEN_DIGEST_BYTES] = {0};
     char one[TICKET_BYTES], two[TICKET_BYTES], three[TICKET_BYTES];
+    struct view_blob *jwt;
     virtual_init(&w, 7);
     tickets_init(&t);
-    assert_true(tickets_issue(&t, &w.env, mine, one));
-    assert_true(tickets_issue(&t, &w.env, mine, two));
+    assert_true(tickets_issue(&t, &w.env, mine, NULL, one));
+    assert_true(tickets_issue(&t, &w.env, mine, NULL, two));
     assert_string_not_equal(one, two);
     assert_int_equal(strlen(one), strlen("ticket_") + 32);
-    assert_false(tickets_use(&t, &w.env, "ticket_none", got));
-    assert_false(tickets_use(&t, &w.env, "", got));
-    assert_true(tickets_use(&t, &w.env, two, got));
+    assert_false(tickets_use(&t, &w.env, "ticket_none", got, &jwt));
+    assert_false(tickets_use(&t, &w.env, "", got, &jwt));
+    assert_true(tickets_use(&t, &w.env, two, got, &jwt));
     assert_memory_equal(got, mine, sizeof(mine));
-    assert_false(tickets_use(&t, &w.env, two, got));
+    assert_false(tickets_use(&t, &w.env, two, got, &jwt));
     w.now += TICKET_LIFETIME_S * US_PER_S - 1;
-    assert_true(tickets_issue(&t, &w.env, mine, three));
+    assert_true(tickets_issue(&t, &w.env, mine, NULL, three));
     w.now += 1;
-    assert_false(tickets_use(&t, &w.env, one, got));
-    assert_true(tickets_use(&t, &w.env, three, got));
+    assert_false(tickets_use(&t, &w.env, one, got, &jwt));
+    assert_true(tickets_use(&t, &w.env, three, got, &jwt));
     assert_int_equal(t.count, 0);
     tickets_done(&t);
 }
@@ -174,16 +175,16 @@ static void tickets_are_bounded(void **state)
     virtual_init(&w, 7);
     tickets_init(&t);
     for (int i = 0; i < TICKETS_PER_TOKEN_MAX; i++)
-        assert_true(tickets_issue(&t, &w.env, token, ticket));
-    assert_false(tickets_issue(&t, &w.env, token, ticket));
+        assert_true(tickets_issue(&t, &w.env, token, NULL, ticket));
+    assert_false(tickets_issue(&t, &w.env, token, NULL, ticket));
     for (int i = TICKETS_PER_TOKEN_MAX; i < TICKETS_MAX; i++) {
         token[0] = (uint8_t)(i / TICKETS_PER_TOKEN_MAX);
-        assert_true(tickets_issue(&t, &w.env, token, ticket));
+        assert_true(tickets_issue(&t, &w.env, token, NULL, ticket));
     }
     token[0] = 255;
-    assert_false(tickets_issue(&t, &w.env, token, ticket));
+    assert_false(tickets_issue(&t, &w.env, token, NULL, ticket));
     w.now += TICKET_LIFETIME_S * US_PER_S;
-    assert_true(tickets_issue(&t, &w.env, token, ticket));
+    assert_true(tickets_issue(&t, &w.env, token, NULL, ticket));
     assert_int_equal(t.count, 1);
     tickets_done(&t);
 }
@@ -208,6 +209,7 @@ static _Atomic int64_t ahead_us;
 static struct view *view;
 static struct feed *feed;
 static struct api *api;
+static struct config_current *current;
 static int listen_fd;
 static char admin[TOKEN_BYTES];
 static char *answer;
@@ -322,7 +324,8 @@ static int start_with(int64_t backlog)
     (void)pthread_cond_init(&store.wake, NULL);
     assert_int_equal(pthread_create(&store.thread, NULL, run_store, NULL), 0);
     char *error = NULL;
-    api = api_start(&(struct api_options){.config = &config,
+    current = config_current_new(&config);
+    api = api_start(&(struct api_options){.config = current,
                                           .view = view,
                                           .feed = feed,
                                           .env = &env,
@@ -353,6 +356,7 @@ static int stop(void **state)
 {
     (void)state;
     api_stop(api);
+    config_current_free(current);
     (void)pthread_mutex_lock(&store.lock);
     store.stop = true;
     (void)pthread_cond_signal(&store.wake);

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "base/attrs.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/span.h"
 #include "base/trace.h"
 #include "config/values.h"
 #include "model/cluster.h"
@@ -65,8 +67,10 @@ static void ht51_outgoing_calls_have_parents_of_their_own(void **state)
     struct trace t, read;
     char one[TRACEPARENT_BYTES], other[TRACEPARENT_BYTES];
     assert_true(trace_parse("07-" ID "-" PARENT "-03-x", &t));
-    trace_parent(env_real(), &t, one);
-    trace_parent(env_real(), &t, other);
+    trace_new_span(env_real(), t.span);
+    trace_parent(&t, t.span, one);
+    trace_new_span(env_real(), t.span);
+    trace_parent(&t, t.span, other);
     assert_int_equal(strlen(one), TRACEPARENT_BYTES - 1);
     assert_memory_equal(one, "00-" ID "-", 36); /* as version 00 */
     assert_string_equal(one + 52, "-03");       /* random and sampled as they came */
@@ -75,9 +79,12 @@ static void ht51_outgoing_calls_have_parents_of_their_own(void **state)
     assert_true(trace_parse(one, &read));
     trace_begin(env_real(), &t);
     assert_int_equal(t.flags, 2);
-    trace_parent(env_real(), &t, one);
+    assert_string_equal(t.span, "");
+    trace_new_span(env_real(), t.span);
+    trace_parent(&t, t.span, one);
     assert_true(trace_parse(one, &read));
     assert_string_equal(read.id, t.id);
+    assert_string_equal(read.span, t.span);
 }
 
 static void real_zero(const struct env *env, void *bytes, size_t len)
@@ -93,7 +100,8 @@ static void ht51_ids_are_never_all_zero(void **state)
     struct trace t;
     char field[TRACEPARENT_BYTES];
     trace_begin(&zero, &t);
-    trace_parent(&zero, &t, field);
+    trace_new_span(&zero, t.span);
+    trace_parent(&t, t.span, field);
     assert_true(trace_parse(field, &t));
 }
 
@@ -107,13 +115,27 @@ static void ht51_a_trace_is_stored_with_its_operation(void **state)
     (void)operation_add_step(op, STEP_CREATE_SHOOT, "");
     assert_true(trace_parse("00-" ID "-" PARENT "-03", &op->trace));
     json_t *doc = operation_to_json(op);
-    assert_string_equal(json_str(doc, "trace"), ID "-03");
+    assert_string_equal(json_str(doc, "trace"), ID "-03-" PARENT);
     struct operation *read = operation_from_json(doc);
     assert_string_equal(read->trace.id, ID);
+    assert_string_equal(read->trace.span, PARENT);
     assert_int_equal(read->trace.flags, 3);
     operation_free(read);
-    static const char *const bad[] = {"",       ID,       ID "-0",
-                                      ID "-0x", ID "+03", "4BF92F3577B34DA6A3CE929D0E0E4736-03"};
+    json_set_str(doc, "trace", ID "-03"); /* as earlier versions wrote it */
+    read = operation_from_json(doc);
+    assert_string_equal(read->trace.id, ID);
+    assert_string_equal(read->trace.span, "");
+    operation_free(read);
+    static const char *const bad[] = {"",
+                                      ID,
+                                      ID "-0",
+                                      ID "-0x",
+                                      ID "+03",
+                                      "4BF92F3577B34DA6A3CE929D0E0E4736-03",
+                                      ID "-03-",
+                                      ID "-03+" PARENT,
+                                      ID "-03-" PARENT "0",
+                                      ID "-03-00F067AA0BA902B7"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         json_set_str(doc, "trace", bad[i]);
         read = operation_from_json(doc);
@@ -126,6 +148,183 @@ static void ht51_a_trace_is_stored_with_its_operation(void **state)
     operation_free(read);
     json_decref(doc);
     operation_free(op);
+}
+
+/* ---- spans ---- */
+
+static struct trace sampled(void)
+{
+    struct trace t;
+    assert_true(trace_parse("00-" ID "-" PARENT "-01", &t));
+    return t;
+}
+
+static struct span span_of(const struct trace *t)
+{
+    return (struct span){
+        .trace = t, .id = "1111111111111111", .name = "x", .kind = SPAN_INTERNAL, .begun = 1, .ended = 2};
+}
+
+static void ob13_nothing_is_recorded_until_it_is_wanted(void **state)
+{
+    (void)state;
+    struct trace t = sampled();
+    span_decide(env_real(), &t, false);
+    assert_int_equal(t.flags, 1); /* what came goes on */
+    assert_false(span_is_recorded(&t));
+    const struct span s = span_of(&t);
+    span_record(&s);
+    struct buffer all CLEANUP_BUFFER;
+    buffer_init(&all, 1000);
+    assert_int_equal(spans_take(&all, 10), 0);
+}
+
+static void ob14_dice_and_whoever_is_believed(void **state)
+{
+    (void)state;
+    static const struct {
+        int ratio;
+        uint8_t flags;
+        bool told, recorded;
+    } rows[] = {{0, 1, false, false},      {0, 1, true, true},   {1000000, 0, false, true},
+                {1000000, 2, true, false}, {0, 3, false, false}, {1000000, 3, false, true}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct trace t = sampled();
+        t.flags = rows[i].flags;
+        span_set_ratio(rows[i].ratio);
+        span_decide(env_real(), &t, rows[i].told);
+        assert_int_equal(span_is_recorded(&t), rows[i].recorded);
+        assert_int_equal(t.flags & TRACE_RANDOM, rows[i].flags & TRACE_RANDOM);
+    }
+    struct trace none = {.flags = TRACE_SAMPLED};
+    assert_false(span_is_recorded(&none));
+}
+
+static double dropped_spans(void)
+{
+    struct buffer out CLEANUP_BUFFER;
+    buffer_init(&out, 64 * 1024);
+    span_metrics(&out);
+    const char *line = strstr(out.data, "\nshootd_spans_dropped_total ");
+    assert_non_null(line);
+    return strtod(line + strlen("\nshootd_spans_dropped_total "), NULL);
+}
+
+static void what_waits_is_bounded(void **state)
+{
+    (void)state;
+    enum { TOO_MANY = 10 };
+    const struct trace t = sampled();
+    const struct span s = span_of(&t);
+    span_set_ratio(1000000);
+    const double before = dropped_spans();
+    for (unsigned i = 0; i < SPANS_MAX + TOO_MANY; i++)
+        span_record(&s);
+    assert_true(dropped_spans() == before + TOO_MANY);
+    unsigned all = 0;
+    for (unsigned count = 1; count; all += count) {
+        struct buffer batch CLEANUP_BUFFER;
+        buffer_init(&batch, 100 * 1024);
+        count = spans_take(&batch, 100);
+        assert_true(count <= 100 && batch.len <= 100 * 1024);
+        assert_int_equal(count == 0, batch.len == 0);
+    }
+    assert_int_equal(all, SPANS_MAX);
+}
+
+static void bytes_that_wait_are_bounded(void **state)
+{
+    (void)state;
+    enum { LONG = 4000 };
+    static char text[LONG + 1];
+    struct span_note notes[SPAN_NOTES_MAX + 5];
+    const struct trace t = sampled();
+    struct span s = span_of(&t);
+    memset(text, 'x', LONG);
+    for (size_t i = 0; i < ARRAY_LEN(notes); i++)
+        notes[i] = (struct span_note){.at = 1, .text = text};
+    const struct span_attribute attributes[] = {SPAN_STR("long", text), SPAN_STR("none", NULL),
+                                                SPAN_INT("n", -7)};
+    s.attributes = attributes;
+    s.attribute_count = ARRAY_LEN(attributes);
+    s.notes = notes;
+    s.note_count = ARRAY_LEN(notes);
+    s.error = text;
+    const double before = dropped_spans();
+    for (unsigned i = 0; i < SPANS_MAX; i++)
+        span_record(&s);
+    const double kept = SPANS_MAX - (dropped_spans() - before);
+    struct buffer small CLEANUP_BUFFER, one CLEANUP_BUFFER;
+    buffer_init(&small, SPANS_BYTES / SPANS_MAX);
+    assert_int_equal(spans_take(&small, 1), 0); /* it does not fit, and stays */
+    buffer_init(&one, SPANS_BYTES);
+    assert_int_equal(spans_take(&one, 1), 1);
+    assert_true(one.len < (SPAN_NOTES_MAX + 3) * (SPAN_TEXT_BYTES + 100));
+    assert_true(kept * (double)one.len <= SPANS_BYTES && (kept + 1) * (double)one.len > SPANS_BYTES);
+    json_t *doc = json_parse_strict(one.data, one.len, NULL);
+    assert_int_equal(json_array_size(json_arr(doc, "events")), SPAN_NOTES_MAX);
+    assert_int_equal(json_array_size(json_arr(doc, "attributes")), 2); /* what is not known is left out */
+    assert_int_equal(strlen(json_str(json_obj(doc, "status"), "message")), SPAN_TEXT_BYTES);
+    json_decref(doc);
+    while (spans_take(&one, SPANS_MAX))
+        buffer_done(&one);
+}
+
+static void spans_of_parts_are_the_same_each_time(void **state)
+{
+    (void)state;
+    char one[TRACE_SPAN_BYTES], again[TRACE_SPAN_BYTES], other[TRACE_SPAN_BYTES], field[TRACEPARENT_BYTES];
+    struct trace t = sampled();
+    trace_span_of("op_1", 0, one);
+    trace_span_of("op_1", 0, again);
+    trace_span_of("op_1", 1, other);
+    assert_string_equal(one, again);
+    assert_string_not_equal(one, other);
+    trace_parent(&t, one, field);
+    assert_true(trace_parse(field, &t));
+}
+
+static void what_an_operation_says_is_noted_once(void **state)
+{
+    (void)state;
+    struct operation *op = operation_new();
+    operation_says(op, 1, "no trace");
+    assert_int_equal(op->note_count, 0);
+    op->trace = sampled();
+    operation_says(op, 2, "no trace"); /* no news */
+    assert_int_equal(op->note_count, 0);
+    for (int i = 0; i < SPAN_NOTES_MAX + 5; i++)
+        operation_says(op, 3 + i, i % 2 ? "a" : "b");
+    assert_int_equal(op->note_count, SPAN_NOTES_MAX);
+    assert_int_equal(op->notes_dropped, 5); /* the oldest */
+    for (int i = 0; i < SPAN_NOTES_MAX; i++)
+        assert_int_equal(op->notes[i].at, 3 + 5 + i);
+    struct operation *copy = operation_copy(op);
+    assert_null(copy->notes);
+    operation_free(copy);
+    operation_forget_notes(op);
+    assert_null(op->notes);
+    operation_free(op);
+}
+
+static void ratios_are_from_0_to_1(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int millionths; /* -1: none */
+    } rows[] = {{"0", 0},         {"1", 1000000},   {"0.5", 500000},
+                {"0.000001", 1},  {"1.0", 1000000}, {"1.000000", 1000000},
+                {"0.25", 250000}, {"", -1},         {".5", -1},
+                {"0.", -1},       {"1.000001", -1}, {"0.0000001", -1},
+                {"2", -1},        {"-0.1", -1},     {"0,5", -1},
+                {"00.5", -1},     {"0.5 ", -1},     {"1e-1", -1}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int value = -1;
+        const bool ok = value_ratio(rows[i].text, &value);
+        if (ok != (rows[i].millionths >= 0) || (ok && value != rows[i].millionths))
+            fail_msg("'%s': %d %d", rows[i].text, ok, value);
+    }
 }
 
 static void ht40_origins_are_exact(void **state)
@@ -175,6 +374,13 @@ int main(void)
         cmocka_unit_test(ht51_outgoing_calls_have_parents_of_their_own),
         cmocka_unit_test(ht51_ids_are_never_all_zero),
         cmocka_unit_test(ht51_a_trace_is_stored_with_its_operation),
+        cmocka_unit_test(ob13_nothing_is_recorded_until_it_is_wanted),
+        cmocka_unit_test(ob14_dice_and_whoever_is_believed),
+        cmocka_unit_test(what_waits_is_bounded),
+        cmocka_unit_test(bytes_that_wait_are_bounded),
+        cmocka_unit_test(spans_of_parts_are_the_same_each_time),
+        cmocka_unit_test(what_an_operation_says_is_noted_once),
+        cmocka_unit_test(ratios_are_from_0_to_1),
         cmocka_unit_test(ht40_origins_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* view/: what a publish costs, and that what it makes is what was staged, whatever came before. */
 #include "tests/support/check.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "tests/support/virtual.h"
+#include "view/cluster_facts.h"
 #include "view/view.h"
 
 enum { MANY = 10000, KEYS = 3000, ROUNDS = 4000 };
@@ -167,12 +170,161 @@ static void any_history_is_shown_as_it_was(void **state)
     view_free(v);
 }
 
+/* ---- clusters that were seen again ---- */
+
+static void free_facts(void *facts)
+{
+    cluster_facts_free(facts);
+}
+
+enum { SECOND = 1000000, FIRST_SEEN = 1767225600, LOOKS = 20000 };
+
+static void stage_cluster(struct view *v, const char *key, wall_us seen_at)
+{
+    char text[TIME_TEXT_BYTES];
+    (void)time_rfc3339(seen_at, true, text);
+    struct cluster *c = cluster_new();
+    c->project = mem_strdup("p");
+    c->name = mem_strdup(key);
+    struct view_blob *b = view_blob_new("\"tag\"", mem_printf("{\"at\":\"%s\",\"x\":1}", text), seen_at,
+                                        cluster_facts_new(c, NULL), free_facts);
+    cluster_free(c);
+    view_blob_set_brief(b, mem_printf("{\"brief_at\":\"%s\"}", text), strlen("{\"at\":\""),
+                        strlen("{\"brief_at\":\""));
+    view_set(v, VIEW_CLUSTERS, key, b);
+}
+
+static void check_form(const struct view_blob *b, wall_us seen_at)
+{
+    char text[TIME_TEXT_BYTES];
+    char *body CLEANUP_FREE = mem_printf("{\"at\":\"%s\",\"x\":1}", time_rfc3339(seen_at, true, text));
+    assert_string_equal(b->body, body);
+    assert_int_equal(b->body_len, strlen(body));
+    assert_string_equal(b->observed_text, text);
+    assert_string_equal(b->etag, "\"tag\"");
+    assert_true(b->observed_at == seen_at);
+}
+
+static void check_written(const struct view_blob *b, wall_us seen_at)
+{
+    struct buffer out CLEANUP_BUFFER;
+    char text[TIME_TEXT_BYTES];
+    (void)time_rfc3339(seen_at, true, text);
+    char *both CLEANUP_FREE = mem_printf("{\"at\":\"%s\",\"x\":1}{\"brief_at\":\"%s\"}", text, text);
+    buffer_init(&out, 1000);
+    assert_true(view_blob_write(b, false, &out) == seen_at);
+    assert_true(view_blob_write(b, true, &out) == seen_at);
+    assert_string_equal(out.data, both);
+}
+
+/* Times with and without a fraction are of different lengths. */
+static void what_was_seen_again_tells_the_newest_time(void **state)
+{
+    (void)state;
+    static const wall_us times[] = {FIRST_SEEN * (wall_us)SECOND, FIRST_SEEN * (wall_us)SECOND + 7,
+                                    (FIRST_SEEN + 60) * (wall_us)SECOND};
+    for (size_t first = 0; first < ARRAY_LEN(times); first++) {
+        struct view *v = view_new();
+        stage_cluster(v, "p/dev", times[first]);
+        view_publish(v);
+        const struct view_snapshot *s = view_shown(v);
+        struct view_blob *shown = view_find(s, VIEW_CLUSTERS, "p/dev"), *held = NULL;
+        for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+            view_seen_again(v, shown, times[i]);
+            view_publish(v);
+            assert_ptr_equal(view_shown(v), s);
+            assert_true(view_blob_seen_at(shown) == times[i]);
+            (void)view_enter(v);
+            struct view_blob *form = view_blob_as_seen(shown), *again = view_blob_as_seen(shown);
+            view_leave(v);
+            check_form(form, times[i]);
+            check_written(shown, times[i]);
+            assert_ptr_equal(again, form); /* made once for all readers of one look */
+            assert_int_equal(form == shown, times[i] == times[first]);
+            view_blob_unref(again);
+            view_blob_unref(held); /* an answer may hold a form for longer than the view does */
+            held = form;
+        }
+        check_form(held, times[ARRAY_LEN(times) - 1]);
+        view_free(v);
+        view_blob_unref(held);
+    }
+}
+
+struct looks {
+    struct view *view;
+    atomic_bool over;
+    atomic_ullong reads;
+};
+
+static void *read_until_over(void *arg)
+{
+    struct looks *looks = arg;
+    wall_us newest = 0;
+    while (!atomic_load(&looks->over)) {
+        struct view_blob *shown = view_find(view_enter(looks->view), VIEW_CLUSTERS, "p/dev");
+        struct view_blob *form = view_blob_as_seen(shown);
+        view_leave(looks->view);
+        check_form(form, form->observed_at);
+        assert_true(form->observed_at >= newest);
+        newest = form->observed_at;
+        view_blob_unref(form);
+        atomic_fetch_add(&looks->reads, 1);
+    }
+    return NULL;
+}
+
+static void readers_never_see_an_older_look_after_a_newer(void **state)
+{
+    (void)state;
+    struct looks looks = {.view = view_new()};
+    pthread_t threads[3];
+    stage_cluster(looks.view, "p/dev", FIRST_SEEN * (wall_us)SECOND);
+    view_publish(looks.view);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_until_over, &looks), 0);
+    for (int i = 1; i <= LOOKS || atomic_load(&looks.reads) < LOOKS; i++) {
+        if (i % 1000 == 0)
+            stage_cluster(looks.view, "p/dev", FIRST_SEEN * (wall_us)SECOND + i);
+        view_publish(looks.view);
+        struct view_blob *shown = view_find(view_shown(looks.view), VIEW_CLUSTERS, "p/dev");
+        view_seen_again(looks.view, shown, FIRST_SEEN * (wall_us)SECOND + i);
+    }
+    atomic_store(&looks.over, true);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    view_free(looks.view);
+}
+
+/* For a counter only: the oldest are forgotten, and what never was one is none. */
+static void former_tokens_are_known_for_a_while(void **state)
+{
+    (void)state;
+    struct view *v = view_new();
+    char key[65];
+    for (unsigned i = 0; i <= VIEW_FORMER_TOKENS; i++) {
+        (void)snprintf(key, sizeof(key), "%08x%056x", i + 1, 0U);
+        assert_false(view_was_token(v, key));
+        view_note_former_token(v, key);
+        assert_true(view_was_token(v, key));
+    }
+    for (unsigned i = 0; i <= VIEW_FORMER_TOKENS; i++) {
+        (void)snprintf(key, sizeof(key), "%08x%056x", i + 1, 0U);
+        assert_int_equal(view_was_token(v, key), i > 0);
+    }
+    assert_false(view_was_token(v, "0000000000000000000000000000000000000000000000000000000000000000"));
+    view_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b2_a_publish_costs_what_changed),
         cmocka_unit_test(b2_the_first_of_many_are_shown_one_by_one),
         cmocka_unit_test(any_history_is_shown_as_it_was),
+        cmocka_unit_test(what_was_seen_again_tells_the_newest_time),
+        cmocka_unit_test(readers_never_see_an_older_look_after_a_newer),
+        cmocka_unit_test(former_tokens_are_known_for_a_while),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -365,6 +365,10 @@ static void wh1_wh2_wh3_wh13_sends_the_stored_bytes_signed(void **state)
     struct delivery d = stored(f, "wh_a", 1);
     assert_int_equal(d.response_status, 204);
     assert_int_equal(d.latency_ms, 30);
+    assert_int_equal(d.attempts_known, 1);
+    assert_int_equal(d.attempts[0].latency_ms, 30);
+    assert_int_equal(d.attempts[0].response_status, 204);
+    assert_int_equal(d.attempts[0].result, ATTEMPT_DELIVERED);
 }
 
 static void wh2_wh14_follows_the_schedule_to_its_end(void **state)
@@ -395,6 +399,10 @@ static void wh2_wh14_follows_the_schedule_to_its_end(void **state)
     }
     assert_in_range(f->receiver.seen[9].at - start, 60 * HOUR_US, 91 * HOUR_US);
     expect_stored(f, "wh_a", 1, DELIVERY_FAILED, 10, "http_5xx");
+    struct delivery d = stored(f, "wh_a", 1);
+    assert_int_equal(d.attempts_known, 10);
+    for (unsigned i = 0; i < 10; i++)
+        assert_in_range(d.attempts[i].at - f->receiver.seen[i].wall, 0, US_PER_S);
     assert_int_equal(f->changes, 0);
 }
 

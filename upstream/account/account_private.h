@@ -116,6 +116,14 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
 /* No handler runs any more. */
 void exchange_cancel(struct exchange *x);
 
+/* call_spans.c: what a call that is part of a recorded trace tells of itself. */
+/* It waits no more: it is sent, or ends with this error. */
+void call_waited(struct upstream_call *call, const char *error);
+/* Whatever was sent came to an end; `why` the shoot in the answer is not believed, or NULL. */
+void call_answered(const struct upstream_call *call, const struct exchange_end *end, const char *why);
+/* Before it is taken off the lane by its user. */
+void call_cancelled(struct upstream_call *call);
+
 /* refused_rows.c: shoots that are not believed. */
 /* Told once for each name of a project and each reason. */
 void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why);
@@ -158,6 +166,8 @@ enum auth_answer auth_prepare(struct upstream_account *a, struct upstream_result
 /* Cleura rejected the token of this generation; a newer one is left alone (UP-18). */
 void auth_token_rejected(struct upstream_account *a, uint64_t generation);
 void auth_init(struct upstream_account *a, const struct account_state *remembered);
+/* Puts it in the place of the account's configuration; with other credentials a login begins afresh. */
+void auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
 /* Keyed digest: tells secrets apart without storing anything that could be tried offline. */
 void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES]);
@@ -184,6 +194,8 @@ void by_hand_start(struct upstream_account *a);
 bool by_hand_is_login(const struct upstream_account *a);
 /* A second factor is wanted: decides the next step. May take members out of the answer. */
 void by_hand_second_factor(struct upstream_account *a, struct login_answer *answer);
+/* Ends whatever is wanted by hand: the account has other credentials now. */
+void by_hand_interrupt(struct upstream_account *a);
 /* Ends a login by hand, if there is one. */
 void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message);
 bool by_hand_is_pending(const struct upstream_account *a);

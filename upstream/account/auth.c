@@ -37,9 +37,9 @@ uint64_t upstream_logins_total(bool ok)
     return atomic_load(&logins[ok]);
 }
 
-static char *token_seal_context(const struct upstream_account *a)
+char *upstream_token_context(const struct config_account *account)
 {
-    return mem_printf("cleura-token|%s|%s|%s", a->config->name, a->config->url, a->config->login);
+    return mem_printf("cleura-token|%s|%s|%s", account->name, account->url, account->login);
 }
 
 void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES])
@@ -97,7 +97,7 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
     a->remembered->name = mem_strdup(a->config->name);
     if (!remembered)
         return;
-    char *context CLEANUP_FREE = token_seal_context(a);
+    char *context CLEANUP_FREE = upstream_token_context(a->config);
     char *mark CLEANUP_FREE = credentials_mark(a);
     a->token = seal_open(a->key, context, remembered->sealed_token, remembered->sealed_token_len);
     if (a->token) {
@@ -116,6 +116,51 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
         a->remembered->credentials_mark = mem_strdup(mark);
         a->remembered->two_factor = remembered->two_factor;
     }
+}
+
+static bool texts_equal(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* What was refused says nothing about other credentials; a token belongs to its login. */
+static void begin_afresh(struct upstream_account *a, bool other_login)
+{
+    struct account_state *r = a->remembered;
+    if (a->auth_call) {
+        exchange_cancel(a->auth_call);
+        a->auth_call = NULL;
+        a->auth = AUTH_IDLE;
+        health_abandoned(a);
+    }
+    if (other_login) {
+        a->token_generation++;
+        drop_token(a);
+    }
+    r->login_failures = 0;
+    r->next_login_at = 0;
+    r->two_factor = false;
+    mem_set_str(&r->credentials_mark, NULL);
+    a->needs_person = false;
+    a->useless_logins = 0;
+    a->no_relogin_until = a->next_file_look = 0;
+    a->file_error = NULL;
+    memset(a->file_mark, 0, sizeof(a->file_mark));
+    by_hand_interrupt(a);
+    if (!a->token)
+        set_login(a, LOGIN_UNKNOWN, NULL);
+    remember(a);
+}
+
+void auth_configure(struct upstream_account *a, const struct config_account *config)
+{
+    const struct config_account *before = a->config;
+    const bool other_login = strcmp(before->login, config->login) != 0;
+    const bool same = !other_login && texts_equal(before->password, config->password) &&
+                      texts_equal(before->token_file, config->token_file);
+    a->config = config;
+    if (!same)
+        begin_afresh(a, other_login);
 }
 
 void auth_done(struct upstream_account *a)
@@ -152,7 +197,7 @@ static void token_confirmed(struct upstream_account *a)
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked)
 {
     assert(token && token != a->token);
-    char *context CLEANUP_FREE = token_seal_context(a);
+    char *context CLEANUP_FREE = upstream_token_context(a->config);
     drop_token(a);
     a->token = token;
     a->token_checked = checked;

@@ -51,6 +51,13 @@ static void by_hand_end(struct upstream_account *a, enum login_outcome outcome, 
     on_done(h->ctx, &result);
 }
 
+void by_hand_interrupt(struct upstream_account *a)
+{
+    forget_verification(a);
+    if (a->by_hand.step != BY_HAND_NONE)
+        by_hand_end(a, LOGIN_OUTCOME_UNREACHABLE, "the configuration of the account was changed meanwhile");
+}
+
 void by_hand_end_login(struct upstream_account *a, enum login_outcome outcome, const char *message)
 {
     if (by_hand_is_login(a))

@@ -16,7 +16,7 @@
 #include "base/thread.h"
 #include "upstream/account/account_private.h"
 
-enum { CONNECT_TIMEOUT_S = 5, WIPE_BYTES = 1024 * 1024 };
+enum { CONNECT_TIMEOUT_S = 5, WIPE_BYTES = 128 * 1024 };
 
 struct exchange {
     struct worker_job job;
@@ -39,8 +39,8 @@ struct exchange {
     bool in_list;
 };
 
-/* There may be secrets in it. To wipe tens of megabytes and give them back takes as long as to read some:
- * beside the loop, when it was read there. */
+/* There may be secrets in it. To wipe tens of megabytes takes as long as to read some: beside the loop, when
+ * it was read there. */
 static void exchange_drop_body(struct exchange *x)
 {
     for (size_t at = 0; x->body && at < x->body_len; at += WIPE_BYTES) {
@@ -233,7 +233,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
         headers[n++] = (struct http_header){"X-AUTH-TOKEN", a->token};
     }
     if (call && call->trace.id[0]) {
-        trace_parent(a->env, &call->trace, traceparent);
+        trace_parent(&call->trace, call->span, traceparent);
         headers[n++] = (struct http_header){"traceparent", traceparent};
     }
     if (call && call->request_id[0])

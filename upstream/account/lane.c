@@ -44,11 +44,20 @@ static const struct {
 static const char *const call_state_names[] = {"idle", "waiting", "sent", "refused"};
 
 static _Atomic uint64_t calls_total[UPSTREAM_OP_MAX_][UPSTREAM_CLASS_MAX_];
+static struct histogram durations[UPSTREAM_OP_MAX_][UPSTREAM_CLASS_MAX_];
 static _Atomic uint64_t retries_delayed;
+
+const struct histogram_edges upstream_edges = {
+    10, {50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000}};
 
 uint64_t upstream_calls_total(enum upstream_op op, enum upstream_class class)
 {
     return atomic_load(&calls_total[op][class]);
+}
+
+const struct histogram *upstream_durations(enum upstream_op op, enum upstream_class class)
+{
+    return &durations[op][class];
 }
 
 uint64_t upstream_retries_delayed_total(void)
@@ -91,6 +100,7 @@ static void enqueue(struct upstream_call *call, struct heap *queue, mono_us turn
 {
     call_move(call, CALL_WAITING);
     call->queue = queue;
+    call->queued_at = env_mono(call->account->env);
     heap_set(queue, &call->queue_item, turn);
     loop_timer_set(call->account->loop, &call->expiry, call->deadline);
 }
@@ -119,6 +129,8 @@ static void refuse_call(struct upstream_call *call, struct list *refused)
  * on_done. */
 static void finish_call(struct upstream_call *call, const struct upstream_result *result)
 {
+    if (call->state != CALL_SENT)
+        call_waited(call, upstream_class_name(result->class));
     leave_queue(call, false);
     list_remove(&call->link);
     call_move(call, CALL_IDLE);
@@ -160,6 +172,7 @@ static void requeue_in_front(struct upstream_call *call)
 {
     struct upstream_account *a = call->account;
     list_remove(&call->link);
+    call->queued_at = env_mono(a->env);
     /* It waits again, and must not wait for ever: the login that it needs may fail for hours. */
     if (call->priority == LANE_USER_WAITING && health_breaker_is_open(a))
         refuse_call(call, &a->unreachable);
@@ -279,6 +292,8 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         free(result->message);
         result->message = health_why_away(a);
     }
+    const char *refused = why_not_believed(call, end);
+    call_answered(call, end, refused);
     bool unexplained = end->token_rejected && result->class == UPSTREAM_THROTTLED;
     if (end->token_rejected && try_other_token(call, unexplained))
         goto out;
@@ -288,7 +303,6 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         unexplained && a->last_ok_at && env_mono(a->env) - a->last_ok_at < ANSWERED_LATELY_S * US_PER_S;
     if (result->class == UPSTREAM_ABSENT && try_next_variant(call))
         goto out;
-    const char *refused = why_not_believed(call, end);
     if (refused)
         note_not_believed(call, result, refused);
     if (result->class == UPSTREAM_OK) {
@@ -300,6 +314,7 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         if (end->read != READ_OK && !refused)
             note_unread(call, end);
     }
+    histogram_add(&durations[call->op][result->class], &upstream_edges, end->answered_at - call->started_at);
     finish_call(call, result);
 out:
     lane_kick(a);
@@ -337,12 +352,16 @@ static void start_call(struct upstream_account *a, struct upstream_call *call)
     assert(a->token && a->in_flight < health_max_in_flight(a));
     if (call->queue == &a->retries)
         budget_spend(&a->budget, env_mono(a->env));
+    call_waited(call, NULL);
     leave_queue(call, true);
     call_move(call, CALL_SENT);
     list_append(&a->running, &call->link);
     call->token_generation = a->token_generation;
     call->started_at = env_mono(a->env);
     build_request(a->generation, a->config, call, &draft);
+    call->method = draft.method;
+    if (call->trace.id[0])
+        trace_new_span(a->env, call->span);
     call->timeout_us = transfer_timeout(a, call);
     const struct sending how = {.with_token = true,
                                 .fresh_connection = upstream_op_is_write(call->op),
@@ -469,6 +488,7 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
     assert(call->state == CALL_IDLE && call->on_done && call->op < UPSTREAM_OP_MAX_);
     call->account = a;
     call->exchange = NULL;
+    call->queued_at = env_mono(a->env);
     call->auth_retried = false;
     call->variant = a->first_variant[call->op];
     call->link = (struct list){0};
@@ -492,6 +512,7 @@ void upstream_cancel(struct upstream_call *call)
         return;
     loop_assert_owner(a->loop);
     assert(was_sent == (call->exchange != NULL));
+    call_cancelled(call);
     leave_queue(call, false);
     list_remove(&call->link);
     if (was_sent)
@@ -527,6 +548,16 @@ struct upstream_account *upstream_account_new(struct loop *loop, struct transpor
     budget_init(&a->budget);
     auth_init(a, remembered);
     return a;
+}
+
+void upstream_account_configure(struct upstream_account *a, const struct config_account *config,
+                                int queue_length)
+{
+    loop_assert_owner(a->loop);
+    assert(!strcmp(config->url, a->config->url) && config->api == a->config->api);
+    a->queue_length = queue_length;
+    auth_configure(a, config);
+    lane_kick(a);
 }
 
 void upstream_account_free(struct upstream_account *a)

@@ -1,0 +1,196 @@
+#include "api/caller.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_private.h"
+#include "base/ids.h"
+#include "base/mem.h"
+#include "oidc/oidc.h"
+#include "view/view.h"
+
+enum { WAYS = 4, SETS = JWT_KEPT_MAX / WAYS, NAME_MAX_BYTES = 100, ID_DIGITS = 32 };
+
+struct jwt_entry {
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    struct view_blob *caller; /* NULL: the place is free */
+    mono_us until;
+};
+
+void jwt_cache_init(struct jwt_cache *cache)
+{
+    cache->entries = mem_calloc(JWT_KEPT_MAX, sizeof(*cache->entries));
+    for (size_t i = 0; i < JWT_CACHE_LOCKS; i++)
+        (void)pthread_mutex_init(&cache->locks[i], NULL);
+}
+
+void jwt_cache_done(struct jwt_cache *cache)
+{
+    for (size_t i = 0; i < JWT_KEPT_MAX; i++)
+        view_blob_unref(cache->entries[i].caller);
+    free(cache->entries);
+    for (size_t i = 0; i < JWT_CACHE_LOCKS; i++)
+        (void)pthread_mutex_destroy(&cache->locks[i]);
+}
+
+bool jwt_is_one(const char *token)
+{
+    return strchr(token, '.') != NULL;
+}
+
+/* ---- who shows it ---- */
+
+static void free_caller(void *token)
+{
+    api_token_free(token);
+}
+
+/* As long as issuer and subject are the same it is the same caller, today and tomorrow. */
+static void set_id(struct api_token *token, const char *kind)
+{
+    char *text CLEANUP_FREE = mem_printf("%s\n%s\n%s", kind, token->issuer, token->subject);
+    char hex[TOKEN_HEX_BYTES];
+    token_digest(text, token->digest);
+    token_hex(token->digest, hex);
+    (void)snprintf(token->id, sizeof(token->id), "%s_%.*s", kind, ID_DIGITS, hex);
+}
+
+/* Takes what is in the identity. */
+static struct view_blob *make_caller(struct oidc_identity *identity)
+{
+    struct api_token *token = MEM_NEW(struct api_token);
+    char name[NAME_MAX_BYTES + 1];
+    (void)snprintf(name, sizeof(name), "oidc:%s", identity->subject);
+    token->name = mem_strdup(name);
+    token->issuer = TAKE_PTR(identity->issuer);
+    token->subject = TAKE_PTR(identity->subject);
+    token->role = identity->role;
+    token->projects = TAKE_PTR(identity->projects);
+    token->expires_at = identity->expires_at;
+    token->found_by_generation = identity->generation;
+    set_id(token, "oidc");
+    return view_blob_new("", mem_strdup(""), 0, token, free_caller);
+}
+
+/* Of what the caller was found by: of the issuers, or of the rules for certificates and their authorities;
+ * both only grow. */
+static uint64_t generation_in_force(const struct api *api, const struct api_token *caller)
+{
+    if (!caller->is_certificate)
+        return oidc_generation(api->options.oidc);
+    return atomic_load(&api->clients_generation) + tls_clients_generation(api->options.tls);
+}
+
+bool caller_holds(const struct api *api, const struct api_token *caller)
+{
+    assert(caller->issuer);
+    const int64_t leeway = caller->is_certificate ? 0 : OIDC_LEEWAY_S * US_PER_S;
+    return caller->expires_at + leeway > env_wall(api->options.env) &&
+           caller->found_by_generation == generation_in_force(api, caller);
+}
+
+/* ---- what is kept; digests are evenly spread as they are ---- */
+
+static size_t set_of(const uint8_t digest[static TOKEN_DIGEST_BYTES])
+{
+    uint64_t number;
+    memcpy(&number, digest, sizeof(number));
+    return number % SETS;
+}
+
+static bool is_good(const struct api *api, const struct jwt_entry *entry, mono_us now)
+{
+    return entry->caller && entry->until > now && caller_holds(api, entry->caller->subject);
+}
+
+static struct view_blob *find_kept(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES],
+                                   mono_us now)
+{
+    const size_t set = set_of(digest);
+    struct jwt_entry *ways = &api->jwts.entries[set * WAYS];
+    pthread_mutex_t *lock = &api->jwts.locks[set % JWT_CACHE_LOCKS];
+    struct view_blob *found = NULL;
+    (void)pthread_mutex_lock(lock);
+    for (size_t i = 0; i < WAYS && !found; i++)
+        if (is_good(api, &ways[i], now) && !sodium_memcmp(ways[i].digest, digest, TOKEN_DIGEST_BYTES))
+            found = view_blob_ref(ways[i].caller);
+    (void)pthread_mutex_unlock(lock);
+    return found;
+}
+
+/* In place of what is good for the shortest time, or not at all. */
+static void keep(struct api *api, const uint8_t digest[static TOKEN_DIGEST_BYTES], struct view_blob *caller,
+                 mono_us until)
+{
+    const size_t set = set_of(digest);
+    struct jwt_entry *ways = &api->jwts.entries[set * WAYS], *place = ways;
+    pthread_mutex_t *lock = &api->jwts.locks[set % JWT_CACHE_LOCKS];
+    (void)pthread_mutex_lock(lock);
+    for (size_t i = 1; i < WAYS; i++)
+        if (ways[i].until < place->until)
+            place = &ways[i];
+    struct view_blob *before = place->caller;
+    *place = (struct jwt_entry){.caller = view_blob_ref(caller), .until = until};
+    memcpy(place->digest, digest, TOKEN_DIGEST_BYTES);
+    (void)pthread_mutex_unlock(lock);
+    view_blob_unref(before);
+}
+
+struct view_blob *jwt_caller(struct api *api, const char *token)
+{
+    const struct env *env = api->options.env;
+    const mono_us now = env_mono(env);
+    struct oidc_identity identity;
+    uint8_t digest[TOKEN_DIGEST_BYTES];
+    token_digest(token, digest);
+    struct view_blob *caller = find_kept(api, digest, now);
+    if (caller)
+        return caller;
+    enum oidc_end end = oidc_check(api->options.oidc, token, strlen(token), &identity);
+    if (end != OIDC_OK && end != OIDC_NO_RULE)
+        return NULL;
+    int64_t left = identity.expires_at - env_wall(env);
+    left = left < JWT_KEPT_S * US_PER_S ? left : JWT_KEPT_S * US_PER_S;
+    caller = make_caller(&identity);
+    if (left > 0)
+        keep(api, digest, caller, now + left);
+    return caller;
+}
+
+/* ---- client certificates ---- */
+
+static bool has_name(const struct tls_client *client, const char *name)
+{
+    for (char *const *one = client->names; *one; one++)
+        if (!strcmp(*one, name))
+            return true;
+    return false;
+}
+
+/* The first that names one of its names. */
+static const struct config_client *client_rule(const struct config *config, const struct tls_client *client)
+{
+    for (size_t i = 0; i < config->tls.client_count; i++)
+        if (has_name(client, config->tls.clients[i].name))
+            return &config->tls.clients[i];
+    return NULL;
+}
+
+struct view_blob *certificate_caller(const struct api *api, const struct tls_client *client)
+{
+    const struct config_client *rule = client_rule(api_config(api), client);
+    struct api_token *token = MEM_NEW(struct api_token);
+    token->subject = mem_strdup(rule ? rule->name : client->names[0]);
+    token->issuer = mem_strdup(client->authority);
+    token->name = mem_printf("tls:%.*s", NAME_MAX_BYTES - 4, token->subject);
+    token->role = rule ? rule->role : ROLE_VIEWER;
+    token->projects = rule ? string_list_copy(rule->projects) : mem_calloc(1, sizeof(char *));
+    token->expires_at = client->ends_at;
+    token->is_certificate = true;
+    token->found_by_generation = api_config(api)->tls.clients_generation + client->generation;
+    set_id(token, "cert");
+    return view_blob_new("", mem_strdup(""), 0, token, free_caller);
+}

@@ -1,0 +1,8 @@
+#include "api/resources/handlers.h"
+
+#include "api/commands.h"
+
+struct problem *handle_reload(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_RELOAD));
+}

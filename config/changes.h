@@ -1,0 +1,25 @@
+/*
+ * What a configuration that was read again changes, key by key. Main thread, before it is put into force.
+ */
+#ifndef CONFIG_CHANGES_H
+#define CONFIG_CHANGES_H
+
+#include "config/config.h"
+
+struct config_changes {
+    json_t *applied;        /* array of keys, as "polling.idle", "accounts.main", "projects.team-a" */
+    json_t *restart_needed; /* of those that a running process cannot change */
+};
+
+/*
+ * Compares by the table of keys. What needs a restart gets the value in force, in `next`: it is what the
+ * process goes on with. config_changes_done frees what *ret holds.
+ */
+void config_compare(const struct config *now, struct config *next, struct config_changes *ret);
+void config_changes_done(struct config_changes *changes);
+/* Whether both say the same of issuers. Any thread. */
+bool config_issuers_equal(const struct config *a, const struct config *b);
+/* Whether a restart is needed to change the key, as it is written in the sample. */
+bool config_key_needs_restart(const char *path);
+
+#endif

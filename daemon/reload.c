@@ -1,0 +1,164 @@
+#include "daemon/reload.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/attrs.h"
+#include "base/env.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+_Static_assert((int)RELOAD_OVER_SIGNAL == SIGUSR1, "the signal that main.c waits for");
+
+/* One reading: made by the main thread, put into force and told by the loop thread, freed by the main thread.
+ */
+struct reload_job {
+    struct loop_task task;
+    struct reloader *reloader;
+    struct config *config; /* NULL: it has faults, or nothing was changed; taken when it is in force */
+    struct config_changes changes;
+    char *faults;
+    uint64_t covers;
+};
+
+/* ---- the loop thread ---- */
+
+static void job_over(struct reload_job *job)
+{
+    struct reloader *r = job->reloader;
+    r->tell(r->ctx, job->covers, &job->changes, job->faults);
+    atomic_store(&r->job_is_over, true);
+    (void)pthread_kill(r->main, RELOAD_OVER_SIGNAL);
+}
+
+static void on_applied(void *ctx)
+{
+    struct reload_job *job = ctx;
+    config_current_replace(job->reloader->current, TAKE_PTR(job->config));
+    job_over(job);
+}
+
+static void run_job(struct loop_task *task)
+{
+    struct reload_job *job = CONTAINER_OF(task, struct reload_job, task);
+    struct reloader *r = job->reloader;
+    loop_doing(r->loop, "reload");
+    if (job->config)
+        r->apply(r->ctx, job->config, on_applied, job);
+    else
+        job_over(job);
+}
+
+static void drop_job(struct loop_task *task)
+{
+    (void)task; /* reloader_done frees it */
+}
+
+uint64_t reloader_ask(void *reloader)
+{
+    struct reloader *r = reloader;
+    const uint64_t number = atomic_fetch_add(&r->asked, 1) + 1;
+    (void)pthread_kill(r->main, SIGHUP);
+    return number;
+}
+
+/* ---- the main thread ---- */
+
+static void job_free(struct reload_job *job)
+{
+    config_free(job->config);
+    config_changes_done(&job->changes);
+    free(job->faults);
+    free(job);
+}
+
+/* What is told of a fault names its line, not the path of the file: those who ask may be elsewhere. */
+static char *without_path(const char *path, char *lines)
+{
+    char *out CLEANUP_FREE = mem_strdup("");
+    char *rest = lines;
+    const size_t len = path ? strlen(path) : 0;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        const bool named = len && !strncmp(line, path, len) && line[len] == ':';
+        const char *text = named ? line + len + 1 : line;
+        const bool numbered = named && *text >= '0' && *text <= '9';
+        char *longer = mem_printf("%s%s%s%s", out, *out && *text ? "\n" : "", numbered ? "line " : "",
+                                  text + strspn(text, " "));
+        free(out);
+        out = longer;
+    }
+    return TAKE_PTR(out);
+}
+
+static void read_configuration(struct reload_job *job)
+{
+    struct reloader *r = job->reloader;
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *told = open_memstream(&lines, &size);
+    if (!told)
+        abort();
+    job->config = config_load(r->path, CONFIG_TO_SERVE, told);
+    (void)fclose(told);
+    if (!job->config) {
+        job->faults = without_path(r->path, lines);
+    } else {
+        /* Nobody replaces it before this one is over. */
+        config_compare(config_current_get(r->current), job->config, &job->changes);
+        if (!json_array_size(job->changes.applied)) {
+            config_free(job->config);
+            job->config = NULL;
+        }
+    }
+    free(lines);
+}
+
+void reloader_init(struct reloader *r)
+{
+    assert(r->current && r->loop && r->apply && r->tell);
+    r->main = pthread_self();
+    r->job = NULL;
+    r->again = false;
+    atomic_init(&r->asked, 0);
+    atomic_init(&r->job_is_over, false);
+}
+
+void reloader_begin(struct reloader *r)
+{
+    if (r->job) {
+        r->again = true;
+        return;
+    }
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the configuration again",
+                     (long long)env_mono(env_real()));
+    struct reload_job *job = MEM_NEW(struct reload_job);
+    *job = (struct reload_job){
+        .task = {.run = run_job, .drop = drop_job}, .reloader = r, .covers = atomic_load(&r->asked)};
+    read_configuration(job);
+    r->job = job;
+    loop_post(r->loop, &job->task);
+}
+
+void reloader_look(struct reloader *r)
+{
+    if (!r->job || !atomic_exchange(&r->job_is_over, false))
+        return;
+    const bool failed = r->job->faults != NULL;
+    job_free(TAKE_PTR(r->job));
+    (void)sd_notify(0, failed ? "READY=1\nSTATUS=serving; the configuration was not read again: it has faults"
+                              : "READY=1\nSTATUS=serving");
+    if (r->again) {
+        r->again = false;
+        reloader_begin(r);
+    }
+}
+
+void reloader_done(struct reloader *r)
+{
+    if (r->job)
+        job_free(TAKE_PTR(r->job));
+}

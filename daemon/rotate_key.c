@@ -1,0 +1,254 @@
+#include "daemon/rotate_key.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/seal_key.h"
+#include "daemon/backup.h"
+#include "daemon/daemon.h"
+#include "daemon/daemon_private.h"
+#include "reconcile/answers/replay.h"
+#include "storage/storage.h"
+#include "upstream/upstream.h"
+#include "webhook/webhook.h"
+
+/* What is sealed, and how it is sealed again. */
+struct rotation {
+    const struct config *config;
+    void *conn;
+    struct seal_change change;
+    struct change_set *set; /* webhooks and accounts; key; kept answers go one by one */
+    size_t webhooks, accounts, replays;
+    char *obstacle; /* why it cannot be done */
+};
+
+static const struct store_backend *const store = &store_sqlite;
+
+static int fail(const char *what, const char *reason)
+{
+    (void)fprintf(stderr, "shootd: %s: %s\n", what, reason);
+    return EXIT_DEPENDENCY;
+}
+
+/* ---- sealing again ---- */
+
+static void seal_webhook(void *ctx, struct subscription *s)
+{
+    struct rotation *x = ctx;
+    if (!webhook_seal_again(s, &x->change)) {
+        if (!x->obstacle)
+            x->obstacle =
+                mem_printf("seal.key does not open the secrets of webhook %s: put the key that does "
+                           "in its place, or start shootd, rotate the secret of the webhook and set "
+                           "its header fields anew",
+                           s->id);
+        subscription_free(s);
+        return;
+    }
+    x->webhooks++;
+    change_put_subscription(x->set, s);
+}
+
+/* A token that is of no use any more, because its account is another one by now, is left out. */
+static void seal_account(void *ctx, struct account_state *a)
+{
+    struct rotation *x = ctx;
+    const struct config_account *config = NULL;
+    for (size_t i = 0; i < x->config->account_count; i++)
+        if (!strcmp(x->config->accounts[i].name, a->name))
+            config = &x->config->accounts[i];
+    char *context CLEANUP_FREE = config ? upstream_token_context(config) : NULL;
+    if (context && a->sealed_token &&
+        seal_again(&x->change, context, &a->sealed_token, &a->sealed_token_len)) {
+        x->accounts++;
+    } else if (a->sealed_token) {
+        free(TAKE_PTR(a->sealed_token));
+        a->sealed_token_len = 0;
+        (void)printf("account    %s: its token is not kept, it logs in anew\n", a->name);
+    }
+    change_put_account(x->set, a);
+}
+
+/* Those that do not open are of no use to anybody: they stay until they are too old. */
+static enum store_status seal_replays(struct rotation *x, char **ret_error)
+{
+    char key[REPLAY_DIGEST_BYTES] = "";
+    struct replay *p = NULL;
+    enum store_status status;
+    while ((status = store->replay_behind(x->conn, key, &p)) == STORE_OK) {
+        char *context CLEANUP_FREE = replay_context(key);
+        struct change change = {.kind = CHANGE_REPLAY_PUT, .replay = p};
+        if (p && seal_again(&x->change, context, &p->sealed_body, &p->sealed_body_len)) {
+            status = store->apply(x->conn, &change, ret_error);
+            x->replays++;
+        }
+        replay_free(p);
+        if (status != STORE_OK)
+            return status;
+    }
+    return status == STORE_NONE ? STORE_OK : status;
+}
+
+static enum store_status apply_all(struct rotation *x, char **ret_error)
+{
+    enum store_status status = store->begin(x->conn, ret_error);
+    for (size_t i = 0; status == STORE_OK && i < x->set->count; i++)
+        status = store->apply(x->conn, &x->set->changes[i], ret_error);
+    if (status == STORE_OK)
+        status = seal_replays(x, ret_error);
+    return status;
+}
+
+/* ---- the order of things ---- */
+
+/* The new key is on the disk before anything is sealed with it, and takes its place when all is. */
+static int replace(struct rotation *x, int directory)
+{
+    char id[SEAL_KEY_ID_BYTES];
+    char *error CLEANUP_FREE = NULL;
+    seal_key_id(x->change.to, id);
+    change_put_seal_key(x->set, id);
+    int r = seal_key_write_next(directory, x->change.to);
+    if (r)
+        return fail("the new key cannot be written", strerror(-r));
+    enum store_status status = apply_all(x, &error);
+    if (status != STORE_OK) {
+        store->rollback(x->conn);
+        (void)seal_key_settle(directory, "");
+        return fail("nothing was changed", error ? error : store_status_name(status));
+    }
+    if (store->commit(x->conn, &error) != STORE_OK) /* with or without effect */
+        return fail("the rotation was interrupted: run it again, or start shootd", error ? error : "commit");
+    r = seal_key_settle(directory, id);
+    if (r < 0)
+        return fail("the new key counts, but is not in its place yet: run this again, or start shootd",
+                    strerror(-r));
+    (void)printf("seal.key   new\nsealed     %zu webhooks, %zu tokens of accounts, %zu kept answers\n"
+                 "backups    those made before need the old key, which is only beside them (.seal.key)\n",
+                 x->webhooks, x->accounts, x->replays);
+    return EXIT_OK;
+}
+
+static const char credential_words[] =
+    "the seal key is a systemd credential, which only you can replace. With shootd stopped: put the key as "
+    "seal.key into the state directory (32 bytes, mode 0600, of the user of shootd; systemd-creds decrypt "
+    "gives it), run shootd rotate-seal-key outside of the unit, move the new seal.key to where the "
+    "credential "
+    "comes from (systemd-creds encrypt), start shootd";
+
+static int rotate(struct rotation *x, int directory)
+{
+    struct seal_key old, new_key;
+    char *error CLEANUP_FREE = NULL;
+    const struct store_visitor visitor = {.subscription = seal_webhook, .account = seal_account, .ctx = x};
+    int r = seal_key_read(directory, &old);
+    if (r == -ENOENT)
+        return fail("there is no seal.key in the state directory", credential_words);
+    if (r)
+        return fail("seal.key", strerror(-r));
+    env_real()->random(env_real(), new_key.bytes, sizeof(new_key.bytes));
+    x->change = (struct seal_change){.from = &old, .to = &new_key, .env = env_real()};
+    x->set = change_set_new();
+    enum store_status status = store->load(x->conn, &visitor, &error);
+    if (status != STORE_OK)
+        r = fail("the store cannot be read", error ? error : store_status_name(status));
+    else if (x->obstacle)
+        r = fail("nothing was changed", x->obstacle);
+    else
+        r = replace(x, directory);
+    explicit_bzero(&old, sizeof(old));
+    explicit_bzero(&new_key, sizeof(new_key));
+    change_set_free(x->set);
+    free(x->obstacle);
+    return r;
+}
+
+/* With the store open, whose lock keeps the daemon away. */
+static int settle_or_rotate(struct rotation *x, int directory)
+{
+    char id[SEAL_KEY_ID_BYTES] = "";
+    if (store->seal_key(x->conn, id) != STORE_OK)
+        return fail("the store cannot be read", "the id of its key");
+    int r = seal_key_settle(directory, id);
+    if (r < 0)
+        return fail("the interrupted rotation cannot be settled", strerror(-r));
+    if (r == 0)
+        return rotate(x, directory);
+    (void)printf("seal.key   new: the rotation that was interrupted is finished\n");
+    return EXIT_OK;
+}
+
+int rotate_key(const struct config *config)
+{
+    struct rotation x = {.config = config};
+    char *location CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
+    char *error CLEANUP_FREE = NULL;
+    if (seal_key_is_credential())
+        return fail("nothing was changed", credential_words);
+    int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || !state_dir_become_owner(directory))
+        return fail(config->state_dir, strerror(errno));
+    int exit_code;
+    enum store_status status = STORE_NONE;
+    if (access(location, F_OK) < 0)
+        exit_code = fail(location, strerror(errno));
+    else if ((status = store->open(location, true, &x.conn, &error)) != STORE_OK)
+        exit_code = fail("the store cannot be opened", error ? error : store_status_name(status));
+    else
+        exit_code = settle_or_rotate(&x, directory);
+    if (status == STORE_OK)
+        store->close(x.conn);
+    (void)close(directory);
+    return status == STORE_NEWER ? EXIT_CONFIG : exit_code;
+}
+
+/* ---- the check ---- */
+
+struct look {
+    const struct seal_key *key;
+    size_t unreadable;
+};
+
+static void look_at_webhook(void *ctx, struct subscription *s)
+{
+    struct look *l = ctx;
+    if (!webhook_secrets_open(s, l->key)) {
+        l->unreadable++;
+        (void)printf("           does not open the secrets of webhook %s: rotate its secret\n", s->id);
+    }
+    subscription_free(s);
+}
+
+bool rotate_key_check(const char *database, const char *key_path)
+{
+    struct seal_key key;
+    void *conn = NULL;
+    char *error CLEANUP_FREE = NULL;
+    int r = backup_read_key(key_path, &key);
+    if (r) {
+        (void)printf("seal key   not looked at: %s: %s%s\n", key_path, strerror(-r),
+                     r == -ENOENT ? " (a credential is kept by you)" : "");
+        return r == -ENOENT;
+    }
+    char id[SEAL_KEY_ID_BYTES], stored[SEAL_KEY_ID_BYTES] = "";
+    struct look look = {.key = &key};
+    const struct store_visitor visitor = {.subscription = look_at_webhook, .ctx = &look};
+    bool read = store->open(database, false, &conn, &error) == STORE_OK &&
+                store->seal_key(conn, stored) == STORE_OK && store->load(conn, &visitor, &error) == STORE_OK;
+    if (conn)
+        store->close(conn);
+    seal_key_id(&key, id);
+    explicit_bzero(&key, sizeof(key));
+    const bool fits = read && !look.unreadable && (!*stored || !strcmp(id, stored));
+    (void)printf("seal key   %s\n",
+                 fits    ? "fits"
+                 : !read ? "not looked at: the store cannot be read"
+                         : "is not the one that the store was sealed with: put that one in its "
+                           "place, or start shootd, which says what to do");
+    return fits;
+}

@@ -1,0 +1,22 @@
+/* Sets of keys of issuers: what is taken can be chosen, and no made-up signature is by one of them. */
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "oidc/keys.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    static const char token[] = "e30.e30.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                                "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    const char *why = NULL;
+    struct oidc_keys *keys = oidc_keys_read((const char *)bytes, len, &why);
+    FUZZ_CHECK(!keys == !!why);
+    FUZZ_CHECK(!keys || oidc_keys_count(keys) <= OIDC_KEYS_MAX);
+    for (int i = 0; keys && i < OIDC_ALGORITHM_MAX_; i++) {
+        const struct oidc_key *key = oidc_key_for(keys, NULL, (enum oidc_algorithm)i);
+        FUZZ_CHECK(!key || !oidc_key_signed(key, (enum oidc_algorithm)i, token, strlen(token)));
+    }
+    oidc_keys_free(keys);
+    return 0;
+}

@@ -1,0 +1,178 @@
+#include "http/connection/handshakes.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <microhttpd.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "http/connection/connection.h"
+
+enum { EVENTS_AT_ONCE = 64 };
+
+/* After each batch: a resume makes the library look at all suspended connections of a worker, so those of a
+ * millisecond are resumed together. */
+static const struct timespec gather = {.tv_nsec = 1000000};
+
+/* Its worker has come back to it, or closes it. */
+static void notice(struct connection *c)
+{
+    if (!c->is_held)
+        return;
+    c->is_held = false;
+    unsigned before = atomic_fetch_sub(&c->handshakes->held, 1);
+    assert(before > 0);
+    (void)before;
+}
+
+/* Under the lock, so that it is suspended and watched before anybody resumes it. */
+static void hold(struct handshakes *h, struct connection *c)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = c};
+    (void)pthread_mutex_lock(&h->lock);
+    if (!h->stopping && epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) {
+        (void)shutdown(c->fd, SHUT_RDWR); /* no memory: better ended than tried without a pause */
+    } else if (!h->stopping) {
+        assert(!c->is_held && list_is_detached(&c->handshake));
+        c->is_held = true;
+        atomic_fetch_add(&h->held, 1);
+        list_append(&h->waiting, &c->handshake);
+        MHD_suspend_connection(c->mhd);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+}
+
+/* The handshakes' thread. The worker may free the connection once it is resumed: before that nothing refers
+ * to it any more. The library's own lock and its write to the worker stay outside of ours. */
+static void resume(struct handshakes *h, struct connection *c)
+{
+    struct MHD_Connection *mhd = c->mhd;
+    (void)pthread_mutex_lock(&h->lock);
+    (void)epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+    list_remove(&c->handshake);
+    (void)pthread_mutex_unlock(&h->lock);
+    MHD_resume_connection(mhd);
+}
+
+/* What GnuTLS reads with. During the handshake nothing else of the connection goes on; after it the library
+ * notices by itself that nothing is there. */
+static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
+{
+    struct connection *c = ptr;
+    notice(c);
+    ssize_t n = recv(c->fd, bytes, size, 0);
+    const int error = errno;
+    if (n < 0 && error == EAGAIN && !c->handshake_ended)
+        hold(c->handshakes, c);
+    errno = error;
+    return n;
+}
+
+/* The client's Finished is the last that is read. */
+static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
+                       const gnutls_datum_t *message)
+{
+    struct connection *c = gnutls_transport_get_ptr(session);
+    (void)type;
+    (void)when;
+    (void)message;
+    c->handshake_ended = c->handshake_ended || incoming;
+    return 0;
+}
+
+static struct connection *first_of(struct handshakes *h)
+{
+    (void)pthread_mutex_lock(&h->lock);
+    h->stopping = true;
+    struct list *first = list_is_empty(&h->waiting) ? NULL : h->waiting.next;
+    (void)pthread_mutex_unlock(&h->lock);
+    return first ? CONTAINER_OF(first, struct connection, handshake) : NULL;
+}
+
+static void resume_all(struct handshakes *h)
+{
+    for (struct connection *c = first_of(h); c; c = first_of(h))
+        resume(h, c);
+}
+
+static void *handshakes_run(void *arg)
+{
+    struct handshakes *h = arg;
+    struct epoll_event events[EVENTS_AT_ONCE];
+    (void)pthread_setname_np(pthread_self(), "handshakes");
+    for (;;) {
+        int count = epoll_wait(h->epoll_fd, events, EVENTS_AT_ONCE, -1);
+        for (int i = 0; i < count; i++) {
+            if (!events[i].data.ptr) {
+                resume_all(h); /* with those behind it in this batch */
+                return NULL;
+            }
+            resume(h, events[i].data.ptr);
+        }
+        (void)nanosleep(&gather, NULL);
+    }
+}
+
+static int start_thread(struct handshakes *h)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    if (h->epoll_fd < 0 || h->wake_fd < 0 || epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, h->wake_fd, &event) < 0)
+        return -errno;
+    return -pthread_create(&h->thread, NULL, handshakes_run, h);
+}
+
+static void free_all(struct handshakes *h)
+{
+    if (h->epoll_fd >= 0)
+        (void)close(h->epoll_fd);
+    if (h->wake_fd >= 0)
+        (void)close(h->wake_fd);
+    (void)pthread_mutex_destroy(&h->lock);
+}
+
+int handshakes_start(struct handshakes *h)
+{
+    *h = (struct handshakes){.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+                             .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    (void)pthread_mutex_init(&h->lock, NULL);
+    list_init(&h->waiting);
+    int r = start_thread(h);
+    if (r < 0)
+        free_all(h);
+    return r;
+}
+
+void handshakes_stop(struct handshakes *h)
+{
+    static const struct timespec moment = {.tv_nsec = 2000000};
+    (void)eventfd_write(h->wake_fd, 1);
+    (void)pthread_join(h->thread, NULL);
+    while (atomic_load(&h->held))
+        (void)nanosleep(&moment, NULL);
+}
+
+void handshakes_done(struct handshakes *h)
+{
+    assert(!atomic_load(&h->held) && list_is_empty(&h->waiting));
+    free_all(h);
+}
+
+void handshakes_add(struct handshakes *h, struct connection *c)
+{
+    c->handshakes = h;
+    gnutls_transport_set_ptr2(c->tls, c, (gnutls_transport_ptr_t)(intptr_t)c->fd);
+    gnutls_transport_set_pull_function(c->tls, pull);
+    gnutls_handshake_set_hook_function(c->tls, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST, on_finished);
+}
+
+void handshakes_remove(struct connection *c)
+{
+    assert(list_is_detached(&c->handshake));
+    notice(c);
+}

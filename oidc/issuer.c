@@ -1,0 +1,313 @@
+#include "oidc/issuer.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAST_S = 1 };
+
+#define DISCOVERY_PATH "/.well-known/openid-configuration"
+
+enum stage { STAGE_REST, STAGE_DISCOVERY, STAGE_KEYS };
+
+/* An answer on its way to the worker and back. */
+struct reading {
+    struct worker_job job;
+    struct issuer *issuer; /* NULL: it is gone */
+    enum stage stage;
+    char *expected; /* issuer */
+    char *body;
+    size_t len;
+    /* what it says */
+    const char *why; /* nothing of use; static */
+    char *keys_url;
+    struct oidc_keys *keys;
+};
+
+struct issuer {
+    struct issuer_options o;
+    const struct config_issuer *config;
+    struct oidc_keys *keys; /* or NULL */
+    mono_us read_at;        /* the keys */
+    mono_us asked_for_at;   /* last read for a key that was not known; 0: none */
+    bool is_asked_for;      /* the next read is one of those */
+    unsigned failures;      /* since the last good answer */
+    enum stage stage;
+    struct http_call *call;
+    struct reading *reading;
+    int64_t fresh_us;
+    struct loop_timer timer; /* the next read */
+};
+
+static _Atomic uint64_t reads[ISSUER_OUTCOME_MAX_];
+
+uint64_t issuer_reads(enum issuer_outcome outcome)
+{
+    return atomic_load(&reads[outcome]);
+}
+
+/* ---- what may be ---- */
+
+int64_t issuer_fresh_us(const char *cache_control)
+{
+    int64_t seconds = ISSUER_FRESH_USUAL_S;
+    const char *age = cache_control ? strcasestr(cache_control, "max-age=") : NULL;
+    if (age)
+        seconds = strtoll(age + strlen("max-age="), NULL, 10);
+    if (cache_control && (strcasestr(cache_control, "no-store") || strcasestr(cache_control, "no-cache")))
+        seconds = 0;
+    seconds = seconds < ISSUER_FRESH_MIN_S   ? ISSUER_FRESH_MIN_S
+              : seconds > ISSUER_FRESH_MAX_S ? ISSUER_FRESH_MAX_S
+                                             : seconds;
+    return seconds * US_PER_S;
+}
+
+bool issuer_may_name(const char *issuer, const char *url)
+{
+    static const char https[] = "https://", http[] = "http://";
+    if (strlen(url) > URL_MAX_BYTES)
+        return false;
+    for (const char *at = url; *at; at++)
+        if (*at <= ' ' || *at > '~' || *at == '\\')
+            return false;
+    if (!strncmp(url, https, sizeof(https) - 1))
+        return url[sizeof(https) - 1] != '\0';
+    /* The configuration takes http from loopback addresses only: nobody leads from there to another place. */
+    const size_t origin = sizeof(http) - 1 + strcspn(issuer + sizeof(http) - 1, "/");
+    return !strncmp(issuer, http, sizeof(http) - 1) && !strncmp(url, issuer, origin) && url[origin] == '/';
+}
+
+/* ---- reading an answer; worker thread ---- */
+
+static void read_discovery(struct reading *r)
+{
+    static const struct json_limits limits = {ISSUER_DISCOVERY_BYTES, 5000, 1000};
+    enum json_scan_end end;
+    json_t *doc CLEANUP_JSON = json_parse_foreign(r->body, r->len, &limits, &end);
+    const char *url = json_str(doc, "jwks_uri");
+    if (!doc)
+        r->why = json_scan_text(end);
+    else if (strcmp(json_str_or(doc, "issuer", ""), r->expected) != 0)
+        r->why = "it names another issuer";
+    else if (!url || !issuer_may_name(r->expected, url))
+        r->why = "it has no jwks_uri that may be";
+    else
+        r->keys_url = mem_strdup(url);
+}
+
+static void work(struct worker_job *job)
+{
+    struct reading *r = CONTAINER_OF(job, struct reading, job);
+    if (r->stage == STAGE_DISCOVERY)
+        read_discovery(r);
+    else
+        r->keys = oidc_keys_read(r->body, r->len, &r->why);
+}
+
+static void reading_free(struct reading *r)
+{
+    oidc_keys_free(r->keys);
+    free(r->keys_url);
+    free(r->expected);
+    free(r->body);
+    free(r);
+}
+
+static void drop(struct worker_job *job)
+{
+    struct reading *r = CONTAINER_OF(job, struct reading, job);
+    if (r->issuer)
+        r->issuer->reading = NULL;
+    reading_free(r);
+}
+
+/* ---- asking ---- */
+
+static const char *const stage_names[] = {[STAGE_DISCOVERY] = "discovery", [STAGE_KEYS] = "keys"};
+
+static void read_in(struct issuer *issuer, int64_t us)
+{
+    issuer->stage = STAGE_REST;
+    loop_timer_set(issuer->o.loop, &issuer->timer, env_mono(loop_env(issuer->o.loop)) + us);
+}
+
+static int64_t retry_us(const struct issuer *issuer)
+{
+    const unsigned doublings = issuer->failures < 8 ? issuer->failures - 1 : 7;
+    int64_t most = (int64_t)RETRY_S << doublings;
+    most = most < ISSUER_RETRY_MAX_S ? most : ISSUER_RETRY_MAX_S;
+    return RETRY_LEAST_S * US_PER_S +
+           (int64_t)env_random_below(loop_env(issuer->o.loop), (uint64_t)(most * US_PER_S));
+}
+
+/* What is known stays, but not for ever: a key that was taken back must not be good as long as nobody says
+ * so.
+ */
+static void drop_old_keys(struct issuer *issuer)
+{
+    if (!issuer->keys || env_mono(loop_env(issuer->o.loop)) - issuer->read_at < ISSUER_KEPT_S * US_PER_S)
+        return;
+    log_error("keys of an issuer are too old: its tokens are refused until they can be read", "issuer",
+              issuer->config->issuer);
+    oidc_keys_free(TAKE_PTR(issuer->keys));
+    issuer->o.changed(issuer->o.ctx);
+}
+
+static void fail(struct issuer *issuer, const char *why, int status)
+{
+    atomic_fetch_add(&reads[ISSUER_NOT_READ], 1);
+    if (!issuer->failures++)
+        log_warning("keys of an issuer cannot be read", "issuer", issuer->config->issuer, "step",
+                    stage_names[issuer->stage], "error", why, "status", LOG_INT(status));
+    drop_old_keys(issuer);
+    read_in(issuer, retry_us(issuer));
+}
+
+static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
+{
+    atomic_fetch_add(&reads[ISSUER_READ], 1);
+    if (issuer->failures || !issuer->keys)
+        log_info("keys of an issuer were read", "issuer", issuer->config->issuer, "keys",
+                 LOG_INT((int64_t)oidc_keys_count(keys)));
+    issuer->failures = 0;
+    oidc_keys_free(issuer->keys);
+    issuer->keys = keys;
+    issuer->read_at = env_mono(loop_env(issuer->o.loop));
+    read_in(issuer, issuer->fresh_us);
+    issuer->o.changed(issuer->o.ctx);
+}
+
+static void ask(struct issuer *issuer, enum stage stage, const char *url);
+
+static void done(struct worker_job *job)
+{
+    struct reading *r = CONTAINER_OF(job, struct reading, job);
+    struct issuer *issuer = r->issuer;
+    if (issuer) {
+        issuer->reading = NULL;
+        if (r->why)
+            fail(issuer, r->why, 200);
+        else if (r->stage == STAGE_DISCOVERY)
+            ask(issuer, STAGE_KEYS, r->keys_url);
+        else
+            take_keys(issuer, TAKE_PTR(r->keys));
+    }
+    reading_free(r);
+}
+
+static void on_answer(void *ctx, const struct http_answer *answer)
+{
+    struct issuer *issuer = ctx;
+    issuer->call = NULL;
+    if (answer->outcome != HTTP_ANSWERED || answer->status != 200) {
+        fail(issuer, answer->error ? answer->error : "another status than 200", answer->status);
+        return;
+    }
+    issuer->fresh_us = issuer_fresh_us(answer->cache_control);
+    struct reading *r = MEM_NEW(struct reading);
+    *r = (struct reading){.job = {.work = work, .done = done, .drop = drop, .bytes = answer->body_len},
+                          .issuer = issuer,
+                          .stage = issuer->stage,
+                          .expected = mem_strdup(issuer->config->issuer),
+                          .body = TAKE_PTR(*answer->owned_body),
+                          .len = answer->body_len};
+    issuer->reading = r;
+    if (issuer->o.worker->submit(issuer->o.worker, &r->job))
+        return;
+    issuer->reading = NULL;
+    reading_free(r);
+    fail(issuer, "too much waits to be read", answer->status);
+}
+
+static void ask(struct issuer *issuer, enum stage stage, const char *url)
+{
+    static const struct http_header headers[] = {{"Accept", "application/json"}, {NULL, NULL}};
+    const struct http_request request = {.method = "GET",
+                                         .url = url,
+                                         .headers = headers,
+                                         .connect_timeout_us = CONNECT_S * US_PER_S,
+                                         .timeout_us = CALL_S * US_PER_S,
+                                         .max_body =
+                                             stage == STAGE_KEYS ? OIDC_JWKS_BYTES : ISSUER_DISCOVERY_BYTES};
+    assert(!issuer->call && !issuer->reading);
+    issuer->stage = stage;
+    issuer->call = issuer->o.transport->start(issuer->o.transport, &request, on_answer, issuer);
+}
+
+static void on_time(struct loop_timer *timer)
+{
+    struct issuer *issuer = CONTAINER_OF(timer, struct issuer, timer);
+    const char *name = issuer->config->issuer;
+    size_t len = strlen(name);
+    while (len && name[len - 1] == '/') /* OpenID Connect Discovery 4.1 */
+        len--;
+    if (issuer->is_asked_for)
+        issuer->asked_for_at = env_mono(loop_env(issuer->o.loop));
+    issuer->is_asked_for = false;
+    char *url CLEANUP_FREE = mem_printf("%.*s%s", (int)len, name, DISCOVERY_PATH);
+    ask(issuer, STAGE_DISCOVERY, url);
+}
+
+void issuer_wants_key(struct issuer *issuer)
+{
+    const mono_us now = env_mono(loop_env(issuer->o.loop));
+    const mono_us next = issuer->asked_for_at + ISSUER_ASKED_FOR_S * US_PER_S;
+    /* One call at a time; and who does not answer is not asked more often. */
+    if (issuer->stage != STAGE_REST || issuer->failures || issuer->is_asked_for)
+        return;
+    issuer->is_asked_for = true;
+    const mono_us at = issuer->asked_for_at && next > now ? next : now;
+    if (at < issuer->read_at + issuer->fresh_us)
+        loop_timer_set(issuer->o.loop, &issuer->timer, at);
+}
+
+/* ---- life ---- */
+
+struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config)
+{
+    struct issuer *issuer = MEM_NEW(struct issuer);
+    issuer->o = *options;
+    issuer->config = config;
+    issuer->timer.fire = on_time;
+    issuer->timer.name = "issuer";
+    read_in(issuer, 0);
+    return issuer;
+}
+
+void issuer_free(struct issuer *issuer)
+{
+    if (issuer->call)
+        issuer->o.transport->cancel(issuer->o.transport, issuer->call);
+    if (issuer->reading)
+        issuer->reading->issuer = NULL;
+    loop_timer_clear(issuer->o.loop, &issuer->timer);
+    oidc_keys_free(issuer->keys);
+    free(issuer);
+}
+
+const struct config_issuer *issuer_config(const struct issuer *issuer)
+{
+    return issuer->config;
+}
+
+void issuer_rebind(struct issuer *issuer, const struct config_issuer *config)
+{
+    assert(!strcmp(issuer->config->issuer, config->issuer));
+    issuer->config = config;
+}
+
+struct oidc_keys *issuer_keys(const struct issuer *issuer)
+{
+    return issuer->keys;
+}
+
+mono_us issuer_read_at(const struct issuer *issuer)
+{
+    return issuer->read_at;
+}

@@ -1,0 +1,260 @@
+#include "oidc/keys.h"
+
+#include <assert.h>
+#include <cjose/cjose.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { RSA_EXPONENT_MAX_BYTES = 4, P256_BYTES = 32 };
+
+enum key_kind { KIND_RSA, KIND_P256, KIND_ED25519 };
+
+static const struct {
+    const char *name;
+    enum key_kind kind;
+} algorithms[] = {
+    [OIDC_RS256] = {"RS256", KIND_RSA},
+    [OIDC_PS256] = {"PS256", KIND_RSA},
+    [OIDC_ES256] = {"ES256", KIND_P256},
+    [OIDC_EDDSA] = {"EdDSA", KIND_ED25519},
+};
+
+struct oidc_key {
+    char *id; /* or NULL */
+    int only; /* enum oidc_algorithm that it is for; -1: all of its kind */
+    enum key_kind kind;
+    size_t signature_len;
+    cjose_jwk_t *jwk; /* RSA, P-256 */
+    uint8_t ed25519[crypto_sign_PUBLICKEYBYTES];
+};
+
+struct oidc_keys {
+    unsigned refs;
+    size_t count;
+    struct oidc_key keys[OIDC_KEYS_MAX];
+};
+
+const char *oidc_algorithm_name(enum oidc_algorithm algorithm)
+{
+    assert(algorithm < OIDC_ALGORITHM_MAX_);
+    return algorithms[algorithm].name;
+}
+
+int oidc_algorithm_from_name(const char *name)
+{
+    for (int i = 0; name && i < OIDC_ALGORITHM_MAX_; i++)
+        if (!strcmp(algorithms[i].name, name))
+            return i;
+    return -1;
+}
+
+/* ---- what a key may be ---- */
+
+/* The bytes of a member in base64url; 0: it has none, or more than `size`. */
+static size_t read_bytes(const json_t *jwk, const char *member, uint8_t *bytes, size_t size)
+{
+    const char *text = json_str(jwk, member);
+    size_t len = 0;
+    if (!text || sodium_base642bin(bytes, size, text, strlen(text), NULL, &len, NULL,
+                                   sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0)
+        return 0;
+    return len;
+}
+
+static bool is_rsa(const json_t *jwk)
+{
+    uint8_t n[OIDC_RSA_BITS_MAX / 8], e[RSA_EXPONENT_MAX_BYTES];
+    const size_t n_len = read_bytes(jwk, "n", n, sizeof(n));
+    const size_t e_len = read_bytes(jwk, "e", e, sizeof(e));
+    if (n_len < OIDC_RSA_BITS_MIN / 8 || !e_len)
+        return false;
+    const bool has_all_bits = n_len > OIDC_RSA_BITS_MIN / 8 ? n[0] != 0 : n[0] & 0x80;
+    const bool is_odd = n[n_len - 1] & 1 && e[e_len - 1] & 1;
+    return has_all_bits && is_odd && (e_len > 1 || e[0] > 1);
+}
+
+static bool is_p256(const json_t *jwk)
+{
+    uint8_t x[P256_BYTES], y[P256_BYTES];
+    return !strcmp(json_str_or(jwk, "crv", ""), "P-256") &&
+           read_bytes(jwk, "x", x, sizeof(x)) == P256_BYTES &&
+           read_bytes(jwk, "y", y, sizeof(y)) == P256_BYTES;
+}
+
+static bool is_ed25519(const json_t *jwk)
+{
+    uint8_t x[crypto_sign_PUBLICKEYBYTES];
+    return !strcmp(json_str_or(jwk, "crv", ""), "Ed25519") && read_bytes(jwk, "x", x, sizeof(x)) == sizeof(x);
+}
+
+static const struct {
+    const char *type;
+    bool (*is_one)(const json_t *jwk);
+} kinds[] = {
+    [KIND_RSA] = {"RSA", is_rsa},
+    [KIND_P256] = {"EC", is_p256},
+    [KIND_ED25519] = {"OKP", is_ed25519},
+};
+
+/* -1: of no use. */
+static int kind_of(const json_t *jwk)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (!strcmp(json_str_or(jwk, "kty", ""), kinds[i].type))
+            return kinds[i].is_one(jwk) ? (int)i : -1;
+    return -1;
+}
+
+static bool is_for_signatures(const json_t *jwk)
+{
+    const json_t *operations = json_object_get(jwk, "key_ops"), *operation;
+    size_t i;
+    if (json_object_get(jwk, "use") && strcmp(json_str_or(jwk, "use", ""), "sig") != 0)
+        return false;
+    json_array_foreach (operations, i, operation)
+        if (json_is_string(operation) && !strcmp(json_string_value(operation), "verify"))
+            return true;
+    return !operations;
+}
+
+/* Only what is public: whoever publishes a private key, or one that both sides know, has none to trust. */
+static bool is_public(const json_t *jwk)
+{
+    return !json_object_get(jwk, "d") && !json_object_get(jwk, "k");
+}
+
+static bool import_key(const json_t *jwk, struct oidc_key *key)
+{
+    cjose_err error;
+    uint8_t n[OIDC_RSA_BITS_MAX / 8];
+    key->signature_len = key->kind == KIND_RSA ? read_bytes(jwk, "n", n, sizeof(n)) : crypto_sign_BYTES;
+    if (key->kind == KIND_ED25519)
+        return read_bytes(jwk, "x", key->ed25519, sizeof(key->ed25519)) == sizeof(key->ed25519);
+    char *text CLEANUP_FREE = json_text(jwk);
+    key->jwk = cjose_jwk_import(text, strlen(text), &error);
+    return key->jwk != NULL;
+}
+
+static bool read_key(const json_t *jwk, struct oidc_key *ret_key)
+{
+    const char *id = json_str(jwk, "kid");
+    const char *only = json_str(jwk, "alg");
+    const int kind = json_is_object(jwk) ? kind_of(jwk) : -1;
+    *ret_key = (struct oidc_key){.only = oidc_algorithm_from_name(only)};
+    if (kind < 0 || !is_public(jwk) || !is_for_signatures(jwk) || (id && strlen(id) > OIDC_KEY_ID_MAX))
+        return false;
+    ret_key->kind = (enum key_kind)kind;
+    if ((only && ret_key->only < 0) || (only && algorithms[ret_key->only].kind != ret_key->kind) ||
+        !import_key(jwk, ret_key))
+        return false;
+    ret_key->id = mem_strdup(id);
+    return true;
+}
+
+/* ---- the set ---- */
+
+struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_why)
+{
+    static const struct json_limits limits = {OIDC_JWKS_BYTES, 20000, 1000};
+    enum json_scan_end end;
+    json_t *doc CLEANUP_JSON = json_parse_foreign(text, len, &limits, &end);
+    const json_t *rows = doc ? json_arr(doc, "keys") : NULL, *row;
+    size_t i;
+    *ret_why = !doc ? json_scan_text(end) : !rows ? "it has no list of keys" : NULL;
+    if (*ret_why)
+        return NULL;
+    struct oidc_keys *keys = MEM_NEW(struct oidc_keys);
+    keys->refs = 1;
+    json_array_foreach (rows, i, row)
+        if (keys->count < OIDC_KEYS_MAX && read_key(row, &keys->keys[keys->count]))
+            keys->count++;
+    if (keys->count)
+        return keys;
+    oidc_keys_free(keys);
+    *ret_why = "none of its keys is of use";
+    return NULL;
+}
+
+struct oidc_keys *oidc_keys_ref(struct oidc_keys *keys)
+{
+    keys->refs++;
+    return keys;
+}
+
+void oidc_keys_free(struct oidc_keys *keys)
+{
+    if (!keys || --keys->refs)
+        return;
+    for (size_t i = 0; i < keys->count; i++) {
+        free(keys->keys[i].id);
+        (void)cjose_jwk_release(keys->keys[i].jwk);
+    }
+    free(keys);
+}
+
+size_t oidc_keys_count(const struct oidc_keys *keys)
+{
+    return keys->count;
+}
+
+static bool suits(const struct oidc_key *key, enum oidc_algorithm algorithm)
+{
+    return key->kind == algorithms[algorithm].kind && (key->only < 0 || key->only == (int)algorithm);
+}
+
+const struct oidc_key *oidc_key_for(const struct oidc_keys *keys, const char *id,
+                                    enum oidc_algorithm algorithm)
+{
+    const struct oidc_key *found = NULL;
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct oidc_key *key = &keys->keys[i];
+        if (!suits(key, algorithm) || (id && (!key->id || strcmp(key->id, id) != 0)))
+            continue;
+        if (id)
+            return key;
+        if (found)
+            return NULL; /* any of them could be meant */
+        found = key;
+    }
+    return found;
+}
+
+/* ---- signatures ---- */
+
+_Static_assert(crypto_sign_BYTES == 64 && P256_BYTES * 2 == 64, "signatures of both have the same length");
+
+static bool ed25519_signed(const struct oidc_key *key, const char *token, size_t signed_len,
+                           const uint8_t *signature)
+{
+    return crypto_sign_verify_detached(signature, (const unsigned char *)token, signed_len, key->ed25519) ==
+           0;
+}
+
+static bool cjose_signed(const struct oidc_key *key, const char *token, size_t len)
+{
+    cjose_err error;
+    cjose_jws_t *jws = cjose_jws_import(token, len, &error);
+    const bool ok = jws && cjose_jws_verify(jws, key->jwk, &error);
+    cjose_jws_release(jws);
+    return ok;
+}
+
+/* The length is ours to check: libcjose takes the halves of whatever there is as r and s (AU-14). */
+bool oidc_key_signed(const struct oidc_key *key, enum oidc_algorithm algorithm, const char *token, size_t len)
+{
+    uint8_t signature[OIDC_RSA_BITS_MAX / 8];
+    const char *dot = memrchr(token, '.', len);
+    size_t signature_len = 0;
+    assert(dot && suits(key, algorithm));
+    const size_t signed_len = (size_t)(dot - token);
+    if (sodium_base642bin(signature, sizeof(signature), dot + 1, len - signed_len - 1, NULL, &signature_len,
+                          NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        signature_len != key->signature_len)
+        return false;
+    return key->kind == KIND_ED25519 ? ed25519_signed(key, token, signed_len, signature)
+                                     : cjose_signed(key, token, len);
+}

@@ -1,0 +1,279 @@
+#include "oidc/oidc.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/epoch.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/changes.h"
+#include "model/cluster.h"
+#include "oidc/issuer.h"
+#include "oidc/rules.h"
+
+/* A second between two asks for a key, and between two lines of the log: who sends bad tokens does not decide
+ * how much is written. */
+enum { PAUSE_US = 1000000 };
+
+/* What HTTP threads look at. */
+struct snapshot {
+    uint64_t generation;
+    size_t count;
+    struct oidc_trust trusts[CONFIG_MAX_ISSUERS];
+    struct oidc_keys *held[CONFIG_MAX_ISSUERS];
+    mono_us read_at[CONFIG_MAX_ISSUERS];
+};
+
+struct oidc {
+    struct issuer_options options; /* of each issuer */
+    const struct config *config;
+    struct issuer *issuers[CONFIG_MAX_ISSUERS];
+    size_t count;
+    struct epoch *epoch;
+    _Atomic(struct snapshot *) shown;
+    _Atomic uint64_t generation;
+    _Atomic mono_us asked_at[CONFIG_MAX_ISSUERS];
+    _Atomic mono_us logged_at;
+    _Atomic uint64_t ends[OIDC_END_MAX_];
+};
+
+/* ---- the snapshot ---- */
+
+static void snapshot_free(void *object)
+{
+    struct snapshot *s = object;
+    for (size_t i = 0; s && i < s->count; i++)
+        oidc_keys_free(s->held[i]);
+    free(s);
+}
+
+static void publish(void *ctx)
+{
+    struct oidc *o = ctx;
+    struct snapshot *s = MEM_NEW(struct snapshot);
+    s->generation = atomic_load(&o->generation);
+    s->count = o->count;
+    for (size_t i = 0; i < o->count; i++) {
+        struct oidc_keys *keys = issuer_keys(o->issuers[i]);
+        s->held[i] = keys ? oidc_keys_ref(keys) : NULL;
+        s->read_at[i] = issuer_read_at(o->issuers[i]);
+        s->trusts[i] = (struct oidc_trust){issuer_config(o->issuers[i]), s->held[i]};
+    }
+    struct snapshot *before = atomic_exchange(&o->shown, s);
+    if (before)
+        epoch_retire(o->epoch, before, snapshot_free);
+}
+
+/* ---- the configuration ---- */
+
+static struct issuer *take_issuer(struct issuer **issuers, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (issuers[i] && !strcmp(issuer_config(issuers[i])->issuer, name))
+            return TAKE_PTR(issuers[i]);
+    return NULL;
+}
+
+static void set_issuers(struct oidc *o, const struct config *config)
+{
+    struct issuer *before[CONFIG_MAX_ISSUERS];
+    const size_t count = o->count;
+    assert(config->oidc.issuer_count <= CONFIG_MAX_ISSUERS);
+    memcpy(before, o->issuers, sizeof(before));
+    o->count = config->oidc.issuer_count;
+    o->config = config;
+    for (size_t i = 0; i < o->count; i++) {
+        const struct config_issuer *of = &config->oidc.issuers[i];
+        o->issuers[i] = take_issuer(before, count, of->issuer);
+        if (o->issuers[i])
+            issuer_rebind(o->issuers[i], of);
+        else
+            o->issuers[i] = issuer_new(&o->options, of);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (before[i])
+            issuer_free(before[i]);
+}
+
+void oidc_configure(struct oidc *o, const struct config *config)
+{
+    loop_assert_owner(o->options.loop);
+    if (!config_issuers_equal(o->config, config))
+        atomic_fetch_add(&o->generation, 1);
+    set_issuers(o, config);
+    publish(o);
+}
+
+uint64_t oidc_generation(const struct oidc *o)
+{
+    return atomic_load(&o->generation);
+}
+
+/* ---- a key is not known ---- */
+
+struct wish {
+    struct loop_task task;
+    struct oidc *oidc;
+    uint64_t generation;
+    size_t issuer;
+};
+
+static void drop_wish(struct loop_task *task)
+{
+    free(CONTAINER_OF(task, struct wish, task));
+}
+
+static void run_wish(struct loop_task *task)
+{
+    const struct wish *wish = CONTAINER_OF(task, struct wish, task);
+    struct oidc *o = wish->oidc;
+    if (wish->generation == atomic_load(&o->generation) && wish->issuer < o->count)
+        issuer_wants_key(o->issuers[wish->issuer]);
+    drop_wish(task);
+}
+
+/* Once in a while for each thing, whoever comes first. */
+static bool is_time(_Atomic mono_us *last, mono_us now)
+{
+    mono_us before = atomic_load(last);
+    return (!before || now - before >= PAUSE_US) && atomic_compare_exchange_strong(last, &before, now);
+}
+
+static void want_key(struct oidc *o, uint64_t generation, size_t issuer, mono_us now)
+{
+    if (!is_time(&o->asked_at[issuer], now))
+        return;
+    struct wish *wish = MEM_NEW(struct wish);
+    *wish = (struct wish){{.run = run_wish, .drop = drop_wish}, o, generation, issuer};
+    loop_post(o->options.loop, &wish->task);
+}
+
+/* ---- a token ---- */
+
+static void identify(const struct snapshot *s, const struct oidc_claims *claims, struct oidc_identity *ret)
+{
+    const struct config_issuer *issuer = s->trusts[claims->trust].issuer;
+    const struct config_rule *rule = oidc_rule_for(issuer, claims->all);
+    *ret = (struct oidc_identity){
+        .issuer = mem_strdup(issuer->issuer),
+        .subject = mem_strdup(claims->subject),
+        .has_rule = rule != NULL,
+        .role = rule ? rule->role : ROLE_VIEWER,
+        .projects = rule ? string_list_copy(rule->projects) : mem_calloc(1, sizeof(char *)),
+        .expires_at = claims->expires_at,
+        .generation = s->generation,
+    };
+}
+
+static void tell(struct oidc *o, enum oidc_end end, const char *issuer, const char *subject, mono_us now)
+{
+    atomic_fetch_add(&o->ends[end], 1);
+    if (end != OIDC_OK && is_time(&o->logged_at, now))
+        log_info("JWT refused", "reason", oidc_end_name(end), "issuer", issuer, "subject", subject);
+}
+
+enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret)
+{
+    const struct env *env = loop_env(o->options.loop);
+    const mono_us now = env_mono(env);
+    struct oidc_claims claims;
+    *ret = (struct oidc_identity){0};
+    epoch_enter(o->epoch);
+    const struct snapshot *s = atomic_load(&o->shown);
+    enum oidc_end end = oidc_verify(token, len, s->trusts, s->count, env_wall(env), &claims);
+    const bool is_known = end == OIDC_OK || end > OIDC_ISSUER;
+    if (end == OIDC_OK)
+        identify(s, &claims, ret);
+    if (end == OIDC_OK && !ret->has_rule)
+        end = OIDC_NO_RULE;
+    if (end == OIDC_KEY_UNKNOWN)
+        want_key(o, s->generation, claims.trust, now);
+    tell(o, end, is_known ? s->trusts[claims.trust].issuer->issuer : NULL, ret->subject, now);
+    epoch_leave(o->epoch);
+    json_decref(claims.all);
+    return end;
+}
+
+void oidc_identity_done(struct oidc_identity *identity)
+{
+    free(identity->issuer);
+    free(identity->subject);
+    string_list_free(identity->projects);
+    *identity = (struct oidc_identity){0};
+}
+
+/* ---- numbers ---- */
+
+/* Of all issuers together: labels are of closed sets. */
+static void write_keys(struct oidc *o, struct buffer *out)
+{
+    const mono_us now = env_mono(loop_env(o->options.loop));
+    size_t keys = 0, without = 0;
+    int64_t age = 0;
+    epoch_enter(o->epoch);
+    const struct snapshot *s = atomic_load(&o->shown);
+    for (size_t i = 0; i < s->count; i++) {
+        keys += s->held[i] ? oidc_keys_count(s->held[i]) : 0;
+        without += !s->held[i];
+        if (s->held[i] && now - s->read_at[i] > age)
+            age = now - s->read_at[i];
+    }
+    epoch_leave(o->epoch);
+    (void)buffer_printf(
+        out,
+        "# HELP shootd_oidc_keys Keys of issuers that are trusted now.\n"
+        "# TYPE shootd_oidc_keys gauge\nshootd_oidc_keys %zu\n"
+        "# HELP shootd_oidc_issuers_without_keys Issuers whose tokens are refused for want of keys.\n"
+        "# TYPE shootd_oidc_issuers_without_keys gauge\nshootd_oidc_issuers_without_keys %zu\n"
+        "# HELP shootd_oidc_oldest_keys_age_seconds Since the keys of an issuer were read, of the "
+        "issuer where that is longest ago.\n"
+        "# TYPE shootd_oidc_oldest_keys_age_seconds gauge\n"
+        "shootd_oidc_oldest_keys_age_seconds %lld\n",
+        keys, without, (long long)(age / US_PER_S));
+}
+
+void oidc_metrics(struct oidc *o, struct buffer *out)
+{
+    (void)buffer_add_str(
+        out, "# HELP shootd_oidc_tokens_total JWTs that were looked at, by what came of it; those "
+             "that were seen within a minute are not looked at again.\n"
+             "# TYPE shootd_oidc_tokens_total counter\n");
+    for (int i = 0; i < OIDC_END_MAX_; i++)
+        (void)buffer_printf(out, "shootd_oidc_tokens_total{result=\"%s\"} %llu\n",
+                            oidc_end_name((enum oidc_end)i), (unsigned long long)atomic_load(&o->ends[i]));
+    (void)buffer_printf(out,
+                        "# HELP shootd_oidc_key_reads_total Times that keys of an issuer were read.\n"
+                        "# TYPE shootd_oidc_key_reads_total counter\n"
+                        "shootd_oidc_key_reads_total{outcome=\"ok\"} %llu\n"
+                        "shootd_oidc_key_reads_total{outcome=\"failed\"} %llu\n",
+                        (unsigned long long)issuer_reads(ISSUER_READ),
+                        (unsigned long long)issuer_reads(ISSUER_NOT_READ));
+    write_keys(o, out);
+}
+
+/* ---- life ---- */
+
+struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker,
+                      const struct config *config)
+{
+    struct oidc *o = MEM_NEW(struct oidc);
+    o->options = (struct issuer_options){loop, transport, worker, publish, o};
+    o->epoch = epoch_new();
+    atomic_init(&o->generation, 1);
+    set_issuers(o, config);
+    publish(o);
+    return o;
+}
+
+void oidc_free(struct oidc *o)
+{
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->count; i++)
+        issuer_free(o->issuers[i]);
+    snapshot_free(atomic_load(&o->shown));
+    epoch_free(o->epoch);
+    free(o);
+}

@@ -1,0 +1,66 @@
+#include "oidc/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* The name of a member as a JSON pointer has it (RFC 6901, 4), unescaped in place. */
+static void unescape(char *name)
+{
+    char *to = name;
+    for (; *name; name++, to++) {
+        const bool escaped = *name == '~' && (name[1] == '0' || name[1] == '1');
+        *to = *name;
+        if (escaped)
+            *to = *++name == '1' ? '/' : '~';
+    }
+    *to = '\0';
+}
+
+static const json_t *claim_at(const json_t *claims, const char *path)
+{
+    if (*path != '/')
+        return json_object_get(claims, path);
+    char *copy CLEANUP_FREE = mem_strdup(path + 1), *rest = copy;
+    for (char *name = strsep(&rest, "/"); name && claims; name = strsep(&rest, "/")) {
+        unescape(name);
+        claims = json_object_get(claims, name); /* NULL of what is no object */
+    }
+    return claims;
+}
+
+/* `scope` is a list that is written as a text (RFC 8693, 4.2). */
+static bool has_word(const char *text, const char *word)
+{
+    const size_t len = strlen(word);
+    for (; *text; text += strspn(text, " ")) {
+        const size_t run = strcspn(text, " ");
+        if (run == len && !memcmp(text, word, len))
+            return true;
+        text += run;
+    }
+    return false;
+}
+
+static bool fits(const struct config_rule *rule, const json_t *claims)
+{
+    const json_t *value = claim_at(claims, rule->claim), *item;
+    size_t i;
+    if (json_is_string(value) && !strcmp(rule->claim, "scope"))
+        return has_word(json_string_value(value), rule->contains);
+    if (json_is_string(value))
+        return !strcmp(json_string_value(value), rule->contains);
+    json_array_foreach (value, i, item)
+        if (json_is_string(item) && !strcmp(json_string_value(item), rule->contains))
+            return true;
+    return false;
+}
+
+const struct config_rule *oidc_rule_for(const struct config_issuer *issuer, const json_t *claims)
+{
+    for (size_t i = 0; i < issuer->rule_count; i++)
+        if (fits(&issuer->rules[i], claims))
+            return &issuer->rules[i];
+    return NULL;
+}

@@ -1,0 +1,240 @@
+#include "oidc/verify.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+enum { PARTS = 3, SIGNATURE_MAX_BYTES = OIDC_RSA_BITS_MAX / 8 };
+
+static const char *const end_names[] = {
+    [OIDC_OK] = "ok",
+    [OIDC_MALFORMED] = "malformed",
+    [OIDC_TYPE] = "type",
+    [OIDC_ISSUER] = "issuer",
+    [OIDC_ALGORITHM] = "algorithm",
+    [OIDC_KEYS_MISSING] = "keys_missing",
+    [OIDC_KEY_UNKNOWN] = "key_unknown",
+    [OIDC_SIGNATURE] = "signature",
+    [OIDC_AUDIENCE] = "audience",
+    [OIDC_EXPIRED] = "expired",
+    [OIDC_NOT_YET] = "not_yet",
+    [OIDC_LIFETIME] = "lifetime",
+    [OIDC_CLAIMS] = "claims",
+    [OIDC_ID_TOKEN] = "id_token",
+    [OIDC_NO_RULE] = "no_rule",
+};
+_Static_assert(ARRAY_LEN(end_names) == OIDC_END_MAX_, "each end has a name");
+
+const char *oidc_end_name(enum oidc_end end)
+{
+    assert(end < OIDC_END_MAX_);
+    return end_names[end];
+}
+
+/* ---- form ---- */
+
+struct part {
+    const char *text;
+    size_t len;
+};
+
+static bool split(const char *token, size_t len, struct part parts[static PARTS])
+{
+    const char *end = token + len;
+    for (size_t i = 0; i < PARTS; i++) {
+        const char *dot = memchr(token, '.', (size_t)(end - token));
+        if ((dot == NULL) != (i == PARTS - 1))
+            return false;
+        parts[i] = (struct part){token, (size_t)((dot ? dot : end) - token)};
+        if (!parts[i].len)
+            return false;
+        token += parts[i].len + 1;
+    }
+    return true;
+}
+
+/* False for what is no base64url in its one form: other characters, padding, bits beyond the last byte. */
+static bool decode(const struct part *part, uint8_t *bytes, size_t size, size_t *ret_len)
+{
+    return sodium_base642bin(bytes, size, part->text, part->len, NULL, ret_len, NULL,
+                             sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
+}
+
+/* An object without duplicate members; NULL for anything else. */
+static json_t *read_object(const struct part *part)
+{
+    static const struct json_limits limits = {OIDC_TOKEN_BYTES, 1000, 500};
+    char text[OIDC_TOKEN_BYTES];
+    size_t len = 0;
+    if (!decode(part, (uint8_t *)text, sizeof(text), &len) || json_scan(text, len, &limits) != JSON_SCAN_OK)
+        return NULL;
+    json_t *doc = json_parse_strict(text, len, NULL);
+    if (json_is_object(doc))
+        return doc;
+    json_decref(doc);
+    return NULL;
+}
+
+/* ---- header ---- */
+
+static bool is_access_token_type(const char *typ)
+{
+    static const char prefix[] = "application/";
+    if (!strncasecmp(typ, prefix, sizeof(prefix) - 1))
+        typ += sizeof(prefix) - 1;
+    return !strcasecmp(typ, "at+jwt");
+}
+
+/* What names a key elsewhere (jku, jwk, x5u, x5c) is not looked at. */
+static bool header_is_known(const json_t *header)
+{
+    const json_t *typ = json_object_get(header, "typ"), *key = json_object_get(header, "kid");
+    const char *text = json_string_value(typ);
+    if (json_object_get(header, "crit") || json_object_get(header, "b64"))
+        return false;
+    if (key && (!json_is_string(key) || strlen(json_string_value(key)) > OIDC_KEY_ID_MAX))
+        return false;
+    return !typ || (text && (!strcasecmp(text, "JWT") || is_access_token_type(text)));
+}
+
+static bool is_allowed(const struct config_issuer *issuer, int algorithm)
+{
+    for (char *const *name = issuer->algorithms; name && *name; name++)
+        if (oidc_algorithm_from_name(*name) == algorithm)
+            return algorithm >= 0;
+    return false;
+}
+
+/* ---- claims ---- */
+
+/* Seconds since 1970, with or without a fraction, of years that we can count. */
+static bool read_time(const json_t *claims, const char *name, wall_us *ret)
+{
+    const json_t *value = json_object_get(claims, name);
+    static const double latest_s = 253402300800.0; /* the year 10000 */
+    const double seconds = json_number_value(value);
+    if (!json_is_number(value) || !(seconds > 0 && seconds < latest_s))
+        return false;
+    *ret = (wall_us)(seconds * US_PER_S);
+    return true;
+}
+
+static bool is_text_or_list_with(const json_t *value, const char *text)
+{
+    const json_t *item;
+    size_t i;
+    if (json_is_string(value))
+        return !strcmp(json_string_value(value), text);
+    json_array_foreach (value, i, item)
+        if (json_is_string(item) && !strcmp(json_string_value(item), text))
+            return true;
+    return false;
+}
+
+static bool is_printable(const char *text)
+{
+    size_t len = strlen(text);
+    if (!len || len > OIDC_SUBJECT_MAX)
+        return false;
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+/* Members that only tokens for clients have (OpenID Connect Core 2, 3.1.3.6). */
+static bool is_id_token(const json_t *claims)
+{
+    static const char *const members[] = {"nonce", "at_hash", "c_hash", "s_hash"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (json_object_get(claims, members[i]))
+            return true;
+    return !strcmp(json_str_or(claims, "typ", ""), "ID");
+}
+
+static enum oidc_end check_times(const json_t *claims, const struct config_issuer *issuer, wall_us now,
+                                 struct oidc_claims *ret)
+{
+    const int64_t leeway = OIDC_LEEWAY_S * US_PER_S;
+    wall_us not_before = 0, issued = now;
+    if (!read_time(claims, "exp", &ret->expires_at) ||
+        (json_object_get(claims, "nbf") && !read_time(claims, "nbf", &not_before)) ||
+        (json_object_get(claims, "iat") && !read_time(claims, "iat", &issued)))
+        return OIDC_CLAIMS;
+    if (ret->expires_at + leeway <= now)
+        return OIDC_EXPIRED;
+    if (not_before > now + leeway || issued > now + leeway)
+        return OIDC_NOT_YET;
+    return ret->expires_at - issued > issuer->max_lifetime_us ? OIDC_LIFETIME : OIDC_OK;
+}
+
+static enum oidc_end check_claims(const json_t *claims, const struct config_issuer *issuer, wall_us now,
+                                  struct oidc_claims *ret)
+{
+    ret->subject = json_str(claims, "sub");
+    if (!ret->subject || !is_printable(ret->subject))
+        return OIDC_CLAIMS;
+    if (!is_text_or_list_with(json_object_get(claims, "aud"), issuer->audience))
+        return OIDC_AUDIENCE;
+    enum oidc_end end = check_times(claims, issuer, now, ret);
+    return end == OIDC_OK && is_id_token(claims) ? OIDC_ID_TOKEN : end;
+}
+
+/* ---- all ---- */
+
+/* By the claims, which nobody has vouched for yet: they only say whose keys to take. */
+static bool find_trust(const json_t *claims, const struct oidc_trust *trusts, size_t count, size_t *ret)
+{
+    const char *issuer = json_str(claims, "iss");
+    for (*ret = 0; issuer && *ret < count; (*ret)++)
+        if (!strcmp(trusts[*ret].issuer->issuer, issuer))
+            return true;
+    return false;
+}
+
+static enum oidc_end check_signature(const char *token, size_t len, const json_t *header,
+                                     const struct oidc_trust *trust)
+{
+    const int algorithm = oidc_algorithm_from_name(json_str(header, "alg"));
+    if (!is_allowed(trust->issuer, algorithm))
+        return OIDC_ALGORITHM;
+    if (trust->issuer->at_jwt_only && !is_access_token_type(json_str_or(header, "typ", "")))
+        return OIDC_TYPE;
+    if (!trust->keys)
+        return OIDC_KEYS_MISSING;
+    const struct oidc_key *key =
+        oidc_key_for(trust->keys, json_str(header, "kid"), (enum oidc_algorithm)algorithm);
+    if (!key)
+        return OIDC_KEY_UNKNOWN;
+    return oidc_key_signed(key, (enum oidc_algorithm)algorithm, token, len) ? OIDC_OK : OIDC_SIGNATURE;
+}
+
+enum oidc_end oidc_verify(const char *token, size_t len, const struct oidc_trust *trusts, size_t count,
+                          wall_us now, struct oidc_claims *ret)
+{
+    struct part parts[PARTS];
+    uint8_t signature[SIGNATURE_MAX_BYTES];
+    size_t signature_len;
+    *ret = (struct oidc_claims){0};
+    if (len > OIDC_TOKEN_BYTES || !split(token, len, parts) ||
+        !decode(&parts[2], signature, sizeof(signature), &signature_len))
+        return OIDC_MALFORMED;
+    json_t *header CLEANUP_JSON = read_object(&parts[0]);
+    json_t *claims CLEANUP_JSON = read_object(&parts[1]);
+    if (!header || !claims)
+        return OIDC_MALFORMED;
+    if (!header_is_known(header))
+        return OIDC_TYPE;
+    if (!find_trust(claims, trusts, count, &ret->trust))
+        return OIDC_ISSUER;
+    const struct oidc_trust *trust = &trusts[ret->trust];
+    enum oidc_end end = check_signature(token, len, header, trust);
+    if (end == OIDC_OK)
+        end = check_claims(claims, trust->issuer, now, ret);
+    if (end == OIDC_OK)
+        ret->all = json_incref(claims);
+    return end;
+}

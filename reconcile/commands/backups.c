@@ -1,0 +1,266 @@
+/*
+ * Backups of the store into backups.directory: one by the clock, and whenever an admin asks. What takes long,
+ * the copy, its check and the removal of old ones, happens on a thread of its own (struct worker). Loop
+ * thread but for that. What is there is known from the names of the files, also after a restart.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metric.h"
+#include "base/timefmt.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/world/world.h"
+
+#define PREFIX "shootd-"
+#define SUFFIX ".db"
+#define DRAFT  SUFFIX ".tmp" /* while it is written and checked */
+
+enum {
+    AGAIN_AFTER_S = 3600,
+    DRAFT_LEFT_AFTER_S = 3600, /* nobody wrote to it for so long: its process is gone */
+};
+
+enum backup_end { BACKUP_NOT_DUE, BACKUP_MADE, BACKUP_FAILED, BACKUP_END_MAX_ };
+
+struct backup_job {
+    struct worker_job job;
+    struct reconcile *r;
+    struct command *cmd; /* of who asked for it; NULL: the clock */
+    struct storage *storage;
+    char *directory;
+    int64_t every_us;
+    size_t keep;
+    wall_us now;
+    /* the worker's */
+    enum backup_end end;
+    wall_us newest; /* that there is; 0: none */
+    char name[TIME_TEXT_BYTES + sizeof(PREFIX SUFFIX)];
+    struct store_copy copy;
+    char *error;
+};
+
+static _Atomic uint64_t ended[BACKUP_END_MAX_];
+static _Atomic int64_t newest_at;
+
+static void job_free(struct backup_job *b)
+{
+    free(b->directory);
+    free(b->error);
+    free(b);
+}
+
+/* ---- the worker's thread ---- */
+
+static bool name_is_ours(const char *name, const char *suffix, wall_us *ret_at)
+{
+    char again[TIME_TEXT_BYTES];
+    return !strncmp(name, PREFIX, strlen(PREFIX)) && time_of_name(name + strlen(PREFIX), ret_at) &&
+           !strcmp(name + strlen(PREFIX) + strlen(time_for_name(*ret_at, again)), suffix);
+}
+
+static int is_backup(const struct dirent *entry)
+{
+    wall_us at;
+    return name_is_ours(entry->d_name, SUFFIX, &at);
+}
+
+static int is_draft(const struct dirent *entry)
+{
+    wall_us at;
+    return name_is_ours(entry->d_name, DRAFT, &at);
+}
+
+/* In the order of time. The number of names, or -1. */
+static int find_backups(const char *directory, struct dirent ***ret_names)
+{
+    return scandir(directory, ret_names, is_backup, alphasort);
+}
+
+static void free_names(struct dirent **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static void remove_old(const struct backup_job *b)
+{
+    struct dirent **names = NULL;
+    const int count = find_backups(b->directory, &names);
+    for (int i = 0; i + (int)b->keep < count; i++) {
+        char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[i]->d_name);
+        char *key CLEANUP_FREE = mem_printf("%s.seal.key", path);
+        (void)unlink(key);
+        if (unlink(path) < 0)
+            log_warning("an old backup cannot be removed", "path", path, "reason", strerror(errno));
+    }
+    free_names(names, count);
+}
+
+/* Of processes that were killed. `shootd backup` may be writing one here. */
+static void remove_drafts(const struct backup_job *b)
+{
+    struct dirent **names = NULL;
+    struct stat st;
+    const int count = scandir(b->directory, &names, is_draft, alphasort);
+    for (int i = 0; i < count; i++) {
+        char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[i]->d_name);
+        if (lstat(path, &st) == 0 && st.st_mtime < b->now / US_PER_S - DRAFT_LEFT_AFTER_S && unlink(path) < 0)
+            log_warning("what is left of a backup cannot be removed", "path", path, "reason",
+                        strerror(errno));
+    }
+    free_names(names, count);
+}
+
+static wall_us find_newest(const char *directory)
+{
+    struct dirent **names = NULL;
+    wall_us at = 0;
+    const int count = find_backups(directory, &names);
+    if (count > 0)
+        (void)name_is_ours(names[count - 1]->d_name, SUFFIX, &at);
+    free_names(names, count);
+    return at;
+}
+
+static bool is_due(const struct backup_job *b)
+{
+    return b->cmd || !b->newest || b->now >= b->newest + b->every_us || b->newest > b->now;
+}
+
+static void on_work(struct worker_job *job)
+{
+    struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
+    char text[TIME_TEXT_BYTES];
+    (void)mkdir(b->directory, 0700);
+    b->newest = find_newest(b->directory);
+    if (!is_due(b))
+        return;
+    remove_drafts(b); /* before: their space may be what is missing */
+    (void)snprintf(b->name, sizeof(b->name), PREFIX "%s" SUFFIX, time_for_name(b->now, text));
+    char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, b->name);
+    b->end = BACKUP_FAILED;
+    if (storage_backup(b->storage, path, &b->copy, &b->error) != STORE_OK)
+        return;
+    b->end = BACKUP_MADE;
+    b->newest = b->now;
+    remove_old(b);
+}
+
+/* ---- the loop's ---- */
+
+static void answer(struct backup_job *b)
+{
+    if (b->end == BACKUP_FAILED) {
+        struct problem *p = problem_new(PROBLEM_STORE_UNAVAILABLE, "the backup could not be made: %s",
+                                        b->error ? b->error : "unknown reason");
+        p->retry_after_s = AGAIN_AFTER_S;
+        reply_problem(b->cmd, p);
+        return;
+    }
+    char at[TIME_TEXT_BYTES];
+    json_t *doc = json_object();
+    json_set_str(doc, "name", b->name);
+    json_set_int(doc, "bytes", b->copy.bytes);
+    json_set_str(doc, "store_id", b->copy.id);
+    json_set_int(doc, "schema", b->copy.schema);
+    json_set_int(doc, "last_sequence", b->copy.event_sequence);
+    json_set_str(doc, "created_at", time_rfc3339(b->now, true, at));
+    reply_prepare(b->cmd, 201, doc);
+    reply_unchanged(b->r, b->cmd);
+}
+
+static void tell(const struct backup_job *b)
+{
+    atomic_fetch_add(&ended[b->end], 1);
+    if (b->newest)
+        atomic_store(&newest_at, b->newest);
+    if (b->end == BACKUP_MADE)
+        log_info("backup made", "path", b->name, "bytes", LOG_INT(b->copy.bytes), "last_sequence",
+                 LOG_INT(b->copy.event_sequence));
+    else if (b->end == BACKUP_FAILED)
+        log_error("no backup could be made (backups.directory)", "path", b->directory, "reason", b->error);
+}
+
+static void on_done(struct worker_job *job)
+{
+    struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
+    struct reconcile *r = b->r;
+    tell(b);
+    if (b->cmd) {
+        answer(b);
+    } else {
+        r->backups.under_way = false;
+        r->backups.look_at =
+            b->end == BACKUP_FAILED ? b->now + AGAIN_AFTER_S * US_PER_S : b->newest + b->every_us;
+    }
+    job_free(b);
+}
+
+/* The process ends. */
+static void on_drop(struct worker_job *job)
+{
+    struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
+    if (b->cmd)
+        command_drop(b->cmd);
+    job_free(b);
+}
+
+static bool submit(struct reconcile *r, struct command *cmd)
+{
+    const struct config *config = r->o.config;
+    struct backup_job *b = MEM_NEW(struct backup_job);
+    *b = (struct backup_job){.job = {.work = on_work, .done = on_done, .drop = on_drop},
+                             .r = r,
+                             .cmd = cmd,
+                             .storage = r->o.storage,
+                             .directory = mem_strdup(config->backups.directory),
+                             .every_us = config->backups.every_us,
+                             .keep = (size_t)config->backups.keep,
+                             .now = env_wall(r->env)};
+    if (r->o.copyist->submit(r->o.copyist, &b->job))
+        return true;
+    job_free(b);
+    return false;
+}
+
+void command_backup(struct reconcile *r, struct command *cmd)
+{
+    if (!r->o.config->backups.directory)
+        reply_problem(cmd,
+                      problem_new(PROBLEM_ACTION_NOT_POSSIBLE,
+                                  "The configuration names no directory for backups (backups.directory)."));
+    else if (!submit(r, cmd))
+        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 60,
+                                           "other backups are being made; as many as may wait do"));
+}
+
+void backups_look(struct reconcile *r)
+{
+    const struct config *config = r->o.config;
+    if (!config->backups.directory || !config->backups.every_us || r->backups.under_way ||
+        env_wall(r->env) < r->backups.look_at)
+        return;
+    r->backups.under_way = submit(r, NULL);
+}
+
+void backups_metrics(struct buffer *out)
+{
+    static const char name[] = "shootd_backups_total";
+    metric_family(out, name, "counter", "Backups of the store that were tried.");
+    metric_of(out, name, "outcome", "made", (double)atomic_load(&ended[BACKUP_MADE]));
+    metric_of(out, name, "outcome", "failed", (double)atomic_load(&ended[BACKUP_FAILED]));
+    metric_one(out, "shootd_backup_newest_timestamp_seconds", "gauge",
+               "When the newest was made, 0: none known.",
+               (double)atomic_load(&newest_at) / (double)US_PER_S);
+}

@@ -1,0 +1,218 @@
+/*
+ * Freezes: an admin says that clusters of a project, or of all projects, are not to be changed for a time.
+ * Commands that would are refused with the reason; reads, kubeconfigs, dry runs and cancels go on, and so do
+ * operations that were accepted before. It is stored with the project's state. Loop thread.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "model/webhook.h"
+#include "reconcile/answers/audit.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/body.h"
+#include "reconcile/commands/commands.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/world/events.h"
+#include "reconcile/world/project.h"
+#include "reconcile/world/save.h"
+
+#define SCOPE_ALL "all"
+
+enum { REASON_MAX = 500 };
+
+/* ---- refusing ---- */
+
+bool freeze_refuses(struct reconcile *r, struct command *cmd)
+{
+    const struct command_write *w = command_write_of(cmd);
+    const struct project *p = w && !w->dry_run ? project_find(r, cmd->project) : NULL;
+    const struct freeze freeze = p ? project_freeze(p) : (struct freeze){NULL, NULL};
+    if (!freeze.in_force)
+        return false;
+    const wall_us until = json_int(freeze.in_force, "until", 0), left = until - env_wall(r->env);
+    char text[TIME_TEXT_BYTES];
+    struct problem *problem = problem_new(
+        PROBLEM_FROZEN, "changes of %s are frozen by %s%s%s: %s",
+        strcmp(freeze.scope, SCOPE_ALL) ? freeze.scope : "all projects",
+        json_str_or(freeze.in_force, "by", "an admin"), until ? " until " : "",
+        until ? time_rfc3339(until, false, text) : "", json_str_or(freeze.in_force, "reason", ""));
+    problem->retry_after_s = until ? (int)(left / US_PER_S) + 1 : 0;
+    reply_problem(cmd, problem);
+    return true;
+}
+
+/* ---- scopes ---- */
+
+static bool is_seen(const struct command *cmd, const char *scope)
+{
+    return projects_include(cmd->caller.projects, strcmp(scope, SCOPE_ALL) ? scope : PROJECT_ALL);
+}
+
+/* NULL: there is no such scope. That of all projects is made when it is first wanted. */
+static struct project_state *state_of(struct reconcile *r, const char *scope)
+{
+    if (strcmp(scope, SCOPE_ALL) != 0) {
+        struct project *p = project_find(r, scope);
+        return p ? p->state : NULL;
+    }
+    if (!r->all_projects) {
+        r->all_projects = MEM_NEW(struct project_state);
+        r->all_projects->name = mem_strdup(PROJECT_ALL);
+    }
+    return r->all_projects;
+}
+
+/* NULL: of all. */
+static const char *project_of(const struct project_state *state)
+{
+    return strcmp(state->name, PROJECT_ALL) ? state->name : NULL;
+}
+
+static const char *scope_of(const struct project_state *state)
+{
+    return project_of(state) ? state->name : SCOPE_ALL;
+}
+
+static void show_all(struct reconcile *r)
+{
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        project_show(p);
+}
+
+static void on_saved(struct save *save)
+{
+    struct command *cmd = save->ctx;
+    show_all(save->r);
+    view_publish(save->r->o.view);
+    if (save->status == STORE_OK)
+        reply_prepared(save->r, cmd);
+    else
+        command_reply_not_stored(cmd);
+}
+
+/* `freeze` (taken) is in force from now on; NULL: none. */
+static void set_freeze(struct save *save, struct project_state *state, json_t *freeze)
+{
+    emit_freeze(save, freeze ? EVENT_FREEZE_STARTED : EVENT_FREEZE_ENDED, project_of(state),
+                freeze ? freeze : state->freeze);
+    json_decref(state->freeze);
+    state->freeze = freeze;
+    change_put_project(save->set, project_state_copy(state));
+}
+
+/* ---- commands ---- */
+
+static void check_scope(struct reconcile *r, const struct command *cmd, struct problem **faults)
+{
+    const char *scope = json_str(cmd->body, "scope");
+    if (!scope || !is_seen(cmd, scope) || !state_of(r, scope))
+        BODY_FAULT(
+            faults, "#/scope", scope ? "unknown_value" : "missing_member", NULL,
+            "must be \"all\" (for who sees all projects), or the name of a project that the token sees");
+}
+
+static wall_us read_until(const struct reconcile *r, const struct command *cmd, struct problem **faults)
+{
+    const json_t *member = json_object_get(cmd->body, "until");
+    wall_us until = 0;
+    if (!member || json_is_null(member))
+        return 0;
+    if (!json_is_string(member) || !time_parse_rfc3339(json_string_value(member), &until) ||
+        until <= env_wall(r->env))
+        BODY_FAULT(faults, "#/until", "invalid_time", NULL,
+                   "must be a time to come, such as 2026-12-31T00:00:00Z, or null: until it is lifted");
+    return until;
+}
+
+void command_freeze(struct reconcile *r, struct command *cmd)
+{
+    static const char *const members[] = {"scope", "reason", "until"};
+    struct problem *faults = NULL;
+    const char *reason = json_str(cmd->body, "reason");
+    body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
+    check_scope(r, cmd, &faults);
+    if (!reason || !*reason)
+        BODY_FAULT(&faults, "#/reason", "missing_member", NULL, "is required: who is refused reads it");
+    body_check_text(cmd->body, "reason", REASON_MAX, &faults);
+    const wall_us until = read_until(r, cmd, &faults);
+    if (faults) {
+        reply_problem(cmd, faults);
+        return;
+    }
+    struct project_state *state = state_of(r, json_str(cmd->body, "scope"));
+    json_t *freeze = json_object();
+    json_set_str(freeze, "reason", reason);
+    json_set_str(freeze, "by", cmd->caller.token_name);
+    json_set_int(freeze, "since", env_wall(r->env));
+    json_set_int(freeze, "until", until);
+    log_warning("changes are frozen", "project", scope_of(state), "by", cmd->caller.token_name, "reason",
+                reason);
+    struct save *save = save_answer(r, on_saved, cmd);
+    set_freeze(save, state, freeze);
+    reply_prepare(cmd, 200, freeze_document(scope_of(state), freeze));
+    command_keep(save, cmd);
+    save_submit(save, false);
+}
+
+void command_unfreeze(struct reconcile *r, struct command *cmd)
+{
+    struct project_state *state = is_seen(cmd, cmd->name) ? state_of(r, cmd->name) : NULL;
+    if (!freeze_in_force(state, env_wall(r->env))) {
+        reply_problem(
+            cmd, problem_new(PROBLEM_NOT_FOUND, "there is no freeze of '%s' that the token sees", cmd->name));
+        return;
+    }
+    log_warning("changes are no longer frozen", "project", scope_of(state), "by", cmd->caller.token_name);
+    struct save *save = save_answer(r, on_saved, cmd);
+    set_freeze(save, state, NULL);
+    cmd->reply.status = 204;
+    audit_accepted(save, cmd);
+    save_submit(save, false);
+}
+
+static void add_freeze(json_t *items, const struct command *cmd, const struct project_state *state,
+                       wall_us now)
+{
+    const json_t *freeze = freeze_in_force(state, now);
+    /* That of all is about each project, so everybody sees it. */
+    if (freeze && (!project_of(state) || is_seen(cmd, state->name)))
+        (void)json_array_append_new(items, freeze_document(scope_of(state), freeze));
+}
+
+void command_freezes(struct reconcile *r, struct command *cmd)
+{
+    const wall_us now = env_wall(r->env);
+    json_t *items = json_array(), *doc = json_object();
+    add_freeze(items, cmd, r->all_projects, now);
+    for (const struct project *p = r->projects; p; p = p->hh.next)
+        add_freeze(items, cmd, p->state, now);
+    json_set_take(doc, "items", items);
+    json_set_str(doc, "next_cursor", NULL);
+    reply_json(cmd, 200, doc);
+}
+
+/* ---- the end of their time ---- */
+
+static bool end_when_over(struct reconcile *r, struct project_state *state)
+{
+    if (!state || !state->freeze || freeze_in_force(state, env_wall(r->env)))
+        return false;
+    struct save *save = save_new(r, NULL, NULL);
+    log_info("the time of a freeze is over", "project", scope_of(state));
+    set_freeze(save, state, NULL);
+    save_submit(save, false);
+    return true;
+}
+
+void freezes_look(struct reconcile *r)
+{
+    bool ended = end_when_over(r, r->all_projects);
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        ended |= end_when_over(r, p->state);
+    if (ended)
+        show_all(r);
+}

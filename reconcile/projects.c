@@ -1,0 +1,279 @@
+#include "reconcile/projects.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/lookups/catalog.h"
+#include "reconcile/lookups/fetch.h"
+#include "reconcile/lookups/lookup.h"
+#include "reconcile/observation/poll.h"
+#include "reconcile/operations/steps.h"
+#include "reconcile/world/departed.h"
+#include "reconcile/world/entity.h"
+#include "reconcile/world/save.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/walk.h"
+#include "reconcile/world/world.h"
+
+/* ---- made and freed ---- */
+
+static struct project *project_new(struct reconcile *r, const char *name)
+{
+    struct project *p = MEM_NEW(struct project);
+    p->r = r;
+    p->name = mem_strdup(name);
+    p->state = MEM_NEW(struct project_state);
+    p->state->name = mem_strdup(name);
+    p->unremembered = true;
+    list_init(&p->clusters);
+    fresh_init(p);
+    catalog_init(p);
+    poll_init(p);
+    return p;
+}
+
+static void project_configure(struct project *p, const struct config_project *config)
+{
+    p->config = config;
+    mem_set_str(&p->region, config->region);
+    mem_set_str(&p->project_id, config->project_id);
+}
+
+struct project *project_add(struct reconcile *r, const struct config_project *config)
+{
+    struct project *p = project_new(r, config->name);
+    project_configure(p, config);
+    HASH_ADD_KEYPTR(hh, r->projects, p->name, strlen(p->name), p);
+    return p;
+}
+
+struct project *project_of_row(struct reconcile *r, const char *name)
+{
+    struct project *p = project_find(r, name);
+    if (!p)
+        HASH_FIND_STR(r->retired, name, p);
+    if (p)
+        return p;
+    p = project_new(r, name);
+    p->resting = true;
+    HASH_ADD_KEYPTR(hh, r->retired, p->name, strlen(p->name), p);
+    return p;
+}
+
+static void project_free(struct project *p)
+{
+    assert(list_is_empty(&p->clusters) && !upstream_call_is_active(&p->poll_call) &&
+           !upstream_call_is_active(&p->catalog_call));
+    loop_timer_clear(p->r->o.loop, &p->catalog_timer);
+    loop_timer_clear(p->r->o.loop, &p->catalog_share);
+    json_decref(p->catalog_shared);
+    heap_done(&p->due);
+    gone_forget_all(p);
+    project_state_free(p->state);
+    free(p->poll_name);
+    free(p->poll_call.known);
+    free(p->last_error);
+    free(p->shown);
+    free(p->region);
+    free(p->project_id);
+    free(p->name);
+    free(p);
+}
+
+void projects_free(struct reconcile *r)
+{
+    struct project **all[] = {&r->projects, &r->retired};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct project *p, *next;
+        HASH_ITER (hh, *all[i], p, next) {
+            HASH_DEL(*all[i], p);
+            project_free(p);
+        }
+    }
+}
+
+/* ---- started ---- */
+
+void project_start(struct project *p)
+{
+    assert(p->config && !p->account);
+    HASH_FIND_STR(p->r->accounts, p->config->account->name, p->account);
+    assert(p->account); /* the loader of the configuration resolves it */
+    p->discovery_due = env_mono(p->r->env);
+    catalog_show(p);
+}
+
+/* A delete first, else in the order of acceptance; ids are made in the order of time. */
+static int by_turn(const void *left, const void *right)
+{
+    const struct operation *const *a = left, *const *b = right;
+    bool a_first = (*a)->type == OPERATION_DELETE, b_first = (*b)->type == OPERATION_DELETE;
+    if (a_first != b_first)
+        return a_first ? -1 : 1;
+    if ((*a)->created_at != (*b)->created_at)
+        return (*a)->created_at < (*b)->created_at ? -1 : 1;
+    return strcmp((*a)->id, (*b)->id);
+}
+
+void project_take_up_cluster(struct entity *e)
+{
+    struct cluster *c = e->cluster;
+    assert(e->project->config);
+    if (!c->upstream_exists && !e->op && !e->queued && c->phase != PHASE_FAILED) {
+        /* Its create's row could not be read: nobody goes on with it, and it may be asked for anew. */
+        c->phase = PHASE_FAILED;
+        c->health = HEALTH_UNHEALTHY;
+        mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
+        entity_store(e);
+    }
+    c->stale = e->project->set_aside ||
+               (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
+    entity_show_stored(e);
+    if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
+        schedule_soon(e, 0);
+    if (e->queued > 1)
+        qsort(e->queue, e->queued, sizeof(*e->queue), by_turn);
+    steps_advance(e);
+}
+
+void project_begin_reading(struct project *p)
+{
+    catalog_fetch(p);
+    schedule_rearm(p);
+}
+
+void projects_spread(struct reconcile *r)
+{
+    const struct config *config = r->o.config;
+    struct account *account;
+    for (account = r->accounts; account; account = account->hh.next)
+        account->projects = 0;
+    for (size_t i = 0; i < config->project_count; i++) {
+        HASH_FIND_STR(r->accounts, config->projects[i].account->name, account);
+        assert(account); /* the loader of the configuration resolves it */
+        project_of_row(r, config->projects[i].name)->poll_phase = account->projects++;
+    }
+    for (size_t i = 0; i < config->project_count; i++) {
+        HASH_FIND_STR(r->accounts, config->projects[i].account->name, account);
+        project_of_row(r, config->projects[i].name)->poll_phases = account->projects;
+    }
+}
+
+/* ---- put to rest ---- */
+
+static void answer_all(struct project *p)
+{
+    struct list *const waiting[] = {&p->fresh_next, &p->fresh_now, &p->fresh_failed, &p->catalog_waiters};
+    struct problem *problem CLEANUP_PROBLEM = problem_at_rest(p);
+    for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
+        LIST_FOR_EACH_SAFE (it, next, waiting[i])
+            reply_problem(wait_take(CONTAINER_OF(it, struct waiting, link)), problem_at_rest(p));
+    fetches_forget_project(p, problem);
+    name_checks_forget_project(p);
+}
+
+/* As after a restart: what is known of its step is what is stored. */
+static unsigned put_to_rest(struct walk *w, struct entity *e)
+{
+    (void)w;
+    upstream_cancel(&e->step.call);
+    loop_timer_clear(e->r->o.loop, &e->step.retry);
+    entity_forget_tries(e);
+    schedule_forget(e);
+    if (!e->project->config)
+        entity_hide(e);
+    return WALK_CHANGED;
+}
+
+static void on_at_rest(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, moving);
+    p->account = NULL;
+    view_publish(p->r->o.view);
+    p->moved(p);
+}
+
+static void project_rest(struct project *p, void (*done)(struct project *p))
+{
+    assert(!p->resting && !walk_is_under_way(&p->moving));
+    p->resting = true;
+    p->moved = done;
+    poll_stop(p);
+    catalog_stop(p);
+    answer_all(p);
+    mem_set_str(&p->last_error, NULL);
+    p->poll_failures = 0;
+    p->moving = (struct walk){.name = "putting a project to rest", .visit = put_to_rest, .done = on_at_rest};
+    walk_project(p, &p->moving);
+}
+
+void project_pause(struct project *p, void (*done)(struct project *p))
+{
+    walks_leave(p);
+    project_rest(p, done);
+}
+
+void project_retire(struct project *p, void (*done)(struct project *p))
+{
+    struct reconcile *r = p->r;
+    walks_leave(p);
+    catalog_stop(p);
+    p->config = NULL;
+    HASH_DEL(r->projects, p);
+    HASH_ADD_KEYPTR(hh, r->retired, p->name, strlen(p->name), p);
+    view_set(r->o.view, VIEW_PROJECTS, p->name, NULL);
+    view_set(r->o.view, VIEW_CATALOGS, p->name, NULL);
+    mem_set_str(&p->shown, NULL);
+    project_rest(p, done);
+}
+
+/* ---- and taken up ---- */
+
+bool project_rebind(struct project *p, const struct config_project *config)
+{
+    const bool same_defaults =
+        p->config->defaults == config->defaults || json_equal(p->config->defaults, config->defaults);
+    p->config = config;
+    if (!same_defaults)
+        catalog_show(p);
+    return !same_defaults;
+}
+
+static unsigned take_up(struct walk *w, struct entity *e)
+{
+    (void)w;
+    project_take_up_cluster(e);
+    return WALK_CHANGED;
+}
+
+static void on_taken_up(struct walk *w)
+{
+    struct project *p = CONTAINER_OF(w, struct project, moving);
+    project_begin_reading(p);
+    p->moved(p);
+}
+
+void project_resume(struct project *p, const struct config_project *config, void (*done)(struct project *p))
+{
+    struct reconcile *r = p->r;
+    assert(p->resting && !p->account && !walk_is_under_way(&p->moving));
+    if (!p->config) {
+        HASH_DEL(r->retired, p);
+        HASH_ADD_KEYPTR(hh, r->projects, p->name, strlen(p->name), p);
+    }
+    project_configure(p, config);
+    p->resting = p->set_aside = false;
+    p->moved = done;
+    project_start(p);
+    location_check(p);
+    project_show(p);
+    p->moving = (struct walk){.name = "taking a project up", .visit = take_up, .done = on_taken_up};
+    walk_project(p, &p->moving);
+}

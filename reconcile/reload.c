@@ -1,0 +1,252 @@
+#include "reconcile/reload.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metric.h"
+#include "reconcile/answers/audit.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/commands/decide.h"
+#include "reconcile/projects.h"
+#include "reconcile/world/schedule.h"
+#include "reconcile/world/waiting.h"
+#include "reconcile/world/world.h"
+
+static _Atomic uint64_t ended[2]; /* with faults, in force */
+
+/* ---- accounts ---- */
+
+static const struct config_account *account_named(const struct config *config, const char *name)
+{
+    for (size_t i = 0; i < config->account_count; i++)
+        if (!strcmp(config->accounts[i].name, name))
+            return &config->accounts[i];
+    return NULL;
+}
+
+/* Its lane can go on: it speaks to the same server in the same words. */
+static bool goes_on(const struct config_account *before, const struct config_account *next)
+{
+    return next && !strcmp(before->url, next->url) && !strcmp(before->cloud, next->cloud) &&
+           before->api == next->api;
+}
+
+static void rebind_accounts(struct reconcile *r, const struct config *next)
+{
+    for (struct account *a = r->accounts; a; a = a->hh.next) {
+        const struct config_account *config = account_named(next, a->name);
+        a->ends = !goes_on(a->config, config);
+        if (a->ends)
+            continue;
+        a->config = config;
+        upstream_account_configure(a->lane, config, next->limits.queue_length);
+    }
+}
+
+/* No project has them any more. */
+static void replace_accounts(struct reconcile *r, const struct config *next)
+{
+    struct account *a, *later;
+    HASH_ITER (hh, r->accounts, a, later)
+        if (a->ends)
+            account_remove(a);
+    for (size_t i = 0; i < next->account_count; i++) {
+        HASH_FIND_STR(r->accounts, next->accounts[i].name, a);
+        if (!a)
+            account_add(r, &next->accounts[i]);
+    }
+    for (a = r->accounts; a; a = a->hh.next)
+        account_show(a);
+}
+
+/* ---- projects ---- */
+
+static bool stays_as_it_is(const struct project *p, const struct config_project *config)
+{
+    return !p->account->ends && !strcmp(p->account->name, config->account->name) &&
+           !strcmp(p->region, config->region) && !strcmp(p->project_id, config->project_id);
+}
+
+/*
+ * One project after the other, and what one costs in a turn of its own: a catalog that is shown, a walk over
+ * its clusters, rows for the store. Those that cost nothing are passed by, a number of them in a turn, as
+ * each is looked for among those of the configuration.
+ */
+enum { PASSED_BY_IN_TURN = 64 };
+
+static void go_on_later(struct reconcile *r)
+{
+    loop_timer_set(r->o.loop, &r->reload.turn, env_mono(r->env));
+}
+
+static void on_moved(struct project *p)
+{
+    go_on_later(p->r);
+}
+
+/* Whether another turn goes on, now or when it is at rest. */
+static bool bind_or_rest(struct project *p, const struct config_project *named)
+{
+    const bool stays = named && stays_as_it_is(p, named);
+    if (stays && !project_rebind(p, named))
+        return false;
+    if (stays)
+        go_on_later(p->r);
+    else if (named)
+        project_pause(p, on_moved);
+    else
+        project_retire(p, on_moved);
+    return true;
+}
+
+/* Only a reload takes projects out of the hash, so that `next` stays. */
+static void put_next_to_rest(struct reconcile *r)
+{
+    struct reload *reload = &r->reload;
+    for (unsigned passed_by = 0; reload->next; passed_by++) {
+        struct project *p = reload->next;
+        if (passed_by == PASSED_BY_IN_TURN) {
+            go_on_later(r);
+            return;
+        }
+        reload->next = p->hh.next;
+        if (bind_or_rest(p, config_project(reload->config, p->name)))
+            return;
+    }
+    reload->all_at_rest = true;
+    replace_accounts(r, reload->config);
+    projects_spread(r);
+    go_on_later(r);
+}
+
+static void in_force(struct reconcile *r)
+{
+    struct reload *reload = &r->reload;
+    reload->config = NULL;
+    for (struct project *p = r->projects; p; p = p->hh.next)
+        schedule_rearm(p);
+    reload->done(reload->ctx);
+}
+
+static void resume_next(struct reconcile *r)
+{
+    struct reload *reload = &r->reload;
+    while (reload->at < reload->config->project_count) {
+        const struct config_project *config = &reload->config->projects[reload->at++];
+        struct project *p = project_of_row(r, config->name);
+        if (p->resting) {
+            project_resume(p, config, on_moved);
+            return;
+        }
+    }
+    in_force(r);
+}
+
+static void on_turn(struct loop_timer *timer)
+{
+    struct reconcile *r = CONTAINER_OF(timer, struct reconcile, reload.turn);
+    if (r->reload.all_at_rest)
+        resume_next(r);
+    else
+        put_next_to_rest(r);
+}
+
+void reconcile_configure(struct reconcile *r, const struct config *config, void (*done)(void *ctx), void *ctx)
+{
+    loop_assert_owner(r->o.loop);
+    assert(!r->reload.config && !r->stopping);
+    r->reload = (struct reload){.config = config,
+                                .next = r->projects,
+                                .turn = {.fire = on_turn, .name = "reload"},
+                                .done = done,
+                                .ctx = ctx};
+    r->o.config = config;
+    webhook_engine_configure(r->webhooks, config);
+    r->backups.look_at = 0;
+    rebind_accounts(r, config);
+    put_next_to_rest(r);
+}
+
+/* ---- who asked, and what became of it ---- */
+
+static json_t *outcome_document(const struct reload_outcome *o)
+{
+    json_t *doc = json_object();
+    json_set_take(doc, "changed", json_incref(o->changes.applied));
+    json_set_take(doc, "restart_needed", json_incref(o->changes.restart_needed));
+    return doc;
+}
+
+static struct problem *faults_problem(const char *faults)
+{
+    enum { MOST = 50 };
+    struct problem *problem = problem_new(PROBLEM_CONFIGURATION_INVALID,
+                                          "the file has faults, which `errors` lists; nothing was changed");
+    char *copy CLEANUP_FREE = mem_strdup(faults);
+    char *rest = copy;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+        if (*line)
+            problem_add_fault(&problem, PROBLEM_CONFIGURATION_INVALID, FAULT_AT_BODY, "#",
+                              "invalid_configuration", NULL, "%s", line);
+    return problem;
+}
+
+static void answer(struct command *cmd, const struct reload_outcome *o)
+{
+    if (o->faults)
+        reply_problem(cmd, faults_problem(o->faults));
+    else
+        reply_json(cmd, 200, outcome_document(o));
+}
+
+static void tell(struct reconcile *r, const struct reload_outcome *o)
+{
+    char *changed CLEANUP_FREE = json_text(o->changes.applied);
+    char *restart CLEANUP_FREE = json_text(o->changes.restart_needed);
+    log_info("configuration read again", "changed", changed, "restart_needed", restart);
+    if (json_array_size(o->changes.restart_needed))
+        log_warning("the configuration has changes that need a restart", "keys", restart);
+    audit_daemon(r, "configuration.reloaded");
+}
+
+void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome)
+{
+    loop_assert_owner(r->o.loop);
+    atomic_fetch_add(&ended[!outcome->faults], 1);
+    if (outcome->faults)
+        log_error("configuration not read again: it has faults, and nothing was changed", "faults",
+                  outcome->faults);
+    else
+        tell(r, outcome);
+    view_publish(r->o.view);
+    LIST_FOR_EACH_SAFE (it, next, &r->reload_waiters) {
+        struct waiting *w = CONTAINER_OF(it, struct waiting, link);
+        if (w->cmd->reload_number <= outcome->covers)
+            answer(wait_take(w), outcome);
+    }
+}
+
+static void on_late(struct waiting *w)
+{
+    reply_problem(wait_take(w), problem_passing(PROBLEM_OVERLOADED, 5,
+                                                "the configuration is still being read, or put into force"));
+}
+
+void command_reload(struct reconcile *r, struct command *cmd)
+{
+    cmd->reload_number = r->o.ask_reload(r->o.reload_ctx);
+    (void)wait_new(r, cmd, &r->reload_waiters, on_late);
+}
+
+void reload_metrics(struct buffer *out)
+{
+    static const char name[] = "shootd_reloads_total";
+    metric_family(out, name, "counter", "Times that the configuration was read again.");
+    metric_of(out, name, "outcome", "in_force", (double)atomic_load(&ended[true]));
+    metric_of(out, name, "outcome", "faulty", (double)atomic_load(&ended[false]));
+}

@@ -1,0 +1,290 @@
+/*
+ * Owns copies of a database: the one before a migration, `shootd backup`, and the way back. A copy is one
+ * file: made with SQLite's backup calls within one read transaction, so that it is of one moment and stops no
+ * writer, then checked, synced, and only then given its name (DB-13).
+ */
+#include "storage/sqlite/sqlite_private.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum store_status refuse(char **ret_error, const char *what, const char *path, const char *why)
+{
+    if (ret_error)
+        *ret_error = mem_printf("%s %s: %s", what, path, why);
+    return STORE_BROKEN;
+}
+
+/* ---- looking at one ---- */
+
+static bool is_sound(sqlite3 *db)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool sound = sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &stmt, NULL) == SQLITE_OK &&
+                 sqlite3_step(stmt) == SQLITE_ROW &&
+                 !sqlite3_stricmp((const char *)sqlite3_column_text(stmt, 0), "ok");
+    (void)sqlite3_finalize(stmt);
+    return sound;
+}
+
+static int64_t number_in(struct sqlite_conn *conn, const char *sql)
+{
+    char *CLEANUP_FREE text = handle_text(conn, sql);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static void tell(struct sqlite_conn *conn, int version, struct store_copy *ret)
+{
+    *ret = (struct store_copy){.schema = version};
+    (void)sqlite_identity(conn, ret->id); /* "": of a version that knew of none */
+    ret->event_sequence = number_in(conn, "SELECT value FROM meta WHERE key = 'event_sequence'");
+    ret->bytes = number_in(conn, "PRAGMA page_count") * number_in(conn, "PRAGMA page_size");
+}
+
+static enum store_status open_existing(const char *path, struct sqlite_conn *conn, int *ret_version,
+                                       char **ret_error)
+{
+    *conn = (struct sqlite_conn){.path = mem_strdup(path), .lock_fd = -1};
+    return handle_open_to_read(conn, ret_version, ret_error);
+}
+
+static void close_existing(struct sqlite_conn *conn)
+{
+    handle_close(conn);
+    free(conn->path);
+}
+
+/* Whoever waits for the end of a copy waits no longer. */
+static bool is_to_end(const atomic_bool *end)
+{
+    return end && atomic_load(end);
+}
+
+static int interrupts(void *end)
+{
+    return is_to_end(end);
+}
+
+/* With `end`, a look that takes long ends soon after that is set. */
+static enum store_status look(const char *path, const atomic_bool *end, struct store_copy *ret,
+                              char **ret_error)
+{
+    enum { STEPS_BETWEEN = 10000 };
+    struct sqlite_conn conn;
+    int version = 0;
+    enum store_status status = open_existing(path, &conn, &version, ret_error);
+    if (status == STORE_OK)
+        sqlite3_progress_handler(conn.db, STEPS_BETWEEN, interrupts, (void *)(uintptr_t)end);
+    if (status == STORE_OK)
+        status = sqlite_check(&conn, ret_error);
+    if (status == STORE_OK && !is_sound(conn.db))
+        status = refuse(ret_error, "the store is damaged:", path, "integrity_check");
+    if (status == STORE_OK)
+        tell(&conn, version, ret);
+    close_existing(&conn);
+    return status;
+}
+
+enum store_status sqlite_look(const char *path, struct store_copy *ret, char **ret_error)
+{
+    return look(path, NULL, ret, ret_error);
+}
+
+/* ---- making a copy ---- */
+
+/*
+ * In pieces, each of which reaches the disk before the next: a commit of the daemon's would wait for all that
+ * is on its way there. One read transaction around them keeps the copy at one moment.
+ */
+static bool copy_pages(sqlite3 *from, sqlite3 *to, int fd, const atomic_bool *end)
+{
+    enum { PAGES_OF_A_PIECE = 256 };
+    if (sqlite3_exec(from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    int rc = backup ? SQLITE_OK : SQLITE_ERROR;
+    while (rc == SQLITE_OK) {
+        rc = sqlite3_backup_step(backup, PAGES_OF_A_PIECE);
+        if (rc == SQLITE_OK && is_to_end(end))
+            rc = SQLITE_INTERRUPT;
+        else if (rc == SQLITE_OK && fdatasync(fd) != 0)
+            rc = SQLITE_IOERR;
+    }
+    bool copied = sqlite3_backup_finish(backup) == SQLITE_OK && rc == SQLITE_DONE;
+    (void)sqlite3_exec(from, "ROLLBACK", NULL, NULL, NULL);
+    return copied;
+}
+
+static bool write_copy(sqlite3 *from, const char *path, const atomic_bool *end)
+{
+    (void)unlink(path);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    sqlite3 *to = NULL;
+    /* Nobody has seen it before it is synced as a whole, so no page needs a journal. Out of WAL mode the copy
+     * is one file, with nothing beside it that would have to be renamed too. */
+    bool written =
+        sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+        sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) ==
+            SQLITE_OK &&
+        copy_pages(from, to, fd, end) &&
+        sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) == SQLITE_OK;
+    written = sqlite3_close(to) == SQLITE_OK && written;
+    (void)close(fd);
+    return written;
+}
+
+static bool sync_path(const char *path, int flags)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | flags);
+    if (fd < 0)
+        return false;
+    bool synced = fsync(fd) == 0;
+    (void)close(fd);
+    return synced;
+}
+
+/* With the slash. The caller frees it. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup("./");
+}
+
+/* A draft beside `target` takes its place when it is whole and sound. The caller frees what *ret_why says. */
+static bool copy_to(sqlite3 *from, const char *target, const atomic_bool *end, struct store_copy *ret,
+                    char **ret_why)
+{
+    char *CLEANUP_FREE folder = folder_of(target);
+    char *CLEANUP_FREE draft = mem_printf("%s.tmp", target);
+    *ret_why = NULL;
+    errno = 0;
+    bool made = !is_to_end(end) && write_copy(from, draft, end) && sync_path(draft, 0) &&
+                look(draft, end, ret, ret_why) == STORE_OK && rename(draft, target) == 0 &&
+                sync_path(folder, O_DIRECTORY);
+    if (!made && is_to_end(end))
+        mem_set_str(ret_why, "shootd is stopping");
+    if (!made && !*ret_why)
+        *ret_why = mem_strdup(errno ? strerror(errno) : sqlite3_errmsg(from));
+    if (!made)
+        (void)unlink(draft);
+    return made;
+}
+
+enum store_status backup_make(sqlite3 *db, const char *path, int version, char **ret_error)
+{
+    const char *slash = strrchr(path, '/');
+    assert(version > 0 && version < migrate_newest());
+    char *CLEANUP_FREE folder = folder_of(path);
+    /* Not with the name of the database in front: who removes shootd.db* to begin anew keeps the copies. */
+    char *CLEANUP_FREE target = mem_printf("%sbackup-v%d-%s", folder, version, slash ? slash + 1 : path);
+    struct store_copy copy;
+    char *CLEANUP_FREE why = NULL;
+    if (!copy_to(db, target, NULL, &copy, &why))
+        return refuse(ret_error, "cannot copy the database before its migration to", target, why);
+    log_info("database copied before its migration", "path", target);
+    return STORE_OK;
+}
+
+enum store_status sqlite_backup(const char *location, const char *target, const atomic_bool *end,
+                                struct store_copy *ret, char **ret_error)
+{
+    struct sqlite_conn conn;
+    int version = 0;
+    if (access(target, F_OK) == 0)
+        return refuse(ret_error, "cannot make the backup", target, "there is a file of this name");
+    enum store_status status = open_existing(location, &conn, &version, ret_error);
+    char *CLEANUP_FREE why = NULL;
+    if (status == STORE_OK && !copy_to(conn.db, target, end, ret, &why))
+        status = refuse(ret_error, "cannot make the backup", target, why);
+    close_existing(&conn);
+    return status;
+}
+
+/* ---- the way back ---- */
+
+/* What root makes belongs to whom the directory belongs to. */
+static bool give_to_owner(const char *path, const char *folder)
+{
+    struct stat st;
+    return stat(folder, &st) == 0 && (geteuid() != 0 || lchown(path, st.st_uid, st.st_gid) == 0);
+}
+
+/* So that the old store is one file, when it can be read; nobody else has it open. */
+static void settle(const char *location)
+{
+    sqlite3 *db = NULL;
+    if (sqlite3_open_v2(location, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
+        (void)sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    (void)sqlite3_close(db);
+}
+
+/* The old store gets another name and has its own until the new one takes that. */
+static bool put_away(const char *location, const char *kept)
+{
+    static const char *const beside[] = {"-wal", "-shm"};
+    if (access(location, F_OK) != 0)
+        return true;
+    settle(location);
+    if (link(location, kept) != 0)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(beside); i++) {
+        char *CLEANUP_FREE from = mem_printf("%s%s", location, beside[i]);
+        char *CLEANUP_FREE to = mem_printf("%s%s", kept, beside[i]);
+        if (rename(from, to) != 0 && errno != ENOENT)
+            return false;
+    }
+    return true;
+}
+
+static enum store_status put_in_place(const char *copy, const char *location, const char *kept,
+                                      char **ret_error)
+{
+    struct sqlite_conn conn;
+    int version = 0;
+    char *CLEANUP_FREE folder = folder_of(location);
+    char *CLEANUP_FREE draft = mem_printf("%s.restored", location);
+    enum store_status status = open_existing(copy, &conn, &version, ret_error);
+    if (status == STORE_OK) {
+        struct store_copy copied;
+        char *CLEANUP_FREE why = NULL;
+        bool placed = copy_to(conn.db, draft, NULL, &copied, &why) && give_to_owner(draft, folder) &&
+                      put_away(location, kept) && rename(draft, location) == 0 &&
+                      sync_path(folder, O_DIRECTORY);
+        if (!placed)
+            status = refuse(ret_error, "cannot put the backup in the place of", location,
+                            why ? why : strerror(errno));
+        if (!placed)
+            (void)unlink(draft);
+    }
+    close_existing(&conn);
+    return status;
+}
+
+enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
+                                 struct store_copy *ret, char **ret_error)
+{
+    int lock_fd = -1;
+    char *CLEANUP_FREE lock = mem_printf("%s.lock", location);
+    char *CLEANUP_FREE folder = folder_of(location);
+    enum store_status status = lock_take(location, &lock_fd, ret_error);
+    if (status != STORE_OK)
+        return status;
+    status = give_to_owner(lock, folder)
+                 ? sqlite_look(copy, ret, ret_error)
+                 : refuse(ret_error, "cannot give the lock file to its owner", lock, strerror(errno));
+    if (status == STORE_OK)
+        status = put_in_place(copy, location, kept, ret_error);
+    lock_release(lock_fd);
+    return status;
+}

@@ -1,0 +1,116 @@
+"""An issuer of JWTs in the test's process: discovery, keys, and tokens of any kind, signed by python3-cryptography."""
+
+import base64
+import contextlib
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
+
+import harness
+
+AUDIENCE = "shootd"
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data if isinstance(data, bytes) else json.dumps(data).encode()).rstrip(b"=").decode()
+
+
+def number(value, size=None):
+    return base64url(value.to_bytes(size or (value.bit_length() + 7) // 8, "big"))
+
+
+class Key:
+    def __init__(self, kid, alg="RS256"):
+        self.kid, self.alg = kid, alg
+        self.private = rsa.generate_private_key(65537, 2048) if alg == "RS256" else ec.generate_private_key(ec.SECP256R1())
+
+    def public(self):
+        numbers = self.private.public_key().public_numbers()
+        form = ({"kty": "RSA", "n": number(numbers.n), "e": number(numbers.e)} if self.alg == "RS256" else
+                {"kty": "EC", "crv": "P-256", "x": number(numbers.x, 32), "y": number(numbers.y, 32)})
+        return {"use": "sig", "alg": self.alg, "kid": self.kid, **form}
+
+    def sign(self, data):
+        if self.alg == "RS256":
+            return self.private.sign(data, padding.PKCS1v15(), hashes.SHA256())
+        r, s = utils.decode_dss_signature(self.private.sign(data, ec.ECDSA(hashes.SHA256())))
+        return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+
+
+class Issuer:
+    def __init__(self, port=None):
+        self.port = port or harness.free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.keys = [Key("one"), Key("two", "ES256")]
+        self.headers = {"Cache-Control": "max-age=3600"}
+        self.asked = []
+        self.discovery = {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
+        self.server = None
+
+    def start(self):
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                outer.asked.append(self.path)
+                answers = {"/.well-known/openid-configuration": outer.discovery, "/jwks": {"keys": [k.public() for k in outer.keys]}}
+                body = json.dumps(answers.get(self.path, {})).encode()
+                self.send_response(200 if self.path in answers else 404)
+                for name, value in {**outer.headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        ThreadingHTTPServer.allow_reuse_address = True
+        self.server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def stop(self):
+        if self.server:
+            self.server.shutdown()
+            self.server.server_close()
+            self.server = None
+
+    def claims(self, **claims):
+        now = int(time.time())
+        whole = {"iss": self.url, "aud": AUDIENCE, "sub": "alice", "iat": now, "exp": now + 600, "groups": ["platform"], **claims}
+        return {k: v for k, v in whole.items() if v is not None}
+
+    def token(self, key=None, header=None, **claims):
+        """A claim or a member of the header that is None is left out."""
+        key = key or self.keys[0]
+        header = {"alg": key.alg, "kid": key.kid, "typ": "at+jwt", **(header or {})}
+        return self.sign(key, {k: v for k, v in header.items() if v is not None}, self.claims(**claims))
+
+    @staticmethod
+    def sign(key, header, claims):
+        text = f"{base64url(header)}.{base64url(claims)}"
+        return f"{text}.{base64url(key.sign(text.encode()))}"
+
+
+def configuration(issuer, rules=None, **more):
+    """The lines for shootd.yaml."""
+    rules = rules or [{"claim": "groups", "contains": "admins", "role": "admin", "projects": ["*"]},
+                      {"claim": "groups", "contains": "platform", "role": "operator", "projects": ["team-a"]},
+                      {"claim": "groups", "contains": "readers", "role": "viewer", "projects": ["team-a"]}]
+    one = {"issuer": issuer, "audience": AUDIENCE, "algorithms": ["RS256", "ES256"], "rules": rules, **more}
+    return "oidc: " + json.dumps({"issuers": [one]}) + "\n"
+
+
+@contextlib.contextmanager
+def running():
+    issuer = Issuer().start()
+    try:
+        yield issuer
+    finally:
+        issuer.stop()

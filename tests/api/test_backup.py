@@ -1,0 +1,591 @@
+"""`shootd backup` beside a daemon that writes, and `shootd restore`: what was acknowledged up to the moment that the backup tells is there."""
+
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import threading
+import time
+
+import pytest
+
+from harness import BUILD, SANITIZED, wait_until
+
+TIMES = 8 if SANITIZED else 20
+MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
+
+
+def run(command, d, *argv):
+    done = subprocess.run([BUILD / "shootd", command, "--config", d.config, *argv], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def backup(d, to, *argv):
+    code, said, errors = run("backup", d, "--to", to, *argv)
+    assert (code, errors) == (0, "")
+    return {name: value for name, value in (re.split(r" +", line, maxsplit=1) for line in said.splitlines())}
+
+
+def restore(d, path):
+    code, said, errors = run("restore", d, "--from", path)
+    assert (code, errors) == (0, ""), errors
+    return said
+
+
+def check_store(*argv):
+    done = subprocess.run([BUILD / "shootd", "check-store", *argv], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Writer(threading.Thread):
+    """Changes labels of a cluster until it is told to stop, and keeps what was acknowledged, and how long each change took."""
+
+    def __init__(self, d):
+        super().__init__()
+        self.d, self.stopping, self.acknowledged, self.times = d, threading.Event(), 0, []
+        self.start()
+
+    def run(self):
+        while not self.stopping.is_set():
+            value = str(self.acknowledged + 1)
+            began = time.monotonic()
+            answer = self.d.http.patch(self.d.clusters_path("dev"), json={"labels": {"n": value}},
+                                       headers=MERGE_PATCH)
+            assert answer.status_code in (200, 202), answer.text
+            self.times.append(time.monotonic() - began)
+            self.acknowledged += 1
+
+    def stop(self):
+        self.stopping.set()
+        self.join()
+
+
+@pytest.fixture
+def busy(sim, shootd):
+    shootd.wait_upstream()
+    shootd.create("dev")
+    shootd.wait_phase("dev", "ready")
+    return shootd
+
+
+def restored(make_shootd, sim, d, path, name):
+    """A daemon with nothing but the configuration and the backup."""
+    r = make_shootd(sim.url, name=name)
+    restore(r, path)
+    (r.state / "admin-token").write_text(d.token())
+    return r
+
+
+def begun(sim, d, name):
+    """The id of the operation that makes the cluster, once the create is sent: one that the backup has as not begun finds a stranger's cluster,
+    which was made after the backup."""
+    sent = len(sim.requests("create_shoot"))
+    id = d.create(name)["operation"]["id"]
+    wait_until(lambda: d.operation(id)["status"] == "running" and len(sim.requests("create_shoot")) > sent, what="the create to be sent")
+    return id
+
+
+def is_open_in(path, operation):
+    with sqlite3.connect(path) as db:
+        ((finished_at,),) = db.execute("SELECT finished_at FROM operations WHERE id = ?", (operation,)).fetchall()
+    db.close()
+    return finished_at == 0
+
+
+def test_backups_under_writes_are_whole_and_operations_go_on(sim, busy, make_shootd, tmp_path):
+    """Operations that are open in a backup end after its restore: what they sent is read back, and nothing is sent twice."""
+    copies, slow = [], {}
+    with sim.lasting("create"):
+        writer = Writer(busy)
+        for i in range(TIMES):
+            if i % 3 == 0:
+                slow[f"slow-{i}"] = begun(sim, busy, f"slow-{i}")
+            before = writer.acknowledged
+            wait_until(lambda: writer.acknowledged > before + 5, what="writes")
+            least = writer.acknowledged
+            copies.append((least, dict(slow), backup(busy, tmp_path / f"copy-{i}.db")))
+        writer.stop()
+        events = busy.events()
+        busy.stop()
+    sim.forget()
+    for i, (least, begun_before, told) in enumerate(copies):
+        assert all(is_open_in(told["backup"], id) for id in begun_before.values())
+        r = restored(make_shootd, sim, busy, told["backup"], f"r{i}").start()
+        assert int(r.cluster("dev").json()["labels"]["n"]) >= least
+        upto = int(told["events"].removeprefix("up to "))
+        assert [e for e in r.events() if e["sequence"] <= upto] == [e for e in events if e["sequence"] <= upto]
+        assert r.http.get("/version").json()["store_id"] == told["id"]
+        for name, id in begun_before.items():
+            ended = r.wait_operation(id)
+            assert ended["status"] == "succeeded", ended
+            assert r.cluster(name).json()["status"]["phase"] == "ready" and r.cluster(name).json()["managed"]
+        r.stop()
+    assert not sim.requests("create_shoot"), "nothing is sent a second time"
+
+
+def with_many_events(path):
+    """Some 50 MiB, so that a backup takes its time."""
+    with sqlite3.connect(path) as db:
+        (last,) = db.execute("SELECT max(sequence) FROM events").fetchone()
+        db.execute("""WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+                   INSERT INTO events (sequence, id, type, project, cluster, at, body)
+                   SELECT sequence + i, printf('evt_%026d', i), type, project, cluster, at, body || printf('%600s', '') FROM events, n
+                   WHERE sequence = ?""", (last,))
+        db.execute("UPDATE meta SET value = value + 50000 WHERE key = 'event_sequence'")
+    db.close()
+
+
+@pytest.mark.skipif(SANITIZED, reason="measures time")
+def test_writes_go_on_while_a_backup_is_made(sim, busy, tmp_path):
+    """Half of them at least, within 50 ms, and several during each backup (bench/disaster.py measures the slowest). What a machine does that is
+    busy with other things is measured before, without a backup."""
+    busy.stop()
+    with_many_events(busy.state / "shootd.db")
+    busy.start().wait_upstream()
+    writer = Writer(busy)
+    wait_until(lambda: writer.acknowledged > 50, what="writes")
+    calm, beside = statistics.median(writer.times), []
+    for i in range(3):
+        before = writer.acknowledged
+        assert int(backup(busy, tmp_path / f"copy-{i}.db")["bytes"]) > 30e6
+        beside.append(writer.times[before:])
+    writer.stop()
+    assert all(len(times) > 5 for times in beside), beside
+    assert statistics.median(sum(beside, [])) < max(0.05, 10 * calm), (calm, beside)
+
+
+def test_the_store_of_before_is_kept(sim, busy, tmp_path):
+    path = tmp_path / "copy.db"
+    told = backup(busy, path)
+    assert path.stat().st_mode & 0o777 == 0o600 and told["checked"] == "ok" and int(told["bytes"]) == path.stat().st_size
+    busy.create("later")
+    busy.wait_phase("later", "ready")
+    code, said, errors = run("restore", busy, "--from", path)
+    assert (code, said) == (69, "") and "is in use by process" in errors
+    assert busy.cluster("later").status_code == 200
+    busy.stop()
+    kept = re.search(r"^before     kept as (.*)$", restore(busy, path), re.M)[1]
+    code, said, _ = check_store(kept)
+    assert code == 0 and "clusters 2" in said
+    busy.start()
+    assert busy.cluster("dev").json()["managed"]
+    wait_until(lambda: busy.cluster("later").status_code == 200, what="what Cleura shows")
+    assert not busy.cluster("later").json()["managed"]
+
+
+def test_a_store_that_was_killed_keeps_its_last_writes(sim, busy, tmp_path):
+    """Beside the database is a log that only both together are the store."""
+    path = tmp_path / "copy.db"
+    busy.kill()
+    assert (busy.state / "shootd.db-wal").stat().st_size > 0
+    told = backup(busy, path)
+    for file in busy.state.glob("shootd.db*"):
+        file.unlink()
+    restore(busy, path)
+    busy.start()
+    assert busy.events()[-1]["sequence"] >= int(told["events"].removeprefix("up to "))
+    assert busy.cluster("dev").json()["managed"]
+
+
+def test_what_happened_after_the_backup(sim, busy, make_shootd, tmp_path):
+    """docs/operations.md, "Restore": what was done since is done at Cleura, and nothing of it is undone or done again."""
+    d = busy
+    for name in ("gone", "again"):
+        d.create(name)
+    before = d.http.patch(d.clusters_path("dev"), json={"spec": {"node_pools": [{"name": "default", "maximum": 5}]}}, headers=MERGE_PATCH).json()
+    d.wait_operation(before["operation"]["id"])
+    for name in ("gone", "again", "dev"):
+        wait_until(lambda name=name: (s := d.cluster(name).json()["status"])["phase"] == "ready" and not s["settling"], what=name)
+    revoked = d.http.post("/v1/tokens", json={"name": "x", "role": "viewer", "projects": ["*"]}).json()
+    sim.fault("*", "status", status=503, count=0)
+    wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["breaker"] == "open", what="the breaker")
+    made = [d.create(name)["operation"]["id"] for name in ("early", "second")]
+    deleted = d.http.delete(d.clusters_path("again")).json()["operation"]["id"]
+    copy = backup(d, tmp_path / "copy.db", "--with-seal-key")["backup"]
+    sim.clear_faults()
+    assert [d.wait_operation(id)["status"] for id in (*made, deleted)] == ["succeeded"] * 3
+    d.create("again")  # another cluster of the same name
+    other = d.wait_phase("again", "ready")["observed"]["uid"]
+    d.http.delete(d.clusters_path("gone"))
+    d.wait_gone("gone")
+    d.http.delete(f"/v1/tokens/{revoked['id']}")
+    changed = d.http.patch(d.clusters_path("dev"), json={"spec": {"node_pools": [{"name": "default", "maximum": 7}]}}, headers=MERGE_PATCH).json()
+    d.wait_operation(changed["operation"]["id"])
+    with sim.lasting("create"):
+        d.create("late")
+        wait_until(lambda: d.cluster("late").json()["status"]["phase"] == "creating", what="the create to be under way")
+        d.kill()
+        sim.forget()
+        restore(d, copy)
+        d.start()
+        assert d.wait_phase("late", "creating")["managed"] is False
+    assert [d.wait_operation(id)["status"] for id in (*made, deleted)] == ["succeeded"] * 3
+    d.wait_gone("gone")
+    assert not d.wait_phase("late", "ready")["managed"]
+    dev = d.cluster("dev").json()
+    assert dev["managed"] and dev["observed"]["node_pools"][0]["maximum"] == 7 and dev["spec"]["node_pools"][0]["maximum"] == 5
+    assert [(one["found"], one["wanted"]) for one in dev["drift"]] == [(7, 5)], dev["drift"]
+    assert [d.cluster(name).json()["managed"] for name in ("early", "second", "again")] == [True, True, False]
+    assert d.cluster("again").json()["observed"]["uid"] == other, "what was made since under the name is not deleted"
+    sent = {r["operation"] for r in sim.requests() if r["method"] != "GET"}
+    assert sent <= {"validate_token"}, "nothing is done again"
+    assert d.http.get("/v1/whoami", headers={"Authorization": f"Bearer {revoked['token']}"}).status_code == 200, "revoke it again"
+
+
+# What takes a store back by one schema, as rows can be: {newest: SQL}. A new migration wants its line here.
+TAKE_BACK = {9: "ALTER TABLE deliveries DROP COLUMN attempts"}
+
+
+def take_back(path):
+    """To the schema before; says what the newest is."""
+    with sqlite3.connect(path) as db:
+        (newest,) = db.execute("PRAGMA user_version").fetchone()
+        db.execute(TAKE_BACK[newest])
+        db.execute(f"PRAGMA user_version = {newest - 1}")
+    db.close()
+    return newest
+
+
+def test_the_way_back_from_an_upgrade(sim, busy):
+    """docs/operations.md, "Upgrade": a store of an older schema is copied, then upgraded; the copy is a backup like any other."""
+    busy.stop()
+    newest = take_back(busy.state / "shootd.db")
+    copy = busy.state / f"backup-v{newest - 1}-shootd.db"
+    assert check_store("--config", busy.config)[0] == 0
+    busy.start()
+    assert "database migrated" in busy.log() and copy.stat().st_mode & 0o777 == 0o600
+    busy.create("later")
+    busy.stop()
+    assert f"schema     {newest - 1}, which the next start of shootd upgrades to {newest}\n" in check_store(copy)[1]
+    assert f"schema     {newest - 1}\n" in restore(busy, copy)
+    busy.start()
+    assert busy.cluster("dev").json()["managed"]
+
+
+def damaged(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2:len(content) // 2 + 8192] = b"\x55" * 8192
+    path.write_bytes(content)
+
+
+def of_another_program(path):
+    path.unlink()
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE t (a)")
+    db.close()
+
+
+def newer(path):
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 999")
+    db.close()
+
+
+@pytest.mark.parametrize("spoil, code, words", [
+    (damaged, 69, "corrupt|malformed|damaged"),
+    (of_another_program, 69, "not a shootd database"),
+    (newer, 78, "made by a newer version of shootd"),
+    (lambda path: path.write_bytes(b""), 69, "there is no store in"),
+    (pathlib.Path.unlink, 69, "unable to open"),
+])
+def test_what_is_no_sound_backup_is_refused(sim, busy, tmp_path, spoil, code, words):
+    path = tmp_path / "copy.db"
+    backup(busy, path)
+    busy.stop()
+    before = {p.name: p.read_bytes() for p in busy.state.iterdir() if p.suffix != ".lock"}
+    spoil(path)
+    got, said, errors = run("restore", busy, "--from", path)
+    assert (got, said) == (code, "") and re.search(words, errors), errors
+    assert {p.name: p.read_bytes() for p in busy.state.iterdir() if p.suffix != ".lock"} == before
+
+
+def test_nothing_is_overwritten(sim, busy, tmp_path):
+    taken = tmp_path / "taken.db"
+    taken.write_text("mine")
+    code, _, errors = run("backup", busy, "--to", taken)
+    assert code == 69 and "there is a file of this name" in errors and taken.read_text() == "mine"
+    code, _, errors = run("backup", busy, "--to", tmp_path / "none" / "copy.db")
+    assert code == 69 and "No such file or directory" in errors
+    directory = tmp_path / "backups"
+    directory.mkdir()
+    for to in (str(directory), f"{directory}/"):
+        assert re.fullmatch(rf"{directory}/shootd-\d{{8}}T\d{{6}}\.\d{{3}}Z\.db", backup(busy, to)["backup"])
+    assert not list(directory.glob("*.tmp"))
+
+
+def test_the_seal_key_by_choice(sim, busy, make_shootd, tmp_path):
+    alone, both = tmp_path / "alone.db", tmp_path / "both.db"
+    backup(busy, alone)
+    assert backup(busy, both, "--with-seal-key")["seal.key"] == f"{both}.seal.key"
+    key = pathlib.Path(f"{both}.seal.key")
+    assert key.read_bytes() == (busy.state / "seal.key").read_bytes() and key.stat().st_mode & 0o777 == 0o600
+    other = make_shootd(sim.url, name="other").start()
+    other.stop()
+    theirs = (other.state / "seal.key").read_bytes()
+    assert "none beside the backup" in restore(other, alone) and (other.state / "seal.key").read_bytes() == theirs
+    kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(other, both))[1]
+    assert (other.state / kept).read_bytes() == theirs and (other.state / "seal.key").read_bytes() == key.read_bytes()
+    shutil.rmtree(other.state)
+    assert "seal.key   that of the backup\n" in restore(other, both)
+    (busy.state / "seal.key").unlink()
+    code, _, errors = run("backup", busy, "--to", tmp_path / "third.db", "--with-seal-key")
+    assert code == 69 and "the seal key is not in the state directory" in errors and not (tmp_path / "third.db").exists()
+
+
+@pytest.mark.parametrize("spoil", [lambda key: key.write_bytes(b""), lambda key: (key.unlink(), key.symlink_to("elsewhere")), lambda key: (key.unlink(), key.mkdir())],
+                         ids=["truncated", "link", "directory"])
+def test_a_damaged_seal_key_is_put_away(busy, tmp_path, spoil):
+    path = tmp_path / "copy.db"
+    backup(busy, path, "--with-seal-key")
+    good = (busy.state / "seal.key").read_bytes()
+    busy.stop()
+    spoil(busy.state / "seal.key")
+    kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(busy, path))[1]
+    assert (busy.state / "seal.key").read_bytes() == good and (busy.state / "seal.key").stat().st_mode & 0o777 == 0o600
+    assert os.path.lexists(busy.state / kept) and not (busy.state / "seal.key.restored").exists()
+    busy.start()
+    assert busy.cluster("dev").json()["managed"]
+
+
+def test_a_restore_that_cannot_have_its_key_changes_nothing(busy, tmp_path):
+    """Also not the key when it is the store that cannot be restored."""
+    path = tmp_path / "copy.db"
+    backup(busy, path, "--with-seal-key")
+    key = pathlib.Path(f"{path}.seal.key")
+    running = run("restore", busy, "--from", path)
+    assert running[0] == 69 and "is in use by process" in running[2]
+    busy.stop()
+    before = {p.name: p.read_bytes() for p in busy.state.iterdir() if p.suffix != ".lock"}
+    good = key.read_bytes()
+    key.write_bytes(good[:-1])
+    code, said, errors = run("restore", busy, "--from", path)
+    assert (code, said) == (69, "") and f"cannot read the seal key {key}" in errors
+    key.write_bytes(bytes(len(good)))
+    damaged(path)
+    assert run("restore", busy, "--from", path)[0] == 69
+    assert {p.name: p.read_bytes() for p in busy.state.iterdir() if p.suffix != ".lock"} == before
+
+
+# ---- by the daemon ----
+
+def with_backups(make_shootd, sim, keys):
+    d = make_shootd(sim.url)
+    d.config.write_text(d.config.read_text() + f"backups: {{directory: {d.directory}/backups{keys}}}\n")
+    return d
+
+
+def names(d):
+    return sorted(p.name for p in (d.directory / "backups").iterdir())
+
+
+def test_an_admin_asks_for_one(sim, make_shootd):
+    d = with_backups(make_shootd, sim, ", every: 0s, keep: 2").start().wait_upstream()
+    writer = Writer(d) if d.create("dev") and d.wait_phase("dev", "ready") else None
+    made = []
+    for _ in range(3):
+        before = writer.acknowledged
+        wait_until(lambda before=before: writer.acknowledged > before, what="a write")
+        least = writer.acknowledged
+        answer = d.http.post("/v1/backups")
+        assert answer.status_code == 201, answer.text
+        made.append((least, answer.json()))
+    writer.stop()
+    assert names(d) == [told["name"] for _, told in made[1:]], "the oldest went"
+    least, told = made[-1]
+    path = d.directory / "backups" / told["name"]
+    assert path.stat().st_size == told["bytes"] and path.stat().st_mode & 0o777 == 0o600
+    audit = d.http.get("/v1/audit", params={"action": "createBackup"}).json()["items"]
+    assert [a["status"] for a in audit] == [201] * 3
+    assert 'shootd_backups_total{outcome="made"} 3\n' in d.http.get("/metrics").text
+    d.stop()
+    r = restored(make_shootd, sim, d, path, "restored").start()
+    assert int(r.cluster("dev").json()["labels"]["n"]) >= least and r.events()[told["last_sequence"] - 1]["sequence"] == told["last_sequence"]
+
+
+def test_one_by_the_clock_also_after_a_restart(sim, make_shootd):
+    d = with_backups(make_shootd, sim, "").start()
+    wait_until(lambda: (d.directory / "backups").exists() and len(names(d)) == 1 and names(d)[0].endswith(".db"), what="the first backup")
+    first = names(d)
+    d.stop()
+    (d.directory / "backups" / "mine.db").write_text("no backup of ours")
+    d.start()
+    wait_until(lambda: re.search(r"^shootd_backup_newest_timestamp_seconds [1-9]", d.http.get("/metrics").text, re.M), what="a look at the directory")
+    assert names(d) == ["mine.db", *first], "it is not due for a day"
+    d.stop()
+    old = d.directory / "backups" / first[0]
+    old.rename(old.with_name("shootd-20260101T000000.000Z.db"))
+    d.start()
+    wait_until(lambda: len(names(d)) == 3, what="the next backup")
+
+
+def test_a_backup_that_cannot_be_made_is_told(sim, make_shootd):
+    d = with_backups(make_shootd, sim, ", every: 0s")
+    (d.directory / "backups").write_text("a file is here")
+    d.start()
+    answer = d.http.post("/v1/backups")
+    assert answer.status_code == 503 and answer.json()["code"] == "store_unavailable" and "Not a directory" in answer.json()["detail"]
+    assert int(answer.headers["Retry-After"]) > 60
+    assert 'shootd_backups_total{outcome="failed"} 1\n' in d.http.get("/metrics").text
+    d.stop()
+    assert "no backup could be made (backups.directory)" in d.log()
+
+
+def orphan(path):
+    """A row whose parent is not there: SQLite's own check of the file finds nothing, that of foreign keys does."""
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA foreign_keys = OFF")
+        columns = db.execute("PRAGMA table_info(deliveries)").fetchall()
+        values = ["'pending'" if c[1] == "status" else f"x'{'1' * 32}'" if "BLOB" in c[2] else "1" if "INT" in c[2] else "'zz'" for c in columns]
+        db.execute(f"INSERT INTO deliveries VALUES ({', '.join(values)})")
+        assert db.execute("PRAGMA foreign_key_check").fetchall()
+    db.close()
+
+
+def test_what_fails_its_check_gets_no_name(sim, make_shootd, tmp_path):
+    d = with_backups(make_shootd, sim, ", every: 0s, keep: 2").start()
+    good = d.http.post("/v1/backups").json()["name"]
+    newest = re.compile(r"^shootd_backup_newest_timestamp_seconds (\S+)$", re.M)
+    before = float(newest.search(d.http.get("/metrics").text)[1])
+    orphan(d.state / "shootd.db")
+    for _ in range(3):
+        answer = d.http.post("/v1/backups")
+        assert answer.status_code == 503 and "foreign_key_check" in answer.json()["detail"], answer.text
+        assert names(d) == [good]
+    metrics = d.http.get("/metrics").text
+    assert abs(float(newest.search(metrics)[1]) - before) < 0.002, "names tell milliseconds"
+    assert 'shootd_backups_total{outcome="failed"} 3\n' in metrics
+    code, said, errors = run("backup", d, "--to", tmp_path / "copy.db")
+    assert (code, said) == (69, "") and "foreign_key_check" in errors and not list(tmp_path.glob("copy.db*"))
+
+
+def wrong_index(path):
+    """An index that has not what its table has: a quick check finds nothing."""
+    def run(sql, *values):
+        with sqlite3.connect(path) as db:
+            db.execute("PRAGMA writable_schema = ON")
+            rows = db.execute(sql, values).fetchall()
+        db.close()
+        return rows
+    (index,) = run("SELECT * FROM sqlite_schema WHERE name = 'events_at'")
+    run("DELETE FROM sqlite_schema WHERE name = 'events_at'")
+    run("UPDATE events SET at = at + 1")
+    run("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", *index)
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+    db.close()
+
+
+def without_a_table(path):
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE audit")
+    db.close()
+
+
+RESTORE_ONE = "to do      do not use this file: restore a backup"
+
+
+@pytest.mark.parametrize("spoil, words", [
+    (damaged, ["integrity  the file is damaged:\n    \""]),
+    (wrong_index, ["integrity  the file is damaged:\n    \"row 1 missing from index events_at\"", "references ok"]),
+    (orphan, ["integrity  ok", "references rows without the one that they belong to (foreign_key_check):\n    \"deliveries row 1 belongs to a row of "
+                               "subscriptions that is not there\""]),
+    (without_a_table, ["but not all of it is there: ", "no such table: audit"]),
+])
+def test_check_store_tells_what_is_wrong_and_what_to_do(busy, tmp_path, spoil, words):
+    path = tmp_path / "copy.db"
+    backup(busy, path)
+    code, said, errors = check_store(path)
+    assert (code, errors) == (0, "") and "integrity  ok\nreferences ok\n" in said and "to do" not in said
+    spoil(path)
+    before = path.read_bytes()
+    code, said, errors = check_store(path)
+    assert (code, errors) == (1, "") and f"\n{RESTORE_ONE}" in said and " -1" not in said, said
+    assert all(word in said for word in words), said
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("spoil, code, words", [
+    (lambda path: path.write_bytes(b"x" * 8192), 69, "file is not a database.*\nto do      if it is damaged or lost, restore a backup"),
+    (lambda path: path.write_bytes(b""), 69, "there is no store in it, the file is empty\nto do      .*restore"),
+    (pathlib.Path.unlink, 69, "unable to open.*\nto do      .*restore"),
+    (of_another_program, 69, "not a shootd database"),
+    (newer, 78, "made by a newer version of shootd\nto do      install that version"),
+])
+def test_check_store_of_what_is_no_store(busy, tmp_path, spoil, code, words):
+    path = tmp_path / "copy.db"
+    backup(busy, path)
+    spoil(path)
+    got, said, errors = check_store(path)
+    assert (got, said) == (code, "") and re.search(words, errors), errors
+
+
+def test_the_store_with_orphans_that_check_store_tells_of_is_refused_and_its_backup_is_not(busy, tmp_path):
+    told = backup(busy, tmp_path / "copy.db")
+    busy.stop()
+    orphan(busy.state / "shootd.db")
+    code, said, _ = check_store("--config", busy.config)
+    assert code == 1 and "(foreign_key_check)" in said and RESTORE_ONE in said
+    start = subprocess.run([BUILD / "shootd", "--config", busy.config], capture_output=True, text=True, timeout=60, check=False)
+    assert start.returncode == 69 and "corrupt (foreign_key_check)" in start.stderr
+    restore(busy, told["backup"])
+    assert check_store("--config", busy.config)[0] == 0
+    busy.start()
+
+
+def test_check_store_knows_each_schema(busy, tmp_path):
+    """It looks at a store as it is; a schema has not the tables of later ones."""
+    path = tmp_path / "copy.db"
+    backup(busy, path, "--with-seal-key")
+    newest = take_back(path)
+    code, said, errors = check_store(path)
+    assert (code, errors) == (0, "") and f"schema     {newest - 1}, which the next start of shootd upgrades to {newest}\n" in said
+    assert "audit " in said and "put aside  none" in said and "seal key   not looked at: look again when the store is upgraded" in said
+    with sqlite3.connect(path) as db:
+        for table in ("replays", "audit", "quarantine"):
+            db.execute(f"DROP TABLE {table}")
+        db.execute("DELETE FROM meta WHERE key = 'store_id'")
+        db.execute("PRAGMA user_version = 2")
+    db.close()
+    code, said, errors = check_store(path)
+    assert (code, errors) == (0, "") and "id         none yet\nschema     2, which" in said and "clusters 1, " in said, said
+    assert "integrity  ok\nreferences ok\n" in said and "audit" not in said and "put aside" not in said
+    orphan(path)
+    code, said, _ = check_store(path)
+    assert code == 1 and RESTORE_ONE in said
+
+
+def test_what_a_killed_process_left_is_removed(sim, make_shootd):
+    d = with_backups(make_shootd, sim, ", every: 0s")
+    directory = d.directory / "backups"
+    directory.mkdir()
+    left, written, mine = (directory / name for name in ("shootd-20260101T000000.000Z.db.tmp", "shootd-20260102T000000.000Z.db.tmp", "mine.db.tmp"))
+    for path, age in ((left, 3700), (written, 0), (mine, 3700)):
+        path.write_text("half")
+        os.utime(path, (time.time() - age,) * 2)
+    d.start()
+    made = d.http.post("/v1/backups").json()["name"]
+    assert names(d) == sorted([made, written.name, mine.name])
+
+
+def test_without_a_directory_there_are_none(shootd):
+    answer = shootd.http.post("/v1/backups")
+    assert answer.status_code == 409 and answer.json()["code"] == "action_not_possible" and "backups.directory" in answer.json()["detail"]
+
+
+def test_keys(sim, make_shootd):
+    d = make_shootd(sim.url)
+    text = d.config.read_text()
+    for keys, words in (("directory: backups", "directory: 'backups' must be an absolute path"), ("keep: 0", "keep"), ("every: 10s", "every")):
+        d.config.write_text(text + f"backups: {{{keys}}}\n")
+        done = subprocess.run([BUILD / "shootd", "--config", d.config, "--check-config"], capture_output=True, text=True, timeout=10, check=False)
+        assert done.returncode == 78 and words in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("argv", [("backup",), ("restore",), ("--to", "x"), ("check-store", "--from", "x"), ("restore", "--from", "x", "--with-seal-key"),
+                                  ("backup", "--to", "x", "more")])
+def test_wrong_command_lines(argv):
+    done = subprocess.run([BUILD / "shootd", *argv], capture_output=True, text=True, timeout=10, check=False)
+    assert done.returncode == 64 and "usage: shootd" in done.stderr

@@ -1,0 +1,359 @@
+"""What the machine may do to shootd: file systems that are full, read-only or gone, too few descriptors, a clock that jumps. Reads go on,
+writes are refused with the reason, and it recovers without a restart where that is possible."""
+
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+
+import httpx
+import pytest
+
+import harness
+from harness import PATIENCE, SANITIZED, wait_until
+from raw import Raw, request
+from test_start import run
+
+DAY = 86400
+NOBODY = 65534
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+
+
+def meet_the_fault(d):
+    """A write meets the fault. Its answer may take half a minute, until it is known what became of it: test_store.py waits for that answer,
+    this client does not."""
+    try:
+        answer = d.http.put(d.clusters_path("dev"), json={"labels": {"refused": "yes"}}, timeout=2)
+        assert answer.status_code == 503 and answer.json()["code"] in ("store_unavailable", "outcome_unknown"), answer.text
+    except httpx.ReadTimeout:
+        pass
+
+
+def refused(d, *words):
+    """A write is refused with the reason in words, reads go on."""
+    meet_the_fault(d)
+    wait_until(lambda: d.http.get("/readyz").status_code == 503, what="the state of the store")
+    told = d.http.put(d.clusters_path("dev"), json={"labels": {"refused": "yes"}}).json()
+    for word in words:
+        assert word in told["detail"], told
+        assert word in d.http.get("/readyz?verbose").text
+    assert str(d.state) not in told["detail"]
+    assert d.cluster("dev").json()["labels"] == {"before": "yes"} and d.http.get("/v1/summary").status_code == 200
+
+
+def recovered(d):
+    wait_until(lambda: d.http.get("/readyz").status_code == 200, timeout=40, what="the store to recover")
+    assert d.http.put(d.clusters_path("dev"), json={"labels": {"after": "yes"}}).status_code == 200
+    d.kill()
+    d.start()
+    assert d.cluster("dev").json()["labels"] == {"after": "yes"}
+
+
+def with_a_cluster(d):
+    d.start()
+    d.create("dev", labels={"before": "yes"})
+    d.wait_phase("dev", "ready")
+    return d
+
+
+def remount(directory, how):
+    subprocess.run(["mount", "-o", f"remount,{how}", directory], check=True, timeout=20)
+
+
+# ---- file systems ----------------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_is_full_at_the_start(sim, make_shootd, small_disk):
+    d = make_shootd(sim.url, name="disk/shootd")
+    d.state.mkdir(mode=0o700)
+    filler = d.state / "filler"
+    with filler.open("wb", buffering=0) as out, pytest.raises(OSError, match="No space left"):
+        while True:
+            out.write(b"x" * 4096)
+    # the log and the configuration are elsewhere in life
+    started = run("--config", d.config)
+    assert started.returncode == 69 and "disk full" in started.stderr, started.stderr
+    filler.unlink()
+    with_a_cluster(d)
+
+
+def test_a_file_system_that_is_read_only_at_the_start(sim, make_shootd, small_disk):
+    d = with_a_cluster(make_shootd(sim.url, name="disk/shootd"))
+    d.stop()
+    remount(small_disk, "ro")
+    started = run("--config", d.config)
+    assert started.returncode == 69 and ("Read-only" in started.stderr or "readonly" in started.stderr), started.stderr
+    remount(small_disk, "rw")
+    d.start()
+    assert d.cluster("dev").json()["labels"] == {"before": "yes"}
+
+
+def test_a_file_system_that_becomes_read_only(sim, make_shootd, tmp_path):
+    """What Linux does to a file system with faults: what is open stays open, and each write fails."""
+    image, mounted = tmp_path / "image", tmp_path / "mounted"
+    mounted.mkdir()
+    if os.geteuid() or not shutil.which("mkfs.ext4"):
+        pytest.skip("needs root and mkfs.ext4")
+    with image.open("wb") as out:
+        out.truncate(32 << 20)
+    subprocess.run(["mkfs.ext4", "-q", image], check=True, timeout=60)
+    if subprocess.run(["mount", "-o", "loop,errors=remount-ro", image, mounted], capture_output=True).returncode:
+        pytest.skip("no loop devices here")
+    d = make_shootd(sim.url)
+    try:
+        source = next(line.split()[0] for line in open("/proc/mounts", encoding="utf-8") if line.split()[1] == str(mounted))
+        trigger = pathlib.Path("/sys/fs/ext4", source.removeprefix("/dev/"), "trigger_fs_error")
+        if not trigger.exists():
+            pytest.skip("this Linux cannot make a file system faulty")
+        d.config.write_text(d.config.read_text().replace(f"state_dir: {d.state}", f"state_dir: {mounted}/state"))
+        d.state = mounted / "state"
+        with_a_cluster(d)
+        trigger.write_text("1")
+        refused(d, "read-only")
+        assert d.process.popen.poll() is None
+    finally:
+        d.kill()
+        subprocess.run(["umount", "--lazy", mounted], check=True, timeout=20)
+
+
+@pytest.mark.parametrize("what", ["directory", "file"])
+def test_a_state_directory_that_is_lost(sim, make_shootd, what):
+    """SQLite would go on with the removed file, and each answer would be a promise that the next start breaks."""
+    d = with_a_cluster(make_shootd(sim.url))
+    aside = d.directory / "aside"
+    if what == "directory":
+        d.state.rename(aside)
+    else:
+        aside.mkdir()
+        for path in d.state.glob("shootd.db*"):
+            path.rename(aside / path.name)
+    refused(d, "moved or removed")
+    assert d.http.post("/v1/tokens", json={"name": "x", "role": "viewer", "projects": ["*"]}).status_code == 503
+    if what == "directory":
+        aside.rename(d.state)
+    else:
+        for path in aside.iterdir():
+            path.rename(d.state / path.name)
+    recovered(d)
+
+
+def test_a_state_directory_that_is_removed(sim, make_shootd):
+    d = with_a_cluster(make_shootd(sim.url))
+    token = d.token()
+    shutil.rmtree(d.state)
+    refused(d, "moved or removed")
+    d.state.mkdir(mode=0o700)
+    refused(d, "moved or removed")
+    assert not list(d.state.glob("shootd.db")), "no new store under a running daemon"
+    d.kill()
+    d.start()  # a new store: clusters are found at Cleura, the old tokens are gone
+    assert d.token() != token
+    wait_until(lambda: d.cluster("dev").status_code == 200, what="the cluster to be found")
+    assert d.cluster("dev").json()["managed"] is False
+
+
+def test_another_store_in_the_place_of_ours(sim, make_shootd):
+    """An I/O error makes it open the file anew: what is found there must be the same store."""
+    d = with_a_cluster(make_shootd(sim.url))
+    other = make_shootd(sim.url, name="other").start()
+    other.stop()
+    before = resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        meet_the_fault(d)
+        for path in d.state.glob("shootd.db*"):
+            if not path.name.endswith(".lock"):
+                path.unlink()
+        shutil.copy(other.state / "shootd.db", d.state / "shootd.db")
+    finally:
+        resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, before)
+    refused(d)
+    assert d.process.popen.poll() is None
+    d.kill()
+
+
+# ---- owners ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def of_nobody(sim):
+    """A daemon of an ordinary user, whose files are root's to take away."""
+    if os.geteuid():
+        pytest.skip("files of another user can be made by root only")
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        program = shutil.copy(harness.BUILD / "shootd", directory / "shootd")
+        d = harness.Shootd(directory / "d", sim.url)
+        as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--", program, "--config", d.config]
+        for path in [directory, *directory.rglob("*")]:
+            os.chown(path, NOBODY, NOBODY)
+
+        def start(wait=True):
+            d.process = harness.Process(as_nobody, d.log_path)
+            if wait:
+                d.wait_ready()
+        d.start = start
+        yield d
+        d.kill()
+
+
+def give(paths, user):
+    for path in paths:
+        os.chown(path, user, user)
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def cannot_start(d, *words):
+    before = len(d.log())
+    d.start(wait=False)
+    assert d.process.popen.wait(30) == 69
+    for word in words:
+        assert word in d.log()[before:], d.log()[before:]
+
+
+def test_a_state_directory_of_another_owner(of_nobody):
+    """What is open can still be written, but nobody would find it again by its name: as if it was moved, until it is given back."""
+    d = with_a_cluster(of_nobody)
+    give([d.state], 0)
+    refused(d, "permission denied", "owner and mode of the state directory")
+    assert d.process.popen.poll() is None
+    give([d.state], NOBODY)
+    wait_until(lambda: d.http.get("/readyz").status_code == 200, timeout=40, what="the store to recover")
+    give([d.state], 0)
+    d.kill()
+    cannot_start(d, "state directory", "Permission denied")
+    give([d.state], NOBODY)
+    d.start()
+    recovered(d)
+
+
+def test_a_database_of_another_owner(of_nobody):
+    """The open file stays writable; the next start says what is wrong."""
+    d = with_a_cluster(of_nobody)
+    give(d.state.glob("shootd.db*"), 0)
+    for labels in ({"n": "1"}, {"n": "2"}):
+        assert d.http.put(d.clusters_path("dev"), json={"labels": labels}).status_code == 200
+        assert d.cluster("dev").json()["labels"] == labels and d.http.get("/readyz").status_code == 200
+    d.kill()
+    cannot_start(d, "database cannot be used", "shootd.db.lock: Permission denied")
+    give([d.state / "shootd.db.lock"], NOBODY)
+    cannot_start(d, "database cannot be used", "unable to open database file")
+    give(d.state.glob("shootd.db*"), NOBODY)
+    d.start()
+    assert d.cluster("dev").json()["labels"] == {"n": "2"}, "what was answered is there"
+    recovered(d)
+
+
+# ---- descriptors -----------------------------------------------------------------------------------------------
+
+
+FEW = 64
+
+
+def started_with_few(d):
+    d.process = harness.Process(["prlimit", f"--nofile={FEW}:{FEW}", harness.BUILD / "shootd", "--config", d.config], d.log_path)
+    d.wait_ready()
+
+
+def left_with_few(d):
+    d.start()
+    resource.prlimit(d.process.pid, resource.RLIMIT_NOFILE, (FEW, FEW))
+
+
+@pytest.mark.parametrize("few", [started_with_few, left_with_few])
+def test_few_descriptors(sim, make_shootd, few):
+    """64 descriptors: connections wait in the queue of the socket, and Cleura and the store go before them. A connection that sends
+    nothing is closed after 20 s: all of this is to happen before."""
+    d = make_shootd(sim.url)
+    few(d)
+    assert resource.prlimit(d.process.pid, resource.RLIMIT_NOFILE) == (FEW, FEW)
+    d.wait_upstream()  # and a connection of ours is open
+    began = time.monotonic()
+    with_open = [Raw(d.port) for _ in range(100)]
+    try:
+        wait_until(lambda: "cannot accept connections" in d.log(), what="descriptors to be missed")
+        asked = time.monotonic()
+        made = d.create("dev")
+        assert time.monotonic() - asked < 2.5 * PATIENCE
+        assert d.wait_operation(made["operation"]["id"])["status"] == "succeeded"
+        assert SANITIZED or time.monotonic() - began < 15, "Cleura was asked while all of them were open"
+        assert '(account main, status 0)' not in d.log()
+        assert d.http.get("/readyz").status_code == 200
+        metrics = d.http.get("/metrics").text
+        assert "shootd_store_errors_total 0\n" in metrics
+        assert int(re.search(r"^process_open_fds (\d+)$", metrics, re.M)[1]) < FEW
+    finally:
+        for raw in with_open:
+            raw.socket.close()
+    with Raw(d.port) as raw:
+        assert raw.send(request("GET", "/livez")).read().status == 200
+    d.kill()
+    d.start()
+    assert d.cluster("dev").json()["status"]["phase"] == "ready"
+
+
+# ---- clocks ----------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """The wall clock of a process, by libfaketime; the monotonic one goes on as it is."""
+
+    def __init__(self, directory):
+        self.path = directory / "faketime"
+        self.set(0)
+
+    def set(self, seconds):
+        new = self.path.with_suffix(".new")
+        new.write_text(f"{seconds:+d}s\n")
+        new.rename(self.path)
+
+    def environment(self):
+        return {**os.environ, "LD_PRELOAD": FAKETIME, "FAKETIME_TIMESTAMP_FILE": str(self.path), "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FLSHM": "0"}
+
+
+@pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
+@pytest.mark.parametrize("jump", [DAY, -DAY])
+def test_a_clock_that_jumps(sim, make_shootd, receiver, tmp_path, jump):
+    d = make_shootd(sim.url)
+    clock = Clock(tmp_path)
+
+    def start():
+        d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path, env=clock.environment())
+        d.wait_ready()
+
+    def life(name):
+        made = d.create(name)
+        assert d.wait_operation(made["operation"]["id"])["status"] == "succeeded"
+        gone = d.http.delete(d.clusters_path(name)).json()
+        assert d.wait_operation(gone["operation"]["id"])["status"] == "succeeded"
+        wait_until(lambda: [r for r in receiver.of_type("cluster.deleted") if f'"{name}"' in r["body"].decode()], what="the delivery")
+
+    start()
+    hook = d.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["*"]})
+    assert hook.status_code == 201, hook.text
+    slow = d.create("slow")
+    clock.set(jump)  # while an operation runs
+    d.wait_operation(slow["operation"]["id"])
+    life("here")
+    assert d.http.get("/readyz").status_code == 200
+    logins = len(sim.requests("login"))
+    clock.set(0)  # and back
+    life("back")
+    assert len(sim.requests("login")) <= logins + 1
+    d.stop()
+    clock.set(jump)  # between two starts
+    start()
+    assert d.cluster("slow").json()["status"]["phase"] in ("ready", "unknown")
+    d.wait_phase("slow", "ready")
+    life("later")
+    sequences = [e["sequence"] for e in d.events()]
+    assert sequences == sorted(set(sequences))
+    audit = d.http.get("/v1/audit", params={"limit": 1000}).json()["items"]
+    assert len(audit) > 8
+    for word in ("Assertion", "store is broken"):
+        assert word not in d.log()

@@ -1,0 +1,107 @@
+"""Every operation of the document, times each role, times a project of one's own and another's, times what is shown: as declared."""
+
+import re
+import ssl
+
+import pytest
+from cryptography import x509
+from cryptography.x509.oid import ExtendedKeyUsageOID
+
+import contract
+import harness
+import issuers
+import web
+from harness import PROJECT_ID, wait_until
+from test_tls import Authority, start
+
+OTHER = "ffeeddccbbaa99887766554433221100"
+ROLES = contract.DOCUMENT["components"]["schemas"]["Role"]["enum"]
+OPERATIONS = [(method.upper(), path, operation["x-role"]) for path, of in contract.DOCUMENT["paths"].items()
+              for method, operation in of.items() if "operationId" in operation]
+
+
+@pytest.fixture
+def issuer():
+    with issuers.running() as one:
+        yield one
+
+
+@pytest.fixture
+def d(make_sim, make_shootd, issuer, tmp_path):
+    """Rules for each role, of JWTs and of certificates, in team-a only."""
+    sim = make_sim(project=[PROJECT_ID, OTHER])
+    rules = [{"claim": "groups", "contains": role, "role": role, "projects": ["team-a"]} for role in ROLES]
+    clients = "".join(f"    - {{name: 'dns:{role}.example.com', role: {role}, projects: [team-a]}}\n" for role in ROLES)
+    servers = Authority(tmp_path)
+    certificate, key = tmp_path / "fullchain.pem", tmp_path / "privkey.pem"
+    servers.issue(certificate, key)
+    authority = Authority(tmp_path, "clients")
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", PROJECT_ID), ("team-b", "Sto2", OTHER)],
+                    extra=issuers.configuration(issuer.url, rules) +
+                    f"tls:\n  certificate: {certificate}\n  key: {key}\n  client_ca: {authority.path}\n  clients:\n{clients}")
+    d.context = ssl.create_default_context(cafile=servers.path)
+    d.url = f"https://localhost:{d.port}"
+    d.authority = authority
+    start(d)
+    d.wait_upstream()
+    wait_until(lambda: re.search(r"^shootd_oidc_keys 2$", d.http.get("/metrics").text, re.M), what="the keys of the issuer")
+    yield d
+    d.http.close()
+    d.http = None
+
+
+def with_token(d, issuer, role, tmp_path):
+    made = d.http.post("/v1/tokens", json={"name": role, "role": role, "projects": ["team-a"]})
+    assert made.status_code == 201, made.text
+    return web.Client(base_url=d.url, verify=d.context, timeout=60, headers={"Authorization": "Bearer " + made.json()["token"]})
+
+
+def with_jwt(d, issuer, role, tmp_path):
+    return web.Client(base_url=d.url, verify=d.context, timeout=60,
+                        headers={"Authorization": "Bearer " + issuer.token(groups=[role], sub=role)})
+
+
+def with_certificate(d, issuer, role, tmp_path):
+    files = tmp_path / f"{role}.pem", tmp_path / f"{role}.key"
+    d.authority.issue(*files, names=[x509.DNSName(f"{role}.example.com")], usage=ExtendedKeyUsageOID.CLIENT_AUTH)
+    context = ssl.create_default_context(cafile=tmp_path / "test-authority.pem")
+    context.load_cert_chain(*files)
+    return web.Client(base_url=d.url, verify=context, timeout=60)
+
+
+def ask(client, method, path, project):
+    target = re.sub(r"\{(\w+)\}", lambda m: {"project": project}.get(m[1], "x"), path)
+    # A body that is refused for its content comes only after the role.
+    return client.request(method, target, content="[]" if method in ("POST", "PUT", "PATCH") else None, headers={"Content-Type": "application/json"})
+
+
+def projects_of(path):
+    return ("team-a", "team-b") if "{project}" in path else ("team-a",)
+
+
+@pytest.mark.parametrize("shown", [with_token, with_jwt, with_certificate])
+def test_what_a_role_may(d, issuer, tmp_path, shown):
+    assert ROLES == ["viewer", "kubeconfig", "operator", "admin"] and len(OPERATIONS) > 60
+    for rank, role in enumerate(ROLES):
+        with shown(d, issuer, role, tmp_path) as client:
+            who = client.get("/v1/whoami").json()
+            assert (who["role"], who["projects"]) == (role, ["team-a"])
+            for method, path, needed in OPERATIONS:
+                may = needed == "none" or rank >= ROLES.index(needed)
+                for project in projects_of(path):
+                    answer = ask(client, method, path, project)
+                    where = (role, method, path, project, answer.status_code, answer.text)
+                    assert (answer.status_code != 403) is may and answer.status_code != 401, where
+                    if not may:
+                        assert answer.json()["code"] == "forbidden", where
+                        assert f'error="insufficient_scope", scope="{needed}"' in answer.headers["WWW-Authenticate"], where
+                    elif project == "team-b":
+                        assert (answer.status_code, answer.json()["code"]) == (404, "project_not_found"), where
+
+
+def test_who_shows_nothing_may_nothing(d):
+    with web.Client(base_url=d.url, verify=d.context, timeout=60) as client:
+        for method, path, needed in OPERATIONS:
+            for project in projects_of(path):
+                answer = ask(client, method, path, project)
+                assert (answer.status_code == 401) is (needed != "none"), (method, path, project, answer.status_code)

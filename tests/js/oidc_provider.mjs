@@ -1,0 +1,48 @@
+// A real OpenID provider, for tests: node oidc_provider.mjs PORT AUDIENCE. It knows one client, "robot" with the secret "robot-secret", whose
+// access tokens are JWTs for AUDIENCE with the claim groups: ["platform"]. A line "rotate" on standard input gives it a new key, which it signs
+// with from then on; the key before stays published until the next line. Each change is answered with the line "ready KID".
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import Provider from "oidc-provider";
+
+const [port, audience] = process.argv.slice(2);
+const issuer = `http://127.0.0.1:${port}`;
+const keys = [];
+
+function newKey() {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return { ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: randomUUID() };
+}
+
+function newProvider() {
+  return new Provider(issuer, {
+    jwks: { keys: [...keys] },
+    clients: [
+      { client_id: "robot", client_secret: "robot-secret", redirect_uris: [], response_types: [], grant_types: ["client_credentials"], token_endpoint_auth_method: "client_secret_post" },
+    ],
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => `urn:${audience}`,
+        getResourceServerInfo: () => ({ audience, scope: "api", accessTokenTTL: 600, accessTokenFormat: "jwt", jwt: { sign: { alg: "RS256" } } }),
+      },
+    },
+    extraTokenClaims: () => ({ groups: ["platform"] }),
+  });
+}
+
+let answer;
+function rotate() {
+  keys.unshift(newKey());
+  keys.splice(2);
+  answer = newProvider().callback();
+  console.log(`ready ${keys[0].kid}`);
+}
+
+const server = createServer((request, response) => answer(request, response));
+server.listen(Number(port), "127.0.0.1", rotate);
+for await (const line of createInterface({ input: process.stdin })) if (line === "rotate") rotate();
+process.exit(0);

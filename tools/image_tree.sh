@@ -1,0 +1,42 @@
+#!/bin/bash
+# The file tree of the container image: shootd, the libraries that it loads, certificates of authorities, and nothing that runs
+# besides: no shell, no package manager.
+#   tools/image_tree.sh PROGRAM DIRECTORY      DIRECTORY is new
+set -euo pipefail
+[ $# = 2 ] || {
+    echo "usage: tools/image_tree.sh PROGRAM DIRECTORY" >&2
+    exit 64
+}
+program=$1 tree=$2
+user=65532
+mkdir -m 0755 "$tree"
+install -D -m 0755 "$program" "$tree/usr/bin/shootd"
+
+# One line per library: "name => path (address)", or "path (address)" for the loader.
+mapfile -t libraries < <(ldd "$program" | sed -nE 's/^\s*(.* => )?(\/[^ ]+) \(0x.*/\2/p')
+[ ${#libraries[@]} -gt 10 ] || {
+    echo "image_tree.sh: ldd tells no libraries of $program" >&2
+    exit 1
+}
+# Packages name their files below /lib or /usr/lib, which are one directory, and by a link or what it leads to.
+package_of() {
+    local real names
+    real=$(readlink -f "$1")
+    names=("$1" "/usr$1" "${1#/usr}" "$real" "${real#/usr}")
+    { dpkg-query --search "${names[@]}" 2>/dev/null || true; } | awk -F: '!/^diversion / && !found { found = $1 } END { print found }'
+}
+for library in "${libraries[@]}"; do
+    install -D -m 0755 "$library" "$tree$library"
+    package=$(package_of "$library")
+    [ -n "$package" ] || {
+        echo "image_tree.sh: no package has $library" >&2
+        exit 1
+    }
+    install -D -m 0644 "/usr/share/doc/$package/copyright" "$tree/usr/share/doc/$package/copyright"
+done
+install -D -m 0644 /etc/ssl/certs/ca-certificates.crt "$tree/etc/ssl/certs/ca-certificates.crt"
+printf 'root:x:0:0:root:/:/nonexistent\nshootd:x:%d:%d:shootd:/var/lib/shootd:/nonexistent\n' $user $user >"$tree/etc/passwd"
+printf 'root:x:0:\nshootd:x:%d:\n' $user >"$tree/etc/group"
+echo 'hosts: files dns' >"$tree/etc/nsswitch.conf"
+mkdir -p "$tree/etc/shootd" "$tree/run/credentials/shootd" "$tree/var/lib" "$tree/proc" "$tree/dev"
+install -d -m 0700 -o $user -g $user "$tree/var/lib/shootd"

@@ -1,0 +1,118 @@
+/*
+ * Resources in the view. A cluster's body tells when it was observed, which each poll moves and nothing else:
+ * the texts stay as they were made, and readers put the newer time in.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "view/view.h"
+
+struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
+                                void (*subject_free)(void *))
+{
+    struct view_blob *b = MEM_NEW(struct view_blob);
+    atomic_init(&b->refs, 1);
+    atomic_init(&b->coded, NULL);
+    atomic_init(&b->again, NULL);
+    atomic_init(&b->seen_at, observed_at);
+    strncpy(b->etag, etag, sizeof(b->etag) - 1);
+    b->body = body;
+    b->body_len = body ? strlen(body) : 0;
+    b->observed_at = observed_at;
+    if (observed_at)
+        (void)time_rfc3339(observed_at, true, b->observed_text);
+    b->subject = subject;
+    b->subject_free = subject_free;
+    return b;
+}
+
+static bool tells_time_at(const struct view_blob *b, const char *text, size_t at)
+{
+    return !b->observed_at || !strncmp(text + at, b->observed_text, strlen(b->observed_text));
+}
+
+void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief)
+{
+    assert(!b->brief && !b->key); /* not shown yet */
+    assert(tells_time_at(b, b->body, observed_in_body) && tells_time_at(b, brief, observed_in_brief));
+    b->brief = brief;
+    b->brief_len = strlen(brief);
+    b->observed_in_body = observed_in_body;
+    b->observed_in_brief = observed_in_brief;
+}
+
+struct view_blob *view_blob_ref(struct view_blob *b)
+{
+    atomic_fetch_add(&b->refs, 1);
+    return b;
+}
+
+void view_blob_unref(struct view_blob *b)
+{
+    if (!b)
+        return;
+    unsigned before = atomic_fetch_sub(&b->refs, 1);
+    assert(before > 0);
+    if (before != 1)
+        return;
+    if (b->subject_free)
+        b->subject_free((void *)(uintptr_t)b->subject);
+    view_blob_unref(atomic_load(&b->again));
+    free(atomic_load(&b->coded));
+    free(b->key);
+    free(b->body);
+    free(b->brief);
+    free(b);
+}
+
+wall_us view_blob_seen_at(const struct view_blob *b)
+{
+    return atomic_load(&b->seen_at);
+}
+
+wall_us view_blob_write(const struct view_blob *b, bool brief, struct buffer *out)
+{
+    const char *text = brief ? b->brief : b->body;
+    const size_t len = brief ? b->brief_len : b->body_len;
+    const wall_us at = view_blob_seen_at(b);
+    if (at == b->observed_at) {
+        (void)buffer_add(out, text, len);
+        return at;
+    }
+    char now[TIME_TEXT_BYTES];
+    const size_t before = brief ? b->observed_in_brief : b->observed_in_body;
+    const size_t behind = before + strlen(b->observed_text);
+    (void)buffer_add(out, text, before);
+    (void)buffer_add_str(out, time_rfc3339(at, true, now));
+    (void)buffer_add(out, text + behind, len - behind);
+    return at;
+}
+
+static struct view_blob *form_seen_at(const struct view_blob *b, wall_us at)
+{
+    char now[TIME_TEXT_BYTES];
+    const char *behind = b->body + b->observed_in_body + strlen(b->observed_text);
+    char *body =
+        mem_printf("%.*s%s%s", (int)b->observed_in_body, b->body, time_rfc3339(at, true, now), behind);
+    return view_blob_new(b->etag, body, at, NULL, NULL);
+}
+
+/*
+ * Between our two looks, at seen_at and at `again`, the loop thread may move the time, and another reader may
+ * keep a form of the older one: then the caller gets a form of its own, and nobody waits.
+ */
+struct view_blob *view_blob_as_seen(struct view_blob *b)
+{
+    const wall_us at = view_blob_seen_at(b);
+    if (at == b->observed_at)
+        return view_blob_ref(b);
+    struct view_blob *kept = atomic_load(&b->again);
+    if (kept && kept->observed_at == at)
+        return view_blob_ref(kept);
+    struct view_blob *form = form_seen_at(b, at);
+    if (!kept && atomic_compare_exchange_strong(&b->again, &kept, form))
+        return view_blob_ref(form);
+    return form;
+}
