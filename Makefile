@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
+# Objects of units stay, so that a change builds again only what it touches.
+.SECONDARY:
 
 VERSION  := $(shell cat VERSION)
 # REVISION is a file where there is no repository: in a package's source.
@@ -80,23 +82,32 @@ SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
 # One of each library.
 HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h gnutls/gnutls.h cjose/cjose.h uthash.h
 
-.PHONY: all help deps deps-test run test test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
+.PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
 MAN := build/man/shootd.8
 all: $(OUT)/shootd $(OUT)/cleura-sim $(if $(filter release,$(VARIANT)),$(MAN))
 
 help:
 	@echo "make             build build/shootd and build/cleura-sim"
 	@echo "make run         install what is missing, build, start the simulator and shootd on loopback"
-	@echo "make test        install what is missing, build, run every test"
+	@echo "make test        install what is missing, build, run every test (FULL=1: more of what tests repeat)"
+	@echo "make quick       the units, and the black-box tests of the folders that differ from main"
 	@echo "make check-asan  the same tests under address+undefined sanitizers"
-	@echo "make check-tsan  the same tests under the thread sanitizer"
-	@echo "make fuzz        fuzz every parser with clang, then whole requests (SECONDS=60 each, TARGETS=)"
-	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=)"
-	@echo "make soak        mixed load with faults, memory and counters are watched (MINUTES=60)"
-	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=)"
+	@echo "make check-tsan  those in which threads meet, under the thread sanitizer"
+	@echo "make fuzz        fuzz every parser with clang, then whole requests (SECONDS=60 each, TARGETS=; takes $(FUZZ_TAKES))"
+	@echo "make fresh       the two commands and README's on a bare Debian 12 made for it (root; STAGE=, AS=; takes $(FRESH_TAKES))"
+	@echo "make soak        mixed load with faults, memory and counters are watched (MINUTES=10)"
+	@echo "make test-loaded  the tests beside busy processes (LOAD=8 TIMES=3 TESTS=; takes $(LOADED_TAKES))"
 	@echo "make deb         the Debian packages shootd and cleura-sim, into build/deb"
 	@echo "make deps        install what building and running need; deps-test: what the tests need, too"
-	@echo "make bench | format | lint | clean | install DESTDIR= PREFIX="
+	@echo "make bench       the benchmarks, one report (takes $(BENCH_TAKES))"
+	@echo "make format | lint | clean | install DESTDIR= PREFIX="
+
+# The commands that may take longer than 15 minutes, on two cores: they print it when they start.
+BENCH_TAKES := 30 minutes
+FRESH_TAKES := an hour, a stage of it 15 minutes
+LOADED_TAKES := 15 minutes for each of its TIMES
+FUZZ_TAKES = $(shell echo $$(( ($(words $(FUZZ_TARGETS)) / 2 + 1) * $(SECONDS) / 60 + 3 ))) minutes
+takes = @echo "make $@ takes $(1)"
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)
@@ -185,37 +196,47 @@ run: deps
 
 test: deps-test
 	@$(MAKE) --no-print-directory -j$(shell nproc) all units
-	@tools/test.sh $(OUT)
+	@tools/test.py $(OUT)
+
+quick: deps-test
+	@$(MAKE) --no-print-directory -j$(shell nproc) all units
+	@tools/test.py $(OUT) --quick
 
 fresh:
+	$(call takes,$(FRESH_TAKES))
 	@tools/fresh.sh
 
 # LOAD=8 TIMES=3 TESTS="tests/api/test_x.py -k y"
 test-loaded: deps-test
+	$(call takes,$(LOADED_TAKES))
 	@$(MAKE) --no-print-directory -j$(shell nproc) all units
 	@tools/loaded.sh
 
 # Each target for this long, two at a time. TARGETS="spec row": only those.
 SECONDS ?= 60
 fuzz:
+	$(call takes,$(FUZZ_TAKES))
 	@tools/deps.sh fuzz
 	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=fuzz fuzz-targets
 	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=asan all
 	@tools/fuzz.sh $(SECONDS) $(or $(TARGETS),$(FUZZ_TARGETS) requests.py)
 
-# Mixed load with faults for so long; SOAK_SEED=n repeats the dice of a run.
-MINUTES ?= 60
+# Mixed load with faults for so long; SOAK_SEED=n repeats the dice of a run. FULL=1 make test is the other long one.
+MINUTES ?= 10
 soak: deps-test
+	$(call takes,$(MINUTES) minutes and what building takes; FULL=1 make test repeats the other long tests in full)
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@$(PYTHON) tests/soak/soak.py $(MINUTES)
 
 check: test
 check-asan: deps-test
+	@$(MAKE) --no-print-directory -j$(shell nproc) build/cleura-sim
 	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=asan all units
-	@tools/test.sh build/asan
+	@tools/test.py build/asan
 check-tsan: deps-test
+	@$(MAKE) --no-print-directory -j$(shell nproc) build/cleura-sim
 	@$(MAKE) --no-print-directory -j$(shell nproc) VARIANT=tsan all units
-	@tools/test.sh build/tsan
+	@tools/test.py build/tsan
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -236,6 +257,7 @@ $(OUT)/bench/fast_clock.so: bench/fast_clock.c build/obj/$(VARIANT)/.flags
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_CFLAGS) -fPIC -shared -o $@ $<
 bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop $(OUT)/bench/fast_clock.so
+	$(call takes,$(BENCH_TAKES))
 	@$(PYTHON) bench/all.py
 
 install: all

@@ -6,7 +6,6 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 load=${LOAD:-8} times=${TIMES:-3}
-export TEST_DAY_CLUSTERS=50 # a day on a virtual clock: load makes it longer, and tells nothing
 busy=()
 tests=()
 eval "tests+=(${TESTS:-})" # quoted as in a shell
@@ -21,9 +20,9 @@ failed=0
 for i in $(seq "$times"); do
     echo "== run $i of $times beside a load of $load"
     if [ ${#tests[@]} -gt 0 ]; then
-        BUILD_DIR=$PWD/build /usr/bin/python3 -m pytest -q -p no:cacheprovider -n "${TEST_WORKERS:-4}" --dist loadfile "${tests[@]}"
+        BUILD_DIR=$PWD/build /usr/bin/python3 -m pytest -q -p no:cacheprovider -n "${TEST_WORKERS:-4}" --dist loadgroup "${tests[@]}"
     else
-        tools/test.sh build
+        tools/test.py build
     fi || failed=$((failed + 1))
 done
 echo "$((times - failed)) of $times runs passed beside a load of $load"

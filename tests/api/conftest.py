@@ -9,12 +9,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import contract  # noqa: E402
 import harness  # noqa: E402
+import sanitizers  # noqa: E402
+import spread  # noqa: E402
 
-# About documents, tools and foreign programs; what they drive in the daemon other files drive, too.
-NOT_FOR_SANITIZERS = ["test_browser.py", "test_contrib.py", "test_docs.py", "test_hot_path.py", "test_iac.py", "test_layout.py", "test_operators_day.py", "test_proxy.py",
-                      "test_typescript.py", "test_webhook_docs.py", "test_webhook_peers.py"]
-collect_ignore = NOT_FOR_SANITIZERS if harness.SANITIZED else []
+collect_ignore = sanitizers.left_out(harness.BUILD.name, [p.name for p in pathlib.Path(__file__).parent.glob("test_*.py")])
 harness.RESPONSE_HOOKS.append(contract.Watch())  # the whole suite is held to openapi.yaml
+LOG_LINES = 40
 
 
 def pytest_configure(config):
@@ -22,16 +22,29 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "error::pytest.PytestUnhandledThreadExceptionWarning")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers look at the marks
+def pytest_collection_modifyitems(items):
+    spread.arrange(items)
+
+
+def pytest_runtest_setup():
+    harness.Process.forget_ended()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """What a sanitizer said is part of the failure: the log itself is gone with the machine."""
+    """Logs are part of a failure, and what a sanitizer reported above all: the files are gone with the machine."""
     report = (yield).get_result()
-    if not report.failed or "tmp_path" not in getattr(item, "funcargs", {}):
+    if not report.failed:
         return
-    for log in sorted(item.funcargs["tmp_path"].rglob("*.log")):
-        said = re.search(r"^.*(Sanitizer: |runtime error: )(.*\n){1,60}", log.read_text(errors="replace"), re.MULTILINE)
-        if said:
-            report.sections.append((f"sanitizer, {log.name}", said.group()))
+    logs = {process.log_path for process in harness.Process.known}
+    logs.update(getattr(item, "funcargs", {}).get("tmp_path", pathlib.Path("/nowhere")).rglob("*.log"))
+    for log in sorted(log for log in logs if log.exists()):
+        text = log.read_text(errors="replace")
+        found = re.search(r"^.*(Sanitizer: |runtime error: )(.*\n){1,60}", text, re.MULTILINE)
+        if found:
+            report.sections.append((f"sanitizer, {log.name}", found.group()))
+        report.sections.append((f"the last {LOG_LINES} lines of {log.name}", "\n".join(text.splitlines()[-LOG_LINES:])))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """openapi.yaml as the tests use it: operations, validation of answers, and a probe for every status that says the same
 for every operation."""
 
+import functools
 import json
 import re
 
@@ -12,7 +13,7 @@ import web
 from harness import ROOT
 from raw import Raw, request
 
-DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+DOCUMENT = yaml.load((ROOT / "openapi.yaml").read_text(), yaml.CSafeLoader)
 METHODS = ("get", "put", "post", "delete", "patch")
 # Each header field that is sent has to be documented for that answer, but for those of HTTP itself and those that the introduction of the
 # document tells of: they may stand on any answer.
@@ -53,9 +54,14 @@ def bodies(id):
             for kind, media in content.items()]
 
 
-def validator(schema):
-    return jsonschema.Draft202012Validator({**schema, "components": DOCUMENT["components"]},
+@functools.cache  # a validator keeps what its references lead to
+def validator_of(schema):
+    return jsonschema.Draft202012Validator({**json.loads(schema), "components": DOCUMENT["components"]},
                                            format_checker=jsonschema.FormatChecker())
+
+
+def validator(schema):
+    return validator_of(json.dumps(schema, sort_keys=True))
 
 
 def validate(schema, value, what):
@@ -64,11 +70,14 @@ def validate(schema, value, what):
     assert not faults, "\n".join(faults)
 
 
+PATHS = [(re.compile(re.sub(r"\\{[a-z_]+\\}", "[^/]+", re.escape(template))), item)
+         for template, item in sorted(DOCUMENT["paths"].items(), key=lambda p: p[0].count("{"))]
+
+
 def operation_of(method, path):
     """The documented operation of a request, literal paths before templates."""
-    for template, item in sorted(DOCUMENT["paths"].items(), key=lambda p: p[0].count("{")):
-        if re.fullmatch(re.sub(r"\{[a-z]+\}", "[^/]+", re.escape(template).replace(r"\{", "{").replace(r"\}", "}")),
-                        path):
+    for template, item in PATHS:
+        if template.fullmatch(path):
             return item.get("get" if method == "HEAD" else method.lower())
     return None
 

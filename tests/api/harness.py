@@ -23,14 +23,22 @@ os.environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"  # nginx, for an ordina
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
 SANITIZED = BUILD.name in ("asan", "tsan")
+# Beside a daemon with a sanitizer the simulator is the fast one: its own suite repeats it with the sanitizer.
+SIMULATOR = (ROOT / "build" if SANITIZED else BUILD) / "cleura-sim"
 PROJECT_ID = "00112233445566778899aabbccddeeff"
+FULL = os.environ.get("FULL") == "1"  # the sizes of a long run; `make test` shows the same with less of it
 # Sanitizer builds are several times slower; waits are upper bounds, never sleeps.
 PATIENCE = 4 if SANITIZED else 1
 
 
+def size(small, full):
+    """How much of something a test takes."""
+    return full if FULL else small
+
+
 def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
     """Calls condition() until it is true and returns its value. The limit is there to end a test that fails, on a machine that has
-    ten other things to do, too."""
+    ten other things to do, too. Long waits look less often."""
     end = time.monotonic() + timeout * max(PATIENCE, 4)
     while True:
         value = condition()
@@ -39,6 +47,7 @@ def wait_until(condition, timeout=20.0, interval=0.02, what="condition"):
         if time.monotonic() > end:
             raise AssertionError(f"timed out waiting for {what}")
         time.sleep(interval)
+        interval = max(interval, min(interval * 1.1, 0.08))
 
 
 def after_polls(sim, d, name):
@@ -83,10 +92,17 @@ def free_port():
 
 
 class Process:
+    known = []  # those that run, and those that ended in the test under way: their logs belong to a failure
+
+    @classmethod
+    def forget_ended(cls):
+        cls.known = [p for p in cls.known if p.popen.poll() is None]
+
     def __init__(self, argv, log, env=None):
         self.log_path = pathlib.Path(log)
         self.log = open(log, "ab")
         self.popen = subprocess.Popen(argv, stdout=self.log, stderr=self.log, env=env)
+        Process.known.append(self)
 
     @property
     def pid(self):
@@ -126,7 +142,7 @@ class Sim:
         Sim.started[self.directory] += 1
         seed = zlib.crc32(f"{self.directory.name} {Sim.started[self.directory]}".encode())
         options.setdefault("token_ttl", 10**8)  # a day of simulated time is two minutes: whoever counts logins must not meet its end
-        argv = [BUILD / "cleura-sim", "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed), "--seed", str(seed)]
+        argv = [SIMULATOR, "--listen", f"127.0.0.1:{self.port}", "--speed", str(speed), "--seed", str(seed)]
         for name, value in options.items():
             flag = "--" + name.replace("_", "-")
             for one in value if isinstance(value, list) else [value]:

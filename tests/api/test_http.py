@@ -6,15 +6,14 @@ import time
 import zlib
 
 import pytest
-import yaml
 
 import harness
 import web
+from contract import DOCUMENT
 from harness import ROOT, wait_until
 from raw import Raw, request
 
 ORIGIN = "https://console.example.com"
-DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,17 @@
 
 import re
 import subprocess
+import sys
 from pathlib import PurePosixPath
 
 import pytest
 
+import sanitizers
+import spread
 from harness import BUILD, ROOT, SANITIZED
+
+sys.path.append(str(ROOT / "tests"))
+import quick  # noqa: E402
 
 # A folder may include itself, what its row names, and nothing else of ours (docs/architecture.md).
 MAY_INCLUDE = {
@@ -299,6 +305,15 @@ def test_http_clients_of_the_tests_are_made_in_one_place():
     places = sorted((ROOT / "tests").rglob("*.py")) + sorted((ROOT / "bench").glob("*.py")) + sorted((ROOT / "fuzz").glob("*.py"))
     found = {str(p.relative_to(ROOT)) for p in places if "node_modules" not in p.parts and made.search(p.read_text())}
     assert found == {"tests/api/web.py"}
+
+
+def test_lists_of_test_files_name_what_there_is():
+    """Every folder of sources has its row of `make quick`."""
+    there = {p.name for p in (ROOT / "tests/api").glob("test_*.py")}
+    assert set(sanitizers.NOT_REPEATED) | set(sanitizers.THREADS_MEET) | {n for n in spread.LONG_FIRST if n.endswith(".py")} <= there
+    assert set(quick.FILES) >= FOLDERS
+    assert all((ROOT / "tests" / name).exists() for names in [quick.ALWAYS, *quick.FILES.values()] for name in names)
+    assert quick.chosen(["oidc/keys.c", "tests/api/test_tls.py", "README.md"]) == {"api/test_layout.py", "api/test_oidc.py", "api/test_tls.py"}
 
 
 def test_documents_name_no_place_of_this_machine():

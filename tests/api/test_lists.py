@@ -7,7 +7,7 @@ import pytest
 
 import harness
 import web
-from harness import PROJECT_ID, SANITIZED, wait_until
+from harness import PROJECT_ID, SANITIZED, size, wait_until
 
 QUIET = "{active: 200ms, idle: 1h, discovery: 500ms}"
 OTHER_ID = "ffeeddccbbaa99887766554433221100"
@@ -355,7 +355,7 @@ class Churn:
 
 def test_ht35_pages_lose_nothing_while_clusters_come_and_go(sim, make_shootd):
     """Who lives throughout is seen once on every walk, in order, whatever else happens in between."""
-    live, kept = (200, 50) if SANITIZED else (2000, 400)  # the simulator is slower, too
+    live, kept = (200, 50) if SANITIZED else size((400, 80), (2000, 400))  # the simulator is slower, too
     sim.post("shoots", count=live, prefix="live", state="ready")
     sim.post("shoots", count=kept, prefix="kept", state="hibernated")
     for letter in "abcd":

@@ -4,13 +4,12 @@ import re
 import time
 
 import pytest
-import yaml
 
 import harness
+from contract import DOCUMENT
 from harness import ROOT, wait_until
 from raw import Raw, request
 
-DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
 RULES = [f"{family}-{n}" for family, last in (("WH", 23), ("AO", 24), ("HT", 54)) for n in range(1, last + 1)]
 
 

@@ -1,4 +1,4 @@
-"""A minute of `make soak`: mixed load with faults; what is held stays flat, and what was counted balances."""
+"""A quarter of a minute of `make soak`, or a whole one (FULL=1): mixed load with faults; what is held stays flat, and what was counted balances."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ sys.path.append(str(harness.ROOT / "tests/soak"))
 import soak  # noqa: E402
 
 
-def test_a_minute_of_mixed_load_with_faults(tmp_path):
-    seed = int(time.time())
-    faults = soak.run(tmp_path, 0.5 if harness.SANITIZED else 1, seed)
+def test_mixed_load_with_faults(tmp_path):
+    seed = harness.size(1, int(time.time()))
+    faults = soak.run(tmp_path, harness.size(0.25, 0.5 if harness.SANITIZED else 1), seed)
     assert not faults, "\n".join([f"SOAK_SEED={seed}", *faults])

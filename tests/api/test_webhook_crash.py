@@ -12,11 +12,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 
 import harness
-from harness import PATIENCE, ROOT, SANITIZED, wait_until
+from harness import PATIENCE, ROOT, SANITIZED, size, wait_until
 
 SUBSCRIPTIONS = 20
-ROUNDS = 4 if SANITIZED else 10
-FOUND = 5 if SANITIZED else 12  # clusters that appear at Cleura in each round
+ROUNDS = 4 if SANITIZED else size(4, 10)
+FOUND = 5 if SANITIZED else size(5, 12)  # clusters that appear at Cleura in each round
 FAMILIES = ([], ["cluster.*"], ["operation.*"], ["cluster.ready", "cluster.discovered", "operation.failed"])
 # An answer that was given at least so long before a kill is stored; one that was seen so long after a kill was not sent before it.
 NOTED_S = 5.0 * PATIENCE  # an answer of the receiver is in the store by then, on a busy machine, too
@@ -170,7 +170,7 @@ def check_log_of_one(i, rows, wanted, received, kills):
 
 
 def test_wh16_wh17_kill_under_load_with_20_subscriptions(sim, make_shootd):
-    seed = int(os.environ.get("CRASH_SEED", str(random.SystemRandom().randrange(10**6))))
+    seed = int(os.environ.get("CRASH_SEED", str(size(20261125, random.SystemRandom().randrange(10**6)))))
     print("CRASH_SEED", seed)
     rng = random.Random(seed)
     sim.post("settings", durations={"create": 300, "delete": 200})

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -17,6 +18,7 @@ import web  # noqa: E402
 PROJECT = "00112233445566778899aabbccddeeff"
 DOMAIN = "ffeeddccbbaa99887766554433221100"
 START_SECONDS = 20
+LOG_LINES = 40
 
 
 def binary():
@@ -58,29 +60,39 @@ class Sim:
     G = "/gardener/v2/public"
     SHOOTS = f"{G}/shoots/Sto2/{PROJECT}"
     V1 = f"/gardener/v1/public/shoot/Sto2/{PROJECT}"
+    running = []
 
     def __init__(self, *options):
         command = [str(binary()), "--listen", "127.0.0.1:0", "--seed", "1", *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.log = tempfile.TemporaryFile("w+", errors="replace")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        Sim.running.append(self)
         ready, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
         line = self.process.stdout.readline() if ready else ""
         if "listening on " not in line:
             self.process.kill()
-            raise RuntimeError(f"no start line: {line!r} {self.process.stderr.read()!r}")
+            raise RuntimeError(f"no start line: {line!r} {self.logged()!r}")
         self.url = line.rsplit(" ", 1)[1].strip()
         self.http = web.Client(base_url=self.url, timeout=20)
         self.auth = {}
+
+    def logged(self):
+        self.log.seek(0)
+        return self.log.read()
 
     def close(self):
         self.http.close()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
-            _, errors = self.process.communicate(timeout=20)
+            self.process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()
             raise
+        Sim.running.remove(self)
+        errors = self.logged()
+        self.log.close()
         assert self.process.returncode == 0, errors
         assert "Sanitizer" not in errors, errors
 
@@ -143,6 +155,13 @@ class Sim:
                 return
             time.sleep(0.02)
         raise AssertionError("did not happen in time")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    report = (yield).get_result()
+    for sim in Sim.running if report.failed else []:
+        report.sections.append((f"the last {LOG_LINES} lines of {sim.url}", "\n".join(sim.logged().splitlines()[-LOG_LINES:])))
 
 
 @pytest.fixture

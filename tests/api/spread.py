@@ -1,0 +1,33 @@
+"""How black-box tests are spread over workers: each goes to the next free worker, those that take long first; those that share a fixture of
+their file stay together."""
+
+import pytest
+
+# Files and tests that take longer than most, in the order in which they begin.
+LONG_FIRST = [
+    "test_scenarios.py", "test_contract.py", "test_store.py", "test_soak.py", "test_bad_days.py", "test_backup.py", "test_seal_key.py",
+    "test_webhook_crash.py", "test_operators_day.py", "test_proxy.py", "test_docs.py", "test_crash.py", "test_operations.py", "test_lists.py",
+    "test_reload.py", "test_prometheus.py", "test_streams.py", "test_idempotency.py", "test_budgets.py", "test_typescript.py",
+]
+
+
+def shares_a_fixture(item):
+    return any(definition.scope == "module" and definition.has_location
+               for definitions in item._fixtureinfo.name2fixturedefs.values() for definition in definitions)
+
+
+def begins_at(item):
+    names = (item.path.name, item.originalname)
+    return min((i for i, long in enumerate(LONG_FIRST) if long in names), default=len(LONG_FIRST))
+
+
+def arrange(items):
+    """Marks the groups (--dist loadgroup) and sorts; a group begins where its first test does."""
+    first = {}
+    for item in items:
+        if shares_a_fixture(item):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        group = item.path.name if shares_a_fixture(item) else item.nodeid
+        first[group] = min(first.get(group, len(LONG_FIRST)), begins_at(item))
+        item.begins = group
+    items.sort(key=lambda item: first[item.begins])  # a stable sort: the order within a file stays

@@ -1,0 +1,104 @@
+"""The runner of the tests (tools/test.py): what passes when it is alone is flaky, what a sanitizer reports is not run again."""
+
+import importlib.util
+import subprocess
+
+import pytest
+
+from harness import ROOT
+
+spec = importlib.util.spec_from_file_location("runner", ROOT / "tools/test.py")
+runner = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(runner)
+
+EVERY_SECOND_TIME = '''
+import pathlib
+
+import pytest
+
+
+@pytest.mark.parametrize("n", range({count}))
+def test_planted(n):
+    seen = pathlib.Path(__file__).with_name(f"seen-{{n}}")
+    first = not seen.exists()
+    seen.touch()
+    assert not first, "the first time"
+
+
+def test_that_passes():
+    pass
+'''
+RACE = """
+#include <pthread.h>
+static int shared;
+static void *count(void *arg) { for (int i = 0; i < 1000; i++) shared++; return arg; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, count, 0);
+    count(0);
+    return pthread_join(t, 0);
+}
+"""
+LEAK = """
+#include <stdlib.h>
+int main(void) { volatile char *p = malloc(100); p[0] = 1; p = 0; return 0; }
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_WORKERS", "2")
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    return runner.Run(tmp_path, root=tmp_path)
+
+
+def plant(run, text):
+    path = run.root / "test_planted.py"
+    path.write_text(text)
+    run.suite(path)
+    run.once_more()
+
+
+def test_what_fails_every_second_time_is_flaky(run, capsys):
+    plant(run, EVERY_SECOND_TIME.format(count=2))
+    assert run.report()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "3 passed, 0 failed"
+    assert lines[-3:-1] == [f"flaky: test_planted.py::test_planted[{n}]: AssertionError: the first time" for n in range(2)]
+
+
+def test_more_than_three_of_them_fail_the_run(run, capsys):
+    plant(run, EVERY_SECOND_TIME.format(count=4))
+    assert not run.report()
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 4 failed"
+
+
+@pytest.mark.parametrize("text", ["def test_planted():\n    assert False, 'always'\n",
+                                  "import threading\n\n\ndef test_planted():\n    t = threading.Thread(target=lambda: 1 / 0)\n    t.start()\n    t.join()\n",
+                                  "import nothing_of_this_name\n"])
+def test_what_fails_always_fails(run, capsys, text):
+    """A thread that dies fails its test, too."""
+    (run.root / "conftest.py").write_text("def pytest_configure(config):\n"
+                                          "    config.addinivalue_line('filterwarnings', 'error::pytest.PytestUnhandledThreadExceptionWarning')\n")
+    plant(run, text)
+    assert not run.report()
+    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
+
+
+def test_a_report_of_a_sanitizer_is_final(run, capsys):
+    plant(run, EVERY_SECOND_TIME.format(count=1).replace("the first time", "WARNING: ThreadSanitizer: data race (pid=1)"))
+    assert not run.report() and not run.again
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 1 failed"
+
+
+@pytest.mark.parametrize("source,sanitizer", [(RACE, "thread"), (LEAK, "address")])
+def test_a_race_and_a_leak_fail_the_run(run, capsys, source, sanitizer):
+    folder = run.out / "tests/unit"
+    folder.mkdir(parents=True)
+    subprocess.run(["gcc", "-g", f"-fsanitize={sanitizer}", "-pthread", "-x", "c", "-o", folder / "test_planted", "-"], input=source, text=True, check=True)
+    run.units()
+    run.once_more()
+    assert not run.report() and not run.again
+    text = capsys.readouterr().out
+    assert ("data race" if sanitizer == "thread" else "LeakSanitizer") in text and text.splitlines()[-1] == "0 passed, 1 failed"

@@ -1,0 +1,52 @@
+"""Which black-box tests `make quick` runs: those of the folders that differ from main, and changed test files themselves."""
+
+import re
+import subprocess
+
+# Folder -> files of tests/ that show the most of it in the least time. test_layout.py looks at all sources, so it always runs.
+ALWAYS = ["api/test_layout.py"]
+FILES = {
+    "base": ["api/test_start.py"],
+    "model": ["api/test_whole_spec.py", "api/test_dry_run.py"],
+    "config": ["api/test_start.py"],
+    "storage": ["api/test_state_dir.py", "api/test_seal_key.py"],
+    "view": ["api/test_conditional.py", "api/test_expiry.py"],
+    "loop": ["api/test_gentle.py"],
+    "upstream": ["api/test_login.py", "api/test_lost_answers.py"],
+    "webhook": ["api/test_webhook_outcomes.py", "api/test_ssrf.py"],
+    "oidc": ["api/test_oidc.py"],
+    "tracing": ["api/test_tracing.py"],
+    "http": ["api/test_http.py", "api/test_accept.py"],
+    "reconcile": ["api/test_lifecycle.py", "api/test_cancel.py", "api/test_idempotency.py"],
+    "api": ["api/test_tokens.py", "api/test_conditional.py", "api/test_freeze.py"],
+    "daemon": ["api/test_start.py", "api/test_stop.py"],
+    "simulator": ["simulator"],
+    "fuzz": [],  # the units feed their inputs to the targets
+    "systemd": ["api/test_systemd.py"],
+    "contrib": ["api/test_contrib.py"],
+    "docs": ["api/test_rules.py"],
+    "openapi.yaml": ["api/test_contract.py"],
+}
+
+
+def changed(root):
+    """Paths that differ from main, committed or not."""
+    def lines(*command):
+        return subprocess.run(["git", *command], cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    base = lines("merge-base", "main", "HEAD")[0]
+    return lines("diff", "--name-only", base) + lines("ls-files", "--others", "--exclude-standard")
+
+
+def chosen(paths):
+    """Names below tests/, of these changed paths."""
+    names = set(ALWAYS)
+    for path in paths:
+        own = re.fullmatch(r"tests/((api|simulator)/test_\w+\.py)", path)
+        names.update([own[1]] if own else FILES.get(path.split("/")[0], []))
+    return {n for n in names if n.startswith("api/") or "simulator" not in names or n == "simulator"}
+
+
+def suites(root):
+    """The files, by suite: each suite has a conftest of its own."""
+    names = sorted(n for n in chosen(changed(root)) if (root / "tests" / n).exists())
+    return [[root / "tests" / n for n in names if n.split("/")[0] == suite] for suite in ("simulator", "api")]

@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""Runs the tests against one build: the cmocka units, then the black-box suites.
+
+    tools/test.py build | build/asan | build/tsan [--quick]
+
+A test that fails is run once more, alone, after all others. When it passes then, it counts as passed and is listed as flaky, with the
+first line of its failure; more than FLAKY_MAX of them fail the run. A report of a sanitizer is never repeated: it fails at once.
+`--quick`: the units, and the black-box files of the folders that differ from main (tests/quick.py).
+Environment: TEST_WORKERS (black-box tests at a time), FULL=1 (more of what some tests repeat).
+The last line is `N passed, N failed[, N skipped]`; the exit code is 1 when something failed."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+import outcome  # noqa: E402
+import quick  # noqa: E402
+
+CORES = len(os.sched_getaffinity(0))
+WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 2  # black-box tests wait more than they compute, but not with a sanitizer
+FLAKY_MAX = 3
+REPEATED_MAX = 10  # more failures than this are no chance: nothing is run again
+FAILURES_MAX = 20  # then a suite ends
+LONG_UNITS = ("test_day", "test_property")  # begin first
+UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:exitcode=99",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "exitcode=98:halt_on_error=0",
+}
+
+
+def run_unit(program):
+    """Exit code, output and seconds of one program of units."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=UNIT_LIMIT_S, env={**SANITIZER_OPTIONS, **os.environ})
+        code, output = done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired as late:
+        code, output = -1, (late.stdout or b"").decode(errors="replace") + f"\nno end after {UNIT_LIMIT_S} s"
+    return code, output, time.monotonic() - began
+
+
+class Run:
+    """One run against the build `out`, and its sum."""
+
+    def __init__(self, out, root=ROOT):
+        self.out, self.root = out, root
+        a_core = WORKERS_A_CORE_SANITIZED if out.name in ("asan", "tsan") else WORKERS_A_CORE
+        self.workers = int(os.environ.get("TEST_WORKERS") or a_core * CORES)
+        self.passed = self.skipped = 0
+        self.failed = {}  # name -> first line of the failure
+        self.flaky = {}
+        self.again = []  # (name, function that returns whether it passes now)
+
+    # ---- units --------------------------------------------------------------------------------------------------
+
+    def units(self):
+        """All of them, a program per core."""
+        began = time.monotonic()
+        programs = sorted((p for folder in ("unit", "storage") for p in (self.out / "tests" / folder).glob("test_*")
+                           if p.is_file() and os.access(p, os.X_OK)), key=lambda p: (p.name not in LONG_UNITS, p))
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            for program, ended in zip(programs, pool.map(run_unit, programs)):
+                self.note_unit(program, *ended)
+        print(f"units: {time.monotonic() - began:.0f} s, {CORES} at a time", flush=True)
+
+    def note_unit(self, program, code, output, seconds):
+        name, passed = str(program.relative_to(self.out)), len(re.findall(r"^\[       OK \]", output, re.M))
+        self.passed += passed
+        if code == 0:
+            print(f"ok     {name} ({passed}, {seconds:.1f} s)", flush=True)
+            return
+        print(f"FAILED {name} (exit {code})", *output.splitlines()[-60:], sep="\n", flush=True)
+        reason = re.search(r"^\[  FAILED  \] [a-z]\w*|^.*(?:Sanitizer|runtime error): .*", output, re.M)
+        self.failed[name] = reason.group() if reason else f"exit {code}"
+        if not outcome.of_a_sanitizer(output, code):
+            self.again.append((name, lambda: run_unit(program)[0] == 0))
+
+    # ---- black-box suites ---------------------------------------------------------------------------------------
+
+    def pytest(self, *arguments):
+        """Prints what pytest prints; returns how each test ended, as outcome.py wrote it."""
+        with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as outcomes:
+            path = os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])
+            environment = {**SANITIZER_OPTIONS, **os.environ, "BUILD_DIR": str(self.out), "TEST_OUTCOMES": outcomes.name, "PYTHONPATH": path}
+            command = ["timeout", str(SUITE_LIMIT_S), "/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "outcome"]
+            process = subprocess.Popen([*command, *arguments], cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       text=True, errors="replace")
+            for line in process.stdout:
+                if not re.match(r"(=+ )?\d+ (passed|failed|skipped|error)", line):  # the sum comes last, of all
+                    print(line, end="", flush=True)
+            code = process.wait()
+            found = [json.loads(line) for line in outcomes]
+        if code not in (0, 1, 5) or (code == 1 and not any(one["outcome"] == "failed" for one in found)):
+            found.append({"id": arguments[-1], "outcome": "failed", "reason": f"pytest ended with {code}", "final": True})
+        return found
+
+    def passes_alone(self, id):
+        return [one["outcome"] for one in self.pytest("-p", "no:xdist", id)] == ["passed"]
+
+    def suite(self, *paths):
+        """The tests of these files, which have one conftest."""
+        began = time.monotonic()
+        for one in self.pytest(f"--maxfail={FAILURES_MAX}", "-rs", "--durations=10", "--durations-min=10", "-n", str(self.workers), "--dist", "loadgroup", *map(str, paths)):
+            self.passed += one["outcome"] == "passed"
+            self.skipped += one["outcome"] == "skipped"
+            if one["outcome"] == "failed":
+                self.failed[one["id"]] = one["reason"]
+                if not one["final"]:
+                    self.again.append((one["id"], lambda id=one["id"]: self.passes_alone(id)))
+        print(f"{' '.join(os.path.relpath(p, self.root) for p in paths)}: {time.monotonic() - began:.0f} s, {self.workers} at a time", flush=True)
+
+    # ---- the end ------------------------------------------------------------------------------------------------
+
+    def once_more(self):
+        if len(self.failed) > REPEATED_MAX:
+            print(f"{len(self.failed)} failures: none is run again")
+            return
+        for name, passes in self.again:
+            print(f"once more, alone: {name}", flush=True)
+            if passes():
+                self.flaky[name] = self.failed.pop(name)
+                self.passed += 1
+
+    def report(self):
+        """Prints the sum; returns whether all is well."""
+        for kind, names in (("failed", self.failed), ("flaky", self.flaky)):
+            for name, reason in sorted(names.items()):
+                print(f"{kind}: {name}: {reason}")
+        failed = len(self.failed)
+        if len(self.flaky) > FLAKY_MAX:
+            print(f"{len(self.flaky)} tests passed only alone; {FLAKY_MAX} are allowed")
+            failed += len(self.flaky)
+            self.passed -= len(self.flaky)
+        print(f"{self.passed} passed, {failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""), flush=True)
+        return failed == 0
+
+
+def main(arguments):
+    run = Run((ROOT / arguments[0]).resolve())
+    run.units()
+    for paths in quick.suites(ROOT) if "--quick" in arguments else [[ROOT / "tests/simulator"], [ROOT / "tests/api"]]:
+        if paths:
+            run.suite(*paths)
+    run.once_more()
+    return 0 if run.report() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
