@@ -19,9 +19,9 @@
 #include "view/cluster_facts.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { CLUSTERS_MAX = 50 }; /* in each project */
+enum { CLUSTERS = 50, CLUSTERS_MAX = 50 }; /* in each project: by default, and with FULL=1 */
 #else
-enum { CLUSTERS_MAX = 500 };
+enum { CLUSTERS = 100, CLUSTERS_MAX = 500 };
 #endif
 
 enum {
@@ -45,8 +45,7 @@ enum {
     LATE_S = 15, /* a list may stand this long in the queue */
 };
 
-/* In each project: CLUSTERS_MAX of them with FULL=1, else so many. */
-static unsigned clusters = 100;
+static unsigned clusters = CLUSTERS;
 
 /* ---- Cleura ---- */
 
