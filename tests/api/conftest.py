@@ -1,3 +1,4 @@
+import os
 import pathlib
 import re
 import subprocess
@@ -6,6 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+os.environ["PYRSISTENT_NO_C_EXTENSION"] = "1"  # jsonschema's persistent maps in Python: extensions in C were there when a worker crashed
 
 import contract  # noqa: E402
 import harness  # noqa: E402
@@ -19,6 +21,7 @@ LOG_LINES = 40
 
 def pytest_configure(config):
     """A thread that dies fails its test, with its own error."""
+    config.addinivalue_line("markers", "xdist_group(name): tests that one worker runs")
     config.addinivalue_line("filterwarnings", "error::pytest.PytestUnhandledThreadExceptionWarning")
 
 

@@ -13,7 +13,7 @@ import web
 from harness import ROOT
 from raw import Raw, request
 
-DOCUMENT = yaml.load((ROOT / "openapi.yaml").read_text(), yaml.CSafeLoader)
+DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
 METHODS = ("get", "put", "post", "delete", "patch")
 # Each header field that is sent has to be documented for that answer, but for those of HTTP itself and those that the introduction of the
 # document tells of: they may stand on any answer.

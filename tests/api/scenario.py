@@ -39,7 +39,7 @@ class Failure(AssertionError):
 
 # ---- files ---------------------------------------------------------------------------------------------------------
 
-class Loader(yaml.CSafeLoader):
+class Loader(yaml.SafeLoader):
     """Refuses a member that stands twice."""
 
     def construct_mapping(self, node, deep=False):

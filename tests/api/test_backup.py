@@ -397,7 +397,10 @@ def test_an_admin_asks_for_one(sim, make_shootd):
     least, told = made[-1]
     path = d.directory / "backups" / told["name"]
     assert path.stat().st_size == told["bytes"] and path.stat().st_mode & 0o777 == 0o600
-    audit = d.http.get("/v1/audit", params={"action": "createBackup"}).json()["items"]
+    def audited():  # stored behind the answer
+        items = d.http.get("/v1/audit", params={"action": "createBackup"}).json()["items"]
+        return items if len(items) >= 3 else None
+    audit = wait_until(audited, what="the entries of all three")
     assert [a["status"] for a in audit] == [201] * 3
     assert 'shootd_backups_total{outcome="made"} 3\n' in d.http.get("/metrics").text
     d.stop()
