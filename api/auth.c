@@ -86,7 +86,7 @@ static struct problem *refuse_credentials(struct request *r, enum auth_failure w
 
 bool token_is_live(const struct api *api, const struct api_token *token)
 {
-    return !token->revoked_at && (!token->expires_at || token->expires_at > env_wall(api->options.env));
+    return api_token_is_live(token, env_wall(api->options.env));
 }
 
 /* The token in "Bearer <token>"; NULL of another scheme. */
@@ -323,6 +323,26 @@ struct problem *check_permission(struct request *r)
         return problem_new(PROBLEM_PROJECT_NOT_FOUND,
                            "There is no project of this name that the token may see.");
     return NULL;
+}
+
+/* Streams look by themselves, and a ticket is good once. */
+struct problem *check_caller_again(struct request *r)
+{
+    struct view_blob *before = r->token_blob;
+    const struct api_token *token = r->token;
+    if (!token || given_ticket(r))
+        return NULL;
+    r->token_blob = NULL;
+    r->token = NULL;
+    struct problem *p = check_token(r);
+    if (!p) {
+        view_blob_unref(before);
+        return check_permission(r);
+    }
+    r->token_blob = before;
+    r->token = token;
+    report_denied(r, PROBLEM_INVALID_TOKEN);
+    return p;
 }
 
 void auth_add_fields(struct request *r, enum problem_code code)

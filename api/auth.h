@@ -40,6 +40,9 @@ struct problem *check_token(struct request *r);
 struct problem *check_rate_limit(struct request *r);
 /* Role and project. */
 struct problem *check_permission(struct request *r);
+/* Looks at both anew when the body has come, perhaps long after the head: requests that the view answers are
+ * decided here. */
+struct problem *check_caller_again(struct request *r);
 /* The token has asked Cleura often enough within a minute. */
 bool throttle_fresh(struct request *r);
 /* The audit log hears of what the token may not do; the problem is returned besides. */

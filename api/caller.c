@@ -9,6 +9,7 @@
 #include "api/api_private.h"
 #include "base/ids.h"
 #include "base/mem.h"
+#include "model/command.h"
 #include "oidc/oidc.h"
 #include "view/view.h"
 
@@ -75,21 +76,50 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
     return view_blob_new("", mem_strdup(""), 0, token, free_caller);
 }
 
-/* Of what the caller was found by: of the issuers, or of the rules for certificates and their authorities;
- * both only grow. */
-static uint64_t generation_in_force(const struct api *api, const struct api_token *caller)
+/* The generation of the issuers, or of the rules for certificates and their authorities: a caller is found by
+ * one of these. Both only grow. */
+static uint64_t generation_in_force(const struct api *api, bool is_certificate)
 {
-    if (!caller->is_certificate)
+    if (!is_certificate)
         return oidc_generation(api->options.oidc);
     return atomic_load(&api->clients_generation) + tls_clients_generation(api->options.tls);
+}
+
+static bool holds(const struct api *api, bool is_certificate, wall_us expires_at, uint64_t found_by)
+{
+    const int64_t leeway = is_certificate ? 0 : OIDC_LEEWAY_S * US_PER_S;
+    return expires_at + leeway > env_wall(api->options.env) &&
+           found_by == generation_in_force(api, is_certificate);
 }
 
 bool caller_holds(const struct api *api, const struct api_token *caller)
 {
     assert(caller->issuer);
-    const int64_t leeway = caller->is_certificate ? 0 : OIDC_LEEWAY_S * US_PER_S;
-    return caller->expires_at + leeway > env_wall(api->options.env) &&
-           caller->found_by_generation == generation_in_force(api, caller);
+    return holds(api, caller->is_certificate, caller->expires_at, caller->found_by_generation);
+}
+
+/* Loop thread. */
+static bool command_caller_holds(const struct command_caller *caller)
+{
+    return holds(caller->holds_ctx, caller->is_certificate, caller->expires_at, caller->found_by_generation);
+}
+
+void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret)
+{
+    memcpy(ret->token_id, token->id, sizeof(ret->token_id));
+    memcpy(ret->digest, token->digest, sizeof(ret->digest));
+    ret->token_name = mem_strdup(token->name);
+    ret->role = token->role;
+    ret->projects = string_list_copy(token->projects);
+    if (!token->issuer)
+        return;
+    ret->issuer = mem_strdup(token->issuer);
+    ret->subject = mem_strdup(token->subject);
+    ret->expires_at = token->expires_at;
+    ret->holds = command_caller_holds;
+    ret->holds_ctx = api;
+    ret->is_certificate = token->is_certificate;
+    ret->found_by_generation = token->found_by_generation;
 }
 
 /* ---- what is kept; digests are evenly spread as they are ---- */

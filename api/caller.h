@@ -16,6 +16,7 @@
 
 struct api;
 struct api_token;
+struct command_caller;
 struct tls_client;
 struct view_blob;
 
@@ -43,5 +44,7 @@ struct view_blob *certificate_caller(const struct api *api, const struct tls_cli
 /* Whether what the caller was found by holds still: not expired; issuers, or rules and authorities of
  * certificates, as they were. Any thread. */
 bool caller_holds(const struct api *api, const struct api_token *caller);
+/* Who asks for a command: who shows this token, of whatever kind. Fills what is zero. */
+void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret);
 
 #endif

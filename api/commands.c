@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/api_private.h"
+#include "api/caller.h"
 #include "api/request.h"
 #include "api/routes.h"
 #include "base/mem.h"
@@ -21,15 +22,8 @@ struct command *request_command(struct request *r, enum command_type type)
     struct command *cmd = command_new(type);
     const struct api_token *token = r->token;
     assert(token && r->route); /* public routes ask nothing of the deciding side */
-    memcpy(cmd->caller.token_id, token->id, sizeof(cmd->caller.token_id));
-    cmd->caller.token_name = mem_strdup(token->name);
-    if (token->issuer) {
-        cmd->caller.issuer = mem_strdup(token->issuer);
-        cmd->caller.subject = mem_strdup(token->subject);
-        cmd->caller.expires_at = token->expires_at;
-    }
-    cmd->caller.role = token->role;
-    cmd->caller.projects = string_list_copy(token->projects);
+    caller_of_token(r->api, token, &cmd->caller);
+    cmd->least_role = r->route->role;
     cmd->request_id = mem_strdup(r->http.id);
     cmd->action_name = r->route->operation;
     if (r->http.client)

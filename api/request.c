@@ -78,6 +78,8 @@ static struct problem *request_handle(struct server_request *http)
 {
     struct request *r = request_of(http);
     struct problem *p = http_check_body_size(http);
+    if (!p && http->has_body)
+        p = check_caller_again(r);
     if (p)
         return p;
     idempotency_take_fingerprint(r);

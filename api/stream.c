@@ -158,6 +158,14 @@ static bool is_not_in_log(const struct stream *s, const struct command_events *p
            (s->position < page->newest && (!page->oldest || s->position + 1 < page->oldest));
 }
 
+/* Why there is no page. */
+static enum stream_end end_of_problem(const struct command *cmd)
+{
+    if (cmd->denied)
+        return STREAM_TOKEN;
+    return cmd->reply.problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE;
+}
+
 /* Loop thread. */
 static void on_stream_page(struct command *cmd)
 {
@@ -166,7 +174,7 @@ static void on_stream_page(struct command *cmd)
     assert(s->page_is_wanted && !s->page);
     s->page_is_wanted = false;
     if (cmd->reply.problem && !s->end) {
-        end_with(s, cmd->reply.problem->code == PROBLEM_SHUTTING_DOWN ? STREAM_STOPPED : STREAM_STORE);
+        end_with(s, end_of_problem(cmd));
     } else if (!cmd->reply.problem && is_not_in_log(s, &cmd->events)) {
         s->reset = true;
         s->reset_oldest = cmd->events.oldest;

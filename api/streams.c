@@ -38,6 +38,12 @@ struct stream_round {
 
 /* ---- the thread ---- */
 
+static bool sees_what_is_sent(const struct api_token *token, const struct stream *s)
+{
+    char *everything[] = {(char[]){"*"}, NULL};
+    return projects_cover(token->projects, s->asked.projects ? s->asked.projects : everything);
+}
+
 /* The token of an open stream is looked up again, as for a new request. */
 static bool token_still_holds(struct api *api, const struct stream *s)
 {
@@ -47,7 +53,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     (void)sodium_bin2hex(key, sizeof(key), s->token_digest, TOKEN_DIGEST_BYTES);
     const struct view_snapshot *snapshot = view_enter(api->options.view);
     struct view_blob *blob = view_find(snapshot, VIEW_TOKENS, key);
-    bool holds = blob && token_is_live(api, blob->subject);
+    bool holds = blob && token_is_live(api, blob->subject) && sees_what_is_sent(blob->subject, s);
     view_leave(api->options.view);
     return holds;
 }

@@ -275,6 +275,8 @@ json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
 /* What last_used_at tells of a use at `now`: the minute. */
 wall_us token_minute(wall_us now);
+/* Neither expired nor revoked. */
+bool api_token_is_live(const struct api_token *t, wall_us now);
 bool api_token_sees_project(const struct api_token *t, const char *project);
 /* Whether a NULL-terminated list names a project, or "*"; "*" as the project asks for all of them. */
 bool projects_include(char *const *list, const char *project);

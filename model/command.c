@@ -14,54 +14,75 @@ enum payload {
     PAYLOAD_OPERATIONS
 };
 
+enum effect {
+    EFFECT_NONE,
+    EFFECT_STORED,
+    EFFECT_IN_PROCESS, /* of a reload */
+    EFFECT_NOTED       /* nobody asked for it */
+};
+
 /* Payloads without memory of their own are not named here. */
 static const struct {
-    bool writes;
+    enum effect effect;
     enum payload payload;
     bool reads_cleura;
 } types[COMMAND_TYPE_MAX_] = {
-    [COMMAND_CLUSTER_CREATE] = {true, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_PUT] = {true, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_PATCH] = {true, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_DELETE] = {true, PAYLOAD_WRITE, false},
-    [COMMAND_NODE_POOL] = {true, PAYLOAD_WRITE, false},
-    [COMMAND_CLUSTER_ACTION] = {true, PAYLOAD_WRITE, false},
-    [COMMAND_LOCATION_CONFIRM] = {true, PAYLOAD_NONE, false},
-    [COMMAND_OPERATION_CANCEL] = {true, PAYLOAD_NONE, false},
-    [COMMAND_WEBHOOK_CREATE] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_PATCH] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_DELETE] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_ENABLE] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_ROTATE] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_TEST] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_WEBHOOK_RECOVER] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_KUBECONFIG] = {false, PAYLOAD_NONE, true},
-    [COMMAND_LOOKUP] = {false, PAYLOAD_NONE, true},
-    [COMMAND_FRESH] = {false, PAYLOAD_NONE, true},
-    [COMMAND_CATALOG_REFRESH] = {false, PAYLOAD_NONE, true},
-    [COMMAND_DELIVERIES] = {false, PAYLOAD_WEBHOOK, false},
-    [COMMAND_DELIVERY] = {false, PAYLOAD_WEBHOOK, false},
-    [COMMAND_REDELIVER] = {true, PAYLOAD_WEBHOOK, false},
-    [COMMAND_EVENTS] = {false, PAYLOAD_EVENTS, false},
-    [COMMAND_AUDIT] = {false, PAYLOAD_AUDIT, false},
-    [COMMAND_OPERATIONS] = {false, PAYLOAD_OPERATIONS, false},
-    [COMMAND_TOKEN_CREATE] = {true, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_PATCH] = {true, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_ROTATE] = {true, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_DELETE] = {true, PAYLOAD_NONE, false},
-    [COMMAND_ACCOUNT_LOGIN] = {true, PAYLOAD_NONE, false},
-    [COMMAND_FREEZE] = {true, PAYLOAD_NONE, false},
-    [COMMAND_UNFREEZE] = {true, PAYLOAD_NONE, false},
-    [COMMAND_BACKUP] = {true, PAYLOAD_NONE, false},
-    [COMMAND_RELOAD] = {false, PAYLOAD_NONE, false},
-    [COMMAND_TOKEN_HAND_IN] = {true, PAYLOAD_NONE, false},
-    [COMMAND_ACCOUNT_VERIFY] = {true, PAYLOAD_NONE, false},
+    [COMMAND_CLUSTER_CREATE] = {EFFECT_STORED, PAYLOAD_WRITE, false},
+    [COMMAND_CLUSTER_PUT] = {EFFECT_STORED, PAYLOAD_WRITE, false},
+    [COMMAND_CLUSTER_PATCH] = {EFFECT_STORED, PAYLOAD_WRITE, false},
+    [COMMAND_CLUSTER_DELETE] = {EFFECT_STORED, PAYLOAD_WRITE, false},
+    [COMMAND_NODE_POOL] = {EFFECT_STORED, PAYLOAD_WRITE, false},
+    [COMMAND_CLUSTER_ACTION] = {EFFECT_STORED, PAYLOAD_WRITE, false},
+    [COMMAND_LOCATION_CONFIRM] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_OPERATION_CANCEL] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_WEBHOOK_CREATE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_WEBHOOK_PATCH] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_WEBHOOK_DELETE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_WEBHOOK_ENABLE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_WEBHOOK_ROTATE] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_WEBHOOK_TEST] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_WEBHOOK_RECOVER] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_KUBECONFIG] = {EFFECT_NONE, PAYLOAD_NONE, true},
+    [COMMAND_LOOKUP] = {EFFECT_NONE, PAYLOAD_NONE, true},
+    [COMMAND_FRESH] = {EFFECT_NONE, PAYLOAD_NONE, true},
+    [COMMAND_CATALOG_REFRESH] = {EFFECT_NONE, PAYLOAD_NONE, true},
+    [COMMAND_DELIVERIES] = {EFFECT_NONE, PAYLOAD_WEBHOOK, false},
+    [COMMAND_DELIVERY] = {EFFECT_NONE, PAYLOAD_WEBHOOK, false},
+    [COMMAND_REDELIVER] = {EFFECT_STORED, PAYLOAD_WEBHOOK, false},
+    [COMMAND_EVENTS] = {EFFECT_NONE, PAYLOAD_EVENTS, false},
+    [COMMAND_AUDIT] = {EFFECT_NONE, PAYLOAD_AUDIT, false},
+    [COMMAND_OPERATIONS] = {EFFECT_NONE, PAYLOAD_OPERATIONS, false},
+    [COMMAND_TOKEN_CREATE] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_TOKEN_PATCH] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_TOKEN_ROTATE] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_TOKEN_DELETE] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_ACCOUNT_LOGIN] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_FREEZE] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_UNFREEZE] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_BACKUP] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_RELOAD] = {EFFECT_IN_PROCESS, PAYLOAD_NONE, false},
+    [COMMAND_TOKEN_HAND_IN] = {EFFECT_STORED, PAYLOAD_NONE, false},
+    [COMMAND_AUDIT_DENIED] = {EFFECT_NOTED, PAYLOAD_NONE, false},
+    [COMMAND_TOKEN_USED] = {EFFECT_NOTED, PAYLOAD_NONE, false},
+    [COMMAND_ACCOUNT_VERIFY] = {EFFECT_STORED, PAYLOAD_NONE, false},
 };
 
 bool command_writes(enum command_type type)
 {
     assert(type < COMMAND_TYPE_MAX_);
-    return types[type].writes;
+    return types[type].effect == EFFECT_STORED;
+}
+
+bool command_only_tells(enum command_type type)
+{
+    assert(type < COMMAND_TYPE_MAX_);
+    return types[type].effect == EFFECT_NONE;
+}
+
+bool command_is_note(enum command_type type)
+{
+    assert(type < COMMAND_TYPE_MAX_);
+    return types[type].effect == EFFECT_NOTED;
 }
 
 bool command_reads_cleura(enum command_type type)

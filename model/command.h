@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/env.h"
+#include "base/ids.h"
 #include "base/trace.h"
 #include "model/cluster.h"
 #include "model/kept.h"
@@ -152,14 +153,21 @@ struct command_operations {
 /* ---- the envelope ---- */
 
 struct command_caller {
-    char token_id[40];
+    char token_id[40];                  /* "": the daemon itself */
+    uint8_t digest[TOKEN_DIGEST_BYTES]; /* of the secret that was shown: a token has two for a while */
     char *token_name;
-    char *issuer; /* of a JWT, with its subject and its end; else NULL, and 0 */
+    char *issuer; /* of a JWT or a client certificate, with its subject and its end; else NULL, and 0 */
     char *subject;
     wall_us expires_at;
     enum role role;
     char **projects;  /* copy of the token's list */
     char address[48]; /* of the peer, or "" */
+    /* Whether what such a caller was found by holds still; NULL: a token of ours. The HTTP side's, as is what
+     * it looks at. Any thread. */
+    bool (*holds)(const struct command_caller *caller);
+    const void *holds_ctx;
+    bool is_certificate;
+    uint64_t found_by_generation;
 };
 
 /* A request with an Idempotency-Key (HT-46, HT-47). */
@@ -194,6 +202,7 @@ enum command_stage {
 struct command {
     enum command_type type;
     struct command_caller caller;
+    enum role least_role; /* that may ask for it */
     char *request_id;
     const char *action_name; /* operationId of the contract, static; NULL: not asked for by a caller */
     struct trace trace;      /* that calls for this command belong to */
@@ -225,11 +234,16 @@ struct command {
     enum command_stage stage;
     void *key_held;   /* nobody else may use its key meanwhile */
     bool audited;     /* the audit log tells of it */
+    bool denied;      /* the caller may not, or may no more */
     void *decided_by; /* once it was taken up */
 };
 
-/* Whether commands of this type change something. Any thread. */
+/* Whether commands of this type change something that is stored. Any thread. */
 bool command_writes(enum command_type type);
+/* Whether they have no effect but their answer. Any thread. */
+bool command_only_tells(enum command_type type);
+/* Whether they are notes of the HTTP side about a request, which ask for nothing. Any thread. */
+bool command_is_note(enum command_type type);
 /* Whether they are reads that Cleura is asked for, unless what it said last is new enough. Any thread. */
 bool command_reads_cleura(enum command_type type);
 /* The payload of a write of a cluster; NULL for other types. Any thread. */

@@ -121,6 +121,11 @@ wall_us token_minute(wall_us now)
     return now - now % (60 * US_PER_S);
 }
 
+bool api_token_is_live(const struct api_token *t, wall_us now)
+{
+    return !t->revoked_at && (!t->expires_at || t->expires_at > now);
+}
+
 bool projects_include(char *const *list, const char *project)
 {
     for (size_t i = 0; list && list[i]; i++)

@@ -366,10 +366,10 @@ void reconcile_command(struct reconcile *r, struct command *cmd)
     loop_assert_owner(r->o.loop);
     assert(cmd->type < COMMAND_TYPE_MAX_ && commands[cmd->type] && cmd->give_back);
     cmd->decided_by = r;
-    if (!r->stopping && replay_take(r, cmd))
-        return;
     if (r->stopping) {
         reply_stopping(cmd);
+    } else if (reply_if_denied(r, cmd) || replay_take(r, cmd)) {
+        return;
     } else if (command_writes(cmd->type) && storage_is_broken(r->o.storage)) {
         refuse_while_broken(r, cmd);
     } else if (!freeze_refuses(r, cmd)) {

@@ -103,7 +103,7 @@ static const char *cluster_of(const struct command *cmd)
 /* `code`: of the problem that answers, -1 for a success. */
 static struct audit_entry *audit_entry_new(const struct command *cmd, wall_us now, int status, int code)
 {
-    bool denied = code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
+    bool denied = cmd->denied || code == PROBLEM_FORBIDDEN || cmd->type == COMMAND_AUDIT_DENIED;
     struct audit_entry *e = MEM_NEW(struct audit_entry);
     e->at = now;
     e->token_id = cmd->caller.token_id[0] ? mem_strdup(cmd->caller.token_id) : NULL;
@@ -254,12 +254,12 @@ void audit_answered(struct command *cmd)
      */
     bool told = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY ||
                 cmd->type == COMMAND_BACKUP || cmd->type == COMMAND_RELOAD;
-    if (!r || r->stopping || cmd->audited || (w && w->dry_run) || !cmd->action_name ||
+    if (!r || r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
     if (!cmd->reply.problem && told)
         append_alone(r, audit_entry_new(cmd, env_wall(r->env), cmd->reply.status, -1));
-    else if (cmd->reply.problem && (told || command_writes(cmd->type)))
+    else if (cmd->reply.problem && (told || cmd->denied || command_writes(cmd->type)))
         tell_not_done(r, cmd);
 }
 

@@ -104,11 +104,21 @@ static void answer_operation(struct waiting *w)
     reply_operation(cmd, entry->op);
 }
 
+/* The path names the operation only, and who asks may see it as long as it sees the project. */
+static bool is_seen(struct command *cmd, const struct operation *op)
+{
+    if (!cmd->project)
+        cmd->project = mem_strdup(op->project);
+    return projects_include(cmd->caller.projects, op->project);
+}
+
 static void on_ended_read(struct stored *s)
 {
     const struct operation *op = operation_recalled(s);
-    if (op)
+    if (op && is_seen(s->cmd, op))
         reply_operation(s->cmd, op);
+    else if (op)
+        reply_no_operation(s->cmd);
 }
 
 void command_operation_wait(struct reconcile *r, struct command *cmd)
@@ -116,7 +126,7 @@ void command_operation_wait(struct reconcile *r, struct command *cmd)
     struct operation_entry *entry = operation_entry(r, cmd->id);
     if (!entry && operation_has_left(r, cmd->id))
         operation_recall(r, cmd, cmd->id, on_ended_read);
-    else if (!entry)
+    else if (!entry || !is_seen(cmd, entry->op))
         reply_no_operation(cmd);
     else if (operation_status_is_final(entry->op->status) || r->stopping)
         reply_operation(cmd, entry->op);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/operations.h"
+#include "reconcile/answers/permission.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
@@ -47,12 +48,48 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
+/* Its answer tells how things are now, or tells a secret again. A change is answered as it was promised. */
+static bool only_tells(const struct command *cmd)
+{
+    const struct command_write *w = command_write_of(cmd);
+    return command_only_tells(cmd->type) || (w && w->dry_run) || cmd->reply.replayed;
+}
+
+/* In place of whatever was to be answered. Takes the problem. */
+static void deny(struct command *cmd, struct problem *problem)
+{
+    problem_free(cmd->reply.problem);
+    cmd->reply.problem = problem;
+    cmd->reply.retry_after_s = 0;
+    cmd->denied = true;
+}
+
+/* It may have waited: who may not ask for it any more does not hear it. */
+static void look_again(struct command *cmd)
+{
+    struct reconcile *r = cmd->decided_by;
+    struct problem *fault = r && !cmd->denied && only_tells(cmd) ? permission_fault(r, cmd) : NULL;
+    if (fault)
+        deny(cmd, fault);
+}
+
 void reply_give_back(struct command *cmd)
 {
     assert((cmd->reply.problem || cmd->reply.status) && cmd->give_back);
+    look_again(cmd);
     replay_let_go(cmd);
     audit_answered(cmd);
     cmd->give_back(cmd);
+}
+
+bool reply_if_denied(struct reconcile *r, struct command *cmd)
+{
+    struct problem *fault = permission_fault(r, cmd);
+    if (!fault)
+        return false;
+    deny(cmd, fault);
+    reply_give_back(cmd);
+    return true;
 }
 
 void reply_problem(struct command *cmd, struct problem *problem)
@@ -194,7 +231,9 @@ static void reply_outcome(struct reconcile *r, struct command *cmd, const struct
     struct entity *e = entity_find(r, op->project, op->cluster);
     bool is_same = e && !strcmp(e->cluster->id, op->cluster_id);
     cmd->wait_until = 0;
-    if (!operation_status_is_final(op->status) && is_same) {
+    if (permission_is_lost(r, cmd)) {
+        reply_give_back(cmd); /* with what was promised: that was when it still might */
+    } else if (!operation_status_is_final(op->status) && is_same) {
         reply_prepare_cluster(cmd, 202, e, op);
         reply_give_back(cmd);
     } else if (op->status != OPERATION_SUCCEEDED) {

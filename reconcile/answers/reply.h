@@ -7,6 +7,8 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
+/* Answers who may not ask for it, or not any more, and takes it; false: it may be decided. */
+bool reply_if_denied(struct reconcile *r, struct command *cmd);
 /* Each answers and gives the command back. Problem and body are taken. */
 void reply_problem(struct command *cmd, struct problem *problem);
 /* 503: shootd is stopping. */
@@ -32,7 +34,8 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);
 /* Gives what was prepared; an accepted operation is waited for first when the caller asked for that. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The last thing that the deciding side does with a command. */
+/* The last thing that the deciding side does with a command. An answer that only tells something is given to
+ * who may ask for it still. */
 void reply_give_back(struct command *cmd);
 /* Gives what was prepared for a request that changed nothing: with a key, it is bound to this answer first
  * (HT-48). */

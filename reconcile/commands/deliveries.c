@@ -152,6 +152,8 @@ static void on_redeliver(struct stored *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
+    if (reply_if_denied(r, cmd)) /* the store was asked meanwhile */
+        return;
     const struct subscription_entry *entry = delivery_is_found(s) ? webhook_of(r, cmd) : NULL;
     if (entry && webhook_is_enabled(cmd, entry)) {
         if (s->deliveries->status == DELIVERY_PENDING)
@@ -214,7 +216,7 @@ static void on_missed(struct stored *s)
     const struct subscription_entry *entry = NULL;
     if (s->status != STORE_OK || !s->events)
         reply_unreadable(cmd);
-    else
+    else if (!reply_if_denied(r, cmd))
         entry = webhook_of(r, cmd);
     if (entry && webhook_is_enabled(cmd, entry))
         recover_page(r, cmd, s->events);

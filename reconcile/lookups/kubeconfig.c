@@ -38,8 +38,7 @@ static bool caller_lives(struct reconcile *r, const struct kubeconfig *k, wall_u
     if (k->jwt_ends_at)
         return k->jwt_ends_at > now;
     HASH_FIND_STR(r->tokens, k->token_id, entry);
-    return entry && !entry->token->revoked_at &&
-           (!entry->token->expires_at || entry->token->expires_at > now);
+    return entry && api_token_is_live(entry->token, now);
 }
 
 static bool kubeconfig_is_kept(struct fetch *f)

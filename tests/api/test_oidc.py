@@ -17,6 +17,7 @@ import issuers
 import web
 from harness import PROJECT_ID, ROOT, wait_until
 from issuers import Issuer, Key, base64url, configuration
+from raw import Raw, request
 
 OTHER = "ffeeddccbbaa99887766554433221100"
 
@@ -137,6 +138,49 @@ def test_kubeconfigs_are_kept_for_who_asked(d, issuer):
     again = ask(d, issuer.token(jti="another"), path).json()
     assert (first["cached"], again["cached"]) == (False, True) and again["kubeconfig"] == first["kubeconfig"]
     assert ask(d, issuer.token(sub="bob"), path).json()["cached"] is False
+
+
+# ---- requests under way --------------------------------------------------------------------------------------------
+
+
+def begun(d, token, method, path, body):
+    """The head of a request, which was checked; the connection and its body are returned."""
+    raw = Raw(d.port)
+    raw.send(request(method, path, "Content-Type: application/json", f"Content-Length: {len(body)}", "Expect: 100-continue", token=token))
+    assert raw.read().status == 100
+    return raw, body
+
+
+def ended(raw, body):
+    with raw:
+        answer = raw.send(body).read()
+        return answer.status, answer.code if answer.status >= 400 else None
+
+
+def test_other_rules_count_for_requests_under_way(d, issuer):
+    """As they would for a request that begins now."""
+    token = issuer.token(groups=["admins"])
+    wide = json.dumps({"name": "mine", "role": "admin", "projects": ["*"]})
+    before = d.config.read_text()
+    late = [begun(d, token, "POST", "/v1/tokens", wide) for _ in range(3)]
+    assert ended(*late[0]) == (201, None)
+    assert d.reload(before.replace('"contains": "admins", "role": "admin"', '"contains": "admins", "role": "viewer"'))["changed"] == ["oidc.issuers"]
+    assert ended(*late[1]) == (403, "forbidden")
+    d.reload(re.sub(r"^oidc: .*\n", "", before, flags=re.M))
+    assert ended(*late[2]) == (401, "invalid_token")
+    wait_until(lambda: len(refusals(d)) == 2, what="the refusals")
+    assert refusals(d) == [(401, "invalid_token"), (403, "forbidden")]
+
+
+def refusals(d):
+    return [(e["status"], e["code"]) for e in d.http.get("/v1/audit", params={"action": "createToken", "outcome": "denied"}).json()["items"]]
+
+
+def test_a_request_ends_with_its_jwt(d, issuer):
+    now = int(time.time())
+    late = begun(d, issuer.token(exp=now - 58, iat=now - 100), "PUT", "/v1/projects/team-a/clusters/web", '{"spec": {}}')
+    wait_until(lambda: time.time() > now + 2, what="the end of the JWT and of its leeway")
+    assert ended(*late) == (401, "invalid_token") and d.cluster("web").status_code == 404
 
 
 # ---- streams -----------------------------------------------------------------------------------------------------

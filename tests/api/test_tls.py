@@ -438,6 +438,21 @@ def test_an_authority_that_is_not_trusted_any_more(mutual, tmp_path):
     assert ci.get("/v1/clusters").status_code == 401
 
 
+def test_other_rules_count_for_requests_under_way(mutual):
+    """Their head came before."""
+    d = mutual
+    ci = d.client(uri(CI))
+
+    def body(before, after):
+        d.config.write_text(d.config.read_text().replace(before, after))
+        assert d.http.post("/v1/reload").json()["changed"] == ["tls.clients"]
+        yield b'{"name": "late"}'
+    for before, after, status in (("role: operator", "role: viewer", 403), (CI, CI + "-no-more", 403)):
+        late = ci.post("/v1/projects/team-a/clusters", content=body(before, after), headers={"Content-Type": "application/json"})
+        assert late.status_code == status, late.text
+    assert d.http.get("/v1/projects/team-a/clusters/late").status_code == 404
+
+
 def test_no_stream_outlives_its_rule(mutual):
     """Streams that begin while the rules are being changed, too."""
     d = mutual

@@ -76,7 +76,8 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
         answer = *cleura->next_list;
         cleura->next_list = NULL;
     } else if (strstr(request->url, "/shoots/")) {
-        answer = answer_shoot(cleura, true);
+        if (!strstr(request->url, "id01"))
+            answer = answer_shoot(cleura, true);
     } else if (strstr(request->url, "/cloud-profiles")) {
         answer.body = catalog;
     } else {
@@ -93,7 +94,7 @@ static const struct polling polling = {10 * US_PER_S, 3600 * US_PER_S, 3600 * US
 struct running *one_shoot_start(struct one_shoot *cleura)
 {
     struct running *d = MEM_NEW(struct running);
-    running_init(d, 7, 1, &polling);
+    running_init(d, 7, cleura->has_second_project ? 2 : 1, &polling);
     d->respond = respond;
     d->ctx = cleura;
     running_start(d);

@@ -27,6 +27,7 @@ struct one_shoot {
     const char *workers;                   /* JSON of its node pools, separated by commas; or NULL */
     const char *stage;                     /* of the rotation of its authority; NULL: nobody asks */
     const struct canned_answer *next_list; /* what the next list is answered with; or NULL */
+    bool has_second_project;               /* "p01", in which is nothing */
 };
 
 /* With a managed cluster "dev", adopted as it is, and nothing written. `cleura` is borrowed. */

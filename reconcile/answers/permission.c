@@ -1,0 +1,80 @@
+/*
+ * Tokens are revoked, narrowed, rotated and end while requests are under way: between the head of a request
+ * and its body, while a command waits for Cleura, for the store or for an operation. On the loop these
+ * changes have their order among commands, so this is where it is decided who may: for each command before it
+ * is decided, and once more before an answer tells something (reply.c). The HTTP side has looked before, at
+ * what was committed then.
+ */
+#include "reconcile/answers/permission.h"
+
+#include <string.h>
+
+#include "model/problem.h"
+#include "reconcile/world/world.h"
+
+/* The token by one of its secrets; NULL: that is not good, or not any more. */
+static const struct api_token *find_token(struct reconcile *r, const struct command_caller *caller)
+{
+    const wall_us now = env_wall(r->env);
+    struct token_entry *entry;
+    HASH_FIND_STR(r->tokens, caller->token_id, entry);
+    if (!entry || entry->is_leaving || !api_token_is_live(entry->token, now))
+        return NULL;
+    const struct api_token *t = entry->token;
+    const bool by_secret = !memcmp(t->digest, caller->digest, sizeof(t->digest));
+    const bool by_old_secret =
+        t->old_ends_at > now && !memcmp(t->old_digest, caller->digest, sizeof(t->old_digest));
+    return by_secret || by_old_secret ? t : NULL;
+}
+
+static struct problem *no_project(const struct command *cmd)
+{
+    const bool about_operation = cmd->type == COMMAND_OPERATION_WAIT || cmd->type == COMMAND_OPERATION_CANCEL;
+    return about_operation ? problem_new(PROBLEM_OPERATION_NOT_FOUND,
+                                         "There is no operation of this id that the token may see.")
+                           : problem_new(PROBLEM_PROJECT_NOT_FOUND,
+                                         "There is no project of this name that the token may see.");
+}
+
+/* A read that names no project was asked for all that the caller saw then. */
+static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
+{
+    return !cmd->project && command_only_tells(cmd->type) &&
+           !projects_cover(t->projects, cmd->caller.projects);
+}
+
+static void take_over(struct command_caller *caller, const struct api_token *t)
+{
+    caller->role = t->role;
+    string_list_free(caller->projects);
+    caller->projects = string_list_copy(t->projects);
+}
+
+struct problem *permission_fault(struct reconcile *r, struct command *cmd)
+{
+    static const char gone[] = "The token is not known, expired or revoked.";
+    struct command_caller *caller = &cmd->caller;
+    if (!*caller->token_id || command_is_note(cmd->type))
+        return NULL;
+    if (caller->holds) /* while we stop, the HTTP side may be gone */
+        return r->stopping || caller->holds(caller) ? NULL : problem_new(PROBLEM_INVALID_TOKEN, "%s", gone);
+    const struct api_token *t = find_token(r, caller);
+    if (!t)
+        return problem_new(PROBLEM_INVALID_TOKEN, "%s", gone);
+    if (t->role < cmd->least_role)
+        return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
+                           role_name(cmd->least_role), role_name(t->role));
+    if (cmd->project && !api_token_sees_project(t, cmd->project))
+        return no_project(cmd);
+    if (reaches_too_far(cmd, t))
+        return problem_new(PROBLEM_FORBIDDEN,
+                           "The token sees fewer projects by now than when this was asked: ask again.");
+    take_over(caller, t);
+    return NULL;
+}
+
+bool permission_is_lost(struct reconcile *r, struct command *cmd)
+{
+    struct problem *fault CLEANUP_PROBLEM = permission_fault(r, cmd);
+    return fault != NULL;
+}
