@@ -18,17 +18,39 @@
 #include "model/cluster.h"
 #include "model/command.h"
 
-#define TOKEN_FILE "admin-token.request"
+/* The command writes the first, the daemon gives it the second name, and writes the third. */
+#define REQUEST_FILE "admin-token.request"
+#define TAKEN_FILE   "admin-token.taken"
+#define ANSWER_FILE  "admin-token.answer"
 
 enum { DAYS = 90 /* AU-4 */, FILE_MAX_BYTES = 4096, PATIENCE_MS = 10000, STEP_MS = 50 };
 
-/* ---- the command ---- */
-
-static bool is_left(int directory)
+static bool is_there(int directory, const char *name)
 {
     struct stat st;
-    return fstatat(directory, TOKEN_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
+
+/* NULL: it is not there, or nothing that can be used; *ret_fault, static or of strerror, tells what is wrong.
+ */
+static json_t *read_document(int directory, const char *name, const char **ret_fault)
+{
+    char text[FILE_MAX_BYTES];
+    int len = private_file_read(directory, name, PRIVATE_TO_OWNER, text, sizeof(text));
+    json_t *doc = len > 0 ? json_parse_strict(text, (size_t)len, NULL) : NULL;
+    *ret_fault = doc ? NULL : len < 0 ? strerror(-len) : "no JSON";
+    return doc;
+}
+
+/* 0 or a negative errno. */
+static int write_document(int directory, const char *name, const json_t *doc)
+{
+    char *text CLEANUP_FREE = json_text(doc);
+    assert(strlen(text) < FILE_MAX_BYTES);
+    return private_file_write(directory, name, text, strlen(text));
+}
+
+/* ---- the command ---- */
 
 static struct api_token *make_token(char secret[static TOKEN_BYTES])
 {
@@ -40,27 +62,55 @@ static struct api_token *make_token(char secret[static TOKEN_BYTES])
     return t;
 }
 
-/* 0 or a negative errno. */
-static int leave(int directory, const struct api_token *t)
+/* NULL: there is none. An answer without an id is about a file that could not be read: ours, for no other
+ * command waits now. */
+static json_t *read_answer(int directory, const char *id)
 {
-    json_t *doc CLEANUP_JSON = api_token_to_json(t);
-    char *text CLEANUP_FREE = json_text(doc);
-    assert(strlen(text) < FILE_MAX_BYTES);
-    return private_file_write(directory, TOKEN_FILE, text, strlen(text));
+    const char *fault;
+    json_t *doc = read_document(directory, ANSWER_FILE, &fault);
+    if (doc && !strcmp(json_str_or(doc, "id", id), id)) {
+        (void)unlinkat(directory, ANSWER_FILE, 0);
+        return doc;
+    }
+    json_decref(doc);
+    return NULL;
 }
 
-static bool was_taken(int directory)
+/* NULL: there was none in time. */
+static json_t *wait_for_answer(int directory, const char *id)
 {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000};
-    for (int ms = 0; ms < PATIENCE_MS && is_left(directory); ms += STEP_MS)
+    json_t *answer = read_answer(directory, id);
+    for (int ms = 0; ms < PATIENCE_MS && !answer; ms += STEP_MS) {
         (void)nanosleep(&step, NULL);
-    return !is_left(directory);
+        answer = read_answer(directory, id);
+    }
+    return answer;
 }
 
-static int fail(const char *what, int error)
+static enum exit_code fail(const char *what, int error)
 {
     (void)fprintf(stderr, "shootd: %s: %s\n", what, strerror(error));
     return EXIT_DEPENDENCY;
+}
+
+/* A secret of a token that will never be good is not printed. */
+static enum exit_code tell_outcome(int directory, const struct api_token *t, const char *secret)
+{
+    json_t *answer CLEANUP_JSON = wait_for_answer(directory, t->id);
+    if (answer && !json_bool(answer, "taken", false)) {
+        (void)fprintf(stderr, "shootd: the token was refused by the running shootd: %s\n",
+                      json_str_or(answer, "reason", "see its log"));
+        return EXIT_DEPENDENCY;
+    }
+    const char *when = "is good from now on";
+    if (!answer && is_there(directory, REQUEST_FILE))
+        when = "will be good when shootd runs; it does not now, or not with this state directory";
+    else if (!answer)
+        when = "will be good when shootd has stored it, which it could not until now: see its log";
+    (void)printf("%s\n", secret);
+    (void)fprintf(stderr, "shootd: token %s, role admin, all projects, for %d days, %s\n", t->id, DAYS, when);
+    return EXIT_OK;
 }
 
 int admin_token_make(const struct config *config)
@@ -69,29 +119,25 @@ int admin_token_make(const struct config *config)
     int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0 || !state_dir_become_owner(directory))
         return fail(config->state_dir, errno);
-    if (flock(directory, LOCK_EX | LOCK_NB) < 0 || is_left(directory)) {
+    if (flock(directory, LOCK_EX | LOCK_NB) < 0 || is_there(directory, REQUEST_FILE)) {
         (void)fprintf(
             stderr,
             "shootd: a token waits already: shootd takes it when it runs with this state directory; "
-            "remove %s/" TOKEN_FILE " to make another\n",
+            "remove %s/" REQUEST_FILE " to make another\n",
             config->state_dir);
         (void)close(directory);
         return EXIT_DEPENDENCY;
     }
     struct api_token *t = make_token(secret);
-    int failed = leave(directory, t);
-    if (!failed) {
-        bool taken = was_taken(directory);
-        (void)printf("%s\n", secret);
-        (void)fprintf(
-            stderr, "shootd: token %s, role admin, all projects, for %d days, %s\n", t->id, DAYS,
-            taken ? "is good from now on"
-                  : "will be good when shootd runs; it does not now, or not with this state directory");
-    }
+    json_t *doc CLEANUP_JSON = api_token_to_json(t);
+    (void)unlinkat(directory, ANSWER_FILE, 0); /* to another command, which has gone */
+    int failed = write_document(directory, REQUEST_FILE, doc);
+    enum exit_code code = failed ? fail("the token cannot be left in the state directory", -failed)
+                                 : tell_outcome(directory, t, secret);
     explicit_bzero(secret, sizeof(secret));
     api_token_free(t);
     (void)close(directory);
-    return failed ? fail("the token cannot be left in the state directory", -failed) : EXIT_OK;
+    return code;
 }
 
 /* ---- the daemon's side ---- */
@@ -106,21 +152,40 @@ static void on_answered(struct command *cmd)
     bool later = p && problem_kind(p->code)->status >= 500;
     if (p)
         log_warning("the token of shootd admin-token was not stored", "reason", p->detail);
+    (void)snprintf(box->refusal, sizeof(box->refusal), "%s", p ? p->detail : "");
     atomic_store(&box->asked, later ? AGAIN : DONE);
     command_free(cmd);
 }
 
-/* NULL: nothing that can be used was there; it is removed. */
-static json_t *read_token(int state_dir)
+/* Tells who left the file that was taken, and may be there no more, that it is stored, or refused and why
+ * (`refusal`). `id` is that of its token, NULL when that could not be read. */
+static void finish(int state_dir, const char *id, const char *refusal)
 {
-    char text[FILE_MAX_BYTES];
-    int len = private_file_read(state_dir, TOKEN_FILE, PRIVATE_TO_OWNER, text, sizeof(text));
-    json_t *doc = len > 0 ? json_parse_strict(text, (size_t)len, NULL) : NULL;
+    json_t *doc CLEANUP_JSON = json_object();
+    json_set_str(doc, "id", id);
+    json_set_bool(doc, "taken", !refusal);
+    json_set_str(doc, "reason", refusal);
+    int r = write_document(state_dir, ANSWER_FILE, doc);
+    if (r)
+        log_warning("shootd admin-token cannot be answered", "file", ANSWER_FILE, "reason", strerror(-r));
+    (void)unlinkat(state_dir, TAKEN_FILE, 0);
+}
+
+/*
+ * The file that was left gets a name that nobody else gives, so that it is the one that is read now, perhaps
+ * again after a kill, and removed later: others may be left under the first name meanwhile. NULL: there is
+ * none, or nothing that can be used.
+ */
+static json_t *take(int state_dir)
+{
+    const char *fault;
+    if (!is_there(state_dir, TAKEN_FILE) && renameat(state_dir, REQUEST_FILE, state_dir, TAKEN_FILE) < 0)
+        return NULL;
+    json_t *doc = read_document(state_dir, TAKEN_FILE, &fault);
     if (doc)
         return doc;
-    log_warning("the file of shootd admin-token is refused", "file", TOKEN_FILE, "reason",
-                len < 0 ? strerror(-len) : "no JSON");
-    (void)unlinkat(state_dir, TOKEN_FILE, 0);
+    log_warning("the file of shootd admin-token is refused", "file", REQUEST_FILE, "reason", fault);
+    finish(state_dir, NULL, fault);
     return NULL;
 }
 
@@ -128,14 +193,15 @@ void admin_token_look(struct admin_token_box *box)
 {
     int asked = atomic_load(&box->asked);
     assert(box->state_dir >= 0 && box->post);
-    if (asked == DONE)
-        (void)unlinkat(box->state_dir, TOKEN_FILE, 0);
     if (asked == WAITING)
         return;
+    if (asked == DONE)
+        finish(box->state_dir, *box->id ? box->id : NULL, *box->refusal ? box->refusal : NULL);
     atomic_store(&box->asked, NOTHING_ASKED);
-    json_t *doc = is_left(box->state_dir) ? read_token(box->state_dir) : NULL;
+    json_t *doc = take(box->state_dir);
     if (!doc)
         return;
+    (void)snprintf(box->id, sizeof(box->id), "%s", json_str_or(doc, "id", ""));
     struct command *cmd = command_new(COMMAND_TOKEN_HAND_IN);
     cmd->action_name = "createToken";
     cmd->body = doc;

@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import time
@@ -200,6 +201,15 @@ def test_the_end_of_a_token_is_told_14_days_and_1_day_ahead_each_once(d):
     assert [(e["token"], e["days_left"]) for e in told] == [(long["id"], 2), (long["id"], 1)], told
 
 
+@contextlib.contextmanager
+def store_that_hangs(d):
+    """Another process writes: shootd waits for it up to 5 s."""
+    with contextlib.closing(sqlite3.connect(d.state / "shootd.db", isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+        db.execute("ROLLBACK")
+
+
 def change_stored(d, times):
     """Times of stored tokens, in seconds, by id and member."""
     d.stop()
@@ -246,14 +256,57 @@ def test_a_token_that_was_made_while_shootd_did_not_run_is_good_when_it_does(d):
         [("createToken", f"shootd admin-token (user {os.getuid()})", "success")], "once, as by a daemon that ran"
 
 
+def left(d):
+    return sorted(p.name for p in d.state.glob("admin-token.*"))
+
+
+def put_in_place_of_the_request(d, text, mode=0o600):
+    path = d.state / "draft"
+    path.write_text(text)
+    path.chmod(mode)
+    path.rename(d.state / "admin-token.request")
+
+
+@pytest.mark.parametrize("text, mode, why", [("{}", 0o600, "this is no token"), ("no JSON", 0o600, "no JSON"), ("{}", 0o644, "Operation not permitted")])
+def test_a_token_that_is_refused_is_told_so(d, text, mode, why):
+    """The file goes in either case: its absence says nothing."""
+    d.process.popen.send_signal(signal.SIGSTOP)
+    try:
+        process = admin_token(d)
+        wait_until(lambda: (d.state / "admin-token.request").exists(), what="the file")
+        put_in_place_of_the_request(d, text, mode)
+    finally:
+        d.process.popen.send_signal(signal.SIGCONT)
+    secret, said = process.communicate(timeout=20)
+    assert (process.returncode, secret) == (69, "") and f"refused by the running shootd: {why}\n" in said, said
+    secret, said = admin_token(d).communicate(timeout=20)
+    assert "is good from now on" in said and who(d, secret.strip()).status_code == 200
+    wait_until(lambda: left(d) == [], what="the files to go")
+
+
+def test_a_file_that_was_left_meanwhile_is_another_one(d):
+    """While the store hangs the first one is with shootd; who gives up and leaves a second one has that stored, too."""
+    before = stored_ids(d)
+    with store_that_hangs(d):
+        first = admin_token(d)
+        wait_until(lambda: "token created" in d.log(), what="the first one to be handed over")
+        first.kill()
+        first.communicate()
+        (d.state / "admin-token.request").unlink(missing_ok=True)
+        second = admin_token(d)
+        wait_until(lambda: (d.state / "admin-token.request").exists(), what="the second file")
+    secret, said = second.communicate(timeout=20)
+    assert second.returncode == 0 and "is good from now on" in said, said
+    assert who(d, secret.strip()).status_code == 200
+    assert len(stored_ids(d) - before) == 2
+    wait_until(lambda: left(d) == [], what="the files to go")
+
+
 @pytest.mark.parametrize("text, mode", [("no JSON", 0o600), ("{}", 0o600), ('{"id": "tok_x", "role": "admin"}', 0o600), (None, 0o644)])
 def test_a_file_that_is_no_token_is_refused_and_removed(d, text, mode):
     before = stored_ids(d)
     if text is None:  # a good one that others could have written
         text = '{"id":"tok_01m7yahgycv5hxg2qqqaz3am6t","name":"x","role":"admin","projects":["*"],"digest":"' + "A" * 43 + '="}'
-    path = d.state / "draft"
-    path.write_text(text)
-    path.chmod(mode)
-    path.rename(d.state / "admin-token.request")
+    put_in_place_of_the_request(d, text, mode)
     wait_until(lambda: not (d.state / "admin-token.request").exists(), timeout=10, what="the file is removed")
     assert stored_ids(d) == before and "admin-token" in d.log()
