@@ -257,7 +257,7 @@ static void make_first_token(struct reconcile *r, char **ret_first_token)
     char *everything[] = {(char[]){"*"}, NULL};
     struct api_token *t = token_new(r, "admin", ROLE_ADMIN, everything, "shootd", ret_first_token);
     struct save *save = save_new(r, on_first_token_saved, NULL);
-    change_put_token(save->set, api_token_copy(t));
+    change_put_token(save->set, t);
     save_submit(save, false);
 }
 

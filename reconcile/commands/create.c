@@ -17,6 +17,7 @@
 #include "reconcile/world/world.h"
 
 #include <assert.h>
+#include <string.h>
 
 static void on_create_saved(struct save *save)
 {
@@ -34,7 +35,10 @@ static void on_create_saved(struct save *save)
     steps_advance(e);
 }
 
-static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name)
+/* `replaced`: the id of a record of that name which gives way, or "". With one the store may not refuse the
+ * create any more: it would have lost the record for nothing. */
+static void accept_create(struct reconcile *r, struct project *p, struct command *cmd, const char *name,
+                          const char *replaced)
 {
     struct spec_context context;
     assert(command_write_of(cmd) && !cmd->write.dry_run && !entity_find(r, p->name, name));
@@ -62,10 +66,12 @@ static void accept_create(struct reconcile *r, struct project *p, struct command
     e->saves.first = true;
     e->saves.asked_for++;
     struct save *save = save_answer(r, on_create_saved, cmd);
+    if (*replaced)
+        change_delete_cluster(save->set, replaced);
     save_entity(save, e);
     reply_prepare_cluster(cmd, 202, e, op);
     command_keep(save, cmd);
-    save_submit(save, true);
+    save_submit(save, !*replaced);
 }
 
 bool create_is_leftover(const struct entity *e)
@@ -98,14 +104,13 @@ void create_or_wait(struct reconcile *r, struct project *p, struct command *cmd,
         dry_run_create(p, cmd);
         return;
     }
+    char replaced[sizeof(e->cluster->id)] = "";
     if (e) { /* never made at Cleura: its failed record gives way */
         assert(create_is_leftover(e) && !e->saves.asked_for);
-        struct save *save = save_new(r, NULL, NULL);
-        change_delete_cluster(save->set, e->cluster->id);
-        save_submit(save, false);
+        memcpy(replaced, e->cluster->id, sizeof(replaced));
         entity_remove(e);
     }
-    accept_create(r, p, cmd, name);
+    accept_create(r, p, cmd, name, replaced);
 }
 
 void command_cluster_create(struct reconcile *r, struct command *cmd)

@@ -78,10 +78,8 @@ void backups_metrics(struct buffer *out);
 
 /* ---- tokens.c ---- */
 
-/* Takes the token into the memory. */
-void token_add(struct reconcile *r, struct api_token *t);
-/* Makes a token row; *ret_secret is the token itself. */
-struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
+/* Makes a token, which the caller owns until it is stored; *ret_secret is the token itself. */
+struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
 /* Tells of tokens that end soon, each once 14 days and once 1 day ahead, forgets what was before a rotation
  * when its time is over, and removes those that ended 30 days ago. */

@@ -21,39 +21,23 @@
 /* When token.expiring is told, in days ahead; the last one is the nearest. */
 static const int told_ahead[] = {14, 1};
 
-void token_add(struct reconcile *r, struct api_token *t)
-{
-    struct token_entry *entry = MEM_NEW(struct token_entry);
-    memcpy(entry->id, t->id, sizeof(entry->id));
-    entry->token = t;
-    HASH_ADD_STR(r->tokens, id, entry);
-}
-
-struct api_token *token_new(struct reconcile *r, const char *name, enum role role, char **projects,
+struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)
 {
     char secret[TOKEN_BYTES];
     struct api_token *t = api_token_new(r->env, name, role, projects, created_by, secret);
     *ret_secret = mem_strdup(secret);
     explicit_bzero(secret, sizeof(secret));
-    token_add(r, t);
     return t;
 }
 
 static void on_token_saved(struct save *save)
 {
     struct command *cmd = save->ctx;
-    assert(save->set->count && save->set->changes[0].kind == CHANGE_TOKEN_PUT);
-    const struct api_token *t = save->set->changes[0].token;
-    if (save->status != STORE_OK) {
-        struct token_entry *entry;
-        HASH_FIND_STR(save->r->tokens, t->id, entry);
-        if (entry)
-            token_entry_free(save->r, entry);
-        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the token could not be stored"));
-    } else {
+    if (save->status == STORE_OK)
         reply_prepared(save->r, cmd);
-    }
+    else
+        reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the token could not be stored"));
 }
 
 /* ---- bodies ---- */
@@ -154,9 +138,9 @@ void command_token_create(struct reconcile *r, struct command *cmd)
     mem_set_str(&t->description, json_str(cmd->body, "description"));
     log_info("token created", "token", t->id, "name", t->name, "by", cmd->caller.token_name);
     body_prepare_secret(cmd, 201, render_api_token(t), "token", secret);
-    struct save *save = save_answer(r, on_token_saved, cmd);
-    change_put_token(save->set, api_token_copy(t));
     memcpy(cmd->id, t->id, sizeof(cmd->id));
+    struct save *save = save_answer(r, on_token_saved, cmd);
+    change_put_token(save->set, t);
     command_keep(save, cmd);
     save_submit(save, true);
 }
@@ -178,13 +162,12 @@ void command_token_hand_in(struct reconcile *r, struct command *cmd)
         api_token_free(t);
         return;
     }
-    token_add(r, t);
     log_info("token created", "token", t->id, "name", t->name, "by", t->created_by);
     cmd->caller.token_name = mem_strdup(t->created_by);
     memcpy(cmd->id, t->id, sizeof(cmd->id));
     reply_prepare(cmd, 201, NULL);
     struct save *save = save_answer(r, on_token_saved, cmd);
-    change_put_token(save->set, api_token_copy(t));
+    change_put_token(save->set, t);
     command_keep(save, cmd);
     save_submit(save, true);
 }
@@ -209,7 +192,8 @@ static bool rules_everything(const struct api_token *t, wall_us now)
            (!t->expires_at || t->expires_at > now);
 }
 
-/* Without it nobody could make a token for everything any more. */
+/* Without it nobody could make a token for everything any more. A new one counts once it is stored: until
+ * then it is not here, for the store may refuse it. */
 static bool is_last_admin(struct reconcile *r, const struct api_token *t)
 {
     wall_us now = env_wall(r->env);
@@ -366,7 +350,8 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
     log_info("token revoked", "token", cmd->id, "by", cmd->caller.token_name);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     remove_token(save, entry);
-    webhooks_token_revoked(save, entry->token, cmd->token.disables_webhooks);
+    entry->switches_off = cmd->token.disables_webhooks;
+    webhooks_token_revoked(save, entry);
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
     save_submit(save, false);

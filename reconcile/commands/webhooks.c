@@ -42,6 +42,48 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
 
 /* ---- made ---- */
 
+static bool is_made_with(const struct subscription *s, const struct api_token *t)
+{
+    return s->created_by_id[0] ? !strcmp(s->created_by_id, t->id)
+                               : s->created_by && !strcmp(s->created_by, t->name);
+}
+
+/* The token that it was made with was revoked: it tells so, and is switched off when that was asked for. */
+static void tell_revoked(struct save *save, struct subscription *s, const struct token_entry *maker)
+{
+    bool switched_off = maker->switches_off && !s->disabled;
+    assert(maker->is_leaving && maker->token->revoked_at);
+    s->token_revoked_at = maker->token->revoked_at;
+    if (switched_off) {
+        s->disabled = true;
+        mem_set_str(&s->disabled_reason, "the token that it was made with was revoked");
+    }
+    s->version++;
+    s->updated_at = env_wall(save->r->env);
+    change_put_subscription(save->set, subscription_copy(s));
+    if (switched_off)
+        emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
+}
+
+void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
+{
+    for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
+        if (is_made_with(entry->subscription, maker->token))
+            tell_revoked(save, entry->subscription, maker);
+}
+
+/* While it was on its way to the store, that may have happened: its token leaves the memory behind it. */
+static void look_at_maker(struct reconcile *r, struct subscription *s)
+{
+    struct token_entry *maker;
+    HASH_FIND_STR(r->tokens, s->created_by_id, maker);
+    if (!maker || !maker->is_leaving)
+        return;
+    struct save *save = save_new(r, NULL, NULL);
+    tell_revoked(save, s, maker);
+    save_submit(save, false);
+}
+
 static void on_webhook_made(struct save *save)
 {
     struct command *cmd = save->ctx;
@@ -56,6 +98,7 @@ static void on_webhook_made(struct save *save)
     memcpy(entry->id, s->id, sizeof(entry->id));
     entry->subscription = subscription_copy(s);
     HASH_ADD_STR(r->subscriptions, id, entry);
+    look_at_maker(r, entry->subscription);
     reply_prepared(r, cmd);
 }
 
@@ -226,29 +269,6 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
     change_put_subscription(save->set, subscription_copy(now));
     emit_webhook(save, EVENT_WEBHOOK_DISABLED, now, now->disabled_reason);
     save_submit(save, false);
-}
-
-void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable)
-{
-    assert(t->revoked_at);
-    for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next) {
-        struct subscription *s = entry->subscription;
-        bool made_with_it = s->created_by_id[0] ? !strcmp(s->created_by_id, t->id)
-                                                : s->created_by && !strcmp(s->created_by, t->name);
-        if (!made_with_it)
-            continue;
-        bool switched_off = disable && !s->disabled;
-        s->token_revoked_at = t->revoked_at;
-        if (switched_off) {
-            s->disabled = true;
-            mem_set_str(&s->disabled_reason, "the token that it was made with was revoked");
-        }
-        s->version++;
-        s->updated_at = env_wall(save->r->env);
-        change_put_subscription(save->set, subscription_copy(s));
-        if (switched_off)
-            emit_webhook(save, EVENT_WEBHOOK_DISABLED, s, s->disabled_reason);
-    }
 }
 
 void webhooks_drop_expired_keys(struct reconcile *r)

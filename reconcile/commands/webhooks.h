@@ -6,9 +6,11 @@
 #include "model/webhook.h"
 #include "reconcile/world/save.h"
 
+struct token_entry;
+
 /* Marks the webhooks that were made with a token which the save revokes, and switches them off if so asked.
  */
-void webhooks_token_revoked(struct save *save, const struct api_token *t, bool disable);
+void webhooks_token_revoked(struct save *save, const struct token_entry *maker);
 /* The webhook of the command; NULL after an answer: it is not there, not seen, or another version. */
 struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
 

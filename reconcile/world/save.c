@@ -154,6 +154,14 @@ static struct token_entry *token_entry(struct reconcile *r, const char *id)
     return entry;
 }
 
+void token_add(struct reconcile *r, struct api_token *t)
+{
+    struct token_entry *entry = MEM_NEW(struct token_entry);
+    memcpy(entry->id, t->id, sizeof(entry->id));
+    entry->token = t;
+    HASH_ADD_STR(r->tokens, id, entry);
+}
+
 void token_entry_free(struct reconcile *r, struct token_entry *entry)
 {
     HASH_DEL(r->tokens, entry);
@@ -195,6 +203,10 @@ void token_show(struct reconcile *r, const struct api_token *t)
 static void committed_token(struct reconcile *r, const struct change_set *set, struct change *change)
 {
     (void)set;
+    struct token_entry *entry;
+    HASH_FIND_STR(r->tokens, change->token->id, entry);
+    if (!entry) /* a new one: until now nothing could be decided on it */
+        token_add(r, api_token_copy(change->token));
     token_show(r, change->token);
 }
 

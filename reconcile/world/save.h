@@ -38,6 +38,8 @@ void entity_show_seen(struct entity *e);
 /* Shows the token as it is stored, under its digest and the one before while that is good; one that is
  * revoked is shown no more. */
 void token_show(struct reconcile *r, const struct api_token *t);
+/* Takes a token that is stored into the memory. */
+void token_add(struct reconcile *r, struct api_token *t);
 /* Takes the entry out of the memory. */
 void token_entry_free(struct reconcile *r, struct token_entry *entry);
 

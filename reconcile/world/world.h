@@ -37,12 +37,14 @@ struct reactions {
     void (*decide_again)(struct reconcile *r, struct command *cmd);
 };
 
+/* A token that is stored. */
 struct token_entry {
     UT_hash_handle hh;
     char id[40];
     struct api_token *token;
     uint8_t shown[2][32]; /* digests in the view: the secret, and the one before; zeros: none */
     bool is_leaving;      /* its row is being removed; the entry goes with it */
+    bool switches_off;    /* so: webhooks that were made with it, too */
 };
 
 struct subscription_entry {

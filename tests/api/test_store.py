@@ -1,5 +1,6 @@
 """The store: its identity, rows that cannot be read, and a disk that takes no more."""
 
+import concurrent.futures
 import resource
 import shutil
 import signal
@@ -10,6 +11,7 @@ import time
 import pytest
 
 import harness
+import web
 from harness import BUILD, wait_until
 
 
@@ -131,6 +133,25 @@ def test_a_full_disk_is_answered_in_time_and_heals(sim, shootd, first):
     shootd.kill()
     shootd.start()
     assert shootd.cluster("late").status_code == 200
+
+
+def test_a_failed_create_gives_way_only_to_one_that_is_stored(sim, shootd):
+    d = shootd.wait_upstream()
+    sim.fault("create_shoot", "status", status=400, body='{"error": {"code": 400, "message": "the flavor is gone"}}')
+    d.create("dev")
+    failed = d.wait_phase("dev", "failed")
+    pid = d.process.pid
+    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, before[1]))
+        try:
+            again = pool.submit(web.post, d.url + d.clusters_path(), json={"name": "dev"}, headers=d.http.headers, timeout=90)
+            wait_until(lambda: d.http.get("/readyz").status_code == 503, what="the fault")
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        made = again.result()
+    assert made.status_code == 202 and made.json()["id"] != failed["id"], made.text
+    d.wait_phase("dev", "ready")
 
 
 def test_a_file_system_that_is_full_heals(sim, make_shootd, small_disk):

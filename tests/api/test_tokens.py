@@ -1,5 +1,6 @@
 """API tokens: how long they live, what may be changed of them, another secret, and that the last admin stays."""
 
+import concurrent.futures
 import contextlib
 import datetime
 import os
@@ -168,6 +169,18 @@ def test_the_last_admin_of_everything_stays(d):
     bearer = {"Authorization": "Bearer " + other["token"]}
     assert web.delete(f"{d.url}/v1/tokens/{other['id']}", headers=bearer).status_code == 409
     assert web.delete(f"{d.url}/v1/tokens/{limited['id']}", headers=bearer).status_code == 204
+
+
+def test_an_admin_that_is_not_stored_yet_does_not_count(d):
+    admin = "/v1/tokens/" + d.http.get("/v1/whoami").json()["id"]
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with store_that_hangs(d):
+            other = pool.submit(web.post, d.url + "/v1/tokens", json={"name": "other", "role": "admin", "projects": ["*"]}, headers=d.http.headers, timeout=60)
+            wait_until(lambda: d.parked() == 1, what="the new admin to wait for the store")
+            for refused in (d.http.delete(admin, timeout=10), d.http.patch(admin, json={"projects": ["team-a"]}, timeout=10)):
+                assert refused.status_code == 409 and refused.json()["code"] == "last_admin", refused.text
+        assert other.result().status_code == 201
+    assert d.http.delete(admin).status_code == 204 and who(d, other.result().json()["token"]).status_code == 200
 
 
 def test_a_limited_admin_gives_and_touches_no_more_than_it_has(d):

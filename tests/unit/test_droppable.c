@@ -1,0 +1,123 @@
+/* Nothing is decided on what the store may yet refuse. On a virtual clock; the store answers in the next
+ * turn. */
+#include "tests/support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "model/webhook.h"
+#include "tests/support/one_shoot.h"
+
+#define UID "11111111-8888-4777-8666-555555555555"
+
+static void settle(struct running *d)
+{
+    running_run(d, US_PER_S);
+}
+
+static struct command *make_token(struct running *d, const char *role)
+{
+    struct command *cmd =
+        running_command(d, COMMAND_TOKEN_CREATE, NULL, NULL,
+                        json_pack("{sssss[s]}", "name", "other", "role", role, "projects", "*"));
+    running_post(d, cmd);
+    return cmd;
+}
+
+/* The one that the daemon made, while there is no other. */
+static void first_admin(struct running *d, char id[static 40])
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    struct view_cursor place = view_seek(s, VIEW_TOKENS, "");
+    assert_int_equal(s->sections[VIEW_TOKENS].count, 1);
+    const struct api_token *t = view_next(&place)->blob->subject;
+    memcpy(id, t->id, sizeof(t->id));
+    view_leave(d->view);
+}
+
+static struct command *post_about(struct running *d, const char *id, enum command_type type, json_t *body)
+{
+    struct command *cmd = running_command(d, type, NULL, NULL, body);
+    memcpy(cmd->id, id, sizeof(cmd->id));
+    running_post(d, cmd);
+    return cmd;
+}
+
+static void expect_code(struct command *cmd, int code)
+{
+    assert_true(running_answered(cmd));
+    assert_int_equal(cmd->reply.problem ? (int)cmd->reply.problem->code : -1, code);
+    command_free(cmd);
+}
+
+static void a_new_admin_counts_when_it_is_stored(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    char admin[40];
+    first_admin(d, admin);
+    struct command *made = make_token(d, "admin");
+    expect_code(post_about(d, admin, COMMAND_TOKEN_DELETE, NULL), PROBLEM_LAST_ADMIN);
+    expect_code(post_about(d, admin, COMMAND_TOKEN_PATCH, json_pack("{s[s]}", "projects", "p00")),
+                PROBLEM_LAST_ADMIN);
+    settle(d);
+    expect_code(made, -1);
+    struct command *removed = post_about(d, admin, COMMAND_TOKEN_DELETE, NULL);
+    settle(d);
+    expect_code(removed, -1);
+    one_shoot_end(d);
+}
+
+/* "disabled revoked" of the only webhook. */
+static void expect_webhook(struct running *d, const char *text)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    struct view_cursor place = view_seek(s, VIEW_WEBHOOKS, "");
+    assert_int_equal(s->sections[VIEW_WEBHOOKS].count, 1);
+    const struct view_blob *blob = view_next(&place)->blob;
+    json_t *doc CLEANUP_JSON = json_loadb(blob->body, blob->body_len, 0, NULL);
+    char *shown CLEANUP_FREE =
+        mem_printf("%s%s", json_str(doc, "status"), json_str(doc, "token_revoked_at") ? " revoked" : "");
+    view_leave(d->view);
+    assert_string_equal(shown, text);
+}
+
+/* Who is locked out and had just asked for a webhook gets no events by it. */
+static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *made = make_token(d, "operator");
+    settle(d);
+    json_t *token CLEANUP_JSON = json_loads(made->reply.text, 0, NULL);
+    struct command *webhook = running_command(d, COMMAND_WEBHOOK_CREATE, NULL, NULL,
+                                              json_pack("{ss}", "url", "https://example.com/"));
+    memcpy(webhook->caller.token_id, made->id, sizeof(made->id));
+    token_digest(json_str(token, "token"), webhook->caller.digest);
+    running_post(d, webhook);
+    struct command *revoked = running_command(d, COMMAND_TOKEN_DELETE, NULL, NULL, NULL);
+    memcpy(revoked->id, made->id, sizeof(made->id));
+    revoked->token.disables_webhooks = true;
+    running_post(d, revoked);
+    settle(d);
+    expect_code(webhook, -1);
+    expect_code(revoked, -1);
+    expect_code(made, -1);
+    expect_webhook(d, "disabled revoked");
+    one_shoot_end(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_admin_counts_when_it_is_stored),
+        cmocka_unit_test(a_webhook_that_is_being_stored_hears_that_its_token_is_revoked),
+    };
+    log_set_level(LOG_LEVEL_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
