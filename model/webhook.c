@@ -69,6 +69,15 @@ void subscription_rotate(struct subscription *s, struct signing_key *key, wall_u
     s->key_count = count;
 }
 
+wall_us subscription_next_end(const struct subscription *s)
+{
+    wall_us next = 0;
+    for (unsigned i = 0; i < s->key_count; i++)
+        if (s->keys[i].expires_at && (!next || s->keys[i].expires_at < next))
+            next = s->keys[i].expires_at;
+    return next;
+}
+
 bool subscription_drop_expired(struct subscription *s, wall_us now)
 {
     unsigned kept = 0, count = s->key_count;

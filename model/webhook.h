@@ -72,6 +72,8 @@ bool subscription_matches(const struct subscription *s, const struct event *e);
  * live on, and the oldest of too many, are gone.
  */
 void subscription_rotate(struct subscription *s, struct signing_key *key, wall_us now, int64_t grace_us);
+/* When the first of the keys before the current one ends; 0: there is none. */
+wall_us subscription_next_end(const struct subscription *s);
 /* Forgets keys that expired; false when there was none. The current one never does. */
 bool subscription_drop_expired(struct subscription *s, wall_us now);
 /* Takes `header`; one of the same name, whatever its case, gives way. False, and nothing taken: too many. */

@@ -118,10 +118,8 @@ static void look_over_entities(struct reconcile *r)
 static void purge_all(struct reconcile *r)
 {
     bool hourly = r->ticks % PURGE_EVERY_TICKS == 0;
-    if (hourly) {
+    if (hourly)
         purge_rows(r);
-        webhooks_drop_expired_keys(r);
-    }
     if (!hourly && !r->purge_again)
         return;
     bool all = operations_forget(r, operations_kept_since(r));

@@ -116,13 +116,10 @@ static void load_operations_left_out(void *ctx, const char *id)
 static void load_subscription(void *ctx, struct subscription *s)
 {
     struct reconcile *r = ctx;
-    struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
-    memcpy(entry->id, s->id, sizeof(entry->id));
-    entry->subscription = s;
+    (void)webhook_add(r, s);
     s->unreadable = !webhook_secrets_open(s, r->o.key);
     if (s->unreadable)
         log_error("the seal key does not open the secrets of a webhook: rotate its secret", "webhook", s->id);
-    HASH_ADD_STR(r->subscriptions, id, entry);
     webhook_engine_set(r->webhooks, s);
     view_set(r->o.view, VIEW_WEBHOOKS, s->id, render_subscription_blob(s));
 }
@@ -293,8 +290,10 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         location_check(p);
         project_show(p);
     }
-    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next)
+    for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {
         token_show(r, entry->token);
+        token_watch(entry);
+    }
     make_first_token(r, ret_first_token);
     HASH_ITER (hh, r->entities, e, next_entity)
         if (e->project->config)
@@ -450,10 +449,7 @@ void reconcile_free(struct reconcile *r)
     operations_free(r);
     HASH_ITER (hh, r->tokens, token, next_token)
         token_entry_free(r, token);
-    HASH_ITER (hh, r->subscriptions, s, next_s) {
-        HASH_DEL(r->subscriptions, s);
-        subscription_free(s->subscription);
-        free(s);
-    }
+    HASH_ITER (hh, r->subscriptions, s, next_s)
+        webhook_entry_free(r, s);
     free(r);
 }

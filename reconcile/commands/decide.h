@@ -12,6 +12,8 @@ struct account_state;
 struct config_account;
 struct project;
 struct reconcile;
+struct subscription_entry;
+struct token_entry;
 
 /* ---- each decides one type of command, and takes it ---- */
 
@@ -81,8 +83,10 @@ void backups_metrics(struct buffer *out);
 /* Makes a token, which the caller owns until it is stored; *ret_secret is the token itself. */
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, forgets what was before a rotation
- * when its time is over, and removes those that ended 30 days ago. */
+/* Sees to it that what was before a rotation ends when its time is over. */
+void token_watch(struct token_entry *entry);
+/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, and removes those that ended 30 days
+ * ago. */
 void tokens_look(struct reconcile *r);
 
 /* ---- event_log.c ---- */
@@ -94,7 +98,9 @@ void event_log_purged(struct reconcile *r);
 
 /* The engine switched a webhook off; takes the engine's copy. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
-/* Keys whose grace is over sign nothing any more; they are not kept either. Once an hour. */
-void webhooks_drop_expired_keys(struct reconcile *r);
+/* Takes a webhook that is stored into the memory, and sees to it that its old keys end when their time is
+ * over. */
+struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);
+void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry);
 
 #endif

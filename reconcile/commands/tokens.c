@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -211,6 +212,29 @@ static void refuse_last_admin(struct command *cmd)
                                    "%s is the last token with the role admin and all projects", cmd->id));
 }
 
+/* The secret before the rotation has ended, for good. */
+static void on_overlap_over(struct loop_timer *timer)
+{
+    struct token_entry *entry = CONTAINER_OF(timer, struct token_entry, overlap.timer);
+    struct api_token *t = entry->token;
+    const wall_us over = overlap_take(&entry->overlap);
+    if (entry->r->stopping || entry->is_leaving)
+        return;
+    assert(t->old_ends_at == over);
+    t->old_ends_at = 0;
+    explicit_bzero(t->old_digest, sizeof(t->old_digest));
+    struct save *save = save_new(entry->r, NULL, NULL);
+    change_put_token(save->set, api_token_copy(t));
+    save_submit(save, false);
+}
+
+void token_watch(struct token_entry *entry)
+{
+    entry->overlap.timer.fire = on_overlap_over;
+    entry->overlap.timer.name = "end of an old token";
+    overlap_set(entry->r->o.loop, &entry->overlap, entry->token->old_ends_at, env_wall(entry->r->env));
+}
+
 /* Takes `t`, the token as it is to be; the answer was prepared. */
 static void change_token(struct reconcile *r, struct command *cmd, struct token_entry *entry,
                          struct api_token *t)
@@ -219,6 +243,7 @@ static void change_token(struct reconcile *r, struct command *cmd, struct token_
     log_info("token changed", "token", t->id, "action", cmd->action_name, "by", cmd->caller.token_name);
     api_token_free(entry->token);
     entry->token = t;
+    token_watch(entry);
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_token(save->set, api_token_copy(t));
     command_keep(save, cmd);
@@ -359,20 +384,13 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
 
 static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
 {
-    const bool old_is_over = t->old_ends_at && t->old_ends_at <= now;
     const int days = t->expires_at > now ? days_to_tell(t, now) : 0;
-    if (!old_is_over && !days)
+    if (!days)
         return;
-    if (old_is_over) {
-        t->old_ends_at = 0;
-        explicit_bzero(t->old_digest, sizeof(t->old_digest));
-    }
-    if (days)
-        t->told_days = days;
+    t->told_days = days;
     struct save *save = save_new(r, NULL, NULL);
     change_put_token(save->set, api_token_copy(t));
-    if (days)
-        emit_token_expiring(save, t, (t->expires_at - now + DAY_US - 1) / DAY_US);
+    emit_token_expiring(save, t, (t->expires_at - now + DAY_US - 1) / DAY_US);
     save_submit(save, false);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -38,6 +39,51 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd)
         return NULL;
     }
     return entry;
+}
+
+/* ---- old keys ---- */
+
+static void watch_keys(struct subscription_entry *entry, wall_us now)
+{
+    overlap_set(entry->r->o.loop, &entry->overlap, subscription_next_end(entry->subscription), now);
+}
+
+/* Keys whose grace is over sign nothing any more; they are not kept either. */
+static void on_overlap_over(struct loop_timer *timer)
+{
+    struct subscription_entry *entry = CONTAINER_OF(timer, struct subscription_entry, overlap.timer);
+    const wall_us over = overlap_take(&entry->overlap);
+    if (entry->r->stopping)
+        return;
+    const bool dropped = subscription_drop_expired(entry->subscription, over);
+    assert(dropped);
+    (void)dropped;
+    entry->subscription->version++;
+    struct save *save = save_new(entry->r, NULL, NULL);
+    change_put_subscription(save->set, subscription_copy(entry->subscription));
+    save_submit(save, false);
+    watch_keys(entry, over);
+}
+
+struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s)
+{
+    struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
+    memcpy(entry->id, s->id, sizeof(entry->id));
+    entry->subscription = s;
+    entry->r = r;
+    entry->overlap.timer.fire = on_overlap_over;
+    entry->overlap.timer.name = "end of an old key";
+    HASH_ADD_STR(r->subscriptions, id, entry);
+    watch_keys(entry, env_wall(r->env));
+    return entry;
+}
+
+void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry)
+{
+    HASH_DEL(r->subscriptions, entry);
+    loop_timer_clear(r->o.loop, &entry->overlap.timer);
+    subscription_free(entry->subscription);
+    free(entry);
 }
 
 /* ---- made ---- */
@@ -94,11 +140,7 @@ static void on_webhook_made(struct save *save)
         command_reply_not_stored(cmd);
         return;
     }
-    struct subscription_entry *entry = MEM_NEW(struct subscription_entry);
-    memcpy(entry->id, s->id, sizeof(entry->id));
-    entry->subscription = subscription_copy(s);
-    HASH_ADD_STR(r->subscriptions, id, entry);
-    look_at_maker(r, entry->subscription);
+    look_at_maker(r, webhook_add(r, subscription_copy(s))->subscription);
     reply_prepared(r, cmd);
 }
 
@@ -165,6 +207,7 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
         reply_prepare(cmd, 200, render_subscription(s));
     subscription_free(entry->subscription);
     entry->subscription = subscription_copy(s);
+    watch_keys(entry, env_wall(r->env));
     struct save *save = save_answer(r, command_reply_saved, cmd);
     change_put_subscription(save->set, s);
     if (switched_off)
@@ -271,19 +314,6 @@ void webhook_was_disabled(struct reconcile *r, struct subscription *s)
     save_submit(save, false);
 }
 
-void webhooks_drop_expired_keys(struct reconcile *r)
-{
-    wall_us now = env_wall(r->env);
-    for (struct subscription_entry *entry = r->subscriptions; entry; entry = entry->hh.next) {
-        if (!subscription_drop_expired(entry->subscription, now))
-            continue;
-        entry->subscription->version++;
-        struct save *save = save_new(r, NULL, NULL);
-        change_put_subscription(save->set, subscription_copy(entry->subscription));
-        save_submit(save, false);
-    }
-}
-
 /* ---- removed ---- */
 
 static void on_webhook_removed(struct save *save)
@@ -304,8 +334,6 @@ void command_webhook_delete(struct reconcile *r, struct command *cmd)
     change_delete_subscription(save->set, cmd->id);
     cmd->reply.status = 204;
     audit_accepted(save, cmd);
-    HASH_DEL(r->subscriptions, entry);
-    subscription_free(entry->subscription);
-    free(entry);
+    webhook_entry_free(r, entry);
     save_submit(save, false);
 }

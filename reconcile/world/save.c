@@ -159,12 +159,14 @@ void token_add(struct reconcile *r, struct api_token *t)
     struct token_entry *entry = MEM_NEW(struct token_entry);
     memcpy(entry->id, t->id, sizeof(entry->id));
     entry->token = t;
+    entry->r = r;
     HASH_ADD_STR(r->tokens, id, entry);
 }
 
 void token_entry_free(struct reconcile *r, struct token_entry *entry)
 {
     HASH_DEL(r->tokens, entry);
+    loop_timer_clear(r->o.loop, &entry->overlap.timer);
     api_token_free(entry->token);
     free(entry);
 }

@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "reconcile/world/options.h"
+#include "reconcile/world/overlap.h"
 #include "reconcile/world/walk.h"
 #include "webhook/webhook.h"
 
@@ -45,6 +46,8 @@ struct token_entry {
     uint8_t shown[2][32]; /* digests in the view: the secret, and the one before; zeros: none */
     bool is_leaving;      /* its row is being removed; the entry goes with it */
     bool switches_off;    /* so: webhooks that were made with it, too */
+    struct reconcile *r;
+    struct overlap overlap; /* of the secret before, once it is watched */
 };
 
 struct subscription_entry {
@@ -52,6 +55,8 @@ struct subscription_entry {
     char id[40];
     struct subscription *subscription;
     bool recovering; /* the store is asked what it missed */
+    struct reconcile *r;
+    struct overlap overlap; /* of the keys before */
 };
 
 /* A configuration that is being put into force (reconcile/reload.h). */

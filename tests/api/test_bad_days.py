@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 import harness
+import web
 from harness import PATIENCE, SANITIZED, wait_until
 from raw import Raw, request
 from test_start import run
@@ -357,3 +358,28 @@ def test_a_clock_that_jumps(sim, make_shootd, receiver, tmp_path, jump):
     assert len(audit) > 8
     for word in ("Assertion", "store is broken"):
         assert word not in d.log()
+
+
+@pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
+def test_an_old_secret_does_not_come_back_with_an_old_clock(sim, make_shootd, receiver, tmp_path):
+    d = make_shootd(sim.url)
+    clock = Clock(tmp_path)
+
+    def start():
+        d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path, env=clock.environment())
+        d.wait_ready()
+
+    start()
+    token = d.http.post("/v1/tokens", json={"name": "ci", "role": "viewer", "projects": ["*"]}).json()
+    hook = d.http.post("/v1/webhooks", json={"url": receiver.url, "event_types": ["webhook.test"]}).json()
+    of_token, of_hook = f"/v1/tokens/{token['id']}", f"/v1/webhooks/{hook['id']}"
+    for path in (of_token + "/rotate", of_hook + "/rotate-secret"):
+        assert d.http.post(path, json={"grace_seconds": 1}).status_code == 200
+    wait_until(lambda: d.http.get(of_token).json()["old_secret_ends_at"] is None and len(d.http.get(of_hook).json()["keys"]) == 1, what="the end of the old secrets")
+    d.kill()
+    clock.set(-3600)
+    start()
+    assert web.get(d.url + "/v1/whoami", headers={"Authorization": "Bearer " + token["token"]}).status_code == 401
+    assert d.http.post(of_hook + "/test").status_code == 202
+    sent = wait_until(lambda: receiver.of_type("webhook.test"), what="the delivery")[0]
+    assert len(sent["headers"]["webhook-signature"].split()) == 1

@@ -1,0 +1,23 @@
+/*
+ * The time for which an old secret counts beside its new one: of an API token, or of a webhook. It is told by
+ * the wall clock and waited for by the other, so that its end comes, and comes to the store, whatever is done
+ * to the wall clock meanwhile; what has ended has ended for later starts, too. Loop thread.
+ */
+#ifndef RECONCILE_WORLD_OVERLAP_H
+#define RECONCILE_WORLD_OVERLAP_H
+
+#include "base/env.h"
+#include "loop/loop.h"
+
+/* Embedded in its user; `timer.fire` and `timer.name` are set once. */
+struct overlap {
+    struct loop_timer timer;
+    wall_us ends_at; /* of the first secret that ends; 0: there is none */
+};
+
+/* It ends at `ends_at` (0: there is none any more), seen from `now`. The same end again changes nothing. */
+void overlap_set(struct loop *loop, struct overlap *o, wall_us ends_at, wall_us now);
+/* Its timer has fired: what ended, and the next one may be set, seen from there. */
+wall_us overlap_take(struct overlap *o);
+
+#endif
