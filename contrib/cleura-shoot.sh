@@ -47,12 +47,13 @@ die() { # CODE MESSAGE...
 # ---- requests --------------------------------------------------------------------------------------------------------
 
 # request METHOD PATH [BODY] leaves the answer in $answer; anything but success ends the program.
-# The token goes through a file descriptor: arguments are seen by every user of the machine.
+# The token goes through a file descriptor: arguments are seen by every user of the machine. `-q`: a ~/.curlrc may add to
+# the answer what is no JSON, or print the token.
 request() {
     local method=$1 path=$2 status
     local more=()
     [ $# -lt 3 ] || more=(-H 'Content-Type: application/json' --data-binary "$3")
-    answer=$(curl -sS --connect-timeout 10 --max-time 90 -X "$method" ${more[@]+"${more[@]}"} \
+    answer=$(curl -q -sS --connect-timeout 10 --max-time 90 -X "$method" ${more[@]+"${more[@]}"} \
         --config <(printf 'header = "Authorization: Bearer %s"\n' "$SHOOTD_TOKEN") \
         -w '\n%{http_code}' "$base$path") || die "$UNREACHABLE" "shootd does not answer at $base"
     status=${answer##*$'\n'}

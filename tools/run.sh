@@ -21,7 +21,7 @@ build=${BUILD_DIR:-build}
 wait_for() { # PID NAME PATTERN PATH; sets url
     for _ in $(seq 300); do
         url=$(sed -n "s,$3,\\1,;T;p;q" "$dir/$2.log")
-        [ -n "$url" ] && curl -fsS -o /dev/null "$url$4" 2>/dev/null && return
+        [ -n "$url" ] && curl -q -fsS -m 5 -o /dev/null "$url$4" 2>/dev/null && return
         kill -0 "$1" 2>/dev/null || break
         sleep 0.1
     done
@@ -101,18 +101,18 @@ Try it (in another terminal):
   export SHOOTD_URL=$url SHOOTD_TOKEN=$token
 
   # create a cluster with defaults for everything
-  curl -sS -H "Authorization: Bearer \$SHOOTD_TOKEN" -H 'Content-Type: application/json' \\
+  curl -q -sS -m 90 -H "Authorization: Bearer \$SHOOTD_TOKEN" -H 'Content-Type: application/json' \\
        -d '{"name":"dev"}' \$SHOOTD_URL/v1/projects/team-a/clusters
 
   # how far it is (ready in about 20 seconds)
-  curl -sS -H "Authorization: Bearer \$SHOOTD_TOKEN" \$SHOOTD_URL/v1/projects/team-a/clusters/dev | jq -c '.status | {phase, progress, message}'
+  curl -q -sS -m 90 -H "Authorization: Bearer \$SHOOTD_TOKEN" \$SHOOTD_URL/v1/projects/team-a/clusters/dev | jq -c '.status | {phase, progress, message}'
 
   # fetch its kubeconfig
-  curl -sS -H "Authorization: Bearer \$SHOOTD_TOKEN" \\
+  curl -q -sS -m 90 -H "Authorization: Bearer \$SHOOTD_TOKEN" \\
        "\$SHOOTD_URL/v1/projects/team-a/clusters/dev/kubeconfig?format=yaml"
 
   # delete it
-  curl -sS -X DELETE -H "Authorization: Bearer \$SHOOTD_TOKEN" \$SHOOTD_URL/v1/projects/team-a/clusters/dev
+  curl -q -sS -m 90 -X DELETE -H "Authorization: Bearer \$SHOOTD_TOKEN" \$SHOOTD_URL/v1/projects/team-a/clusters/dev
 
 Ctrl-C stops both.
 TEXT

@@ -25,6 +25,13 @@
 #define CREDENTIAL_API "client.authentication.k8s.io/"
 /* curl reads the field that holds the token from a file: plugins get no shell that would expand anything. */
 #define DEFAULT_HEADER_FILE "/etc/shootd/authorization"
+/*
+ * Nothing ends the command but itself: kubectl's own limits do not count for it. An answer of ours comes
+ * within 32 s (limits of api.c). `-q` has to be the first argument: a ~/.curlrc may add to the output what is
+ * no credential, or print our token.
+ */
+#define CONNECT_TIMEOUT_S "10"
+#define MAX_TIME_S        "40"
 
 enum { LONGEST = 64 * 1024 };
 
@@ -221,7 +228,17 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
     const char *file = r->params.texts[PARAM_HEADER_FILE];
     char *field CLEANUP_FREE = mem_printf("@%s", file ? file : DEFAULT_HEADER_FILE);
     char *url CLEANUP_FREE = credential_url(r);
-    const char *const arguments[] = {"--silent", "--show-error", "--fail", "--header", field, url};
+    const char *const arguments[] = {"-q",
+                                     "--silent",
+                                     "--show-error",
+                                     "--fail",
+                                     "--connect-timeout",
+                                     CONNECT_TIMEOUT_S,
+                                     "--max-time",
+                                     MAX_TIME_S,
+                                     "--header",
+                                     field,
+                                     url};
     add_scalar(out, "users:\n- name: ", name, "\n");
     (void)buffer_printf(out, "  user:\n    exec:\n      apiVersion: %s\n      command: curl\n      args:\n",
                         credential_api(r));

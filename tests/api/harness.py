@@ -91,6 +91,19 @@ def free_port():
                 continue
 
 
+def hostile_home(directory):
+    """The environment of a user whose ~/.curlrc spoils every answer, and prints the token: for commands that are to read none."""
+    directory.mkdir(exist_ok=True)
+    (directory / ".curlrc").write_text(f"""include
+verbose
+write-out = "written"
+dump-header = "-"
+header = "Authorization: Bearer shd_another"
+output = "{directory}/elsewhere"
+""")
+    return {"HOME": str(directory), "CURL_HOME": str(directory)}
+
+
 class Process:
     known = []  # those that run, and those that ended in the test under way: their logs belong to a failure
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import harness
-from harness import ROOT, free_port
+from harness import ROOT, free_port, hostile_home
 
 SCRIPT = ROOT / "contrib/cleura-shoot.sh"
 REFUSED, USAGE, UNREACHABLE, FAILED, TIMED_OUT = 1, 2, 3, 4, 5
@@ -139,6 +139,13 @@ def test_the_token_is_not_among_the_arguments(shoot, pair, tmp_path):
     good(shoot("list", PATH=f"{tmp_path}:{os.environ['PATH']}"))
     seen = (tmp_path / "seen").read_text()
     assert "/clusters" in seen and pair[1].token() not in seen
+
+
+def test_a_curlrc_spoils_nothing(shoot, tmp_path):
+    home = hostile_home(tmp_path / "home")
+    run = shoot("list", **home)
+    assert good(run).startswith("NAME") and "shd_" not in run.stdout + run.stderr, run.stderr
+    assert run.stderr == ""
 
 
 def test_shellcheck_finds_nothing():

@@ -5,12 +5,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 
 import pytest
 import yaml
 
-from harness import wait_until
+from harness import hostile_home, wait_until
 
 from raw import Raw, request
 
@@ -67,6 +68,28 @@ def test_an_exec_kubeconfig_holds_no_secret_and_curl_gets_the_credential(cluster
     assert refused.returncode != 0 and not refused.stdout and "401" in refused.stderr
 
 
+def test_neither_a_curlrc_nor_a_silent_server_can_spoil_the_command(cluster, tmp_path):
+    """What stands in ~/.curlrc would come before the credential, and print our token. Nobody else ends the command."""
+    header = tmp_path / "header"
+    header.write_text(f"Authorization: Bearer {cluster.token()}\n")
+    answer = cluster.http.get(cluster.clusters_path("dev") + "/kubeconfig", params={"format": "exec", "header_file": str(header)})
+    exec_ = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]
+    environment = {**os.environ, **hostile_home(tmp_path / "home")}
+    run = subprocess.run([exec_["command"], *exec_["args"]], capture_output=True, text=True, timeout=30, env=environment)
+    assert run.returncode == 0 and json.loads(run.stdout)["kind"] == "ExecCredential", run.stdout + run.stderr
+    assert run.stderr == ""
+    limits = {option: exec_["args"].index(option) + 1 for option in ("--connect-timeout", "--max-time")}
+    assert [exec_["args"][at] for at in limits.values()] == ["10", "40"], "an answer of shootd takes 32 s at most"
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        args = list(exec_["args"])
+        args[limits["--max-time"]] = "0.3"
+        args[-1] = args[-1].replace(f":{cluster.port}/", f":{silent.getsockname()[1]}/")
+        run = subprocess.run([exec_["command"], *args], capture_output=True, text=True, timeout=30, env=environment)
+    assert run.returncode == 28 and run.stdout == "", "curl's code for a time that is over"
+
+
 def kubectl_version():
     said = subprocess.run(["kubectl", "version", "--client", "-o", "json"], capture_output=True, text=True, timeout=60, check=True)
     return tuple(int(re.match(r"\d+", json.loads(said.stdout)["clientVersion"][part])[0]) for part in ("major", "minor"))
@@ -93,7 +116,7 @@ def test_kubectl_takes_an_exec_kubeconfig(cluster, tmp_path, version):
     before = cluster.log().count("/credential")
     run = subprocess.run([kubectl, "--kubeconfig", file, "--server", "https://127.0.0.1:9", "--request-timeout", "30s",
                           "get", "--raw", "/version"], capture_output=True, text=True, timeout=60,
-                         env={**os.environ, "HOME": str(tmp_path)})
+                         env={**os.environ, **hostile_home(tmp_path)})
     assert run.returncode != 0 and "127.0.0.1:9" in run.stderr, run.stderr
     wait_until(lambda: cluster.log().count("/credential") > before, what="the line of the call")
 

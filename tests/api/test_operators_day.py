@@ -54,7 +54,7 @@ file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | yaml.safe_load
 # person does before the next command.
 SYSTEMCTL = r"""#!/bin/bash
 set -eu
-metric() { STATUSES=/dev/null curl -sS -k "$(cat "$DAY/url")/metrics" 2>/dev/null | awk -v name="$1" '$1 ~ "^"name"({|$)" { sum += $2 } END { print sum + 0 }'; }
+metric() { STATUSES=/dev/null curl -q -sS -k -m 60 "$(cat "$DAY/url")/metrics" 2>/dev/null | awk -v name="$1" '$1 ~ "^"name"({|$)" { sum += $2 } END { print sum + 0 }'; }
 is_alive() { grep -q '^State:[[:space:]]*[^Z]' "/proc/$(cat "$DAY/pid")/status" 2>/dev/null; }  # some first processes do not bury
 until_is() {
     for _ in $(seq 600); do
