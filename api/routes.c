@@ -18,6 +18,7 @@
      P(EXPIRING_BEFORE) | P(CREATED_BEFORE) | P(CREATED_AFTER) | P(AGE) | P(SORT) | P(FIELDS))
 #define WINDOW (P(SINCE) | P(UNTIL))
 #define SEARCH (P(ACTOR) | P(TARGET))
+#define STREAM (P(AFTER) | P(LAST_EVENT_ID) | P(TYPE) | P(TICKET))
 #define PROBE  (ROUTE_PUBLIC | ROUTE_QUIET | CONTENT_ANY_TYPE)
 
 #define PROJECT  "/v1/projects/{project}"
@@ -89,7 +90,7 @@ const struct route routes[] = {
     {"getCredential", METHOD_GET, CLUSTER "/credential", handle_credential, ROLE_KUBECONFIG, ROUTE_SECRET, 0,
      P(TTL_SECONDS) | P(MIN_REMAINING_SECONDS) | P(API_VERSION)},
     {"listClusterEvents", METHOD_GET, CLUSTER "/events", handle_cluster_events, ROLE_VIEWER,
-     CONTENT_OFFERS_STREAM, 0, PAGE | WINDOW | P(ORDER) | P(AFTER) | P(TYPE) | P(TICKET)},
+     CONTENT_OFFERS_STREAM, 0, PAGE | WINDOW | P(ORDER) | STREAM},
     {"listClusterOperations", METHOD_GET, CLUSTER "/operations", handle_cluster_operations, ROLE_VIEWER, 0, 0,
      PAGE | P(STATUS) | P(OPERATION_TYPE) | P(SINCE)},
 
@@ -99,7 +100,7 @@ const struct route routes[] = {
     {"cancelOperation", METHOD_POST, "/v1/operations/{operation}/cancel", handle_operation_cancel,
      ROLE_OPERATOR, 0, 0, 0},
     {"listEvents", METHOD_GET, "/v1/events", handle_events, ROLE_VIEWER, CONTENT_OFFERS_STREAM, 0,
-     PAGE | WINDOW | P(ORDER) | P(AFTER) | P(TYPE) | P(PROJECT) | P(CLUSTER) | P(TICKET) | SEARCH},
+     PAGE | WINDOW | P(ORDER) | STREAM | P(PROJECT) | P(CLUSTER) | SEARCH},
     {"createStreamTicket", METHOD_POST, "/v1/stream-tickets", handle_stream_ticket_create, ROLE_VIEWER,
      ROUTE_SECRET, 0, 0},
 

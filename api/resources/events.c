@@ -148,14 +148,20 @@ static void check_form(struct request *r, struct problem **faults)
                           "tells who asks, and so does Authorization; give one of them");
 }
 
-/* Where a stream begins: the client's last event, `after`, or now (AO-22). */
+/*
+ * Where a stream begins: the client's last event, `after`, or now (AO-22). Programs that stand in for
+ * EventSource tell the last event by `lastEventId` and keep the `after` of their beginning in front of it.
+ */
 static int64_t read_position(struct request *r, struct problem **faults)
 {
+    static const enum param_id told[] = {PARAM_LAST_EVENT_ID, PARAM_AFTER};
     const char *text = r->http.headers.values[HEADER_LAST_EVENT_ID];
     bool is_given = text && *text;
+    for (size_t i = 0; !is_given && i < ARRAY_LEN(told); i++)
+        if (r->params.given[told[i]])
+            return r->params.numbers[told[i]];
     if (!is_given)
-        return r->params.given[PARAM_AFTER] ? r->params.numbers[PARAM_AFTER]
-                                            : feed_newest(r->api->options.feed);
+        return feed_newest(r->api->options.feed);
     errno = 0;
     long long position = strtoll(text, NULL, 10);
     if (errno || strspn(text, "0123456789") != strlen(text) ||
@@ -184,6 +190,22 @@ static struct problem *stream_events(struct request *r, const char *cluster)
     return faults;
 }
 
+static void check_page(struct request *r, struct problem **faults)
+{
+    static const struct {
+        enum param_id id;
+        const char *fault;
+    } streams_only[] = {
+        {PARAM_TICKET, "is for streams; pages are asked for with a token"},
+        {PARAM_LAST_EVENT_ID, "is for streams; a page begins behind after"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(streams_only); i++)
+        if (r->params.given[streams_only[i].id])
+            problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY,
+                              param_name(streams_only[i].id), "only_for_streams", NULL, "%s",
+                              streams_only[i].fault);
+}
+
 static struct problem *page_events(struct request *r, const char *cluster)
 {
     struct command_events begin;
@@ -197,9 +219,7 @@ static struct problem *page_events(struct request *r, const char *cluster)
     events->actors = list_words(r, PARAM_ACTOR);
     events->targets = list_words(r, PARAM_TARGET);
     read_types(r, events, &faults);
-    if (r->params.given[PARAM_TICKET])
-        problem_add_fault(&faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "only_for_streams",
-                          NULL, "is for streams; pages are asked for with a token");
+    check_page(r, &faults);
     if (faults) {
         command_free(cmd);
         return faults;

@@ -334,6 +334,8 @@ static enum MHD_Result read_argument(void *cls, enum MHD_ValueKind kind, const c
 {
     struct reading *in = cls;
     (void)kind;
+    if (!key_len && !value)
+        return MHD_YES; /* nothing between two ampersands, as in "?&x" */
     if (++in->count > MAX_PARAMETERS) {
         too_many(&in->problem);
         return MHD_NO;

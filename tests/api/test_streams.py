@@ -365,6 +365,52 @@ def test_faults_are_told_all_at_once(d):
     assert d.http.get("/v1/events", headers={"Last-Event-ID": "x"}).status_code == 200, "pages have no use for it"
 
 
+def test_ao22_the_last_id_may_stand_in_the_query(d):
+    """As libraries in place of EventSource tell it: behind the address of their beginning, whatever stands there."""
+    last = newest(d)
+    assert last >= 3
+    for query, last_field, begin in ((f"?lastEventId={last - 2}", None, last - 2), (f"?after=0&lastEventId={last - 1}", None, last - 1),
+                                     (f"?&after={last - 2}", None, last - 2), (f"?after={last - 1}&&", None, last - 1),
+                                     (f"?lastEventId=0&after={last}", last - 1, last - 1)):
+        with Stream(d, "/v1/events" + query, last=last_field) as s:
+            assert s.status == 200, (query, s.answer)
+            s.wait_ids(last)
+            assert s.ids[0] == begin + 1, query
+    for bad in ("-1", "", "x", "1.5", "99999999999999999999"):
+        s = Stream(d, f"/v1/events?lastEventId={bad}")
+        assert s.status == 400 and s.answer.json()["errors"][0]["parameter"] == "lastEventId", bad
+    page = d.http.get("/v1/events", params={"lastEventId": 1})
+    assert page.status_code == 400 and [(e["parameter"], e["code"]) for e in page.json()["errors"]] == [("lastEventId", "only_for_streams")]
+
+
+@pytest.mark.parametrize("parameter", ["", "after"])
+def test_ao22_a_polyfill_comes_back_behind_a_cut(make_sim, make_shootd, parameter):
+    """event-source-polyfill gives the last id in the query; its parameter named `after` leaves an empty piece behind the `?`."""
+    js = ROOT / "tests/js"
+    if not (js / "node_modules/event-source-polyfill").is_dir():
+        pytest.skip("tests/js/node_modules/event-source-polyfill is absent; `make deps-test` installs it")
+    sim, kind = make_sim(), "cluster.discovered"
+    d = make_shootd(sim.url, polling=FAST).start()
+    popen = subprocess.Popen(["node", "follow_polyfill.mjs", d.url + "/v1/events?after=0", d.token(), parameter, kind], cwd=js, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    told = []
+    reader = threading.Thread(target=lambda: told.extend(line.strip() for line in popen.stdout), daemon=True)
+    reader.start()
+    try:
+        sim.post("shoots", count=3, prefix="before", state="ready")
+        wait_until(lambda: len(told) == 4, what="three events")
+        d.kill()
+        d.start()
+        sim.post("shoots", count=3, prefix="behind", state="ready")
+        wait_until(lambda: len(told) >= 8 or "closed for good" in told, what="three more behind the cut")
+        wanted = [str(e["sequence"]) for e in d.events(type=kind)]
+        assert len(wanted) == 6 and told == ["open", *wanted[:3], "open", *wanted[3:]], told
+    finally:
+        popen.stdin.close()
+        popen.wait(20)
+        popen.kill()
+
+
 def test_head_old_clients_and_other_origins(sim, tmp_path, d):
     with Raw(d.port) as raw:
         raw.send(request("HEAD", "/v1/events", "Accept: text/event-stream", token=d.token()))

@@ -683,6 +683,20 @@ static void parameters_are_checked(void **state)
     assert_int_equal(get("/v1/events?type=cluster.odd"), 400);
 }
 
+static void empty_pieces_of_a_query_are_no_parameters(void **state)
+{
+    (void)state;
+    static const char *const taken[] = {"?", "?&", "?&&", "?&limit=1", "?limit=1&", "?limit=1&&sort=name&&"};
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
+        char *target CLEANUP_FREE = mem_printf("/v1/clusters%s", taken[i]);
+        if (get(target) != 200)
+            fail_msg("%s\n%s", target, answer);
+    }
+    assert_int_equal(get("/livez?&verbose&"), 200);
+    assert_int_equal(get("/v1/clusters?="), 400);
+    assert_int_equal(get("/v1/clusters?&=1"), 400);
+}
+
 static void commands_are_posted(void **state)
 {
     (void)state;
@@ -1240,6 +1254,7 @@ int main(void)
         HTTP_TEST(clusters_are_counted),
         HTTP_TEST(issues_are_told),
         HTTP_TEST(parameters_are_checked),
+        HTTP_TEST(empty_pieces_of_a_query_are_no_parameters),
         HTTP_TEST(commands_are_posted),
         HTTP_TEST(ao14_operations_are_waited_for),
         HTTP_TEST(ao16_who_comes_when_too_many_wait_is_answered_at_once),
