@@ -42,11 +42,8 @@ static void add_field(char *line)
     if (!value)
         return;
     *value++ = '\0';
-    value += strspn(value, " \t");
-    size_t len = strlen(value);
-    while (len && strchr(" \t", value[len - 1]))
-        value[--len] = '\0';
-    add(&connection.fields, line, value, len);
+    value += strspn(value, " \t"); /* not behind it: neither does the library */
+    add(&connection.fields, line, value, strlen(value));
 }
 
 void http_input_query(char *query, struct http_input *ret)

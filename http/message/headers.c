@@ -54,20 +54,43 @@ static bool has_control(const char *value, size_t len)
     return false;
 }
 
-static void keep(struct headers *h, enum header_id id, const char *value)
+static void keep_copy(struct headers *h, enum header_id id, char *text)
+{
+    free(h->joined[id]);
+    h->joined[id] = text;
+    h->has_joined = true;
+    h->values[id] = text;
+}
+
+/* The first `len` bytes of `value`, which is a string. */
+static void keep(struct headers *h, enum header_id id, const char *value, size_t len)
 {
     assert(id < HEADER_MAX_);
     if (h->counts[id]++ == 0) {
         h->values[id] = value;
-        return;
+        if (value[len])
+            keep_copy(h, id, mem_strndup(value, len));
+    } else if (known[id].is_list) {
+        keep_copy(h, id, mem_printf("%s, %.*s", h->values[id], (int)len, value));
     }
-    if (!known[id].is_list)
-        return;
-    char *joined = mem_printf("%s, %s", h->values[id], value);
-    free(h->joined[id]);
-    h->joined[id] = joined;
-    h->has_joined = true;
-    h->values[id] = joined;
+}
+
+/* Blanks around a value are no part of it (RFC 9110 5.5). The library takes away those before it only. */
+static size_t length_without_blanks(const char *value, size_t len)
+{
+    while (len && (value[len - 1] == ' ' || value[len - 1] == '\t'))
+        len--;
+    return len;
+}
+
+/*
+ * The library has read these with their blanks when we see them, and has decided where the body ends: it
+ * answers such a length itself, and takes a body of `chunked ` for one that ends with the connection. They
+ * are refused, lest others in front of us see another end than we do.
+ */
+static bool is_framing(enum header_id id)
+{
+    return id == HEADER_TRANSFER_ENCODING || id == HEADER_CONTENT_LENGTH;
 }
 
 /* Found before any cookie of the client, and known again by its address. */
@@ -100,12 +123,15 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
     h->next = value + value_len + 2;
     if (has_control(value, value_len))
         h->fault = "A header field holds a control character.";
-    for (int id = 0; id < HEADER_MAX_; id++) {
-        if (key_len == known[id].len && !strcasecmp(key, known[id].name)) {
-            keep(h, (enum header_id)id, value);
-            break;
-        }
-    }
+    const size_t len = length_without_blanks(value, value_len);
+    enum header_id id = 0;
+    while (id < HEADER_MAX_ && (key_len != known[id].len || strcasecmp(key, known[id].name) != 0))
+        id++;
+    if (id == HEADER_MAX_)
+        return MHD_YES;
+    keep(h, id, value, len);
+    if (len != value_len && is_framing(id))
+        h->fault = "Content-Length or Transfer-Encoding ends with a blank.";
     return MHD_YES;
 }
 

@@ -1,6 +1,7 @@
 /*
  * The request header fields we look at, collected in one pass over libmicrohttpd's list (MH-4), and what they
- * say of where the request ends. Values point into the connection's memory and live as long as the request.
+ * say of where the request ends. Values live as long as the request; most of them point into the connection's
+ * memory.
  */
 #ifndef HTTP_MESSAGE_HEADERS_H
 #define HTTP_MESSAGE_HEADERS_H
@@ -35,9 +36,9 @@ enum header_id {
 };
 
 struct headers {
-    const char *values[HEADER_MAX_]; /* NULL: absent; repeated list fields are joined */
+    const char *values[HEADER_MAX_]; /* NULL: absent; no blanks around it; repeated lists are joined */
     unsigned counts[HEADER_MAX_];
-    char *joined[HEADER_MAX_]; /* owns the joined values */
+    char *joined[HEADER_MAX_]; /* owns the values that are no part of the connection's memory */
     bool has_joined;           /* one of `joined` is set */
     unsigned field_count;
     size_t bytes;

@@ -10,6 +10,7 @@ import harness
 import web
 from harness import PROJECT_ID, wait_until
 from raw import Raw, request
+from streams import Stream
 
 OTHER_ID = "ffeeddccbbaa99887766554433221100"
 
@@ -125,6 +126,30 @@ def test_6_5_what_the_library_refuses_itself(d, head):
         assert answer is None or answer.status in (400, 413, 505), answer
         while raw._more():  # 0.9.75 sends its header section twice
             pass
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", " \t  "])
+def test_blanks_behind_a_value_are_no_part_of_it(d, token, blank):
+    """RFC 9110 5.5. Each answer is that to the same request without them."""
+    head = f"Host: shootd{blank}", f"Authorization: Bearer {token}{blank}", "Connection: close"
+
+    def ask(method, path, *fields, body=None):
+        with Raw(d.port) as connection:
+            return connection.send(request(method, path, *head, *(f + blank for f in fields), body=body, host=None)).read()
+    assert ask("GET", "/v1/whoami", "X-Request-Id: abcdefgh")["X-Request-Id"] == "abcdefgh"
+    tag = ask("GET", "/v1/whoami")["ETag"]
+    assert ask("GET", "/v1/whoami", f"If-None-Match: {tag}").status == 304
+    assert ask("GET", "/v1/whoami", f"If-None-Match: \"x\"{blank}", f"If-None-Match: {tag}").status == 304
+    assert ask("GET", "/v1/whoami", "Accept: text/html").status == 406
+    assert ask("GET", "/openapi.yaml", "Accept-Encoding: gzip")["Content-Encoding"] == "gzip"
+    assert ask("GET", "/v1/events", "Last-Event-ID: x", "Accept: text/event-stream").status == 400
+    with Stream(d, last=f"0{blank}") as s:
+        assert s.status == 200
+    body = '{"name":"blank","role":"viewer","projects":["*"]}'
+    of_body = "Content-Type: application/json", "Idempotency-Key: 0123456789abcdef"
+    made = ask("POST", "/v1/tokens", *of_body, "Expect: 100-continue", body=body)
+    assert made.status == 201, made
+    assert ask("POST", "/v1/tokens", *of_body, body=body).json()["id"] == made.json()["id"], "the same key"
 
 
 def test_ht14_transfer_encoding_needs_http_1_1(raw, token):

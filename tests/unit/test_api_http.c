@@ -862,6 +862,33 @@ static void ht14_framing_and_paths(void **state)
     }
 }
 
+/* RFC 9110 5.5. */
+static void blanks_around_a_value_are_no_part_of_it(void **state)
+{
+    (void)state;
+    static const char request[] = "POST /v1/projects/team-a/clusters HTTP/1.1\r\nConnection: close\r\n"
+                                  "Host: h%s\r\nAuthorization: Bearer %s%s\r\n"
+                                  "Content-Type: application/json%s\r\n"
+                                  "Idempotency-Key: 8e03978e-40d5-43e8-bc93-6894a57f9324%s\r\n"
+                                  "X-Request-Id: abc-12345%s\r\n%s%s\r\n\r\n%s";
+    static const char *const blanks[] = {"", " ", "\t", " \t \t"};
+    static const char body[] = "{\"name\":\"x1\"}", in_chunks[] = "d\r\n{\"name\":\"x1\"}\r\n0\r\n\r\n";
+    for (size_t i = 0; i < ARRAY_LEN(blanks); i++) {
+        const char *b = blanks[i];
+        char *text CLEANUP_FREE = mem_printf(request, b, admin, b, b, b, b, "Content-Length: 13", "", body);
+        assert_int_equal(exchange(text, strlen(text)), 202);
+        has("X-Request-Id: abc-12345\r\n");
+    }
+    char *length CLEANUP_FREE =
+        mem_printf(request, "", admin, "", "", "", "", "Content-Length: 13", " ", body);
+    assert_int_equal(exchange(length, strlen(length)), 400);
+    char *coding CLEANUP_FREE =
+        mem_printf(request, "", admin, "", "", "", "", "Transfer-Encoding: chunked", " ", in_chunks);
+    assert_int_equal(exchange(coding, strlen(coding)), 400);
+    has("malformed_request");
+    has("Connection: close\r\n");
+}
+
 static void ht8_ht9_methods_are_told(void **state)
 {
     (void)state;
@@ -1259,6 +1286,7 @@ int main(void)
         HTTP_TEST(ao14_operations_are_waited_for),
         HTTP_TEST(ao16_who_comes_when_too_many_wait_is_answered_at_once),
         HTTP_TEST(ht14_framing_and_paths),
+        HTTP_TEST(blanks_around_a_value_are_no_part_of_it),
         HTTP_TEST(ht8_ht9_methods_are_told),
         HTTP_TEST(ht10_ht13_bodies_are_checked),
         HTTP_TEST(ht50_inbound_request_ids),
