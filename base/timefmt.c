@@ -103,14 +103,24 @@ bool time_parse_http(const char *text, wall_us *ret_at)
     return false;
 }
 
+/* The number that `text` begins with, rounded up: of "5.5" 6, of "60, 60" 60. It begins with a digit. */
+static int64_t leading_seconds(const char *text, int64_t max_s)
+{
+    static const char digits[] = "0123456789";
+    const size_t whole = strspn(text, digits);
+    const bool has_fraction =
+        text[whole] == '.' && strspn(text + whole + 1, digits) > strspn(text + whole + 1, "0");
+    return whole > 9 ? max_s : strtoll(text, NULL, 10) + has_fraction;
+}
+
 int64_t time_parse_retry_after(const char *text, wall_us now, int64_t max_s)
 {
     wall_us at;
     int64_t seconds;
-    if (text[0] && strspn(text, "0123456789") == strlen(text))
-        seconds = strlen(text) > 9 ? max_s : (int64_t)strtoll(text, NULL, 10);
-    else if (time_parse_http(text, &at))
+    if (time_parse_http(text, &at) || time_parse_rfc3339(text, &at))
         seconds = at <= now ? 0 : (at - now + US_PER_S - 1) / US_PER_S;
+    else if (text[0] >= '0' && text[0] <= '9')
+        seconds = leading_seconds(text, max_s);
     else
         return -1;
     return seconds > max_s ? max_s : seconds;

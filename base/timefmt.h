@@ -22,8 +22,10 @@ const char *time_http(wall_us at, char text[static TIME_TEXT_BYTES]);
 /* Accepts the three forms of HTTP-date. */
 bool time_parse_http(const char *text, wall_us *ret_at);
 /*
- * Retry-After (RFC 9110 10.2.3): seconds or an HTTP-date, clamped to [0, max_s] seconds from `now`
- * (UP-14). -1 when it is neither.
+ * Retry-After (RFC 9110 10.2.3): seconds or a date, clamped to [0, max_s] seconds from `now` (UP-14). People
+ * send more than the RFC knows: fractions, lists, comments, dates as in JSON. A text that begins with a
+ * number is that number, rounded up. -1 when it is none of these: the caller waits as long as it would
+ * without it.
  */
 int64_t time_parse_retry_after(const char *text, wall_us now, int64_t max_s);
 

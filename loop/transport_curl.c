@@ -262,7 +262,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     return len <= room ? len : 0;
 }
 
-/* Keeps the value of a header field, when the line is of that field and there is room for it. */
+/* Keeps the value of a header field, as much of it as there is room for, when the line is of that field. */
 static void keep_field(const char *line, size_t len, const char *name, char *value, size_t size)
 {
     size_t name_len = strlen(name);
@@ -273,11 +273,9 @@ static void keep_field(const char *line, size_t len, const char *name, char *val
         start++;
     while (end > start && strchr("\r\n \t", end[-1]))
         end--;
-    size_t n = (size_t)(end - start);
-    if (n < size) {
-        memcpy(value, start, n);
-        value[n] = '\0';
-    }
+    const size_t n = (size_t)(end - start) < size ? (size_t)(end - start) : size - 1;
+    memcpy(value, start, n);
+    value[n] = '\0';
 }
 
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)

@@ -22,7 +22,6 @@ enum {
     CONNECT_TIMEOUT_S = 5,
     TOTAL_TIMEOUT_S = 20,
     ANSWER_MAX_BYTES = 16 * 1024,
-    SERVICE_UNAVAILABLE = 503,
     SECRET_SHORTEST = 8,         /* a shorter value is no secret, and would blot out words */
     NOT_MADE_DELAY_S = 5,        /* before an attempt that could not be made is begun again */
     GIVE_UP_AFTER_S = 5 * 86400, /* without any success, once a delivery has failed for good (WH-15) */
@@ -84,11 +83,8 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
 }
 
 /* What the answer means for everything else that waits for this receiver. */
-static void note_receiver(struct endpoint *p, enum attempt_result result, int status, int64_t retry_after_s,
-                          wall_us now)
+static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
 {
-    /* Elsewhere Retry-After is about the one message (docs/webhooks.md). */
-    bool asks_for_a_pause = result == ATTEMPT_THROTTLED || status == SERVICE_UNAVAILABLE;
     p->failing = result != ATTEMPT_DELIVERED;
     if (!p->failing) {
         /* A pause stays: nothing is sent in it, so the attempt began before it was asked for. */
@@ -96,7 +92,7 @@ static void note_receiver(struct endpoint *p, enum attempt_result result, int st
         p->throttled_in_a_row = 0;
         return;
     }
-    int64_t pause_us = asks_for_a_pause ? retry_after_s * US_PER_S : 0;
+    int64_t pause_us = retry_after_s * US_PER_S; /* whatever the failure was; below zero: it asks for none */
     p->throttled_in_a_row = result == ATTEMPT_THROTTLED ? p->throttled_in_a_row + 1 : 0;
     if (p->throttled_in_a_row && pause_us < schedule_pause_us(p->throttled_in_a_row))
         pause_us = schedule_pause_us(p->throttled_in_a_row);
@@ -166,7 +162,7 @@ static void attempt_settle(struct pending_delivery *pending, enum attempt_result
         row->next_attempt_at = now + delay_us;
     }
     if (!is_test(row))
-        note_receiver(p, result, answer->status, retry_after_s, now);
+        note_receiver(p, result, retry_after_s, now);
 
     webhook_count_attempt(result);
     attempt_span(pending, result, answer, now);

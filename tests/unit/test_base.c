@@ -116,6 +116,47 @@ static void retry_after_is_clamped_UP_14(void **state)
     assert_int_equal(time_parse_retry_after("-5", now, 300), -1);
 }
 
+static void retry_after_is_taken_as_it_is_meant_UP_14(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int seconds;
+    } rows[] = {
+        {"5.5", 6},
+        {"5.0", 5},
+        {"5.", 5},
+        {"5.001", 6},
+        {"5.0009", 6},
+        {"0.5", 1},
+        {"0.0", 0},
+        {"60, 60", 60},
+        {"60,90", 60},
+        {"5;x", 5},
+        {"5 (seconds)", 5},
+        {"5s", 5},
+        {"007", 7},
+        {"5.5, 7", 6},
+        {"5.x", 5},
+        {"299.9", 300},
+        {"300.5", 300},
+        {"1234567890.5", 300},
+        {"", -1},
+        {".5", -1},
+        {"+5", -1},
+        {"\"5\"", -1},
+        {"x5", -1},
+        {"Sun, 06 Nov", -1},
+        {"1994-11-06T08:49:47Z", 10},
+        {"1994-11-06T09:49:47.5+01:00", 11},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t seconds = time_parse_retry_after(rows[i].text, 784111777 * US_PER_S, 300);
+        if (seconds != rows[i].seconds)
+            fail_msg("'%s': %d", rows[i].text, (int)seconds);
+    }
+}
+
 static void strict_json_rejects(void **state)
 {
     (void)state;
@@ -704,6 +745,7 @@ int main(void)
         cmocka_unit_test(dates_round_trip),
         cmocka_unit_test(http_dates_in_all_three_forms_HT),
         cmocka_unit_test(retry_after_is_clamped_UP_14),
+        cmocka_unit_test(retry_after_is_taken_as_it_is_meant_UP_14),
         cmocka_unit_test(strict_json_rejects),
         cmocka_unit_test(json_fault_never_quotes_the_input),
         cmocka_unit_test(whole_numbers_are_integers),

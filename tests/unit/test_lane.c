@@ -522,8 +522,9 @@ static void retry_after_table(void **state)
         const char *value;
         int from_s, to_s; /* the pause; jitter comes on top, below 30 s */
     } rows[] = {
-        {"30", 30, 31},  {soon, 29, 31}, {past, 0, 2},  {"99999999", 300, 304},
-        {far, 300, 308}, {"0", 0, 8},    {"-5", 0, 16}, {"soon", 0, 30},
+        {"30", 30, 31},  {soon, 29, 31},     {past, 0, 2},     {"99999999", 300, 304},
+        {far, 300, 308}, {"0", 0, 8},        {"-5", 0, 16},    {"soon", 0, 30},
+        {"5.5", 6, 36},  {"60, 60", 60, 90}, {"60;x", 60, 90},
     };
     warm_up(f);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -468,6 +468,43 @@ static void ignores_a_retry_after_that_is_none(void **state)
     expect_second_attempt_after(*state, 5, 6); /* the pause after 429 is 5 s */
 }
 
+static void takes_a_retry_after_for_the_number_it_begins_with(void **state)
+{
+    (void)snprintf(retry_after, sizeof(retry_after), "119.2, 7 ;x");
+    expect_second_attempt_after(*state, 120, 121);
+}
+
+static int failing_status;
+
+static struct reply fails_once(const struct request *request, unsigned number)
+{
+    (void)request;
+    return number ? (struct reply){.status = 200}
+                  : (struct reply){.status = failing_status, .retry_after = "600"};
+}
+
+/* docs/webhooks.md: any failure with Retry-After holds back everything for the webhook. */
+static void any_failure_may_ask_to_be_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    static const int statuses[] = {301, 400, 401, 404, 408, 413, 429, 500, 502, 503, 504};
+    f->receiver.reply = fails_once;
+    subscribe(f, "wh_a");
+    unsigned event = 0;
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+        failing_status = statuses[i];
+        f->receiver.count = 0;
+        publish(f, "wh_a", ++event);
+        run(f, US_PER_S);
+        publish(f, "wh_a", ++event);
+        run(f, 597 * US_PER_S);
+        if (f->receiver.count != 1)
+            fail_msg("after %d something was sent in the pause", failing_status);
+        run(f, 10 * US_PER_S);
+        assert_int_equal(f->receiver.count, 3);
+    }
+}
+
 static void a_throttled_endpoint_is_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -1290,6 +1327,8 @@ int main(void)
         TEST(honours_retry_after_as_a_date),
         TEST(clamps_retry_after_to_a_day),
         TEST(ignores_a_retry_after_that_is_none),
+        TEST(takes_a_retry_after_for_the_number_it_begins_with),
+        TEST(any_failure_may_ask_to_be_left_alone),
         TEST(a_throttled_endpoint_is_left_alone),
         TEST(gone_disables_at_once),
         TEST(wh21_a_redirect_is_a_failure),
