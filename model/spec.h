@@ -118,8 +118,18 @@ void spec_warn(json_t *warnings, const char *pointer, const char *code, const ch
 /* The complete pools that there are once `spec` is true. */
 json_t *spec_pools_after(const json_t *spec, const json_t *observed, const struct spec_context *context);
 
+/*
+ * The versions that a cluster can be upgraded to: entries of the catalog, in its order, that are newer and
+ * that a write accepts; for Kubernetes those of this minor and the next one, for an observed pool those of
+ * its image. The caller owns the array.
+ */
+json_t *spec_version_offers(const char *present, const struct spec_context *context);
+json_t *spec_image_offers(const json_t *pool, const struct spec_context *context);
+
 /* Whether a version entry of the catalog is expired at `now`. */
 bool version_is_expired(const json_t *entry, wall_us now);
+/* Whether it may be asked for exactly; what is only preview or deprecated may. */
+bool version_is_offered(const json_t *entry, wall_us now);
 /* Whether `wanted` is `version` or a line of versions that it belongs to: "1.33" holds "1.33.7". */
 bool version_is_within(const char *wanted, const char *version);
 /*

@@ -2,14 +2,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/names.h"
 #include "model/spec_check_private.h"
 
-static bool state_is_offered(const struct check *k, const json_t *entry, bool exact)
+bool version_is_offered(const json_t *entry, wall_us now)
 {
-    const char *state = json_str_or(entry, "state", "supported");
-    if (version_is_expired(entry, k->context->now))
-        return false;
-    return exact ? strcmp(state, "unavailable") != 0 : !strcmp(state, "supported");
+    return !version_is_expired(entry, now) && strcmp(json_str_or(entry, "state", ""), "unavailable") != 0 &&
+           pattern_matches(PATTERN_VERSION, json_str_or(entry, "version", ""));
+}
+
+static bool version_is_supported(const json_t *entry, wall_us now)
+{
+    return version_is_offered(entry, now) && !strcmp(json_str_or(entry, "state", "supported"), "supported");
 }
 
 static const char *first_within(const json_t *versions, const char *wanted)
@@ -27,19 +31,24 @@ void spec_check_kubernetes_version(struct check *k, const char *pointer, const j
 {
     const json_t *versions = json_arr(k->context->catalog, "kubernetes_versions");
     const char *wanted = json_string_value(value);
-    bool found = !versions || (json_is_string(there) && version_is_within(wanted, json_string_value(there)));
+    const bool is_kept = json_is_string(there) && version_is_within(wanted, json_string_value(there));
+    bool listed = false, found = false, line_found = false;
     json_t *valid CLEANUP_JSON = json_array();
     size_t i;
     json_t *entry;
     json_array_foreach (versions, i, entry) {
         const char *version = json_str_or(entry, "version", "");
-        bool exact = !strcmp(wanted, version);
-        if (version_is_within(wanted, version) && state_is_offered(k, entry, exact))
-            found = true;
-        if (state_is_offered(k, entry, true))
+        const bool offered = version_is_offered(entry, k->context->now);
+        if (offered)
             (void)json_array_append_new(valid, json_string(version));
+        if (!strcmp(wanted, version)) {
+            listed = true;
+            found |= offered;
+        } else if (version_is_within(wanted, version)) {
+            line_found |= version_is_supported(entry, k->context->now);
+        }
     }
-    if (found)
+    if (!versions || is_kept || (listed ? found : line_found)) /* as version_newest resolves it */
         return;
     const char *unsupported = first_within(valid, wanted);
     if (unsupported)
@@ -159,7 +168,7 @@ static void check_image_version(struct check *k, const char *pointer, const json
     size_t i;
     json_t *entry;
     json_array_foreach (json_arr(image, "versions"), i, entry) {
-        if (!state_is_offered(k, entry, true))
+        if (!version_is_offered(entry, k->context->now))
             continue;
         (void)json_array_append(valid, json_object_get(entry, "version"));
         found |= !strcmp(wanted, json_str_or(entry, "version", ""));
@@ -185,7 +194,7 @@ void spec_check_image(struct check *k, const char *pointer, const json_t *value,
 {
     static const struct member members[] = {
         {"name", MEMBER_STRING, 1, 63, NULL, NULL},
-        {"version", MEMBER_STRING, 1, 63, "^[0-9]+([.][0-9]+)*$", NULL},
+        {"version", MEMBER_STRING, 1, IMAGE_VERSION_MAX, PATTERN_VERSION, NULL},
     };
     spec_check_object(k, members, ARRAY_LEN(members), pointer, value, there);
     if (!json_arr(k->context->catalog, "machine_images") || image_is_kept(value, there))
@@ -205,6 +214,11 @@ static bool runs_on(const json_t *version, const char *architecture)
     return !known || has_item(known, wanted);
 }
 
+static const char *architecture_of(const json_t *machine_type)
+{
+    return json_str_or(machine_type, "architecture", "amd64");
+}
+
 void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
 {
     const char *type_name = json_str_or(
@@ -214,7 +228,7 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
     const json_t *image = json_obj(pool, "image"), *kept = json_obj(there, "image");
     const json_t *known = find_image(k, image_name(image, kept));
     const char *wanted = json_str_or(image, "version", json_str(kept, "version"));
-    const char *architecture = json_str_or(type, "architecture", "amd64");
+    const char *architecture = architecture_of(type);
     json_t *valid CLEANUP_JSON = json_array();
     bool wrong = false;
     size_t i;
@@ -223,7 +237,7 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
         return;
     json_array_foreach (json_arr(known, "versions"), i, entry) {
         bool fits = runs_on(entry, architecture);
-        if (fits && state_is_offered(k, entry, true))
+        if (fits && version_is_offered(entry, k->context->now))
             (void)json_array_append(valid, json_object_get(entry, "version"));
         wrong |= !fits && !strcmp(wanted, json_str_or(entry, "version", ""));
     }
@@ -232,4 +246,44 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
     char *here CLEANUP_FREE = json_pointer_to(pointer, "image");
     FAULT(k, here, "wrong_architecture", json_incref(valid),
           "version '%s' does not run on machine type '%s' (%s)", wanted, type_name, architecture);
+}
+
+/* ---- upgrades: the newer ones of what the checks above accept ---- */
+
+json_t *spec_version_offers(const char *present, const struct spec_context *context)
+{
+    char minor[VERSION_LINE_BYTES], next[VERSION_LINE_BYTES];
+    json_t *offers = json_array();
+    size_t i;
+    json_t *entry;
+    version_minor(present, minor);
+    version_next_minor(present, next);
+    json_array_foreach (json_arr(context->catalog, "kubernetes_versions"), i, entry) {
+        const char *version = json_str_or(entry, "version", "");
+        if (version_compare(version, present) > 0 && version_is_offered(entry, context->now) &&
+            strlen(version) <= KUBERNETES_VERSION_MAX &&
+            (version_is_within(minor, version) || version_is_within(next, version)))
+            (void)json_array_append(offers, entry);
+    }
+    return offers;
+}
+
+json_t *spec_image_offers(const json_t *pool, const struct spec_context *context)
+{
+    const json_t *image = json_obj(pool, "image");
+    const json_t *known =
+        spec_find_named(json_arr(context->catalog, "machine_images"), json_str(image, "name"));
+    const json_t *type =
+        spec_find_named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
+    json_t *offers = json_array();
+    size_t i;
+    json_t *entry;
+    json_array_foreach (json_arr(known, "versions"), i, entry) {
+        const char *version = json_str_or(entry, "version", "");
+        if (version_compare(version, json_str_or(image, "version", "")) > 0 &&
+            version_is_offered(entry, context->now) && strlen(version) <= IMAGE_VERSION_MAX &&
+            (!type || runs_on(entry, architecture_of(type))))
+            (void)json_array_append(offers, entry);
+    }
+    return offers;
 }

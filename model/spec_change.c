@@ -39,8 +39,7 @@ static const char *best_of_minor(const struct spec_context *context, const char 
     json_t *entry;
     json_array_foreach (versions, i, entry) {
         const char *version = json_str_or(entry, "version", "");
-        if (supported || !version_is_within(minor, version) || version_is_expired(entry, context->now) ||
-            !strcmp(json_str_or(entry, "state", ""), "unavailable"))
+        if (supported || !version_is_within(minor, version) || !version_is_offered(entry, context->now))
             continue;
         if (!best || version_compare(version, best) > 0)
             best = version;

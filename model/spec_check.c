@@ -256,7 +256,8 @@ static void check_pools(struct check *k, const char *pointer, const json_t *valu
 /* ---- spec and body ---- */
 
 static const struct member spec_members[] = {
-    {"kubernetes_version", MEMBER_STRING, 1, 32, PATTERN_VERSION, spec_check_kubernetes_version},
+    {"kubernetes_version", MEMBER_STRING, 1, KUBERNETES_VERSION_MAX, PATTERN_VERSION,
+     spec_check_kubernetes_version},
     {"node_pools", MEMBER_ARRAY, 0, 0, NULL, check_pools},
     {"networking", MEMBER_OBJECT, 0, 0, NULL, spec_check_networking},
     {"high_availability", MEMBER_BOOL, 0, 0, NULL, NULL},

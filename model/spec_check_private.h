@@ -20,6 +20,8 @@ struct check {
  */
 typedef void spec_check_fn(struct check *k, const char *pointer, const json_t *value, const json_t *there);
 
+enum { KUBERNETES_VERSION_MAX = 32, IMAGE_VERSION_MAX = 63 };
+
 enum member_kind { MEMBER_STRING, MEMBER_INTEGER, MEMBER_BOOL, MEMBER_OBJECT, MEMBER_ARRAY };
 
 struct member {

@@ -120,28 +120,31 @@ static void set_present(json_t *doc, const json_t *versions, const char *version
     json_set_str(doc, "expires_at", json_str(found, "expires_at"));
 }
 
+static json_t *make_offer(const json_t *entry)
+{
+    static const char *const members[] = {"version", "state", "expires_at"};
+    json_t *offer = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        json_set_str(offer, members[i], json_str(entry, members[i]));
+    return offer;
+}
+
 static json_t *kubernetes_offers(const struct project *p, const struct entity *e, const json_t *answers)
 {
-    const json_t *versions = json_arr(p->state->catalog, "kubernetes_versions");
+    struct spec_context context;
+    project_spec_context(p, &context);
+    json_t *versions CLEANUP_JSON = spec_version_offers(present_version(e), &context);
     json_t *best CLEANUP_JSON = recommended(p, e);
-    const char *present = present_version(e);
     json_t *offers = json_array();
-    char minor[VERSION_LINE_BYTES], next[VERSION_LINE_BYTES];
+    char minor[VERSION_LINE_BYTES];
     size_t i;
     json_t *entry;
-    version_minor(present, minor);
-    version_next_minor(present, next);
+    version_minor(present_version(e), minor);
     json_array_foreach (versions, i, entry) {
         const char *version = json_str_or(entry, "version", "");
         bool patch = version_is_within(minor, version);
-        if (version_compare(version, present) <= 0 || version_is_expired(entry, env_wall(p->r->env)) ||
-            (!patch && !version_is_within(next, version)))
-            continue;
-        json_t *offer = json_object();
-        json_set_str(offer, "version", version);
+        json_t *offer = make_offer(entry);
         json_set_str(offer, "kind", patch ? "patch" : "minor");
-        json_set_str(offer, "state", json_str(entry, "state"));
-        json_set_str(offer, "expires_at", json_str(entry, "expires_at"));
         json_set_bool(offer, "recommended", names_version(best, version));
         json_set_bool(offer, "rolls_nodes", !patch);
         json_set_take(offer, "check", check_of(answers, version));
@@ -155,22 +158,17 @@ static json_t *image_offers(const struct project *p, const json_t *pool)
     const json_t *image = json_obj(pool, "image");
     const char *present = json_str_or(image, "version", "");
     const json_t *versions = NULL;
+    struct spec_context context;
+    project_spec_context(p, &context);
+    json_t *newer CLEANUP_JSON = spec_image_offers(pool, &context);
     json_t *offers = json_array();
     size_t i;
     json_t *entry;
     json_array_foreach (json_arr(p->state->catalog, "machine_images"), i, entry)
         if (!strcmp(json_str_or(entry, "name", ""), json_str_or(image, "name", "")))
             versions = json_arr(entry, "versions");
-    json_array_foreach (versions, i, entry) {
-        const char *version = json_str_or(entry, "version", "");
-        if (version_compare(version, present) <= 0 || version_is_expired(entry, env_wall(p->r->env)))
-            continue;
-        json_t *offer = json_object();
-        json_set_str(offer, "version", version);
-        json_set_str(offer, "state", json_str(entry, "state"));
-        json_set_str(offer, "expires_at", json_str(entry, "expires_at"));
-        (void)json_array_append_new(offers, offer);
-    }
+    json_array_foreach (newer, i, entry)
+        (void)json_array_append_new(offers, make_offer(entry));
     json_t *doc = json_object();
     json_set_str(doc, "pool", json_str(pool, "name"));
     json_set_str(doc, "image", json_str(image, "name"));

@@ -53,6 +53,29 @@ def test_upgrade_offers(sim, make_shootd, generation):
         assert offers["1.34.3"]["check"] is None and not answer["checked_by_cleura"]
 
 
+def test_what_is_offered_is_accepted(sim, make_shootd):
+    """Each offer, of Kubernetes and of the image of a pool, passes a dry run; what a write refuses is not offered."""
+    states = [("preview", None), ("deprecated", "2099-01-01T00:00:00Z"), ("unavailable", None), ("expired", None),
+              ("supported", "2020-01-01T00:00:00Z")]  # none that is recommended: the simulator itself does not know them
+    catalog = sim.get("catalog")
+    for entries, line in ((catalog["kubernetes"]["versions"], "1.34"), (catalog["machine_images"][0]["versions"], "9999.1")):
+        entries += [{**entries[0], "version": f"{line}.{90 + i}", "classification": state, "expiration_date": end}
+                    for i, (state, end) in enumerate(states)]
+    sim.post("replay", answers=[{"operation": "cloud_profiles", "status": 200, "body": [catalog]}] * 5)
+    d = make_shootd(sim.url).start()
+    d.wait_operation(d.create("dev", spec={"kubernetes_version": "1.33.6", "node_pools": [{"name": "default"}]})["operation"]["id"])
+    answer = d.http.get(d.clusters_path("dev") + "/upgrades").json()
+    offers = [o["version"] for o in answer["kubernetes"]["offers"]]
+    images = [o["version"] for o in answer["machine_images"][0]["offers"]]
+    assert [v for v in offers if v.startswith("1.34.9")] == ["1.34.90", "1.34.91"]
+    assert [v for v in images if v.startswith("9999.")] == ["9999.1.90", "9999.1.91"]
+    for spec in [*({"kubernetes_version": v} for v in offers),
+                 *({"node_pools": [{"name": "default", "image": {"version": v}}]} for v in images)]:
+        told = d.http.patch(d.clusters_path("dev"), json={"spec": spec}, params={"dry_run": "true"},
+                            headers={"Content-Type": "application/merge-patch+json"})
+        assert told.status_code == 200 and told.json()["valid"], told.text
+
+
 def test_upgrade_offers_without_cleura(sim, make_shootd):
     """Its check fails: the offers stay, and say why there is no check."""
     d = make_shootd(sim.url).start()

@@ -1064,9 +1064,149 @@ static void what_exceeds_the_quota_is_warned_of(void **state)
         expect_quota(rows[i].use, rows[i].limits, rows[i].codes, rows[i].words);
 }
 
+/* ---- offers: what is newer and a dry run accepts, in catalogs of any kind ---- */
+
+static uint64_t dice; /* of a run, the same in each */
+
+static unsigned roll(unsigned sides)
+{
+    dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(dice >> 33) % sides;
+}
+
+#define ROLL_OF(texts) (texts)[roll(ARRAY_LEN(texts))]
+
+static json_t *roll_entry(const char *version)
+{
+    static const char *const states[] = {"supported", "supported",   "deprecated", "preview",
+                                         "expired",   "unavailable", "odd",        NULL};
+    static const char *const ends[] = {NULL, NULL, "2025-12-31T00:00:00Z", "2026-02-01T00:00:00Z", "soon"};
+    static const char *const architectures[] = {NULL, NULL, "['amd64']", "['arm64']", "['amd64','arm64']",
+                                                "[]"};
+    const char *of = ROLL_OF(architectures);
+    json_t *entry = json_object();
+    json_set_str(entry, "version", version);
+    json_set_str(entry, "state", ROLL_OF(states));
+    json_set_str(entry, "expires_at", ROLL_OF(ends));
+    if (of)
+        json_set_take(entry, "architectures", parse(of));
+    return entry;
+}
+
+/* Entries of versions like "1.33.2", each once and in any order, some of them ill-formed. */
+static json_t *roll_versions(unsigned first_minor)
+{
+    static const char *const ends[] = {"",      "",   "",   "",
+                                       "-rc.1", ".x", "+1", ".00000000000000000000000000000000"};
+    json_t *seen CLEANUP_JSON = json_object();
+    json_t *list = json_array();
+    for (unsigned i = roll(14); i > 0; i--) {
+        char *version CLEANUP_FREE = mem_printf("1.%u.%u%s", first_minor + roll(4), roll(4), ROLL_OF(ends));
+        if (spec_set_add(seen, version))
+            (void)json_array_append_new(list, roll_entry(version));
+    }
+    return list;
+}
+
+static json_t *roll_catalog(void)
+{
+    static const char types[] = "[{'name':'b.2c4gb','cpus':2,'memory':'4Gi','architecture':'amd64'},"
+                                "{'name':'a.2c4gb','cpus':2,'memory':'4Gi','architecture':'arm64'},"
+                                "{'name':'plain','cpus':2,'memory':'4Gi'}]";
+    json_t *catalog = json_object();
+    json_set_take(catalog, "kubernetes_versions", roll_versions(31));
+    json_set_take(catalog, "machine_images",
+                  json_pack("[{s:s, s:o}, {s:s, s:o}]", "name", "gardenlinux", "versions", roll_versions(1),
+                            "name", "flatcar", "versions", roll_versions(1)));
+    json_set_take(catalog, "machine_types", parse(types));
+    return catalog;
+}
+
+static json_t *roll_observed(void)
+{
+    static const char *const images[] = {"gardenlinux", "gardenlinux", "flatcar", "gone"};
+    static const char *const types[] = {"b.2c4gb", "a.2c4gb", "plain", "gone"};
+    json_t *pools = json_array();
+    for (unsigned i = 0; i < 2; i++) {
+        char *version CLEANUP_FREE = mem_printf("1.%u.%u", roll(6), roll(4));
+        (void)json_array_append_new(pools, json_pack("{s:s, s:s, s:{s:s, s:s}, s:i, s:i}", "name",
+                                                     i ? "b" : "a", "machine_type", ROLL_OF(types), "image",
+                                                     "name", ROLL_OF(images), "version", version, "minimum",
+                                                     1, "maximum", 2));
+    }
+    char *version CLEANUP_FREE = mem_printf("1.%u.%u", 30 + roll(6), roll(4));
+    return json_pack("{s:s, s:o}", "kubernetes_version", version, "node_pools", pools);
+}
+
+/* As a dry run of a PUT. Takes the spec. */
+static bool is_accepted(json_t *spec, const struct spec_context *context)
+{
+    json_t *body CLEANUP_JSON = json_pack("{s:o}", "spec", spec);
+    struct problem *faults CLEANUP_PROBLEM = NULL;
+    spec_check_body(body, SPEC_PUT, context, &faults);
+    if (!faults)
+        spec_check_change(json_obj(body, "spec"), context->observed, context, &faults);
+    return !faults;
+}
+
+static void offers_are(const json_t *offers, const json_t *entry, bool expected)
+{
+    size_t i;
+    json_t *offer;
+    bool found = false;
+    json_array_foreach (offers, i, offer)
+        found |= offer == entry;
+    if (found == expected)
+        return;
+    char *text CLEANUP_FREE = json_text(entry);
+    fail_msg("%s: %s", found ? "offered, and refused when it is asked for" : "not offered, and accepted",
+             text);
+}
+
+static void offers_are_what_a_dry_run_accepts(void **state)
+{
+    (void)state;
+    size_t offered = 0;
+    dice = 29;
+    for (int run = 0; run < 3000; run++) {
+        json_t *catalog CLEANUP_JSON = roll_catalog();
+        json_t *observed CLEANUP_JSON = roll_observed();
+        const struct spec_context context = {
+            .catalog = catalog, .observed = observed, .now = NOW_S * US_PER_S, .v1 = roll(2)};
+        const char *present = json_str(observed, "kubernetes_version");
+        json_t *offers CLEANUP_JSON = spec_version_offers(present, &context);
+        size_t i, k;
+        json_t *entry, *pool;
+        json_array_foreach (json_arr(catalog, "kubernetes_versions"), i, entry) {
+            const char *version = json_str(entry, "version");
+            offers_are(offers, entry,
+                       version_compare(version, present) > 0 &&
+                           is_accepted(json_pack("{s:s}", "kubernetes_version", version), &context));
+        }
+        offered += json_array_size(offers);
+        json_array_foreach (json_arr(observed, "node_pools"), k, pool) {
+            const json_t *image = json_obj(pool, "image");
+            const json_t *known =
+                spec_find_named(json_arr(catalog, "machine_images"), json_str(image, "name"));
+            json_t *newer CLEANUP_JSON = spec_image_offers(pool, &context);
+            json_array_foreach (json_arr(known, "versions"), i, entry) {
+                const char *version = json_str(entry, "version");
+                offers_are(newer, entry,
+                           version_compare(version, json_str(image, "version")) > 0 &&
+                               is_accepted(json_pack("{s:[{s:s, s:{s:s}}]}", "node_pools", "name",
+                                                     json_str(pool, "name"), "image", "version", version),
+                                           &context));
+            }
+            offered += json_array_size(newer);
+        }
+    }
+    assert_true(offered > 3000); /* the catalogs are not empty of them */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(offers_are_what_a_dry_run_accepts),
         cmocka_unit_test(surge_below_the_number_of_zones_is_warned_of),
         cmocka_unit_test(what_exceeds_the_quota_is_warned_of),
         cmocka_unit_test(versions_are_offered),
