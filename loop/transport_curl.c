@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -24,7 +25,13 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { HEADERS_MAX_BYTES = 64 * 1024 };
+enum {
+    HEADERS_MAX_BYTES = 64 * 1024,
+    /* A peer that is gone without a word is noticed by the kernel, as a rule before a call's time is over. */
+    UNACKNOWLEDGED_MS = 20000,
+    KEEPALIVE_IDLE_S = 15,
+    KEEPALIVE_EVERY_S = 5,
+};
 
 /* On its way to the worker and back. */
 struct authorities_job {
@@ -35,14 +42,26 @@ struct authorities_job {
     bool any;
 };
 
+/*
+ * Connections that calls share. When a call on one of HTTP/2 has no answer in time, libcurl keeps it, for
+ * others on it may get theirs, and gives it to the next call: one that has gone silent would take them all.
+ * After a timeout, therefore, calls begin on new connections; the old ones are closed with the last call on
+ * them.
+ */
+struct connections {
+    struct curl_transport *owner;
+    CURLM *multi;
+    struct loop_timer timer;
+    unsigned calls; /* that have begun on them */
+    bool is_acting; /* libcurl is at work, or those who hear of its messages are */
+};
+
 struct curl_transport {
     struct transport transport;
     struct loop *loop;
     struct transport_options options;
-    CURLM *multi;
-    struct loop_timer timer;
+    struct connections *current;
     struct list calls;
-    bool draining_messages;
     X509_STORE *authorities; /* NULL until they were read */
     struct authorities_job *reading;
 };
@@ -50,6 +69,8 @@ struct curl_transport {
 struct http_call {
     struct list link;
     struct curl_transport *owner;
+    struct connections *connections; /* NULL while it waits for the authorities */
+    bool shares_connection;
     CURL *easy;
     struct curl_slist *headers;
     struct buffer body;
@@ -61,7 +82,6 @@ struct http_call {
     char coding[16];
     char cache_control[128];
     bool refused; /* by the address policy */
-    bool begun;   /* it waits for the authorities before */
     mono_us started;
     void (*on_done)(void *ctx, const struct http_answer *answer);
     void *ctx;
@@ -69,7 +89,7 @@ struct http_call {
 
 struct socket_watch {
     struct loop_watch watch;
-    struct curl_transport *owner;
+    struct connections *owner;
 };
 
 static const char *const outcome_names[] = {
@@ -93,6 +113,16 @@ static void call_free(struct http_call *call)
     buffer_done(&call->body);
     mem_free_secret(call->request_body);
     free(call);
+}
+
+static void call_leave(struct http_call *call)
+{
+    if (!call->connections)
+        return;
+    (void)curl_multi_remove_handle(call->connections->multi, call->easy);
+    assert(call->connections->calls > 0);
+    call->connections->calls--;
+    call->connections = NULL;
 }
 
 /* What a failed transfer means for the question "may the peer have acted?" (UP-13). */
@@ -145,9 +175,19 @@ static enum http_outcome classify(const struct http_call *call, CURLcode code, c
     return HTTP_BROKEN;
 }
 
+static struct connections *connections_new(struct curl_transport *t);
+
+static void retire_connections(struct connections *c)
+{
+    struct curl_transport *t = c->owner;
+    if (t->current == c)
+        t->current = connections_new(t);
+}
+
 static void call_finish(struct http_call *call, CURLcode code)
 {
     struct curl_transport *t = call->owner;
+    struct connections *c = call->connections;
     struct http_answer answer = {0};
     answer.outcome = classify(call, code, &answer.error);
     if (answer.outcome == HTTP_ANSWERED || answer.outcome == HTTP_TOO_LARGE) {
@@ -166,56 +206,79 @@ static void call_finish(struct http_call *call, CURLcode code)
     answer.body = body;
     answer.owned_body = &body;
     answer.duration_us = env_mono(loop_env(t->loop)) - call->started;
-    (void)curl_multi_remove_handle(t->multi, call->easy);
+    call_leave(call);
+    if (code == CURLE_OPERATION_TIMEDOUT && call->shares_connection)
+        retire_connections(c);
     call->on_done(call->ctx, &answer);
     call_free(call);
 }
 
-static void drain_messages(struct curl_transport *t)
+static void drain_messages(struct connections *c)
 {
-    if (t->draining_messages)
-        return;
-    t->draining_messages = true;
     int left;
-    for (CURLMsg *m = curl_multi_info_read(t->multi, &left); m; m = curl_multi_info_read(t->multi, &left)) {
+    for (CURLMsg *m = curl_multi_info_read(c->multi, &left); m; m = curl_multi_info_read(c->multi, &left)) {
         struct http_call *call = NULL;
         (void)curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&call);
         call_finish(call, m->data.result);
     }
-    t->draining_messages = false;
 }
 
-/* A failing multi leaves every transfer undefined: fail them all (UP-3). */
-static void act(struct curl_transport *t, curl_socket_t fd, int mask)
+static struct http_call *any_call_on(const struct connections *c)
+{
+    LIST_FOR_EACH (it, &c->owner->calls) {
+        struct http_call *call = CONTAINER_OF(it, struct http_call, link);
+        if (call->connections == c)
+            return call;
+    }
+    return NULL;
+}
+
+/* A failing multi leaves every transfer undefined: fail them all (UP-3), and begin anew. */
+static void fail_all(struct connections *c, const char *error)
+{
+    log_error("transport failed", "error", error);
+    retire_connections(c);
+    for (struct http_call *call = any_call_on(c); call; call = any_call_on(c))
+        call_finish(call, CURLE_RECV_ERROR);
+}
+
+/* Closes connections that no call begins on any more, once the last one has ended. */
+static void connections_release(struct connections *c)
+{
+    if (c == c->owner->current || c->calls || c->is_acting)
+        return;
+    (void)curl_multi_cleanup(c->multi);
+    loop_timer_clear(c->owner->loop, &c->timer);
+    free(c);
+}
+
+static void act(struct connections *c, curl_socket_t fd, int mask)
 {
     int running;
-    CURLMcode code = curl_multi_socket_action(t->multi, fd, mask, &running);
-    if (code != CURLM_OK && code != CURLM_BAD_SOCKET) {
-        log_error("transport failed", "error", curl_multi_strerror(code));
-        /* Whoever hears of an end may drop other calls, and begin new ones. */
-        unsigned count = 0;
-        LIST_FOR_EACH (it, &t->calls)
-            count++;
-        for (; count && !list_is_empty(&t->calls); count--)
-            call_finish(CONTAINER_OF(t->calls.next, struct http_call, link), CURLE_RECV_ERROR);
-    }
-    drain_messages(t);
+    assert(!c->is_acting);
+    c->is_acting = true;
+    CURLMcode code = curl_multi_socket_action(c->multi, fd, mask, &running);
+    if (code != CURLM_OK && code != CURLM_BAD_SOCKET)
+        fail_all(c, curl_multi_strerror(code));
+    drain_messages(c);
+    c->is_acting = false;
+    connections_release(c);
 }
 
 static void on_timer(struct loop_timer *timer)
 {
-    struct curl_transport *t = CONTAINER_OF(timer, struct curl_transport, timer);
-    act(t, CURL_SOCKET_TIMEOUT, 0);
+    act(CONTAINER_OF(timer, struct connections, timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int arm_timer(CURLM *multi, long timeout_ms, void *ctx)
 {
     (void)multi;
-    struct curl_transport *t = ctx;
+    struct connections *c = ctx;
+    struct loop *loop = c->owner->loop;
     if (timeout_ms < 0)
-        loop_timer_clear(t->loop, &t->timer);
+        loop_timer_clear(loop, &c->timer);
     else
-        loop_timer_set(t->loop, &t->timer, env_mono(loop_env(t->loop)) + timeout_ms * US_PER_MS);
+        loop_timer_set(loop, &c->timer, env_mono(loop_env(loop)) + timeout_ms * US_PER_MS);
     return 0;
 }
 
@@ -230,27 +293,45 @@ static void on_socket_ready(struct loop_watch *watch, uint32_t events)
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 {
     (void)easy;
-    struct curl_transport *t = ctx;
+    struct connections *c = ctx;
     struct socket_watch *sw = socket_ctx;
     if (what == CURL_POLL_REMOVE) {
         if (sw) {
-            loop_watch_clear(t->loop, &sw->watch);
-            (void)curl_multi_assign(t->multi, fd, NULL);
+            loop_watch_clear(c->owner->loop, &sw->watch);
+            (void)curl_multi_assign(c->multi, fd, NULL);
             free(sw);
         }
         return 0;
     }
     if (!sw) {
         sw = MEM_NEW(struct socket_watch);
-        sw->owner = t;
+        sw->owner = c;
         sw->watch.fd = fd;
         sw->watch.ready = on_socket_ready;
-        (void)curl_multi_assign(t->multi, fd, sw);
+        (void)curl_multi_assign(c->multi, fd, sw);
     }
     uint32_t events =
         (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) | (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
-    loop_watch_set(t->loop, &sw->watch, events);
+    loop_watch_set(c->owner->loop, &sw->watch, events);
     return 0;
+}
+
+static struct connections *connections_new(struct curl_transport *t)
+{
+    struct connections *c = MEM_NEW(struct connections);
+    c->owner = t;
+    c->multi = curl_multi_init();
+    if (!c->multi)
+        abort();
+    c->timer.fire = on_timer;
+    c->timer.name = "transfers";
+    (void)curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    (void)curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c);
+    (void)curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, arm_timer);
+    (void)curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
+    (void)curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)t->options.max_connections);
+    (void)curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)t->options.max_connections);
+    return c;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
@@ -306,7 +387,10 @@ static curl_socket_t open_checked_socket(void *ctx, curlsocktype purpose, struct
     (void)purpose;
     if (!address_is_allowed(ctx, &address->addr))
         return CURL_SOCKET_BAD;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(unsigned){UNACKNOWLEDGED_MS}, sizeof(unsigned));
+    return fd;
 }
 
 /* False for what is no numeric address. */
@@ -371,6 +455,8 @@ static void set_limits(CURL *easy, const struct http_request *request, const str
     (void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)(o->max_age_s ? o->max_age_s : 30));
     (void)curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, 600L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_EVERY_S);
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, o->user_agent ? o->user_agent : "shootd");
     if (request->fresh_connection) {
@@ -419,15 +505,16 @@ static CURLcode use_authorities(CURL *easy, void *ssl_ctx, void *store)
 static void begin_transfer(struct http_call *call)
 {
     X509_STORE *authorities = call->owner->authorities;
-    assert(!call->begun);
+    assert(!call->connections);
     if (authorities) {
         (void)curl_easy_setopt(call->easy, CURLOPT_CAINFO, NULL);
         (void)curl_easy_setopt(call->easy, CURLOPT_CAPATH, NULL);
         (void)curl_easy_setopt(call->easy, CURLOPT_SSL_CTX_FUNCTION, use_authorities);
         (void)curl_easy_setopt(call->easy, CURLOPT_SSL_CTX_DATA, authorities);
     }
-    call->begun = true;
-    (void)curl_multi_add_handle(call->owner->multi, call->easy);
+    call->connections = call->owner->current;
+    call->connections->calls++;
+    (void)curl_multi_add_handle(call->connections->multi, call->easy);
 }
 
 static void authorities_job_free(struct authorities_job *a)
@@ -464,7 +551,7 @@ static void on_authorities(struct worker_job *job)
         t->reading = NULL;
         LIST_FOR_EACH_SAFE (it, next, &t->calls) {
             struct http_call *call = CONTAINER_OF(it, struct http_call, link);
-            if (!call->begun)
+            if (!call->connections)
                 begin_transfer(call);
         }
     }
@@ -516,6 +603,7 @@ static struct http_call *curl_start(struct transport *transport, const struct ht
         abort();
     call->on_done = on_done;
     call->ctx = ctx;
+    call->shares_connection = !request->fresh_connection;
     call->started = env_mono(loop_env(t->loop));
     buffer_init(&call->body, request->max_body);
     list_append(&t->calls, &call->link);
@@ -543,8 +631,11 @@ static void curl_cancel(struct transport *transport, struct http_call *call)
     struct curl_transport *t = CONTAINER_OF(transport, struct curl_transport, transport);
     loop_assert_owner(t->loop);
     assert(call->owner == t && !list_is_detached(&call->link));
-    (void)curl_multi_remove_handle(t->multi, call->easy);
+    struct connections *c = call->connections;
+    call_leave(call);
     call_free(call);
+    if (c)
+        connections_release(c);
 }
 
 static void curl_free_transport(struct transport *transport)
@@ -553,8 +644,7 @@ static void curl_free_transport(struct transport *transport)
     LIST_FOR_EACH_SAFE (it, next, &t->calls)
         curl_cancel(transport, CONTAINER_OF(it, struct http_call, link));
     assert(list_is_empty(&t->calls));
-    (void)curl_multi_cleanup(t->multi);
-    loop_timer_clear(t->loop, &t->timer);
+    connections_release(TAKE_PTR(t->current));
     if (t->reading)
         t->reading->owner = NULL;
     X509_STORE_free(t->authorities);
@@ -567,18 +657,8 @@ struct transport *transport_curl_new(struct loop *loop, const struct transport_o
     t->transport = (struct transport){curl_start, curl_cancel, curl_free_transport};
     t->loop = loop;
     t->options = *options;
-    t->multi = curl_multi_init();
-    if (!t->multi)
-        abort();
-    t->timer.fire = on_timer;
-    t->timer.name = "transfers";
     list_init(&t->calls);
-    (void)curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-    (void)curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
-    (void)curl_multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, arm_timer);
-    (void)curl_multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
-    (void)curl_multi_setopt(t->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)options->max_connections);
-    (void)curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, (long)options->max_connections);
+    t->current = connections_new(t);
     return &t->transport;
 }
 

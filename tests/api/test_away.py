@@ -2,10 +2,12 @@
 
 import contextlib
 import re
+import shutil
 import socket
 import ssl
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -139,6 +141,102 @@ def test_authorities_that_cannot_be_read(make_shootd, tls, monkeypatch):
     d = away_from(make_shootd, tls.url)
     assert d.http.get("/v1/projects/team-a").json()["upstream"]["last_error"].endswith("its certificate is not accepted")
     assert "no certificates of authorities could be read from /nowhere/ca.pem" in d.log()
+
+
+class Relay:
+    """Hands on bytes between two ports, until the connections of now go silent: nothing comes any more, and nothing says so."""
+
+    def __init__(self, target):
+        self.target, self.sockets, self.opened, self.silent = target, [], 0, set()
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                outside, _ = self.socket.accept()
+                inside = socket.create_connection(("127.0.0.1", self.target))
+                self.opened += 1
+                self.sockets += [outside, inside]
+                for come, go in ((outside, inside), (inside, outside)):
+                    threading.Thread(target=self.hand_on, args=(come, go, self.opened), daemon=True).start()
+
+    def hand_on(self, come, go, number):
+        with contextlib.suppress(OSError):
+            while data := come.recv(65536):
+                if number not in self.silent:
+                    go.sendall(data)
+            go.shutdown(socket.SHUT_WR)
+
+    def silence(self):
+        self.silent = set(range(1, self.opened + 1))
+
+    def close(self):
+        for one in (self.socket, *self.sockets):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+
+@pytest.fixture
+def multiplexed(sim, tmp_path):
+    """cleura-sim behind nginx, which speaks HTTP/2, behind a relay."""
+    if not shutil.which("nginx"):
+        pytest.skip("nginx is absent; `make deps-test` installs it")
+    port = harness.free_port()
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", tmp_path / "k.pem",
+                    "-out", tmp_path / "c.pem", "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+                   check=True, capture_output=True)
+    temporary = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    (tmp_path / "nginx.conf").write_text(f"""daemon off; user root; worker_processes 1; pid {tmp_path}/pid; error_log stderr info;
+events {{}}
+http {{
+access_log {tmp_path}/access.log;
+{temporary}
+server {{
+listen 127.0.0.1:{port} ssl http2;
+ssl_certificate {tmp_path}/c.pem;
+ssl_certificate_key {tmp_path}/k.pem;
+location / {{ proxy_pass {sim.url}; }}
+}}
+}}
+""")
+    nginx = harness.Process(["nginx", "-p", tmp_path, "-c", tmp_path / "nginx.conf"], tmp_path / "nginx.log")
+
+    def listens():
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return True
+    try:
+        wait_until(listens, what="nginx")
+        relay = Relay(port)
+        yield relay, tmp_path
+        relay.close()
+    finally:
+        nginx.stop()
+
+
+def test_a_connection_that_goes_silent_costs_one_call(make_shootd, multiplexed, monkeypatch):
+    """Nobody says that it is gone, and new ones work. libcurl would give one of HTTP/2 to every call that comes."""
+    relay, directory = multiplexed
+    monkeypatch.setenv("SSL_CERT_FILE", str(directory / "c.pem"))
+    d = make_shootd(f"https://localhost:{relay.port}", polling="{active: 100ms, idle: 200ms, discovery: 200ms}",
+                    account_extra="    call_timeout: 1s\n").start().wait_upstream()
+
+    def last_list():
+        return d.http.get("/v1/projects/team-a").json()["upstream"]["last_list_at"]
+    assert "HTTP/2.0" in (directory / "access.log").read_text()
+    opened, before = relay.opened, last_list()
+    relay.silence()
+    began = time.monotonic()
+    # One list may have been on its way already; two in a row came over another connection.
+    for _ in range(2):
+        seen = last_list()
+        wait_until(lambda: last_list() != seen, what="another list")
+    took = time.monotonic() - began
+    assert relay.opened == opened + 1, "one other connection"
+    assert took < 2 * harness.PATIENCE + 2, "the time of one call, and a moment"
+    assert before != last_list()
 
 
 def test_it_is_over_when_cleura_answers(sim, make_shootd):

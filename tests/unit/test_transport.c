@@ -9,8 +9,14 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -541,6 +547,350 @@ static void an_endless_header_section_is_cut(void **state)
     expect(f, HTTP_TOO_LARGE, 200, "too_large");
 }
 
+/* ---- a peer that goes silent ---- */
+
+enum {
+    H2_CONNECTIONS = 8,
+    H2_PREFACE_BYTES = 24,
+    H2_HEAD_BYTES = 9,
+    H2_DATA = 0,
+    H2_HEADERS = 1,
+    H2_SETTINGS = 4
+};
+enum { H2_ACK = 1, H2_END_STREAM = 1, H2_END_HEADERS = 4 };
+
+/*
+ * As much of an HTTP/2 server as it takes. On its first connection it answers the first stream only; the
+ * others wait until `speaks_again` is set, but for the second one, which is never answered.
+ */
+struct h2_server {
+    SSL_CTX *tls;
+    int fd, port;
+    pthread_t thread, served[H2_CONNECTIONS];
+    _Atomic unsigned connections, requests, closed;
+    _Atomic bool speaks_again, stop;
+    char ca_file[32];
+};
+
+struct h2_connection {
+    struct h2_server *server;
+    SSL *ssl;
+    bool is_first;
+    unsigned streams;
+};
+
+static bool h2_read(struct h2_connection *c, void *bytes, size_t len)
+{
+    for (char *to = bytes; len;) {
+        int n = SSL_read(c->ssl, to, (int)len);
+        if (n > 0) {
+            to += n;
+            len -= (size_t)n;
+        } else if (SSL_get_error(c->ssl, n) != SSL_ERROR_WANT_READ || c->server->stop) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool h2_send(struct h2_connection *c, uint8_t type, uint8_t flags, uint32_t stream,
+                    const char *payload)
+{
+    uint8_t frame[H2_HEAD_BYTES + 1] = {0, 0, (uint8_t)strlen(payload), type, flags};
+    for (int i = 0; i < 4; i++)
+        frame[5 + i] = (uint8_t)(stream >> (24 - 8 * i));
+    frame[H2_HEAD_BYTES] = (uint8_t)payload[0];
+    const int len = H2_HEAD_BYTES + (int)strlen(payload);
+    return SSL_write(c->ssl, frame, len) == len;
+}
+
+/* Status 204 is the 9th entry of HPACK's static table. */
+static bool h2_answer(struct h2_connection *c, uint32_t stream)
+{
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    c->server->requests++;
+    c->streams++;
+    if (c->is_first && c->streams == 2)
+        return true;
+    while (c->is_first && c->streams > 2 && !c->server->speaks_again && !c->server->stop)
+        (void)nanosleep(&moment, NULL);
+    return h2_send(c, H2_HEADERS, H2_END_HEADERS | H2_END_STREAM, stream, "\x89");
+}
+
+static void h2_serve(struct h2_connection *c)
+{
+    uint8_t head[H2_HEAD_BYTES], payload[16 * 1024];
+    int accepted = SSL_accept(c->ssl);
+    while (accepted != 1 && SSL_get_error(c->ssl, accepted) == SSL_ERROR_WANT_READ && !c->server->stop)
+        accepted = SSL_accept(c->ssl);
+    if (accepted != 1 || !h2_read(c, payload, H2_PREFACE_BYTES) || !h2_send(c, H2_SETTINGS, 0, 0, ""))
+        return;
+    while (h2_read(c, head, sizeof(head))) {
+        const size_t len = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
+        const uint8_t type = head[3], flags = head[4];
+        const uint32_t stream = (uint32_t)head[7] << 8 | head[8];
+        bool ok = len <= sizeof(payload) && h2_read(c, payload, len);
+        if (ok && type == H2_SETTINGS && !(flags & H2_ACK))
+            ok = h2_send(c, H2_SETTINGS, H2_ACK, 0, "");
+        else if (ok && (type == H2_HEADERS || type == H2_DATA) && flags & H2_END_STREAM)
+            ok = h2_answer(c, stream);
+        if (!ok)
+            return;
+    }
+}
+
+static void *h2_connection_main(void *ctx)
+{
+    struct h2_connection *c = ctx;
+    const int fd = SSL_get_fd(c->ssl);
+    h2_serve(c);
+    SSL_free(c->ssl);
+    (void)close(fd);
+    c->server->closed++;
+    free(c);
+    return NULL;
+}
+
+static void *h2_main(void *ctx)
+{
+    struct h2_server *s = ctx;
+    while (!s->stop) {
+        struct pollfd p = {.fd = s->fd, .events = POLLIN};
+        if (poll(&p, 1, 20) <= 0)
+            continue;
+        static const struct timeval wait = {.tv_usec = 20000};
+        const int fd = accept(s->fd, NULL, NULL);
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+        struct h2_connection *c = MEM_NEW(struct h2_connection);
+        *c = (struct h2_connection){.server = s, .ssl = SSL_new(s->tls), .is_first = s->connections == 0};
+        (void)SSL_set_fd(c->ssl, fd);
+        (void)pthread_create(&s->served[s->connections++], NULL, h2_connection_main, c);
+    }
+    return NULL;
+}
+
+static int h2_choose(SSL *ssl, const unsigned char **ret, unsigned char *ret_len,
+                     const unsigned char *offered, unsigned offered_len, void *ctx)
+{
+    static const unsigned char h2[] = "\x02h2";
+    unsigned char *chosen;
+    (void)ssl, (void)ctx;
+    const int r = SSL_select_next_proto(&chosen, ret_len, h2, sizeof(h2) - 1, offered, offered_len);
+    *ret = chosen;
+    return r == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/* With a certificate of its own, which ca_file holds. */
+static void h2_certify(struct h2_server *s)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *own = X509_new();
+    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "IP:127.0.0.1");
+    assert_true(key && own && names);
+    (void)X509_set_version(own, X509_VERSION_3);
+    (void)ASN1_INTEGER_set(X509_get_serialNumber(own), 1);
+    (void)X509_gmtime_adj(X509_getm_notBefore(own), -3600);
+    (void)X509_gmtime_adj(X509_getm_notAfter(own), 3600);
+    (void)X509_NAME_add_entry_by_txt(X509_get_subject_name(own), "CN", MBSTRING_ASC,
+                                     (const unsigned char *)"peer", -1, -1, 0);
+    (void)X509_set_issuer_name(own, X509_get_subject_name(own));
+    (void)X509_set_pubkey(own, key);
+    (void)X509_add_ext(own, names, -1);
+    assert_true(X509_sign(own, key, EVP_sha256()) > 0);
+    s->tls = SSL_CTX_new(TLS_server_method());
+    assert_int_equal(SSL_CTX_use_certificate(s->tls, own), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(s->tls, key), 1);
+    SSL_CTX_set_alpn_select_cb(s->tls, h2_choose, NULL);
+    (void)snprintf(s->ca_file, sizeof(s->ca_file), "/tmp/shootd-test-XXXXXX");
+    FILE *file = fdopen(mkstemp(s->ca_file), "w");
+    assert_int_equal(PEM_write_X509(file, own), 1);
+    (void)fclose(file);
+    X509_EXTENSION_free(names);
+    X509_free(own);
+    EVP_PKEY_free(key);
+}
+
+static void h2_start(struct h2_server *s)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(name);
+    *s = (struct h2_server){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    h2_certify(s);
+    (void)signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(bind(s->fd, (struct sockaddr *)&name, len), 0);
+    assert_int_equal(listen(s->fd, 16), 0);
+    assert_int_equal(getsockname(s->fd, (struct sockaddr *)&name, &len), 0);
+    s->port = ntohs(name.sin_port);
+    assert_int_equal(pthread_create(&s->thread, NULL, h2_main, s), 0);
+}
+
+static void h2_stop(struct h2_server *s)
+{
+    s->stop = true;
+    (void)pthread_join(s->thread, NULL);
+    for (unsigned i = 0; i < s->connections; i++)
+        (void)pthread_join(s->served[i], NULL);
+    (void)close(s->fd);
+    (void)unlink(s->ca_file);
+    SSL_CTX_free(s->tls);
+}
+
+static struct transport *transport_to(const struct fixture *f, const struct h2_server *s)
+{
+    const struct transport_options options = {
+        .user_agent = "test", .max_connections = 8, .https_only = true, .ca_file = s->ca_file};
+    return transport_curl_new(f->loop, &options);
+}
+
+struct asked {
+    bool done;
+    enum http_outcome outcome;
+};
+
+static void on_asked(void *ctx, const struct http_answer *answer)
+{
+    *(struct asked *)ctx = (struct asked){true, answer->outcome};
+}
+
+static void ask(struct transport *t, const struct h2_server *s, int64_t timeout_us, bool fresh,
+                struct asked *ret)
+{
+    const struct http_header none[] = {{NULL, NULL}};
+    char *url CLEANUP_FREE = mem_printf("https://127.0.0.1:%d/", s->port);
+    const struct http_request request = {.method = "GET",
+                                         .url = url,
+                                         .headers = none,
+                                         .connect_timeout_us = WAIT_S * US_PER_S,
+                                         .timeout_us = timeout_us,
+                                         .max_body = ANSWER_MAX,
+                                         .fresh_connection = fresh};
+    *ret = (struct asked){.done = false};
+    (void)t->start(t, &request, on_asked, ret);
+}
+
+static bool turn_until(const struct fixture *f, const bool *done, const _Atomic unsigned *closed,
+                       unsigned count)
+{
+    const mono_us end = env_mono(env_real()) + WAIT_S * US_PER_S;
+    while (!(done ? *done : *closed == count) && env_mono(env_real()) < end)
+        loop_turn(f->loop, env_mono(env_real()) + 10 * US_PER_MS);
+    return done ? *done : *closed == count;
+}
+
+static void expect_outcome(const struct fixture *f, const struct asked *one, enum http_outcome outcome)
+{
+    assert_true(turn_until(f, &one->done, NULL, 0));
+    assert_string_equal(http_outcome_name(one->outcome), http_outcome_name(outcome));
+}
+
+/* libcurl would keep it, since another call on it may still be answered, and give it to every call that
+ * comes. */
+static void up10_a_connection_that_went_silent_is_not_used_again(void **state)
+{
+    struct fixture *f = *state;
+    struct h2_server s;
+    struct asked one;
+    h2_start(&s);
+    struct transport *t = transport_to(f, &s);
+    ask(t, &s, WAIT_S * US_PER_S, false, &one);
+    expect_outcome(f, &one, HTTP_ANSWERED);
+    ask(t, &s, 200 * US_PER_MS, false, &one);
+    expect_outcome(f, &one, HTTP_TIMEOUT);
+    assert_int_equal(s.connections, 1);
+    for (int i = 0; i < 3; i++) {
+        ask(t, &s, WAIT_S * US_PER_S, false, &one);
+        expect_outcome(f, &one, HTTP_ANSWERED);
+    }
+    assert_int_equal(s.connections, 2);
+    assert_true(turn_until(f, NULL, &s.closed, 1));
+    t->free(t);
+    h2_stop(&s);
+}
+
+static void up10_who_waits_on_it_gets_an_answer_that_comes_late(void **state)
+{
+    struct fixture *f = *state;
+    struct h2_server s;
+    struct asked first, silent, late, next;
+    h2_start(&s);
+    struct transport *t = transport_to(f, &s);
+    ask(t, &s, WAIT_S * US_PER_S, false, &first);
+    expect_outcome(f, &first, HTTP_ANSWERED);
+    ask(t, &s, 300 * US_PER_MS, false, &silent);
+    ask(t, &s, WAIT_S * US_PER_S, false, &late);
+    expect_outcome(f, &silent, HTTP_TIMEOUT);
+    assert_int_equal(s.connections, 1);
+    ask(t, &s, WAIT_S * US_PER_S, false, &next);
+    expect_outcome(f, &next, HTTP_ANSWERED);
+    assert_int_equal(s.connections, 2);
+    assert_int_equal(s.closed, 0);
+    assert_false(late.done);
+    s.speaks_again = true;
+    expect_outcome(f, &late, HTTP_ANSWERED);
+    assert_true(turn_until(f, NULL, &s.closed, 1));
+    t->free(t);
+    h2_stop(&s);
+}
+
+/* As webhooks and writes go. */
+static void up10_a_fresh_connection_is_nobody_elses(void **state)
+{
+    struct fixture *f = *state;
+    struct h2_server s;
+    struct asked one;
+    h2_start(&s);
+    struct transport *t = transport_to(f, &s);
+    for (unsigned i = 1; i <= 3; i++) {
+        ask(t, &s, WAIT_S * US_PER_S, true, &one);
+        expect_outcome(f, &one, HTTP_ANSWERED);
+        assert_int_equal(s.connections, i);
+        assert_true(turn_until(f, NULL, &s.closed, i));
+    }
+    t->free(t);
+    h2_stop(&s);
+}
+
+static int option_of(int fd, int level, int option)
+{
+    int value = 0;
+    socklen_t len = sizeof(value);
+    assert_int_equal(getsockopt(fd, level, option, &value, &len), 0);
+    return value;
+}
+
+static bool leads_to(int fd, int port)
+{
+    struct sockaddr_in peer = {.sin_family = AF_UNSPEC};
+    socklen_t len = sizeof(peer);
+    return getpeername(fd, (struct sockaddr *)&peer, &len) == 0 && peer.sin_family == AF_INET &&
+           ntohs(peer.sin_port) == port;
+}
+
+static void the_kernel_notices_a_peer_that_is_gone(void **state)
+{
+    enum { MOST_DESCRIPTORS = 256 };
+    struct fixture *f = *state;
+    struct h2_server s;
+    struct asked one;
+    int found = 0;
+    h2_start(&s);
+    struct transport *t = transport_to(f, &s);
+    ask(t, &s, WAIT_S * US_PER_S, false, &one);
+    expect_outcome(f, &one, HTTP_ANSWERED);
+    for (int fd = 0; fd < MOST_DESCRIPTORS; fd++) {
+        if (!leads_to(fd, s.port))
+            continue;
+        found++;
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 20000);
+        assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+        assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 5);
+    }
+    assert_int_equal(found, 1);
+    t->free(t);
+    h2_stop(&s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -561,6 +911,10 @@ int main(void)
         TEST(wh13_an_answer_that_does_not_end_is_a_timeout),
         TEST(an_answer_that_is_no_http_came_after_the_request),
         TEST(an_endless_header_section_is_cut),
+        TEST(up10_a_connection_that_went_silent_is_not_used_again),
+        TEST(up10_who_waits_on_it_gets_an_answer_that_comes_late),
+        TEST(up10_a_fresh_connection_is_nobody_elses),
+        TEST(the_kernel_notices_a_peer_that_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
