@@ -196,8 +196,8 @@ void answer_compress(struct answer *a, bool is_head, const char *accept_encoding
         return;
     if (not_modified && etag && if_none_match) {
         /* The client's stored form, when it named only one of the two; else what it would get now. */
-        bool plain = etag_list_holds(if_none_match, etag->value, true);
-        bool coded = etag_list_holds(if_none_match, coded_etag, true);
+        bool plain = etag_list_holds(if_none_match, etag->value);
+        bool coded = etag_list_holds(if_none_match, coded_etag);
         wanted = plain == coded ? wanted : coded;
     }
     if (!wanted || !send_coded(a, is_head))

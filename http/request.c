@@ -251,17 +251,28 @@ struct problem *http_check_body_size(struct server_request *r)
                        r->body.max);
 }
 
+/* Some programs write a byte order mark before UTF-8; it is passed over (RFC 8259 8.1). */
+static size_t mark_length(const struct buffer *body)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t len = sizeof(mark) - 1;
+    return body->len >= len && !memcmp(body->data, mark, len) ? len : 0;
+}
+
 struct problem *http_read_document(struct server_request *r, const struct content_rules *rules)
 {
-    if (!(rules->flags & CONTENT_BODY) || (!r->body.len && rules->flags & CONTENT_BODY_OPTIONAL))
+    if (!(rules->flags & CONTENT_BODY))
         return NULL;
-    if (!r->body.len)
-        return problem_new(PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
+    const size_t skip = mark_length(&r->body), len = r->body.len - skip;
+    if (!len)
+        return rules->flags & CONTENT_BODY_OPTIONAL
+                   ? NULL
+                   : problem_new(PROBLEM_INVALID_JSON, "The body is empty; a JSON object is needed.");
     static const struct json_limits limits = {SIZE_MAX, BODY_VALUES_MAX, BODY_VALUES_MAX};
-    if (json_scan(r->body.data, r->body.len, &limits) == JSON_SCAN_TOO_MANY_VALUES)
+    if (json_scan(r->body.data + skip, len, &limits) == JSON_SCAN_TOO_MANY_VALUES)
         return problem_new(PROBLEM_BODY_TOO_LARGE, "The body has more than %d values.", BODY_VALUES_MAX);
     struct json_fault fault;
-    r->document = json_parse_strict(r->body.data, r->body.len, &fault);
+    r->document = json_parse_strict(r->body.data + skip, len, &fault);
     buffer_done(&r->body);
     if (!r->document)
         return problem_new(PROBLEM_INVALID_JSON, "Line %d, column %d: %s.", fault.line, fault.column,

@@ -28,7 +28,7 @@ bool etag_list_is_any(const char *list)
            !header_next_item(&cursor, &item, &len);
 }
 
-bool etag_list_holds(const char *list, const char *etag, bool weak)
+bool etag_list_holds(const char *list, const char *etag)
 {
     size_t wanted = strlen(etag);
     const char *item;
@@ -36,7 +36,7 @@ bool etag_list_holds(const char *list, const char *etag, bool weak)
     if (*etag && !strcmp(list, etag)) /* who polls names the one tag that it has */
         return true;
     while (header_next_item(&list, &item, &len)) {
-        if (weak && len > 2 && item[0] == 'W' && item[1] == '/') {
+        if (len > 2 && item[0] == 'W' && item[1] == '/') {
             item += 2;
             len -= 2;
         }
@@ -57,18 +57,18 @@ bool etag_of_coded(const char *etag, char *coded, size_t size)
     return true;
 }
 
-bool etag_list_matches(const char *list, const char *etag, bool weak)
+bool etag_list_matches(const char *list, const char *etag)
 {
     char coded[ETAG_BYTES];
-    return etag_list_is_any(list) || etag_list_holds(list, etag, weak) ||
-           (etag_of_coded(etag, coded, sizeof(coded)) && etag_list_holds(list, coded, weak));
+    return etag_list_is_any(list) || etag_list_holds(list, etag) ||
+           (etag_of_coded(etag, coded, sizeof(coded)) && etag_list_holds(list, coded));
 }
 
 enum condition condition_of_read(const char *if_match, const char *if_none_match, const char *etag)
 {
-    if (if_match && !etag_list_matches(if_match, etag, false))
+    if (if_match && !etag_list_matches(if_match, etag))
         return CONDITION_FAILED;
-    if (if_none_match && etag_list_matches(if_none_match, etag, true))
+    if (if_none_match && etag_list_matches(if_none_match, etag))
         return CONDITION_NOT_MODIFIED;
     return CONDITION_PASS;
 }

@@ -13,12 +13,13 @@ void etag_of_bytes(const void *bytes, size_t len, char etag[static ETAG_DIGEST_B
 enum condition { CONDITION_PASS, CONDITION_NOT_MODIFIED, CONDITION_FAILED };
 
 /*
- * Whether a list of entity tags names `etag`, plain or as the tag of its gzip form; "*" names every one. Weak
- * or strong comparison.
+ * Whether a list of entity tags names `etag`, plain or as the tag of its gzip form; "*" names every one. All
+ * our tags are strong. A `W/` was put there by a proxy that coded the answer anew (nginx's gzip): what is in
+ * it counts, for If-Match, too.
  */
-bool etag_list_matches(const char *list, const char *etag, bool weak);
+bool etag_list_matches(const char *list, const char *etag);
 /* Whether exactly this tag stands in the list; "*" is none. */
-bool etag_list_holds(const char *list, const char *etag, bool weak);
+bool etag_list_holds(const char *list, const char *etag);
 /* The tag of the gzip form: "x" becomes "x-gz" (HT-21). False when it does not fit. */
 bool etag_of_coded(const char *etag, char *coded, size_t size);
 /* The list is exactly "*". */

@@ -97,7 +97,8 @@ static struct problem *check_length(const struct headers *h, const struct conten
                        limit);
 }
 
-/* application/json (or a merge patch where one is taken), with charset=utf-8 or without. */
+/* application/json (or a merge patch where one is taken), with charset=utf-8 (or utf8, as people write it) or
+ * without. */
 static bool is_json_type(const struct content_rules *rules, const char *type)
 {
     size_t len = strcspn(type, "; \t");
@@ -109,7 +110,9 @@ static bool is_json_type(const struct content_rules *rules, const char *type)
         p += strspn(p, " \t");
         if (!strncasecmp(p, "charset=", 8)) {
             const char *charset = p + 8 + (p[8] == '"');
-            if (strncasecmp(charset, "utf-8", 5) != 0 || (charset[5] && !strchr("\"; \t", charset[5])))
+            const size_t charset_len = strcspn(charset, "\"; \t");
+            if (!header_item_is(charset, charset_len, "utf-8") &&
+                !header_item_is(charset, charset_len, "utf8"))
                 return false;
         }
     }

@@ -181,12 +181,12 @@ static bool is_any(const char *list)
     return *list == '*' && !list[1 + strspn(list + 1, " \t")];
 }
 
-/* Whether a list of entity tags names the cluster as it is; weak tags count only in weak comparison. */
-static bool names_current(const char *list, const struct cluster *c, bool weak)
+/* Whether a list of entity tags names the cluster as it is; a `W/` is a proxy's (http/message/conditional.h).
+ */
+static bool names_current(const char *list, const struct cluster *c)
 {
     for (const char *p = strchr(list, '"'); p; p = strchr(p, '"')) {
-        bool is_weak = p >= list + 2 && p[-1] == '/' && p[-2] == 'W';
-        if ((weak || !is_weak) && render_cluster_etag_protects(p, c))
+        if (render_cluster_etag_protects(p, c))
             return true;
         p = strchr(p + 1, '"');
         if (!p++)
@@ -220,7 +220,7 @@ bool command_precondition(struct command *cmd, const struct entity *e)
     if (match && !e)
         return precondition_failed(cmd,
                                    "If-Match does not name the current version: there is no such cluster");
-    if (match && !is_any(match) && !names_current(match, e->cluster, false))
+    if (match && !is_any(match) && !names_current(match, e->cluster))
         return precondition_failed(cmd, "If-Match does not name the current version");
     if (about_pool && !pool_holds(cmd))
         return false;
@@ -228,6 +228,6 @@ bool command_precondition(struct command *cmd, const struct entity *e)
         return true;
     if (is_any(none_match))
         return about_pool || precondition_failed(cmd, "If-None-Match: * but the cluster exists");
-    return !names_current(none_match, e->cluster, true) ||
+    return !names_current(none_match, e->cluster) ||
            precondition_failed(cmd, "If-None-Match names the current version");
 }

@@ -392,6 +392,8 @@ def test_ht18_webhooks(d, ask):
     hook = d.http.post("/v1/webhooks", json={"url": "https://hooks.example.com/y"}).json()["id"]
     path = f"/v1/webhooks/{hook}"
     tag = ask("GET", path)["ETag"]
+    assert ask("GET", path, f"If-Match: W/{tag}").status == 200, "a proxy's mark, not ours"
+    assert ask("DELETE", path, 'If-Match: W/"x"').status == 412
     assert ask("DELETE", path, 'If-Match: "x"').status == 412 == ask("DELETE", path, "If-None-Match: *").status
     assert ask("DELETE", path, f"If-Match: {tag}").status == 204
 

@@ -361,7 +361,7 @@ def test_ht13_large_body(d, token):
     ('{"name": "a"} x', "Line 1"),
     ('{"name": "\\u0000"}', "Line 1"),
     (b'{"name": "\xff"}', "Line 1"),
-    (b'\xef\xbb\xbf{"name": "dev"}', "Line 1"),
+    (b'\xef\xbb\xbf\xef\xbb\xbf{"name": "dev"}', "Line 1"), (b"\xef\xbb\xbf", "empty"),
     ('{"a":' * 65 + "1" + "}" * 65, "Line 1"),
     ("[" * 3000 + "]" * 3000, "Line 1"),
     ('{"a": 1e999}', "Line 1"), ('{"a": 99999999999999999999}', "Line 1"), ('{"a": NaN}', "Line 1"),

@@ -915,6 +915,23 @@ static void ht10_ht13_bodies_are_checked(void **state)
     assert_int_equal(ask("POST", path, admin, json, "{\"a\":1,\n \"a\":2}"), 400);
     has("Line 2, column ");
     assert_int_equal(ask("POST", path, admin, json, "[]"), 400);
+    assert_int_equal(ask("POST", path, admin, json, "\xef\xbb\xbf"), 400);
+    has("The body is empty");
+    assert_int_equal(ask("POST", path, admin, json, "\xef\xbb\xbf\xef\xbb\xbf{}"), 400);
+    assert_int_equal(ask("POST", path, admin, json, "{\xef\xbb\xbf}"), 400);
+    static const char *const good[] = {"", ";charset=utf8", "; charset=\"UTF8\"", ";charset=UTF-8; a=b"};
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        char *field CLEANUP_FREE = mem_printf("Content-Type: application/json%s\r\n", good[i]);
+        assert_int_equal(
+            ask("POST", "/v1/projects/team-a/clusters", admin, field, "\xef\xbb\xbf{\"name\":\"x1\"}"), 202);
+        has("{\"name\":\"x1\",\"project\":\"team-a\"}");
+    }
+    static const char *const bad[] = {"charset=utf", "charset=utf80", "charset=utf-16", "charset=utf-8x",
+                                      "charset="};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        char *field CLEANUP_FREE = mem_printf("Content-Type: application/json;%s\r\n", bad[i]);
+        assert_int_equal(ask("POST", path, admin, field, "{}"), 415);
+    }
     char *big CLEANUP_FREE = mem_calloc(70001, 1);
     memset(big, ' ', 70000);
     assert_int_equal(ask("POST", path, admin, json, big), 413);
