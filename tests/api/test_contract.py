@@ -163,6 +163,14 @@ def test_each_schema_says_what_it_is():
     assert not [name for name, schema in schemas.items() if "description" not in schema]
 
 
+def test_no_two_names_differ_in_their_letter_case_only():
+    """Generators make a file, a class or a constant of each; some file systems know no case."""
+    seen = {}
+    names = [name for items in DOCUMENT["components"].values() for name in items] + [tag["name"] for tag in DOCUMENT["tags"]]
+    for name in names:
+        assert seen.setdefault(re.sub("[-_]", "", name.lower()), name) == name, (name, seen)
+
+
 def test_deliveries_are_in_the_document():
     """The body of a delivery is an event without its sequence (docs/webhooks.md)."""
     body = DOCUMENT["webhooks"]["event"]["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
