@@ -250,6 +250,20 @@ static void add_user(struct request *r, struct buffer *out, const char *name)
 }
 
 /*
+ * The name of cluster, context and user. kubectl joins kubeconfigs by these names: those of two servers,
+ * whose projects and clusters may have the same names, differ by the server's host, once it is known.
+ */
+static char *entry_name(const struct request *r)
+{
+    const char *base = api_config(r->api)->public_url;
+    const char *scheme_end = base ? strstr(base, "://") : NULL;
+    if (!scheme_end)
+        return mem_printf("%s--%s", r->project, r->name);
+    const char *host = scheme_end + strlen("://");
+    return mem_printf("%s--%s@%.*s", r->project, r->name, (int)strcspn(host, "/"), host);
+}
+
+/*
  * Answers with a kubeconfig without secrets for the cluster of `kubeconfig`, which is borrowed. False when
  * that one lacks what is needed.
  */
@@ -258,7 +272,7 @@ static bool answer_exec(struct request *r, const char *kubeconfig)
     struct kubeconfig_parts *parts CLEANUP_KUBECONFIG = kubeconfig_parse(kubeconfig);
     if (!parts || !parts->server)
         return false;
-    char *name CLEANUP_FREE = mem_printf("%s--%s", r->project, r->name);
+    char *name CLEANUP_FREE = entry_name(r);
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, LONGEST);
     (void)buffer_add_str(&out, "apiVersion: v1\nkind: Config\n");

@@ -126,7 +126,12 @@ def test_the_address_is_the_one_that_the_client_used_or_the_configured_one(sim, 
     d.create("dev")
     d.wait_phase("dev", "ready")
     answer = d.http.get(d.clusters_path("dev") + "/kubeconfig", params={"format": "exec"})
-    args = yaml.safe_load(answer.text)["users"][0]["user"]["exec"]["args"]
+    file = yaml.safe_load(answer.text)
+    args = file["users"][0]["user"]["exec"]["args"]
+    name = "team-a--dev@shootd.example.com"  # of this server, beside another one's cluster of the same name
+    assert file["current-context"] == name
+    assert [file[list_][0]["name"] for list_ in ("clusters", "contexts", "users")] == [name] * 3
+    assert file["contexts"][0]["context"] == {"cluster": name, "user": name}
     assert args[-1] == "https://shootd.example.com/api/v1/projects/team-a/clusters/dev/credential"
     assert "@/etc/shootd/authorization" in args
 
