@@ -146,6 +146,16 @@ def test_what_was_sent_is_read_back(sim, shootd):
     assert "deletion_protection" in listed and listed["drift"] == []
 
 
+def test_null_outside_of_the_spec_reads_back_as_what_it_means(shootd):
+    body = {"labels": None, "deletion_protection": None, "description": None, "spec": None}
+    made = shootd.http.put(shootd.clusters_path("dev"), json=body)
+    assert made.status_code == 202, made.text
+    again = shootd.http.put(shootd.clusters_path("dev"), json=body)
+    assert again.status_code == 202 and again.json()["operation"]["id"] == made.json()["operation"]["id"], "an equal one"
+    for answer in (made.json(), again.json(), shootd.cluster("dev").json()):
+        assert {k: answer[k] for k in body} == {"labels": {}, "deletion_protection": False, "description": None, "spec": {}}
+
+
 def test_a_whole_number_is_an_integer_however_it_is_written(shootd):
     """Some tools know floating point only; JSON Schema, and so the contract, calls 3.0 an integer."""
     body = '{"spec":{"node_pools":[{"name":"default","machine_type":"b.2c4gb","minimum":1.0,"maximum":3e0}]}}'
