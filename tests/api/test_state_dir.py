@@ -112,6 +112,87 @@ def test_mode_of_the_key_counts_whatever_the_environment_says(sim, make_shootd, 
         assert run("--config", d.config, "--check-config", env=env).returncode == (0 if other.endswith("/") else 78), other
 
 
+# ---- in containers: users that the platform picks, volumes that belong to a group, Secrets (docs/operations.md) --------------------
+
+GROUP = 4242
+USERS = {"of the image": 65532, "picked by the platform": 1000670000}
+
+
+class Pod:
+    """A volume as fsGroup makes it, and a Secret beside it, where another user gets to."""
+
+    def __init__(self, root, d):
+        self.d, self.root, self.volume, self.secrets = d, root, root / "volume", root / "secrets"
+        root.chmod(0o755)
+        for directory in (self.volume, self.secrets, self.secrets / "..data"):
+            directory.mkdir()
+            os.chown(directory, 0, GROUP)
+        self.volume.chmod(0o2775)
+        self.put("password", b"demo\n")
+        self.config = root / "shootd.yaml"
+        text = d.config.read_text().replace(str(d.state), str(self.volume / "state"))
+        self.config.write_text(re.sub(r"password_file: .*", f"password_file: {self.secrets}/password", text))
+
+    def put(self, name, content):
+        """As a volume of a Secret holds it: a link."""
+        file = self.secrets / "..data" / name
+        file.write_bytes(content)
+        os.chown(file, 0, GROUP)
+        file.chmod(0o440)
+        (self.secrets / name).symlink_to(f"..data/{name}")
+
+    def start(self, user):
+        """The process when it serves, or its code and what it said."""
+        process = harness.Process(["setpriv", f"--reuid={user}", f"--regid={GROUP}", f"--groups={GROUP}", BUILD / "shootd", "--config", self.config],
+                                  self.root / "log", env={**os.environ, "CREDENTIALS_DIRECTORY": str(self.secrets)})
+
+        def serves():
+            try:
+                return web.get(self.d.url + "/livez").status_code == 200
+            except httpx.HTTPError:
+                return False
+        wait_until(lambda: process.popen.poll() is not None or serves(), what="the start")
+        return process
+
+    def serves(self, user):
+        process = self.start(user)
+        assert process.popen.poll() is None, process.text()[-2000:]
+        assert process.stop() == 0
+
+    def refuses(self, user, code, *words):
+        (self.root / "log").write_text("")
+        process = self.start(user)
+        assert process.popen.poll() == code and all(word in process.text() for word in words), process.text()[-2000:]
+
+
+@pytest.fixture
+def pod(sim, make_shootd):
+    root = pathlib.Path(tempfile.mkdtemp(prefix="shootd-pod-"))
+    yield Pod(root, make_shootd(sim.url))
+    shutil.rmtree(root)
+
+
+@needs_root
+@pytest.mark.parametrize("user", USERS.values(), ids=USERS)
+def test_owners_and_modes_of_containers(pod, user):
+    state, password = pod.volume / "state", pod.secrets / "..data/password"
+    pod.serves(user)
+    assert stat.S_IMODE(state.stat().st_mode) & 0o777 == 0o700 and state.stat().st_uid == user
+    pod.serves(user)
+    pod.refuses(user + 1, 69, "state directory", "Permission denied")
+    state.chmod(0o2770)  # the kubelet, without OnRootMismatch
+    pod.refuses(user, 69, "mode 2770", "chmod 700")
+    state.chmod(0o2700)
+    password.chmod(0o444)
+    pod.refuses(user, 78, "chmod 600")
+    password.chmod(0o440)
+    pod.put("shootd-seal-key", bytes(32))
+    pod.refuses(user, 69, "shootd-seal-key")
+    os.replace(pod.secrets / "..data/shootd-seal-key", pod.secrets / "shootd-seal-key")  # as a subPath brings it
+    state.rename(pod.volume / "old")  # its secrets are sealed with another key
+    pod.serves(user)
+
+
 @pytest.mark.skipif(harness.SANITIZED, reason="the sanitizers look into their own process")
 def test_memory_is_closed_to_others_of_the_same_user():
     """PR_SET_DUMPABLE: the process' files in /proc belong to root; what it tells about itself stays right."""
