@@ -39,6 +39,7 @@ THREADS_MEET = {
     "test_protocol.py": "connections that end in the middle of an answer",
     "test_quota.py": "rate limits that the HTTP threads share",
     "test_reload.py": "a configuration that is replaced under its readers",
+    "test_revoked.py": "revocations between the head of a request, its body and its answer",
     "test_seal_key.py": "secrets that are sealed again under their readers",
     "test_soak.py": "all of it at once",
     "test_stop.py": "each thread ends while others work",
