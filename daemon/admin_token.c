@@ -117,8 +117,13 @@ int admin_token_make(const struct config *config)
 {
     char secret[TOKEN_BYTES];
     int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0 || !state_dir_become_owner(directory))
+    if (directory < 0)
         return fail(config->state_dir, errno);
+    if (!state_dir_become_owner(directory)) {
+        const int error = errno;
+        (void)close(directory);
+        return fail(config->state_dir, error);
+    }
     if (flock(directory, LOCK_EX | LOCK_NB) < 0 || is_there(directory, REQUEST_FILE)) {
         (void)fprintf(
             stderr,

@@ -36,11 +36,15 @@ static struct problem *no_project(const struct command *cmd)
                                          "There is no project of this name that the token may see.");
 }
 
-/* A read that names no project was asked for all that the caller saw then. */
+/* A read that names no project was asked for all that the caller saw then, or for the projects that it names.
+ * Who waits for an operation is asked again when the operation, and so its project, is found. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
-    return !cmd->project && command_only_tells(cmd->type) &&
-           !projects_cover(t->projects, cmd->caller.projects);
+    if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_tells(cmd->type))
+        return false;
+    char *const *asked =
+        cmd->type == COMMAND_EVENTS && cmd->events.projects ? cmd->events.projects : cmd->caller.projects;
+    return !projects_cover(t->projects, asked);
 }
 
 static void take_over(struct command_caller *caller, const struct api_token *t)

@@ -106,7 +106,9 @@ def compare(command, said):
 CURL = f"""#!/bin/bash
 errors=$(mktemp)
 case " $*" in *" -m "* | *" --max-time "*) ;; *) echo "a curl without end: $*" >&2 ;; esac
-{shutil.which("curl")} "$@" -w '%{{stderr}}\\n@%{{http_code}}\\n' 2>"$errors"
+first=()
+if [ "$1" = -q ]; then first=(-q); shift; fi
+{shutil.which("curl")} "${{first[@]}}" -w '%{{stderr}}\\n@%{{http_code}}\\n' "$@" 2>"$errors"
 code=$?
 sed -n 's/^@//p' "$errors" >>"$STATUSES"
 grep -v -e '^@' -e '^$' "$errors" >&2
