@@ -15,7 +15,9 @@
 enum {
     NICER = 5, /* a third of the share of a thread that answers */
     SHORT_SLICE_NS = 100000,
-    PIECE_US = 50, /* of work between two steps aside */
+    PIECE_US = 50,          /* of work between two steps aside */
+    GIVEN_PER_WORK = 4,     /* the share of a thread in the background, as NICER has it */
+    LONGEST_WORK_US = 4000, /* a tick of Linux's clock */
     LONGEST_PIECE_US = 500,
     REST = 9,          /* while the others are busy: a tenth of the time is worked */
     BUSY_PERCENT = 25, /* of the processors */
@@ -84,16 +86,17 @@ static bool others_busy(mono_us now)
 
 void thread_step_aside(void)
 {
-    static _Thread_local mono_us since;
+    static _Thread_local mono_us since, work_us = PIECE_US;
     static _Thread_local int64_t counted_us;
     const mono_us now = env_mono(env_real());
-    if (now - since < PIECE_US)
+    if (now - since < work_us)
         return;
     const int64_t cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
     const int64_t worked = cpu_us - counted_us;
     counted_us = cpu_us;
     atomic_fetch_add(&background_us, worked);
-    if (others_busy(now)) {
+    const bool busy = others_busy(now);
+    if (busy) {
         const struct timespec rest = {.tv_nsec = (worked < LONGEST_PIECE_US ? worked : LONGEST_PIECE_US) *
                                                  REST * 1000};
         (void)nanosleep(&rest, NULL);
@@ -101,4 +104,8 @@ void thread_step_aside(void)
         (void)sched_yield();
     }
     since = env_mono(env_real());
+    /* Linux 6.18 takes a whole slice from a thread that yields: beside other processes that compute, 50 us of
+     * work would cost some milliseconds each time. */
+    const int64_t fair_us = (since - now) / (busy ? REST + 1 : GIVEN_PER_WORK);
+    work_us = fair_us < PIECE_US ? PIECE_US : fair_us > LONGEST_WORK_US ? LONGEST_WORK_US : fair_us;
 }
