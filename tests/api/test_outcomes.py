@@ -86,6 +86,13 @@ def test_what_fails_always_fails(run, capsys, text):
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
 
 
+def test_a_worker_that_dies_leaves_no_process(run, capsys):
+    plant(run, "import os\nimport signal\nimport subprocess\n\n\ndef test_planted():\n    subprocess.Popen(['sleep', '1234'], start_new_session=True)\n"
+               "    os.kill(os.getpid(), signal.SIGKILL)\n")
+    assert not run.report()
+    assert "left behind, and killed: sleep" in capsys.readouterr().out
+
+
 def test_a_report_of_a_sanitizer_is_final(run, capsys):
     plant(run, EVERY_SECOND_TIME.format(count=1).replace("the first time", "WARNING: ThreadSanitizer: data race (pid=1)"))
     assert not run.report() and not run.again
