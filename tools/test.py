@@ -31,7 +31,7 @@ WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 2  # black-box tests wait more tha
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures than this are no chance: nothing is run again
 FAILURES_MAX = 20  # then a suite ends
-LONG_UNITS = ("test_conformance", "test_day", "test_property", "test_traces")  # begin first
+LONG_UNITS = ("test_conformance", "test_day", "test_kept", "test_property")  # begin first
 UNIT_LIMIT_S, SUITE_LIMIT_S = 1500, 3600
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:exitcode=99",
