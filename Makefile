@@ -165,7 +165,7 @@ units: $(UNIT_BIN)
 
 # Each file of fuzz/ that is no help for the others is a target: with libFuzzer a program of its own; in the
 # replay of their inputs, which needs no clang, a function of its own name.
-FUZZ_SUPPORT := fuzz/fuzz.c fuzz/http_input.c
+FUZZ_SUPPORT := fuzz/fuzz.c fuzz/http_input.c fuzz/odd_members.c
 FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(filter-out $(FUZZ_SUPPORT),$(wildcard fuzz/*.c)))
 FUZZ_SUPPORT_OBJ := $(FUZZ_SUPPORT:%.c=$(OBJ)/%.o)
 FUZZ_BIN := $(FUZZ_TARGETS:%=build/fuzz/%)

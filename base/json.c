@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,54 @@ json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limi
     if (!doc && *ret_end == JSON_SCAN_OK)
         *ret_end = JSON_SCAN_MALFORMED;
     return doc;
+}
+
+static json_t *parse_any(const char *bytes, size_t len)
+{
+    return json_loadb(bytes, len, JSON_DECODE_ANY, NULL);
+}
+
+/* What stands for a value that cannot be read: of the wrong type for everything but a number, and too large
+ * for one. */
+static json_t *unreadable(void)
+{
+    return json_real(DBL_MAX);
+}
+
+/* Value by value, where the text as a whole is not taken. It passed json_scan, so that its depth has a bound.
+ */
+static json_t *parse_piecemeal(const char *bytes, size_t len)
+{
+    struct json_items items;
+    struct json_member member;
+    if (json_items_begin(&items, bytes, len)) {
+        json_t *array = json_array();
+        while (json_items_next(&items, &bytes, &len))
+            (void)json_array_append_new(array, parse_piecemeal(bytes, len));
+        return array;
+    }
+    if (json_members_begin(&items, bytes, len)) {
+        json_t *object = json_object();
+        while (json_members_next(&items, &member)) {
+            json_t *name CLEANUP_JSON = parse_any(member.name - 1, member.name_len + 2); /* with its quotes */
+            if (name)
+                (void)json_object_set_new(object, json_string_value(name),
+                                          parse_piecemeal(member.text, member.len));
+        }
+        return object;
+    }
+    json_t *value = parse_any(bytes, len);
+    return value ? value : unreadable();
+}
+
+json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
+                            enum json_scan_end *ret_end)
+{
+    *ret_end = json_scan(bytes, len, limits);
+    if (*ret_end != JSON_SCAN_OK)
+        return NULL;
+    json_t *doc = parse_any(bytes, len);
+    return doc ? doc : parse_piecemeal(bytes, len);
 }
 
 const char *json_str(const json_t *object, const char *key)

@@ -84,6 +84,14 @@ json_t *json_parse_lenient(const char *bytes, size_t len, struct json_fault *ret
 json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limits *limits,
                            enum json_scan_end *ret_end);
 
+/*
+ * The same, but one odd value does not make the whole text bad: RFC 8259 lets numbers be of any size, and
+ * texts hold lone surrogates. What the parser does not take stands in the tree as a number beyond every
+ * range, which no reader of a member takes for anything; a member whose name is so is left out.
+ */
+json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
+                            enum json_scan_end *ret_end);
+
 /* Compact text, members in insertion order; the caller frees it. */
 char *json_text(const json_t *value);
 /* The same with sorted members: for digests and comparisons. */

@@ -1,10 +1,12 @@
 /* What Cleura sends, both generations. What is decoded of it can be stored and read back, equal. The first
- * line is the generation and what was asked for, such as "v1 list"; the rest is the body. */
+ * line is the generation and what was asked for, such as "v1 list"; the rest is the body. "any odd": the rest
+ * is a value that stands in the place of each member of whole answers, see odd_members.c. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "fuzz/odd_members.h"
 #include "upstream/wire/generation_private.h"
 #include "view/render.h"
 
@@ -120,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     char *rest = line;
     const struct generation *g = !strcmp(fuzz_word(&rest), "v1") ? &generation_v1 : &generation_v2;
     const char *asked = fuzz_word(&rest);
+    if (!strcmp(asked, "odd"))
+        check_odd_members(body, len);
     if (!strcmp(asked, "list"))
         check_list(g, body, len);
     if (!strcmp(asked, "login"))

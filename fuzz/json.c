@@ -1,5 +1,6 @@
 /* The look over JSON text (base/json_scan.c): what the parser takes the scan takes, and its items are the
- * parser's. What we write (base/json_write.c) is what jansson writes. */
+ * parser's; what the scan takes the tolerant parser reads. What we write (base/json_write.c) is what jansson
+ * writes. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>
@@ -69,6 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         check_members(text, len, lenient);
         check_written(lenient);
     }
+    enum json_scan_end tolerant_end;
+    json_t *tolerant CLEANUP_JSON = json_parse_tolerant(text, len, &any, &tolerant_end);
+    FUZZ_CHECK(tolerant_end == end && (tolerant != NULL) == (end == JSON_SCAN_OK));
+    if (lenient)
+        FUZZ_CHECK(json_equal(tolerant, lenient));
     if (json_scan(text, len, &few) == JSON_SCAN_OK)
         FUZZ_CHECK(end == JSON_SCAN_OK);
     return 0;

@@ -16,7 +16,7 @@ static void check_plan(const json_t *spec, const json_t *observed, const struct 
 {
     json_t *differences CLEANUP_JSON = json_array();
     json_t *plan CLEANUP_JSON = spec_plan(spec, observed, context);
-    size_t count = spec_differences(spec, observed, differences), i;
+    size_t count = spec_differences(spec, observed, SPEC_UNKNOWN_DIFFERS, differences), i;
     FUZZ_CHECK(count == json_array_size(differences));
     FUZZ_CHECK(count || !json_array_size(plan));
     json_t *step;
@@ -25,7 +25,7 @@ static void check_plan(const json_t *spec, const json_t *observed, const struct 
         int type = step_type_from_name(json_str(step, "type"));
         const json_t *want = json_object_get(step, "want");
         FUZZ_CHECK(type >= 0 && target);
-        (void)spec_step_is_met((enum step_type)type, target, want, observed);
+        (void)spec_step_is_met((enum step_type)type, target, want, observed, SPEC_UNKNOWN_DIFFERS);
         json_decref(spec_step_body((enum step_type)type, target, want, observed, context));
     }
     fuzz_check_stored(plan);
@@ -39,7 +39,7 @@ static void check_create(const json_t *spec, const struct spec_context *context)
     json_t *differences CLEANUP_JSON = json_array();
     fuzz_check_stored(resolved);
     fuzz_check_stored(quota);
-    FUZZ_CHECK(!spec_differences(spec, resolved, differences));
+    FUZZ_CHECK(!spec_differences(spec, resolved, SPEC_UNKNOWN_DIFFERS, differences));
     check_plan(spec, resolved, context);
 }
 
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct spec_context context = {.now = FUZZ_NOW, .name = "dev", .v1 = json_bool(doc, "v1", false)};
     struct decoding d = {.now = FUZZ_NOW};
     const struct generation *g = context.v1 ? &generation_v1 : &generation_v2;
-    json_t *catalog CLEANUP_JSON = decode_catalog(json_arr(doc, "catalog"), "Sto2", context.v1);
+    json_t *catalog CLEANUP_JSON = decode_catalog(&d, json_arr(doc, "catalog"), "Sto2", context.v1);
     struct shoot *shoot = json_obj(doc, "shoot") ? g->decode_shoot(&d, json_obj(doc, "shoot")) : NULL;
     context.catalog = catalog;
     context.defaults = json_obj(doc, "defaults");

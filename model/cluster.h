@@ -25,6 +25,8 @@
 /* Of the text that Cleura sends for a shoot in a list. */
 enum { ROW_DIGEST_BYTES = 16 };
 
+enum { SHOOT_PROGRESS_UNKNOWN = -1 };
+
 /* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
@@ -37,13 +39,14 @@ struct shoot {
     char **images; /* of the pools: name, version, name, version, ...; each pair once; NULL-terminated */
 
     bool has_operation;
-    char *operation_type;  /* Create, Reconcile, Delete, ... or NULL */
-    char *operation_state; /* Processing, Succeeded, ... or NULL */
-    int progress;
-    char *description;    /* capped at 1 KiB */
-    wall_us operation_at; /* last_update_time; 0 when the generation does not tell (v1) */
-    bool hibernated;
-    struct json_doc *conditions; /* arrays of {type, status, reason?, message?, codes?} */
+    char *operation_type;                /* Create, Reconcile, Delete, ... or NULL */
+    char *operation_state;               /* Processing, Succeeded, ... or NULL: see shoot_run */
+    int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not tell */
+    char *description;                   /* capped at 1 KiB */
+    wall_us operation_at;                /* last_update_time; 0 when the generation does not tell (v1) */
+    bool hibernated, hibernated_unknown; /* unknown: what it is cannot be read; `hibernated` is false */
+    /* Arrays of {type, status, reason?, message?, codes?}; NULL: what they are cannot be read. */
+    struct json_doc *conditions;
     struct json_doc *constraints;
     struct json_doc *last_errors; /* array of {description, codes, task_id?, updated_at?} */
     char *api_server_url;         /* v1 only, else NULL */
@@ -56,6 +59,23 @@ struct shoot *shoot_copy(const struct shoot *s);
 bool shoot_name_is_possible(const char *name);
 /* The same for a node pool: a DNS label, within what a step can name (GA-9). */
 bool pool_name_is_possible(const char *name);
+/* What the state of Cleura's last operation says. */
+enum shoot_run {
+    RUN_NONE,    /* there is no operation */
+    RUN_UNKNOWN, /* there is one, and its state cannot be read */
+    RUN_PENDING,
+    RUN_PROCESSING,
+    RUN_RETRYING, /* Error: Gardener tries again by itself */
+    RUN_SUCCEEDED,
+    RUN_FAILED,
+    RUN_ABORTED,
+    RUN_UNHEARD, /* a word that is not in our table: in progress, until another is heard */
+};
+enum shoot_run shoot_run(const struct shoot *s);
+/* Cleura is at it, or about to be. */
+bool shoot_is_in_progress(const struct shoot *s);
+/* A deletion may be under way, as far as the words go: it is none only where that can be told. */
+bool shoot_may_be_deleting(const struct shoot *s);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
 /* So, and Cleura has not given up on it. */

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 static bool is(const char *word, const char *value)
 {
     return word && !strcmp(word, value);
@@ -11,8 +13,8 @@ static bool is(const char *word, const char *value)
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
 {
     /* A state that nobody knows is no sign of a run: its time tells whether it is a newer one. */
-    bool runs = is(s->operation_state, "Processing") || is(s->operation_state, "Pending") ||
-                is(s->operation_state, "Error");
+    const enum shoot_run run = shoot_run(s);
+    bool runs = run == RUN_PROCESSING || run == RUN_PENDING || run == RUN_RETRYING;
     if (!c->guard_since || !s->has_operation || runs)
         return false;
     if (s->operation_at)
@@ -21,14 +23,42 @@ bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us 
     return now - c->guard_since < GUARD_BLIND_US;
 }
 
-static bool any_condition(const struct shoot *s, const char *status)
+/* False, or Unknown, and so on: what the statuses of the conditions say, the worst first. */
+enum conditions {
+    CONDITIONS_FALSE,
+    CONDITIONS_UNKNOWN,
+    CONDITIONS_PROGRESSING,
+    CONDITIONS_UNREAD,
+    CONDITIONS_TRUE
+};
+
+/* One that cannot be read, or in a word that is not in the table, says neither that it is met nor that it is
+ * not. */
+static enum conditions condition_says(const json_t *condition)
 {
+    static const char *const words[] = {"False", "Unknown", "Progressing", NULL, "True"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (words[i] && is(json_str(condition, "status"), words[i]))
+            return (enum conditions)i;
+    return CONDITIONS_UNREAD;
+}
+
+static enum conditions worst_condition(const struct shoot *s)
+{
+    enum conditions worst = s->conditions ? CONDITIONS_TRUE : CONDITIONS_UNREAD;
     size_t i;
     json_t *condition;
-    json_array_foreach (json_doc_tree(s->conditions), i, condition)
-        if (is(json_str(condition, "status"), status))
-            return true;
-    return false;
+    json_array_foreach (json_doc_tree(s->conditions), i, condition) {
+        enum conditions says = condition_says(condition);
+        worst = says < worst ? says : worst;
+    }
+    return worst;
+}
+
+/* Until Cleura tells it is what it was. */
+static bool is_hibernated(const struct cluster *c, const struct shoot *s)
+{
+    return s->hibernated_unknown ? c->wants_hibernated : s->hibernated;
 }
 
 /* The phase of a cluster between two steps of an operation, or before its first. */
@@ -43,26 +73,33 @@ static enum phase processing_phase(const struct cluster *c, const struct shoot *
 {
     if (open >= 0 && open != OPERATION_CREATE)
         return phase_of_open(open); /* a hibernated cluster that is changed does not wake */
-    if (c->wants_hibernated && !s->hibernated)
+    if (c->wants_hibernated && !is_hibernated(c, s))
         return PHASE_HIBERNATING;
-    return s->hibernated && !c->wants_hibernated ? PHASE_WAKING : PHASE_UPDATING;
+    return is_hibernated(c, s) && !c->wants_hibernated ? PHASE_WAKING : PHASE_UPDATING;
 }
 
-static struct decision succeeded(const struct shoot *s, int open)
+static struct decision succeeded(const struct cluster *c, const struct shoot *s, int open)
 {
-    struct decision d = {
-        .phase = PHASE_READY, .health = HEALTH_HEALTHY, .operation_finished = s->progress >= 100};
-    if (s->hibernated) {
-        d.phase = PHASE_HIBERNATED; /* conditions are all True then and say nothing */
-    } else if (any_condition(s, "False")) {
-        d.phase = PHASE_DEGRADED;
-        d.health = HEALTH_UNHEALTHY;
-    } else if (any_condition(s, "Unknown")) {
-        d.phase = PHASE_DEGRADED;
-        d.health = HEALTH_UNKNOWN;
-    } else if (any_condition(s, "Progressing")) {
-        d.settling = true; /* Gardener resets conditions after each reconcile */
-        d.health = HEALTH_PROGRESSING;
+    static const struct {
+        enum phase phase;
+        enum health health;
+        bool settling; /* Gardener resets conditions after each reconcile */
+    } rows[] = {
+        [CONDITIONS_FALSE] = {PHASE_DEGRADED, HEALTH_UNHEALTHY, false},
+        [CONDITIONS_UNKNOWN] = {PHASE_DEGRADED, HEALTH_UNKNOWN, false},
+        [CONDITIONS_PROGRESSING] = {PHASE_READY, HEALTH_PROGRESSING, true},
+        [CONDITIONS_UNREAD] = {PHASE_READY, HEALTH_UNKNOWN, false},
+        [CONDITIONS_TRUE] = {PHASE_READY, HEALTH_HEALTHY, false},
+    };
+    const enum conditions worst = worst_condition(s);
+    struct decision d = {.phase = rows[worst].phase,
+                         .health = rows[worst].health,
+                         .settling = rows[worst].settling,
+                         .operation_finished = s->progress == SHOOT_PROGRESS_UNKNOWN || s->progress >= 100};
+    if (is_hibernated(c, s)) { /* conditions are all True then and say nothing */
+        d.phase = PHASE_HIBERNATED;
+        d.health = HEALTH_HEALTHY;
+        d.settling = false;
     }
     if (open >= 0 && open != OPERATION_CREATE) {
         d.phase = phase_of_open(open);
@@ -72,31 +109,44 @@ static struct decision succeeded(const struct shoot *s, int open)
     return d;
 }
 
+static struct decision processing(const struct cluster *c, const struct shoot *s, int open)
+{
+    bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
+    bool creates = is(s->operation_type, "Create") || (open == OPERATION_CREATE && !s->operation_type);
+    return (struct decision){.phase = creates ? PHASE_CREATING : processing_phase(c, s, open),
+                             .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
+}
+
 static struct decision by_operation(const struct cluster *c, const struct shoot *s, int open, bool guard)
 {
-    const char *state = s->operation_state;
-    if (is(s->operation_type, "Delete") && !guard)
-        return (struct decision){.phase = is(state, "Failed") ? PHASE_FAILED : PHASE_DELETING,
+    const enum shoot_run run = shoot_run(s);
+    if (shoot_is_deletion(s) && !guard)
+        return (struct decision){.phase = run == RUN_FAILED ? PHASE_FAILED : PHASE_DELETING,
                                  .health = HEALTH_PROGRESSING,
-                                 .operation_failed = is(state, "Failed") || is(state, "Aborted")};
+                                 .operation_failed = run == RUN_FAILED || run == RUN_ABORTED};
     if (open == OPERATION_DELETE)
         return (struct decision){.phase = PHASE_DELETING, .health = HEALTH_PROGRESSING};
     if (guard)
         return (struct decision){.phase = processing_phase(c, s, open), .health = HEALTH_PROGRESSING};
-    if (is(state, "Failed") || is(state, "Aborted"))
+    switch (run) {
+    case RUN_FAILED:
+    case RUN_ABORTED:
         return (struct decision){.phase = PHASE_FAILED, .health = HEALTH_UNHEALTHY, .operation_failed = true};
-    if (is(state, "Error"))
+    case RUN_RETRYING:
         return (struct decision){.phase = PHASE_RETRYING, .health = HEALTH_UNHEALTHY};
-    if (is(state, "Pending"))
+    case RUN_PENDING:
         return (struct decision){.phase = PHASE_PENDING, .health = HEALTH_PROGRESSING};
-    if (is(state, "Processing")) {
-        bool errors = json_array_size(json_doc_tree(s->last_errors)) > 0;
-        return (struct decision){.phase = is(s->operation_type, "Create") ? PHASE_CREATING
-                                                                          : processing_phase(c, s, open),
-                                 .health = errors ? HEALTH_UNHEALTHY : HEALTH_PROGRESSING};
+    case RUN_PROCESSING:
+        return processing(c, s, open);
+    case RUN_SUCCEEDED:
+        return succeeded(c, s, open);
+    case RUN_UNHEARD:
+    case RUN_UNKNOWN:
+    case RUN_NONE:
+        break;
     }
-    if (is(state, "Succeeded"))
-        return succeeded(s, open);
+    if (open >= 0) /* what was asked for goes on */
+        return processing(c, s, open);
     return (struct decision){.phase = PHASE_UNKNOWN, .health = HEALTH_UNKNOWN};
 }
 
@@ -121,5 +171,19 @@ struct decision decide(const struct cluster *c, const struct shoot *s, int open,
     bool guard = decide_guard_holds(c, s, now);
     d = by_operation(c, s, open, guard);
     d.message = guard ? "Accepted; Cleura has not started yet" : s->description;
+    if (!guard && shoot_run(s) == RUN_UNKNOWN)
+        d.message = "The state that Cleura tells cannot be read";
+    if (!guard && shoot_run(s) == RUN_UNHEARD)
+        d.unheard = s->operation_state;
+    else if (open == OPERATION_DELETE && !guard && !shoot_is_deletion(s) && shoot_may_be_deleting(s))
+        d.unheard = s->operation_type;
     return d;
+}
+
+char *decision_message(const struct decision *d)
+{
+    if (!d->unheard)
+        return mem_strdup(d->message);
+    return mem_printf("Cleura says \"%s\", which counts as in progress%s%s", d->unheard,
+                      d->message && *d->message ? ": " : "", d->message ? d->message : "");
 }

@@ -16,7 +16,11 @@ struct decision {
     bool operation_finished; /* Cleura's operation ended well and is not the stale one before our write */
     bool operation_failed;   /* Failed or Aborted: Cleura gave up */
     const char *message;     /* borrowed from shoot or cluster, or static */
+    const char *unheard;     /* a word of Cleura's that is not in our table, and counts as in progress;
+                                borrowed, or NULL */
 };
+/* The message, with the word that was not heard before. The caller owns it; NULL stays NULL. */
+char *decision_message(const struct decision *d);
 
 /*
  * Whether the guard against the stale end (Succeeded, the Failed of an earlier try, or a state that nobody

@@ -120,6 +120,40 @@ bool shoot_is_another(const struct shoot *a, const struct shoot *b)
     return shoot_has_uid(a) && shoot_has_uid(b) && uuid_compare(a->uid, b->uid) != 0;
 }
 
+enum shoot_run shoot_run(const struct shoot *s)
+{
+    static const struct {
+        const char *word;
+        enum shoot_run run;
+    } words[] = {{"Pending", RUN_PENDING}, {"Processing", RUN_PROCESSING}, {"Error", RUN_RETRYING},
+                 {"Failed", RUN_FAILED},   {"Aborted", RUN_ABORTED},       {"Succeeded", RUN_SUCCEEDED}};
+    if (!s->has_operation)
+        return RUN_NONE;
+    if (!s->operation_state)
+        return RUN_UNKNOWN;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (!strcmp(s->operation_state, words[i].word))
+            return words[i].run;
+    return RUN_UNHEARD;
+}
+
+bool shoot_is_in_progress(const struct shoot *s)
+{
+    const enum shoot_run run = shoot_run(s);
+    return run == RUN_PENDING || run == RUN_PROCESSING || run == RUN_UNHEARD;
+}
+
+bool shoot_may_be_deleting(const struct shoot *s)
+{
+    static const char *const others[] = {"Create", "Reconcile", "Migrate", "Restore", "LiveMigrate"};
+    for (size_t i = 0; s->operation_type && i < ARRAY_LEN(others); i++)
+        if (!strcmp(s->operation_type, others[i]))
+            return false;
+    const enum shoot_run run = shoot_run(s);
+    /* Of a word that is not in the table it is enough that it goes on. */
+    return shoot_is_deletion(s) || run == RUN_UNKNOWN || run == RUN_RETRYING || shoot_is_in_progress(s);
+}
+
 bool shoot_is_deletion(const struct shoot *s)
 {
     return s && s->operation_type && !strcmp(s->operation_type, "Delete");
@@ -167,10 +201,11 @@ json_t *shoot_to_json(const struct shoot *s)
     json_set_bool(doc, "has_operation", s->has_operation);
     json_set_str(doc, "operation_type", s->operation_type);
     json_set_str(doc, "operation_state", s->operation_state);
-    json_set_int(doc, "progress", s->progress);
+    if (s->progress != SHOOT_PROGRESS_UNKNOWN)
+        json_set_int(doc, "progress", s->progress);
     json_set_str(doc, "description", s->description);
     json_set_int(doc, "operation_at", s->operation_at);
-    json_set_bool(doc, "hibernated", s->hibernated);
+    json_set_take(doc, "hibernated", s->hibernated_unknown ? NULL : json_boolean(s->hibernated));
     json_set_take(doc, "conditions", json_incref(json_doc_tree(s->conditions)));
     json_set_take(doc, "constraints", json_incref(json_doc_tree(s->constraints)));
     json_set_take(doc, "last_errors", json_incref(json_doc_tree(s->last_errors)));
@@ -192,10 +227,11 @@ struct shoot *shoot_from_json(const json_t *doc)
     s->has_operation = json_bool(doc, "has_operation", false);
     s->operation_type = mem_strdup(json_str(doc, "operation_type"));
     s->operation_state = mem_strdup(json_str(doc, "operation_state"));
-    s->progress = (int)json_int(doc, "progress", 0);
+    s->progress = (int)json_int(doc, "progress", SHOOT_PROGRESS_UNKNOWN);
     s->description = mem_strdup(json_str(doc, "description"));
     s->operation_at = json_int(doc, "operation_at", 0);
     s->hibernated = json_bool(doc, "hibernated", false);
+    s->hibernated_unknown = json_is_null(json_object_get(doc, "hibernated"));
     s->conditions = json_doc_new(json_incref(json_object_get(doc, "conditions")));
     s->constraints = json_doc_new(json_incref(json_object_get(doc, "constraints")));
     s->last_errors = json_doc_new(json_incref(json_object_get(doc, "last_errors")));

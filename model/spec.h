@@ -66,24 +66,34 @@ json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context
 /* The version that "1.33" stands for now, borrowed from the catalog; NULL when none is offered. */
 const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
 
+/* A member of `observed` that is null: Cleura does not tell it, or not so that it can be read. */
+enum spec_unknown {
+    SPEC_UNKNOWN_DIFFERS, /* from what is wanted: it is to be sent */
+    SPEC_UNKNOWN_AGREES,  /* nothing tells that it differs */
+};
 /*
  * Compares what is wanted with what is there. Members that `spec` leaves out are not compared; "1.33" equals
  * "1.33.7"; zones, taints, schedules and allowed networks have no order. Appends {path, wanted, found} to
  * `differences`; returns how many were found.
  */
-size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences);
+size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_unknown unknown,
+                        json_t *differences);
 /* The same for one pool, member by member, its name left out. */
-bool spec_pool_is_met(const json_t *wanted, const json_t *observed);
+bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown);
+/* Every pool that is there can be told by its name; false when their list cannot be read. */
+bool spec_pools_are_known(const json_t *observed_pools);
 
 /*
  * The steps that lead from `observed` to `spec`, in the order in which they are to be sent: an array of
  * {type, target, want, rolls_nodes, reason}, type one of patch_cluster, update_pool, create_pool,
  * delete_pool; target the pool, or ""; want the members to change (create_pool: the complete pool); reason
- * why nodes are replaced, or null. Empty when nothing differs.
+ * why nodes are replaced, or null. Empty when nothing differs. Of pools that cannot all be told by their
+ * names none is made: those that are not seen are changed, so that Cleura says whether they are there.
  */
 json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
 /* Whether `observed` shows what a step of spec_plan is to bring about. */
-bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed);
+bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed,
+                      enum spec_unknown unknown);
 /*
  * What a step has to send now, in our words: for the cluster the members that still differ, versions
  * resolved; for a pool the complete one, what is there overlaid with what is wanted.

@@ -93,6 +93,16 @@ const json_t *spec_find_named(const json_t *array, const char *name)
     return NULL;
 }
 
+bool spec_pools_are_known(const json_t *observed_pools)
+{
+    size_t i;
+    json_t *pool;
+    json_array_foreach (observed_pools, i, pool)
+        if (!json_str(pool, "name"))
+            return false;
+    return json_is_array(observed_pools);
+}
+
 void spec_check_object(struct check *k, const struct member *members, size_t count, const char *pointer,
                        const json_t *object, const json_t *there)
 {

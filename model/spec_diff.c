@@ -6,20 +6,26 @@
 #include "base/mem.h"
 #include "model/spec_check_private.h"
 
-static size_t differ(json_t *differences, const char *path, const json_t *wanted, const json_t *found)
+struct comparison {
+    enum spec_unknown unknown;
+    json_t *differences;
+};
+
+static size_t differ(const struct comparison *c, const char *path, const json_t *wanted, const json_t *found)
 {
     json_t *entry = json_object();
     json_set_str(entry, "path", path);
     json_set_take(entry, "wanted", json_deep_copy(wanted));
     json_set_take(entry, "found", json_deep_copy(found));
-    (void)json_array_append_new(differences, entry);
+    (void)json_array_append_new(c->differences, entry);
     return 1;
 }
 
-static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences);
+static size_t compare(const struct comparison *c, const char *path, const json_t *wanted,
+                      const json_t *found);
 
-static size_t compare_objects(const char *path, const json_t *wanted, const json_t *found,
-                              json_t *differences)
+static size_t compare_objects(const struct comparison *c, const char *path, const json_t *wanted,
+                              const json_t *found)
 {
     size_t count = 0;
     const char *key;
@@ -27,29 +33,32 @@ static size_t compare_objects(const char *path, const json_t *wanted, const json
     json_object_foreach ((json_t *)(uintptr_t)wanted, key, value) {
         char *here CLEANUP_FREE = mem_printf("%s%s%s", path, *path ? "." : "", key);
         if (!json_is_null(value))
-            count += compare(here, value, json_object_get(found, key), differences);
+            count += compare(c, here, value, json_object_get(found, key));
     }
     return count;
 }
 
-static size_t compare_pools(const json_t *wanted, const json_t *found, json_t *differences)
+static size_t compare_pools(const struct comparison *c, const json_t *wanted, const json_t *found)
 {
+    const bool may_be_unseen = c->unknown == SPEC_UNKNOWN_AGREES && !spec_pools_are_known(found);
     size_t count = 0, i;
     json_t *pool;
     json_array_foreach (wanted, i, pool) {
         const char *name = json_str(pool, "name");
         const json_t *there = spec_pool_there(wanted, pool, found);
         char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "default");
-        count +=
-            there ? compare_objects(here, pool, there, differences) : differ(differences, here, pool, NULL);
+        if (there)
+            count += compare_objects(c, here, pool, there);
+        else if (!may_be_unseen)
+            count += differ(c, here, pool, NULL);
     }
     json_array_foreach (found, i, pool) {
         const char *name = json_str(pool, "name");
-        if (spec_pool_there(wanted, json_array_get(wanted, 0), found) == pool)
+        if (!name || spec_pool_there(wanted, json_array_get(wanted, 0), found) == pool)
             continue;
-        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name ? name : "?");
+        char *here CLEANUP_FREE = mem_printf("node_pools.%s", name);
         if (!spec_find_named(wanted, name))
-            count += differ(differences, here, json_null(), pool);
+            count += differ(c, here, json_null(), pool);
     }
     return count;
 }
@@ -205,19 +214,21 @@ static bool is_exact_map(const char *path)
     return ends_with(path, ".labels") || ends_with(path, ".annotations");
 }
 
-static size_t compare(const char *path, const json_t *wanted, const json_t *found, json_t *differences)
+static size_t compare(const struct comparison *c, const char *path, const json_t *wanted, const json_t *found)
 {
     if (!strcmp(path, "node_pools"))
-        return compare_pools(wanted, found, differences);
+        return compare_pools(c, wanted, found);
+    if (json_is_null(found) && c->unknown == SPEC_UNKNOWN_AGREES)
+        return 0;
     if (!strcmp(path, "kubernetes_version") && json_is_string(wanted) && json_is_string(found) &&
         version_is_within(json_string_value(wanted), json_string_value(found)))
         return 0;
     if (json_is_array(wanted) && is_set(path))
-        return same_set(wanted, found) ? 0 : differ(differences, path, wanted, found);
+        return same_set(wanted, found) ? 0 : differ(c, path, wanted, found);
     if (json_is_object(wanted) && json_is_object(found) && !is_exact_map(path))
-        return compare_objects(path, wanted, found, differences);
+        return compare_objects(c, path, wanted, found);
     bool same = json_equal(wanted, found) || same_uuid(path, wanted, found);
-    return same ? 0 : differ(differences, path, wanted, found);
+    return same ? 0 : differ(c, path, wanted, found);
 }
 
 /* What a spec may repeat, but not ask for: it was equal when it was accepted, and is Cleura's to change. */
@@ -230,21 +241,24 @@ static bool is_read_only(const char *member)
     return false;
 }
 
-size_t spec_differences(const json_t *spec, const json_t *observed, json_t *differences)
+size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_unknown unknown,
+                        json_t *differences)
 {
+    const struct comparison c = {unknown, differences};
     size_t count = 0;
     const char *member;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)spec, member, value)
         if (!json_is_null(value) && !is_read_only(member))
-            count += compare(member, value, json_object_get(observed, member), differences);
+            count += compare(&c, member, value, json_object_get(observed, member));
     return count;
 }
 
-bool spec_pool_is_met(const json_t *wanted, const json_t *observed)
+bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown)
 {
     json_t *differences CLEANUP_JSON = json_array();
     json_t *members CLEANUP_JSON = json_copy((json_t *)(uintptr_t)wanted);
+    const struct comparison c = {unknown, differences};
     (void)json_object_del(members, "name");
-    return compare_objects("pool", members, observed, differences) == 0;
+    return compare_objects(&c, "pool", members, observed) == 0;
 }

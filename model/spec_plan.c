@@ -50,7 +50,7 @@ static bool member_is_met(const char *member, const json_t *wanted, const json_t
     json_t *differences CLEANUP_JSON = json_array();
     json_t *one CLEANUP_JSON = json_object();
     (void)json_object_set(one, member, (json_t *)(uintptr_t)wanted);
-    return spec_differences(one, observed, differences) == 0;
+    return spec_differences(one, observed, SPEC_UNKNOWN_DIFFERS, differences) == 0;
 }
 
 /* Of networking only cilium's settings can be changed; the rest was checked to be equal. */
@@ -97,17 +97,19 @@ static bool pool_is_wanted(const json_t *pools, const json_t *there, const char 
 static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
                        const struct spec_context *context)
 {
+    const bool known = spec_pools_are_known(there);
     size_t i;
     json_t *pool;
     json_array_foreach (pools, i, pool) {
         const char *name = pool_name_of(pools, pool, there);
         const json_t *found = name ? spec_find_named(there, name) : NULL;
-        if (found && !spec_pool_is_met(pool, found))
+        const bool may_be_unseen = name && !found && !known;
+        if (may_be_unseen || (found && !spec_pool_is_met(pool, found, SPEC_UNKNOWN_DIFFERS)))
             plan_add_step(plan, STEP_UPDATE_POOL, name, json_deep_copy(pool), pool_rolls(pool, found));
     }
     json_array_foreach (pools, i, pool) {
         const char *name = pool_name_of(pools, pool, there);
-        if (name && spec_find_named(there, name))
+        if (!known || (name && spec_find_named(there, name)))
             continue;
         json_t *resolved = spec_resolve_pool(pool, context);
         plan_add_step(plan, STEP_CREATE_POOL, json_str(resolved, "name"), resolved, NULL);
@@ -128,17 +130,20 @@ json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_
     return plan;
 }
 
-bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed)
+bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed,
+                      enum spec_unknown unknown)
 {
     if (type == STEP_PATCH_CLUSTER) {
         json_t *differences CLEANUP_JSON = json_array();
-        return spec_differences(want, observed, differences) == 0;
+        return spec_differences(want, observed, unknown, differences) == 0;
     }
     assert(type == STEP_CREATE_POOL || type == STEP_UPDATE_POOL || type == STEP_DELETE_POOL);
-    const json_t *pool = spec_find_named(json_arr(observed, "node_pools"), target);
+    const json_t *pools = json_arr(observed, "node_pools"), *pool = spec_find_named(pools, target);
+    if (!pool && !spec_pools_are_known(pools))
+        return unknown == SPEC_UNKNOWN_AGREES;
     if (type == STEP_DELETE_POOL)
         return !pool;
-    return pool && spec_pool_is_met(want, pool);
+    return pool && spec_pool_is_met(want, pool, unknown);
 }
 
 /* Cleura takes both ends of the window, and both switches, together. */

@@ -167,7 +167,7 @@ static void check_zones_stay(struct check *k, const char *pointer, const json_t 
     json_t *differences CLEANUP_JSON = json_array();
     size_t i;
     json_t *schedule;
-    if (!spec_differences(left, right, differences))
+    if (!spec_differences(left, right, SPEC_UNKNOWN_DIFFERS, differences))
         return; /* nothing is sent */
     json_array_foreach (wanted, i, schedule) {
         const json_t *kept = spec_schedule_there(there, schedule);

@@ -207,9 +207,13 @@ static void upstream_metrics(struct buffer *out)
                (double)upstream_breaker_opened_total());
     metric_one(out, "shootd_upstream_retries_delayed_total", "counter",
                "Retries that waited for their budget.", (double)upstream_retries_delayed_total());
-    metric_one(out, "shootd_upstream_rows_refused_total", "counter",
-               "Shoots in lists of Cleura that were left out: they cannot be, or lack what they must have.",
-               (double)upstream_rows_refused_total());
+    metric_one(
+        out, "shootd_upstream_rows_refused_total", "counter",
+        "Shoots in lists of Cleura that were left out: their name cannot be, or their uid cannot be read.",
+        (double)upstream_rows_refused_total());
+    metric_one(out, "shootd_upstream_members_unread_total", "counter",
+               "Members of answers of Cleura that cannot be read, and count as unknown.",
+               (double)upstream_members_unread_total());
     metric_one(out, "shootd_upstream_rows_unchanged_total", "counter",
                "Shoots in lists of Cleura that came as before, byte for byte, and were not decoded.",
                (double)upstream_rows_known_total());

@@ -77,13 +77,21 @@ enum upstream_class {
 };
 const char *upstream_class_name(enum upstream_class class);
 
+/* Members of an answer that could not be read: they count as unknown, the rest as it is. */
+enum { UNREAD_TOLD = 8, UNREAD_PATH_BYTES = 96 };
+struct unread {
+    unsigned count;
+    char paths[UNREAD_TOLD][UNREAD_PATH_BYTES]; /* of the first of them: JSON pointers, cut */
+};
+
 struct upstream_result {
     enum upstream_class class;
     int status;               /* HTTP status, 0 when there was none */
     char *message;            /* for people, without secrets; or NULL */
     int retry_after_s;        /* 0: not told */
     const char *not_believed; /* GET: the shoot of the answer is refused, and why; static, or NULL */
-    bool unexplained; /* refused without Cleura's own words, though other calls were answered just now */
+    bool unexplained;     /* refused without Cleura's own words, though other calls were answered just now */
+    struct unread unread; /* of the answer; of lists see upstream/account/refused_rows.c */
     /* payloads, by operation; NULL or 0 when not applicable */
     struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
     size_t shoot_count;    /* LIST: how many on_shoots and on_known were given */
@@ -301,6 +309,8 @@ uint64_t upstream_breaker_opened_total(void);
 /* Rows of lists that were refused. Any thread. */
 uint64_t upstream_rows_refused_total(void);
 uint64_t upstream_rows_known_total(void);
+/* Members of answers that could not be read, and counted as unknown. Any thread. */
+uint64_t upstream_members_unread_total(void);
 /* Retries that found no token of their budget when they were submitted. Any thread. */
 uint64_t upstream_retries_delayed_total(void);
 /* Gauge: accounts whose breaker is open or half open. Any thread. */

@@ -136,9 +136,10 @@ static struct shoot *shoot_of_body(const json_t *body, const struct cluster_fact
     s->operation_type = mem_strdup(json_str(run, "type"));
     s->operation_state = mem_strdup(json_str(run, "state"));
     s->description = mem_strdup(json_str(run, "description"));
-    s->progress = (int)json_int(run, "progress", 0);
+    s->progress = (int)json_int(run, "progress", SHOOT_PROGRESS_UNKNOWN);
     s->operation_at = time_of(run, "updated_at");
     s->hibernated = json_bool(status, "hibernated", false);
+    s->hibernated_unknown = json_is_null(json_object_get(status, "hibernated"));
     s->conditions = json_doc_new(json_incref(json_arr(status, "conditions")));
     s->constraints = json_doc_new(json_incref(json_arr(status, "constraints")));
     s->last_errors = json_doc_new(f->last_errors ? json_loads(f->last_errors, 0, NULL) : json_array());

@@ -36,7 +36,7 @@ static void out_doc(struct buffer *out, const char *name, const struct json_doc 
 
 static void out_progress(struct buffer *out, const struct shoot *s)
 {
-    if (s && s->has_operation)
+    if (s && s->has_operation && s->progress != SHOOT_PROGRESS_UNKNOWN)
         json_out_int(out, "progress", s->progress);
     else
         json_out_str(out, "progress", NULL);
@@ -51,7 +51,7 @@ static void out_last_operation(struct buffer *out, const struct shoot *s)
     json_out_begin(out, "last_operation");
     json_out_str(out, "type", s->operation_type);
     json_out_str(out, "state", s->operation_state);
-    json_out_int(out, "progress", s->progress);
+    out_progress(out, s);
     json_out_str(out, "description", s->description);
     out_time(out, "updated_at", s->operation_at);
     json_out_end(out);
@@ -85,7 +85,7 @@ static size_t out_status(struct buffer *out, const struct cluster *c)
     out_progress(out, s);
     json_out_str(out, "message", c->message);
     json_out_bool(out, "settling", c->settling);
-    json_out_bool(out, "hibernated", s && s->hibernated);
+    json_out_take(out, "hibernated", s && s->hibernated_unknown ? NULL : json_boolean(s && s->hibernated));
     json_out_str(out, "api_server_url", s && s->api_server_url ? s->api_server_url : c->api_server_url);
     out_doc(out, "conditions", s ? s->conditions : NULL, "[]");
     out_doc(out, "constraints", s ? s->constraints : NULL, "[]");

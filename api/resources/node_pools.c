@@ -47,7 +47,8 @@ static json_t *names_of(const struct cluster *c, const json_t *there)
     size_t i;
     json_t *pool;
     json_array_foreach (there, i, pool)
-        (void)json_object_set_new(names, json_str_or(pool, "name", ""), json_null());
+        if (json_str(pool, "name")) /* one whose name cannot be read is shown by the cluster only */
+            (void)json_object_set_new(names, json_str(pool, "name"), json_null());
     json_array_foreach (json_arr(json_doc_tree(c->spec), "node_pools"), i, pool)
         if (json_str(pool, "name"))
             (void)json_object_set_new(names, json_str(pool, "name"), json_null());

@@ -31,7 +31,7 @@ static bool is_hibernated(const struct cluster *c)
 
 static bool is_awake(const struct cluster *c)
 {
-    return !c->shoot->hibernated;
+    return !c->shoot->hibernated && !c->shoot->hibernated_unknown;
 }
 
 static bool is_highly_available(const struct cluster *c)

@@ -149,6 +149,14 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
+/* Of what was asked for before nothing is known to differ: that some of it cannot be read is no reason to ask
+ * again. */
+static bool seems_there(const json_t *spec, const json_t *present)
+{
+    json_t *differences CLEANUP_JSON = json_array();
+    return !spec_differences(spec, present, SPEC_UNKNOWN_AGREES, differences);
+}
+
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
@@ -191,7 +199,8 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
      */
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
-    json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
+    json_t *plan CLEANUP_JSON =
+        same && seems_there(goal, present) ? json_array() : spec_plan(goal, present, &context);
     if (cmd->write.dry_run) {
         dry_run_change(e, cmd, body, goal, present, plan);
         return;

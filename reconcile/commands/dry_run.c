@@ -214,7 +214,7 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
     bool destructive = false;
     size_t i;
     json_t *item;
-    (void)spec_differences(goal, present, differences);
+    (void)spec_differences(goal, present, SPEC_UNKNOWN_DIFFERS, differences);
     json_array_foreach (differences, i, item)
         foretell_change(changes, json_str(item, "path"), json_object_get(item, "found"),
                         json_object_get(item, "wanted"));

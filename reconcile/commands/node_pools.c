@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/spec.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
@@ -32,6 +33,13 @@ static json_t *wanted_pools(const struct cluster *c)
         (void)json_array_append_new(pools, named);
     }
     return pools;
+}
+
+/* The list would be made of what is there, and whoever is missing in it would be removed. */
+static bool pools_are_guesswork(const struct cluster *c)
+{
+    return c->shoot && !json_arr(json_doc_tree(c->spec), "node_pools") &&
+           !spec_pools_are_known(json_arr(shoot_observed(c->shoot), "node_pools"));
 }
 
 /* Index of a pool, or the number of pools when there is none of this name. */
@@ -101,6 +109,14 @@ void command_node_pool(struct reconcile *r, struct command *cmd)
     }
     if (cmd->body && !command_fits(cmd, cmd->body, SPEC_PART_POOL, NULL))
         return;
+    if (pools_are_guesswork(e->cluster)) {
+        struct problem *p = problem_new(PROBLEM_CLUSTER_NOT_READY,
+                                        "the names of the node pools that there are cannot be read from "
+                                        "Cleura's answer: PUT a spec that lists all of them");
+        p->retry_after_s = 15;
+        reply_problem(cmd, p);
+        return;
+    }
     json_t *pools CLEANUP_JSON = wanted_pools(e->cluster);
     if (!edit_pools(pools, cmd))
         return;

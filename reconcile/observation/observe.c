@@ -33,8 +33,8 @@ static bool same_shoot(const struct shoot *a, const struct shoot *b)
     if (!a || !b)
         return a == b;
     return a->has_operation == b->has_operation && a->progress == b->progress &&
-           a->hibernated == b->hibernated && a->operation_at == b->operation_at &&
-           mem_same_str(a->operation_type, b->operation_type) &&
+           a->hibernated == b->hibernated && a->hibernated_unknown == b->hibernated_unknown &&
+           a->operation_at == b->operation_at && mem_same_str(a->operation_type, b->operation_type) &&
            mem_same_str(a->operation_state, b->operation_state) &&
            mem_same_str(a->description, b->description) &&
            mem_same_str(a->api_server_url, b->api_server_url) && json_doc_equal(a->observed, b->observed) &&
@@ -59,10 +59,12 @@ static bool follow_progress(struct entity *e)
         return false;
     bool waits_for_turn = op->steps[op->step_index].status == STEP_PENDING && op->type != OPERATION_CREATE &&
                           op->type != OPERATION_DELETE;
-    char *missing CLEANUP_FREE = steps_missing_effect(e);
-    const char *message = missing ? missing : waits_for_turn ? op->message : c->message;
-    bool is_run = c->shoot->has_operation && !c->guard_since && !missing;
-    int progress = overall_progress(op, is_run ? c->shoot->progress : 0);
+    char *remark CLEANUP_FREE = steps_remark(e);
+    const char *message = remark ? remark : waits_for_turn ? op->message : c->message;
+    const bool is_missing = remark && !e->step.tries.unheard[0];
+    bool is_run = c->shoot->has_operation && !c->guard_since && !is_missing;
+    int of_run = is_run ? c->shoot->progress : 0;
+    int progress = of_run == SHOOT_PROGRESS_UNKNOWN ? op->progress : overall_progress(op, of_run);
     /* 100 is for the end: a stale success must not look like one. */
     if (progress > 99)
         progress = 99;
@@ -215,7 +217,7 @@ void observe(struct entity *e, struct shoot *shoot)
     c->upstream_exists = true;
     if (guard_over)
         c->guard_since = 0;
-    if (d.operation_finished && !entity_has_open_operation(e))
+    if (d.operation_finished && !entity_has_open_operation(e) && !shoot->hibernated_unknown)
         c->wants_hibernated = shoot->hibernated; /* others may have put it to sleep or woken it */
     e->step.tries.absent_reads = 0;
     changed |= follow_progress(e);

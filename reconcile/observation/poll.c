@@ -119,7 +119,8 @@ static void discover(struct project *p, struct shoot *shoot)
     c->wants_hibernated = shoot->hibernated;
     c->health = d.health;
     c->settling = d.settling;
-    mem_set_str(&c->message, d.message);
+    free(c->message);
+    c->message = decision_message(&d);
     log_info("cluster discovered", "project", p->name, "cluster", c->name, "reason", message);
     struct save *save = save_new(r, NULL, NULL);
     emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, PHASE_UNKNOWN, message);

@@ -38,6 +38,12 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
+/* What cannot be read speaks neither for it nor against it. */
+static bool is_same(const json_t *wanted, const json_t *there)
+{
+    return json_is_null(there) || json_equal(wanted, there);
+}
+
 static bool same_pools(const json_t *wanted, const json_t *there)
 {
     if (json_array_size(wanted) != json_array_size(there))
@@ -47,25 +53,25 @@ static bool same_pools(const json_t *wanted, const json_t *there)
     json_array_foreach (wanted, i, pool) {
         bool found = false;
         json_array_foreach (there, j, other)
-            found |=
-                json_equal(json_object_get(pool, "name"), json_object_get(other, "name")) &&
-                json_equal(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
+            found |= is_same(json_object_get(pool, "name"), json_object_get(other, "name")) &&
+                     is_same(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
         if (!found)
             return false;
     }
     return true;
 }
 
-/* A foreign one of the same name has a history or another shape. */
+/* A foreign one of the same name has a history or another shape; of ours a part of the shape can be read. */
 bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
 {
     assert(e->op && shoot);
-    const json_t *wanted = e->op->body;
-    bool fresh = !shoot->has_operation || (shoot->operation_type && !strcmp(shoot->operation_type, "Create"));
-    return wanted && fresh &&
-           json_equal(json_object_get(wanted, "kubernetes_version"),
-                      json_object_get(shoot_observed(shoot), "kubernetes_version")) &&
-           same_pools(json_arr(wanted, "node_pools"), json_arr(shoot_observed(shoot), "node_pools"));
+    const json_t *wanted = e->op->body, *there = shoot_observed(shoot);
+    const json_t *version = json_object_get(there, "kubernetes_version"),
+                 *pools = json_arr(there, "node_pools");
+    bool fresh = !shoot->has_operation || !shoot->operation_type || !strcmp(shoot->operation_type, "Create");
+    return wanted && fresh && (json_is_string(version) || pools) &&
+           is_same(json_object_get(wanted, "kubernetes_version"), version) &&
+           (!pools || same_pools(json_arr(wanted, "node_pools"), pools));
 }
 
 void plan_delete(struct entity *e, struct operation *op)

@@ -1,10 +1,12 @@
 /* What an observation means for the step that waits: it goes on, it is over, or nothing came of it. Loop
  * thread. */
 #include <assert.h>
+#include <stdio.h>
 
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timefmt.h"
 #include "model/moves.h"
 #include "reconcile/operations/ends.h"
@@ -26,7 +28,7 @@ static bool deletion_is_missing(const struct entity *e)
     const struct shoot *s = e->cluster->shoot;
     const struct operation_step *sent = &e->op->steps[0];
     bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
-    return !shoot_is_deletion(s) && sent->status == STEP_DONE && (sent->uncertain || overdue);
+    return !shoot_may_be_deleting(s) && sent->status == STEP_DONE && (sent->uncertain || overdue);
 }
 
 static void delete_again(struct entity *e)
@@ -58,15 +60,18 @@ static char *describe_missing(const struct entity *e, const char *then)
                       time_rfc3339(step->accepted_at, false, since), first ? first : "", then);
 }
 
-char *steps_missing_effect(const struct entity *e)
+char *steps_remark(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
     if (!entity_has_open_operation(e) || !e->op->step_count || !s)
         return NULL;
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    bool runs = shoot_state_is(s, "Processing") || shoot_state_is(s, "Pending");
-    bool missing = step->status == STEP_WAITING && kind->shows_at_once && !runs && !kind->is_met(e, step, s);
+    if (step->status == STEP_WAITING && e->step.tries.unheard[0])
+        return mem_printf("Accepted by Cleura, which says \"%s\": that counts as in progress",
+                          e->step.tries.unheard);
+    bool missing = step->status == STEP_WAITING && kind->shows_at_once && !shoot_is_in_progress(s) &&
+                   !kind->is_met(e, step, s);
     return missing ? describe_missing(e, "") : NULL;
 }
 
@@ -96,18 +101,23 @@ static void on_confirmed(struct upstream_call *call, const struct upstream_resul
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct operation_step *step = current_step(e);
-    bool effect, complete;
+    struct probe_finding probe;
     if (result->class != UPSTREAM_OK) {
         step_not_sent(e, result);
         return;
     }
     assert(step->status == STEP_WAITING && step_kind(step)->probed);
-    step_kind(step)->probed(step, result->document, &effect, &complete);
-    if (complete) {
+    step_kind(step)->probed(step, result->document, &probe);
+    const char *unheard = probe.unheard ? probe.unheard : "";
+    (void)snprintf(e->step.tries.unheard, sizeof(e->step.tries.unheard), "%.*s",
+                   (int)utf8_cut(unheard, sizeof(e->step.tries.unheard) - 1), unheard);
+    if (probe.complete) {
         step_end(e, STEP_DONE);
         steps_advance(e);
-    } else if (!effect) {
+    } else if (!probe.effect) {
         effect_not_met(e);
+    } else {
+        e->step.tries.unmet_since = 0;
     }
 }
 

@@ -8,6 +8,12 @@
 
 enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_FOREIGN };
 
+/* What a probe tells of a step. */
+struct probe_finding {
+    bool effect, complete;
+    const char *unheard; /* a word that is not in our table, and counts as an effect that goes on; borrowed */
+};
+
 struct step_kind {
     enum upstream_op op;
     bool waits;      /* sends nothing: ends by an observation */
@@ -36,12 +42,10 @@ struct step_kind {
     /* What is to be sent now; NULL: the operation's body. The caller owns it. */
     json_t *(*body)(const struct entity *e, const struct operation_step *step);
     /*
-     * A call that tells more than the shoot does: read back, and confirmed at the end, by it. `probed` says
-     * whether the step had effect, and whether it is complete.
+     * A call that tells more than the shoot does: read back, and confirmed at the end, by it.
      */
     enum upstream_op probe; /* 0: none */
-    void (*probed)(const struct operation_step *step, const json_t *document, bool *ret_effect,
-                   bool *ret_complete);
+    void (*probed)(const struct operation_step *step, const json_t *document, struct probe_finding *ret);
     int64_t patience_us; /* 0: for ever; else an accepted step that starts no run is over after this long */
 };
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "model/spec.h"
 #include "reconcile/operations/ends.h"
 #include "reconcile/operations/plan.h"
@@ -127,10 +128,18 @@ static const json_t *want_of(const struct entity *e, const struct operation_step
     return json_obj(json_array_get(json_arr(e->op->body, "steps"), index), "want");
 }
 
+/* Before Cleura took it, what cannot be read is to be sent; afterwards nothing tells that it had no effect.
+ */
+static enum spec_unknown unknown_means(const struct operation_step *step)
+{
+    return step->accepted_at ? SPEC_UNKNOWN_AGREES : SPEC_UNKNOWN_DIFFERS;
+}
+
 static bool change_is_met(const struct entity *e, const struct operation_step *step,
                           const struct shoot *shoot)
 {
-    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot_observed(shoot));
+    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot_observed(shoot),
+                            unknown_means(step));
 }
 
 static json_t *change_body(const struct entity *e, const struct operation_step *step)
@@ -143,24 +152,30 @@ static json_t *change_body(const struct entity *e, const struct operation_step *
 
 /* ---- actions ---- */
 
+static bool hibernated_is(const struct operation_step *step, const struct shoot *shoot, bool wanted)
+{
+    return shoot->hibernated_unknown ? unknown_means(step) == SPEC_UNKNOWN_AGREES
+                                     : shoot->hibernated == wanted;
+}
+
 static bool hibernate_is_met(const struct entity *e, const struct operation_step *step,
                              const struct shoot *shoot)
 {
     (void)e;
-    (void)step;
-    return shoot->hibernated;
+    return hibernated_is(step, shoot, true);
 }
 
 static bool wake_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
 {
-    return !hibernate_is_met(e, step, shoot);
+    (void)e;
+    return hibernated_is(step, shoot, false);
 }
 
 static bool ha_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
 {
     (void)e;
-    (void)step;
-    return json_bool(shoot_observed(shoot), "high_availability", false);
+    const json_t *there = json_object_get(shoot_observed(shoot), "high_availability");
+    return json_is_null(there) ? unknown_means(step) == SPEC_UNKNOWN_AGREES : json_is_true(there);
 }
 
 static enum finding action_found(const struct entity *e, const struct shoot *shoot)
@@ -169,8 +184,7 @@ static enum finding action_found(const struct entity *e, const struct shoot *sho
     const struct step_kind *kind = step_kind(step);
     bool met = kind->is_met && kind->is_met(e, step, shoot);
     /* A run that began since the write is ours, for nobody sends anything while another's goes on. */
-    bool began = shoot_state_is(shoot, "Processing") || shoot_state_is(shoot, "Pending") ||
-                 shoot->operation_at > e->cluster->guard_seen_at;
+    bool began = shoot_is_in_progress(shoot) || shoot->operation_at > e->cluster->guard_seen_at;
     return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
@@ -188,24 +202,28 @@ static void wake_accepted(struct entity *e, const struct upstream_result *result
     e->cluster->wants_hibernated = false;
 }
 
-static bool is_one_of(const char *stage, const char *const *stages)
+/* CL-19: seven names, and how far each is in either half of a rotation. Any other means that it goes on:
+ * Gardener has more of them than Cleura's contract. */
+static void ca_probed(const struct operation_step *step, const json_t *document, struct probe_finding *ret)
 {
-    for (; *stages; stages++)
-        if (!strcmp(stage, *stages))
-            return true;
-    return false;
-}
-
-/* CL-19: seven names; the last of each three is where the half of the rotation ends. */
-static void ca_probed(const struct operation_step *step, const json_t *document, bool *ret_effect,
-                      bool *ret_complete)
-{
-    static const char *const prepare[] = {"Prepare", "Preparing", "Prepared", NULL};
-    static const char *const complete[] = {"Complete", "Completing", "Completed", NULL};
-    const char *const *mine = !strcmp(step->target, "Prepare") ? prepare : complete;
+    enum progress { NOTHING, GOES_ON, DONE };
+    static const struct {
+        const char *stage;
+        enum progress prepare, complete;
+    } stages[] = {
+        {"NotInitiated", NOTHING, NOTHING}, {"Prepare", GOES_ON, NOTHING},  {"Preparing", GOES_ON, NOTHING},
+        {"Prepared", DONE, NOTHING},        {"Complete", NOTHING, GOES_ON}, {"Completing", NOTHING, GOES_ON},
+        {"Completed", NOTHING, DONE},
+    };
     const char *stage = json_str_or(document, "stage", "");
-    *ret_effect = is_one_of(stage, mine);
-    *ret_complete = !strcmp(stage, mine[2]);
+    for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
+        if (strcmp(stage, stages[i].stage) != 0)
+            continue;
+        enum progress is = !strcmp(step->target, "Prepare") ? stages[i].prepare : stages[i].complete;
+        *ret = (struct probe_finding){.effect = is != NOTHING, .complete = is == DONE};
+        return;
+    }
+    *ret = (struct probe_finding){.effect = true, .unheard = stage};
 }
 
 /* The old authority's certificates stop working as soon as the completion begins, and one that was fetched

@@ -98,8 +98,7 @@ void step_lost(struct entity *e)
 static bool seems_idle(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
-    return s && !shoot_state_is(s, "Processing") && !shoot_state_is(s, "Pending") &&
-           !shoot_state_is(s, "Error");
+    return s && !shoot_is_in_progress(s) && shoot_run(s) != RUN_RETRYING;
 }
 
 /* Begun so long ago; time that we were not running does not count. */
@@ -367,15 +366,15 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
                                const struct upstream_result *result)
 {
     const struct operation_step *step = current_step(e);
-    bool effect = false, complete;
+    struct probe_finding probe = {0};
     assert(e->step.reading_back);
     if (kind->found)
         return kind->found(e, result->shoot);
     if (kind->probed)
-        kind->probed(step, result->document, &effect, &complete);
+        kind->probed(step, result->document, &probe);
     else if (kind->is_met)
-        effect = kind->is_met(e, step, result->shoot);
-    return effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
+        probe.effect = kind->is_met(e, step, result->shoot);
+    return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
 /* An action is seen only when its run is picked up, up to a minute later (GA-6). */
@@ -510,9 +509,20 @@ static bool cleura_is_busy(const struct entity *e)
 {
     const struct cluster *c = e->cluster;
     const struct shoot *s = c->shoot;
-    return !s->has_operation || shoot_state_is(s, "Processing") || shoot_state_is(s, "Pending") ||
+    return !s->has_operation || shoot_run(s) == RUN_UNKNOWN || shoot_is_in_progress(s) ||
            decide_guard_holds(c, s, env_wall(e->r->env)) ||
            (shoot_is_deletion(s) && !(deletion_gave_up(s) && e->op->type == OPERATION_RETRY));
+}
+
+static void report_busy(struct entity *e)
+{
+    const struct shoot *s = e->cluster->shoot;
+    char *message CLEANUP_FREE = NULL;
+    if (shoot_run(s) == RUN_UNHEARD)
+        message = mem_printf("Waiting: Cleura is busy with the cluster: \"%s\"", s->operation_state);
+    step_reports(e, message                       ? message
+                    : shoot_run(s) == RUN_UNKNOWN ? "Waiting: Cleura does not tell the state of the cluster"
+                                                  : "Waiting: Cleura is busy with the cluster");
 }
 
 static void begin_exclusive(struct entity *e)
@@ -524,7 +534,7 @@ static void begin_exclusive(struct entity *e)
     if (deletion_gave_up(c->shoot) && e->op->type != OPERATION_RETRY) {
         entity_fail_operation(e, cluster_failed_problem(e));
     } else if (cleura_is_busy(e)) {
-        step_reports(e, "Waiting: Cleura is busy with the cluster");
+        report_busy(e);
         if (!heap_contains(&e->due))
             schedule_soon(e, schedule_interval(e));
     } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {

@@ -13,7 +13,7 @@ void steps_observed(struct entity *e, struct save *save, const struct decision *
 bool steps_want(const struct entity *e, const struct decision *d);
 /* Cleura took the step's call, and nothing of it shows: what is told meanwhile, or NULL. The caller owns it.
  */
-char *steps_missing_effect(const struct entity *e);
+char *steps_remark(const struct entity *e);
 /* It is done, or was not needed. */
 bool step_is_over(const struct operation_step *step);
 /* The step sends something to Cleura, and has not: the operation can still end without it. */

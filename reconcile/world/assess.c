@@ -128,13 +128,14 @@ void phase_emit_change(struct entity *e, struct save *save, enum phase *before)
 
 bool assess_apply(struct cluster *c, const struct decision *d)
 {
+    char *message CLEANUP_FREE = decision_message(d);
     bool same = c->phase == d->phase && c->health == d->health && c->settling == d->settling &&
-                mem_same_str(c->message, d->message);
+                mem_same_str(c->message, message);
     c->phase = d->phase;
     c->health = d->health;
     c->settling = d->settling;
-    if (!mem_same_str(c->message, d->message))
-        mem_set_str(&c->message, d->message);
+    if (!mem_same_str(c->message, message))
+        mem_set_str(&c->message, message);
     return !same;
 }
 
@@ -143,7 +144,7 @@ bool assess_drift(struct entity *e, struct save *save)
     struct cluster *c = e->cluster;
     json_t *drift CLEANUP_JSON = json_array();
     if (c->managed && c->spec && c->shoot && !entity_has_open_operation(e) && !e->queued && !c->guard_since)
-        (void)spec_differences(json_doc_tree(c->spec), shoot_observed(c->shoot), drift);
+        (void)spec_differences(json_doc_tree(c->spec), shoot_observed(c->shoot), SPEC_UNKNOWN_AGREES, drift);
     bool before = json_array_size(c->drift) > 0, now = json_array_size(drift) > 0;
     if ((!before && !now) || json_equal(c->drift, drift))
         return false;

@@ -23,6 +23,7 @@ struct step_tries {
     int absent_reads;    /* reads back in a row that found nothing */
     mono_us unmet_since; /* Cleura is done since then, but the step's effect does not show; 0: no */
     mono_us lost_at;     /* first read back of the current step; 0: none yet */
+    char unheard[48];    /* the last word about its run that is not in our table; or "" */
 };
 
 /* The current step: its call, or the read-back of one whose answer was lost. */

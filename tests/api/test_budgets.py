@@ -225,7 +225,7 @@ def test_a_row_that_is_not_believed_hides_no_other(sim, between, make_shootd, ch
     def replace(method, path, answer):
         if is_list(method, path):
             row = {**json.loads(answer.content)[0], "name": name}
-            odd = {**row, "name": name + "x"} if change != "the same name" else {**row, "last_operation": "none"}
+            odd = {**row, "name": name + "x"} if change != "the same name" else {**row, "uid": 7}
             return json.dumps([row, odd] if behind else [odd, row]).encode()
         return None
 
@@ -240,7 +240,7 @@ ONE_SHOOT_TOO_MUCH = {
     "too many bytes": lambda row: b" " * (3 * MIB) + row,
     "gzip of too many bytes": lambda row: (gzip.compress(b" " * (3 * MIB) + row, 1), {"Content-Encoding": "gzip"}),
     "too many values": lambda row: b'{"name":"good-0000","x":[' + b"0," * 900000 + b"0]}",
-    "a wrong type": lambda row: row.replace(b'"last_operation":{', b'"last_operation":7,"x":{'),
+    "a wrong type": lambda row: row.replace(b'"uid":"', b'"uid":7,"x":"'),
 }
 
 

@@ -20,6 +20,8 @@ static struct canned_answer answer_shoot(struct one_shoot *cleura, bool list)
         cleura->uid ? cleura->uid : "", cleura->workers ? cleura->workers : "",
         cleura->type ? cleura->type : "Reconcile", cleura->state ? cleura->state : "Succeeded",
         cleura->hibernated ? "true" : "false");
+    if (cleura->raw)
+        (void)snprintf(shoot, sizeof(shoot), "%s", cleura->raw);
     if (list) {
         (void)snprintf(text, sizeof(text), "[%s]", cleura->uid ? shoot : "");
     } else if (cleura->uid) {

@@ -24,6 +24,7 @@ struct one_shoot {
     bool writes_tell_no_uid;
     bool ineffective; /* writes are answered with 202 and do nothing */
     bool hibernated;
+    const char *raw;                       /* JSON of "dev", in place of what the rest says; or NULL */
     const char *workers;                   /* JSON of its node pools, separated by commas; or NULL */
     const char *stage;                     /* of the rotation of its authority; NULL: nobody asks */
     const struct canned_answer *next_list; /* what the next list is answered with; or NULL */

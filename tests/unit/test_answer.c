@@ -94,6 +94,36 @@ static void what_the_parser_does_not_take_is_malformed(void **state)
     assert_int_equal(end, JSON_SCAN_MALFORMED);
 }
 
+/* RFC 8259 lets numbers be of any size, and texts hold lone surrogates. */
+static void one_odd_value_does_not_make_a_text_bad(void **state)
+{
+    (void)state;
+    static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    static const char *const odd[] = {"18446744073709551615",
+                                      "1e400",
+                                      "\"\\ud83d\"",
+                                      "\"\\u0000\"",
+                                      "\"\xff\"",
+                                      "\"\x01\"",
+                                      "-1e999",
+                                      "\"\\q\""};
+    enum json_scan_end end;
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        char *text CLEANUP_FREE =
+            mem_printf(" {\"a\":[1,%s,{}],\"b\":%s,\"\\ud83d\":1,\"c\":\"x\"} ", odd[i], odd[i]);
+        json_t *doc CLEANUP_JSON = json_parse_tolerant(text, strlen(text), &any, &end);
+        assert_non_null(doc);
+        assert_int_equal(json_object_size(doc), 3);
+        assert_int_equal(json_array_size(json_arr(doc, "a")), 3);
+        assert_int_equal(json_integer_value(json_array_get(json_arr(doc, "a"), 0)), 1);
+        assert_string_equal(json_str(doc, "c"), "x");
+        assert_null(json_str(doc, "b"));
+        assert_int_equal(json_int(doc, "b", -7), -7);
+    }
+    assert_null(json_parse_tolerant("{\"a\":1e400", 10, &any, &end));
+    assert_int_equal(end, JSON_SCAN_MALFORMED);
+}
+
 /* ---- texts and packed texts ---- */
 
 static void texts_are_cut_between_characters(void **state)
@@ -159,6 +189,15 @@ static const char *const good[2] = {
 
 static decode_shoot *const decoders[2] = {decode_shoot_v2, decode_shoot_v1};
 
+static json_t *odd_value(const char *text)
+{
+    static const struct json_limits any = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    enum json_scan_end end;
+    json_t *value = json_parse_tolerant(text, strlen(text), &any, &end);
+    assert_non_null(value);
+    return value;
+}
+
 /* A good row with `path` (dots; numbers are indices) set to `value`, or deleted when that is NULL. */
 static json_t *row_with(int generation, const char *path, const char *value)
 {
@@ -169,8 +208,10 @@ static json_t *row_with(int generation, const char *path, const char *value)
         at = json_is_array(at) ? json_array_get(at, strtoul(name, NULL, 10)) : json_object_get(at, name);
     if (!value)
         (void)json_object_del(at, name);
+    else if (json_is_array(at))
+        (void)json_array_set_new(at, strtoul(name, NULL, 10), odd_value(value));
     else
-        (void)json_object_set_new(at, name, json_loads(value, JSON_DECODE_ANY, NULL));
+        (void)json_object_set_new(at, name, odd_value(value));
     return row;
 }
 
@@ -182,63 +223,197 @@ static struct shoot *decode(int generation, const json_t *row, const char **ret_
     return s;
 }
 
-static void rows_that_cannot_be_are_refused_C2(void **state)
+static void names_that_cannot_be_are_refused_C2(void **state)
 {
     (void)state;
     static char long_word[400] = "\"";
     memset(long_word + 1, 'a', 300);
     long_word[301] = '"';
-    const struct {
-        const char *paths[2], *value;
+    static const char *const paths[2] = {"name", "metadata.name"};
+    const char *const values[] = {NULL,         "null",      "\"\"",    "7", "\"../../etc\"",
+                                  "\"x/y?z#\"", "\"Upper\"", long_word, "{}"};
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        for (int g = 0; g < 2; g++) {
+            const char *fault;
+            json_t *row CLEANUP_JSON = row_with(g, paths[g], values[i]);
+            assert_null(decode(g, row, &fault));
+            assert_non_null(fault);
+        }
+    }
+}
+
+/* It may be another shoot. */
+static void uids_that_cannot_be_read_are_refused(void **state)
+{
+    (void)state;
+    static const char *const paths[2] = {"uid", "metadata.uid"};
+    static const struct {
+        const char *value;
         bool refused;
-    } rows[] = {
-        {{"name", "metadata.name"}, NULL, true},
-        {{"name", "metadata.name"}, "\"\"", true},
-        {{"name", "metadata.name"}, "7", true},
-        {{"name", "metadata.name"}, "\"../../etc\"", true},
-        {{"name", "metadata.name"}, "\"x/y?z#\"", true},
-        {{"name", "metadata.name"}, "\"Upper\"", true},
-        {{"name", "metadata.name"}, long_word, true},
-        {{"kubernetes", "spec.kubernetes"}, NULL, true},
-        {{"kubernetes.version", "spec.kubernetes.version"}, long_word, true},
-        {{"shoot_provider.workers", "spec.provider.workers"}, NULL, true},
-        {{"shoot_provider.workers", "spec.provider.workers"}, "{}", true},
-        {{"shoot_provider.workers", "spec.provider.workers"}, "[]", false},
-        {{"shoot_provider.workers.0.name", "spec.provider.workers.0.name"}, "\"../x\"", true},
-        {{"shoot_provider.workers.0.minimum", "spec.provider.workers.0.minimum"}, "-1", true},
-        {{"shoot_provider.workers.0.maximum", "spec.provider.workers.0.maximum"}, "10000000007", true},
-        {{"shoot_provider.workers.0.maximum", "spec.provider.workers.0.maximum"}, "\"many\"", true},
-        {{"last_operation", "status.lastOperation"}, "\"Succeeded\"", true},
-        {{"last_operation", "status.lastOperation"}, "[]", true},
-        {{"last_operation", "status.lastOperation"}, "{}", true},
-        {{"last_operation", "status.lastOperation"}, "null", false},
-        {{"last_operation", "status.lastOperation"}, NULL, false},
-        {{"last_operation.last_update_time", "status.lastOperation.lastUpdateTime"},
-         "\"9999-12-31T23:59:59Z\"",
-         true},
-        {{"last_operation.last_update_time", "status.lastOperation.lastUpdateTime"},
-         "\"1970-01-01T00:00:00Z\"",
-         true},
-        {{"last_operation.last_update_time", "status.lastOperation.lastUpdateTime"},
-         "\"2026-03-01T12:05:00+25:00\"",
-         true},
-        {{"last_operation.last_update_time", "status.lastOperation.lastUpdateTime"}, "\"yesterday\"", true},
-        {{"last_operation.last_update_time", "status.lastOperation.lastUpdateTime"},
-         "\"2026-03-01T12:05:00+02:00\"",
-         false},
-        {{"status", "status"}, "\"x\"", true},
-        {{"status.conditions", "status.conditions"}, "{}", true},
-    };
+    } rows[] = {{NULL, false}, {"null", false}, {"\"u\"", false},
+                {"7", true},   {"{}", true},    {"\"\\ud83d\"", true}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         for (int g = 0; g < 2; g++) {
             const char *fault;
-            json_t *row CLEANUP_JSON = row_with(g, rows[i].paths[g], rows[i].value);
+            json_t *row CLEANUP_JSON = row_with(g, paths[g], rows[i].value);
             struct shoot *s = decode(g, row, &fault);
-            if ((s == NULL) != rows[i].refused || (fault != NULL) != rows[i].refused)
-                fail_msg("%s = %.40s: %s", rows[i].paths[g], rows[i].value ? rows[i].value : "(absent)",
-                         fault);
+            assert_int_equal(s == NULL, rows[i].refused);
+            assert_int_equal(fault != NULL, rows[i].refused);
             shoot_free(s);
         }
+    }
+}
+
+/* What a row with this in place of a member tells: how many members cannot be read, and which is the first.
+ */
+static struct shoot *decode_told(int generation, const char *path, const char *value, struct unread *ret)
+{
+    struct decoding d = {.now = NOW};
+    json_t *row CLEANUP_JSON = row_with(generation, path, value);
+    struct shoot *s = decoders[generation](&d, row);
+    assert_null(d.fault);
+    assert_non_null(s);
+    decode_tell_unread(&d, row, ret);
+    return s;
+}
+
+/* `observed` (or our struct) in one text: what a decision may rest on. */
+static char *told_by(const struct shoot *s)
+{
+    const json_t *observed = shoot_observed(s);
+    json_t *words CLEANUP_JSON = json_pack(
+        "{sO sO sO sO}", "version", json_object_get(observed, "kubernetes_version"), "pools",
+        json_object_get(observed, "node_pools"), "ha", json_object_get(observed, "high_availability"),
+        "cidrs", json_object_get(observed, "allowed_cidrs"));
+    char *text CLEANUP_FREE = json_text(words);
+    return mem_printf("%s %s %s %d %lld %s%s %s", text, s->operation_type ? s->operation_type : "?",
+                      s->operation_state ? s->operation_state : "?", s->progress, (long long)s->operation_at,
+                      s->hibernated ? "asleep" : "awake", s->hibernated_unknown ? "?" : "",
+                      s->conditions ? s->conditions->text : "?");
+}
+
+/* Each member by itself: what cannot be read is unknown, is named by its path, and the rest is as before. */
+static void what_cannot_be_read_is_unknown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *paths[2], *value, *told; /* told: what the text has instead of what it had */
+        const char *had;
+    } rows[] = {
+        {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* nobody uses it */
+        {{"kubernetes.version", "spec.kubernetes.version"},
+         "133",
+         "\"version\":null",
+         "\"version\":\"1.33.7\""},
+        {{"kubernetes", "spec.kubernetes"}, "[]", "\"version\":null", "\"version\":\"1.33.7\""},
+        {{"shoot_provider.workers.0.name", "spec.provider.workers.0.name"},
+         "\"../x\"",
+         "\"name\":null",
+         "\"name\":\"wg\""},
+        {{"shoot_provider.workers.0.minimum", "spec.provider.workers.0.minimum"},
+         "-1",
+         "\"minimum\":null",
+         "\"minimum\":1"},
+        {{"shoot_provider.workers.0.maximum", "spec.provider.workers.0.maximum"},
+         "10000000007",
+         "\"maximum\":null",
+         "\"maximum\":3"},
+        {{"shoot_provider.workers.0.max_surge", "spec.provider.workers.0.maxSurge"},
+         "\"25%\"",
+         "\"max_surge\":null",
+         "\"max_surge\":1"},
+        {{"shoot_provider.workers.0.zones", "spec.provider.workers.0.zones"},
+         "[\"nova\",5]",
+         "\"zones\":null",
+         "\"zones\":[\"nova\"]"},
+        {{"shoot_provider.workers.0.labels", "spec.provider.workers.0.labels"},
+         "{\"a\":\"b\",\"c\":7}",
+         "\"labels\":null",
+         "\"labels\":{\"a\":\"b\"}"},
+        {{"last_operation.state", "status.lastOperation.state"}, "5", "Create ? 43", "Create Processing 43"},
+        {{"last_operation.type", "status.lastOperation.type"}, "[]", "? Processing", "Create Processing"},
+        {{"last_operation.progress", "status.lastOperation.progress"},
+         "101",
+         "Processing -1",
+         "Processing 43"},
+        {{"status.is_hibernated", "status.hibernated"}, "\"no\"", "awake?", "awake"},
+        {{"status.conditions", "status.conditions"}, "{}", " ?", NULL},
+        {{"status.conditions.0.status", "status.conditions.0.status"},
+         "true",
+         "\"status\":null",
+         "\"status\":\"True\""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (int g = 0; g < 2; g++) {
+            struct unread none, unread;
+            struct shoot *before = decode_told(g, rows[i].paths[g], "null", &none), *s;
+            shoot_free(before);
+            assert_int_equal(none.count, 0); /* null is as absent */
+            json_t *as_it_was CLEANUP_JSON = json_loads(good[g], 0, NULL);
+            const char *fault;
+            before = decode(g, as_it_was, &fault);
+            s = decode_told(g, rows[i].paths[g], rows[i].value, &unread);
+            char *was CLEANUP_FREE = told_by(before), *is CLEANUP_FREE = told_by(s);
+            assert_int_equal(unread.count, rows[i].told ? 1 : 0);
+            if (rows[i].told && !strstr(is, rows[i].told))
+                fail_msg("%s = %s: %s", rows[i].paths[g], rows[i].value, is);
+            if (rows[i].had) { /* put back, it is all as it was */
+                const char *at = strstr(is, rows[i].told);
+                char *again CLEANUP_FREE =
+                    mem_printf("%.*s%s%s", (int)(at - is), is, rows[i].had, at + strlen(rows[i].told));
+                assert_string_equal(again, was);
+            }
+            if (!rows[i].told)
+                assert_string_equal(is, was);
+            shoot_free(before);
+            shoot_free(s);
+        }
+    }
+}
+
+static void it_is_named_by_its_path(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *value, *told;
+    } rows[] = {
+        {"shoot_provider.workers.0.max_surge", "\"25%\"", "/shoot_provider/workers/0/max_surge"},
+        {"shoot_provider.workers.0", "7", "/shoot_provider/workers/0"},
+        {"last_operation", "\"Succeeded\"", "/last_operation"},
+        {"last_operation.last_update_time", "\"0001-01-01T00:00:00Z\"", "/last_operation/last_update_time"},
+        {"last_operation.last_update_time", "\"2026-03-01T12:05:00\"", "/last_operation/last_update_time"},
+        {"last_operation.last_update_time", "\"9999-12-31T23:59:59Z\"", "/last_operation/last_update_time"},
+        {"status", "[]", "/status"},
+        {"shoot_provider", "1e300", "/shoot_provider"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct unread unread;
+        struct shoot *s = decode_told(0, rows[i].path, rows[i].value, &unread);
+        assert_int_equal(unread.count, 1);
+        assert_string_equal(unread.paths[0], rows[i].told);
+        shoot_free(s);
+    }
+}
+
+/* What cannot be read of a pool is not sent with a change of it, so that it stays. */
+static void what_is_not_known_is_not_sent(void **state)
+{
+    (void)state;
+    static const char *const paths[2] = {"shoot_provider.workers.0", "spec.provider.workers.0"};
+    json_t *(*const encoders[2])(const struct upstream_call *) = {encode_pool_v2, encode_pool_v1};
+    for (int g = 0; g < 2; g++) {
+        struct unread unread;
+        struct shoot *s = decode_told(
+            g, paths[g],
+            "{\"name\":\"wg\",\"minimum\":2,\"maximum\":\"x\",\"max_surge\":\"25%\",\"maxSurge\":\"25%\","
+            "\"volume\":{\"size\":\"huge\"},\"zones\":5,\"labels\":[7],\"annotations\":{},\"taints\":[7]}",
+            &unread);
+        const struct upstream_call call = {.body =
+                                               json_array_get(json_arr(shoot_observed(s), "node_pools"), 0)};
+        json_t *sent CLEANUP_JSON = encoders[g](&call);
+        char *text CLEANUP_FREE = json_canonical(g ? json_obj(sent, "worker") : sent);
+        assert_string_equal(text, "{\"annotations\":[],\"machine\":{},\"minimum\":2,\"name\":\"wg\"}");
+        shoot_free(s);
     }
 }
 
@@ -248,7 +423,13 @@ static void a_progress_that_is_no_percentage_tells_nothing(void **state)
     static const struct {
         const char *told;
         int shown;
-    } rows[] = {{"-5", 0}, {"10000000007", 0}, {"101", 0}, {"100", 100}, {"0", 0}, {"\"43\"", 43}};
+    } rows[] = {{"-5", SHOOT_PROGRESS_UNKNOWN},
+                {"10000000007", SHOOT_PROGRESS_UNKNOWN},
+                {"101", SHOOT_PROGRESS_UNKNOWN},
+                {"null", SHOOT_PROGRESS_UNKNOWN},
+                {"100", 100},
+                {"0", 0},
+                {"\"43\"", 43}};
     static const char *const paths[2] = {"last_operation.progress", "status.lastOperation.progress"};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         for (int g = 0; g < 2; g++) {
@@ -259,6 +440,72 @@ static void a_progress_that_is_no_percentage_tells_nothing(void **state)
             assert_int_equal(s->progress, rows[i].shown);
             shoot_free(s);
         }
+    }
+}
+
+/* ---- answers that are no shoots ---- */
+
+static json_t *document_of(enum upstream_op op, const char *body, struct unread *ret_unread)
+{
+    const struct answer_about about = {
+        .op = op, .region = (char[]){"Sto2"}, .item = (char[]){"1.34.3"}, .now = NOW};
+    struct upstream_result result = {0};
+    const char *why;
+    enum read_end end = answer_read(&generation_v2, &about, body, strlen(body), &result, &why);
+    json_t *copy = end == READ_OK ? json_deep_copy(result.catalog ? result.catalog : result.document) : NULL;
+    *ret_unread = result.unread;
+    upstream_result_done(&result);
+    return copy;
+}
+
+/* A word for how a check ended that is not in the table means that it goes on, and is shown. */
+static void outcomes_of_upgrade_checks_have_a_table(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {{"\"Success\"", "\"success\"", "\"Success\""},
+                                          {"\"ready\"", "\"ready\"", "\"ready\""},
+                                          {"\"not_ready\"", "\"not_ready\"", "\"not_ready\""},
+                                          {"\"pending\"", "\"pending\"", "\"pending\""},
+                                          {"\"Postponed\"", "\"pending\"", "\"Postponed\""},
+                                          {"18446744073709551615", "null", "null"},
+                                          {"null", "null", "null"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct unread unread;
+        char *body CLEANUP_FREE =
+            mem_printf("{\"outcome\":%s,\"details\":[\"d\"],\"upgrade_notes\":\"n\"}", rows[i][0]);
+        char *expected CLEANUP_FREE = mem_printf(
+            "{\"version\":\"1.34.3\",\"outcome\":%s,\"word\":%s,\"details\":[\"d\"],\"notes\":\"n\"}",
+            rows[i][1], rows[i][2]);
+        json_t *doc CLEANUP_JSON = document_of(UPSTREAM_UPGRADE_CHECK, body, &unread);
+        char *text CLEANUP_FREE = json_text(doc);
+        assert_string_equal(text, expected);
+        assert_int_equal(unread.count, rows[i][0][0] == '1');
+    }
+}
+
+static void a_token_with_odd_characters_is_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        enum login_result result;
+    } rows[] = {
+        {"{\"result\":\"login_ok\",\"token\":\"t\",\"user\":{\"id\":18446744073709551615,\"name\":"
+         "\"\\ud83d\"}}",
+         LOGIN_RESULT_TOKEN},
+        {"{\"token\":\"t\",\"result\":null}", LOGIN_RESULT_TOKEN},
+        {"{\"token\":\"t\\r\\nX: y\"}", LOGIN_RESULT_GARBLED},
+        {"{\"token\":\"\\ud83d\"}", LOGIN_RESULT_GARBLED},
+        {"{\"token\":\"\"}", LOGIN_RESULT_GARBLED},
+        {"{\"token\":7}", LOGIN_RESULT_GARBLED},
+        {"{\"token\":null}", LOGIN_RESULT_GARBLED},
+        {"{}", LOGIN_RESULT_GARBLED},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct login_answer answer;
+        decode_login(rows[i].body, strlen(rows[i].body), &answer);
+        assert_int_equal(answer.result, rows[i].result);
+        login_answer_done(&answer);
     }
 }
 
@@ -542,9 +789,16 @@ int main(void)
         cmocka_unit_test(a_scan_refuses_before_anything_is_built),
         cmocka_unit_test(the_items_of_an_array_come_one_by_one),
         cmocka_unit_test(what_the_parser_does_not_take_is_malformed),
+        cmocka_unit_test(one_odd_value_does_not_make_a_text_bad),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(a_reason_of_cleura_that_is_cut_in_a_character_is_told),
-        cmocka_unit_test(rows_that_cannot_be_are_refused_C2),
+        cmocka_unit_test(names_that_cannot_be_are_refused_C2),
+        cmocka_unit_test(uids_that_cannot_be_read_are_refused),
+        cmocka_unit_test(what_cannot_be_read_is_unknown),
+        cmocka_unit_test(it_is_named_by_its_path),
+        cmocka_unit_test(what_is_not_known_is_not_sent),
+        cmocka_unit_test(outcomes_of_upgrade_checks_have_a_table),
+        cmocka_unit_test(a_token_with_odd_characters_is_none),
         cmocka_unit_test(a_progress_that_is_no_percentage_tells_nothing),
         cmocka_unit_test(cleuras_words_hold_no_controls_D4),
         cmocka_unit_test(what_is_decoded_can_be_stored_and_read_back_C1),

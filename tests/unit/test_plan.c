@@ -47,14 +47,9 @@ static json_t *parse(const char *text)
     return doc;
 }
 
-/* "type:target;..." of the plan for a spec. */
-static char *plan_text(const char *spec_text)
+/* "type:target;..." of its steps. */
+static char *text_of_plan(const json_t *plan)
 {
-    json_t *catalog CLEANUP_JSON = parse(catalog_text);
-    json_t *observed CLEANUP_JSON = parse(observed_text);
-    json_t *spec CLEANUP_JSON = parse(spec_text);
-    const struct spec_context context = {.catalog = catalog};
-    json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
     char *text = mem_strdup("");
     size_t i;
     json_t *step;
@@ -64,6 +59,16 @@ static char *plan_text(const char *spec_text)
         text = longer;
     }
     return text;
+}
+
+static char *plan_text(const char *spec_text)
+{
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    json_t *observed CLEANUP_JSON = parse(observed_text);
+    json_t *spec CLEANUP_JSON = parse(spec_text);
+    const struct spec_context context = {.catalog = catalog};
+    json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context);
+    return text_of_plan(plan);
 }
 
 #define POOL_A "{\"name\":\"a\"}"
@@ -113,6 +118,35 @@ static void plans(void **state)
     }
 }
 
+/* Nobody is removed, or made twice, because Cleura's answer cannot be read; and what cannot be read is no
+ * drift. */
+static void what_cannot_be_told_is_asked_for_and_no_drift(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *observed, *plan;
+    } rows[] = {
+        {"{\"node_pools\":[" POOL_A "," POOL_B "]}", "{\"node_pools\":null}", "update_pool:a;update_pool:b;"},
+        {"{\"node_pools\":[" POOL_A "," POOL_B "]}", "{\"node_pools\":[" POOL_B ",{\"name\":null}]}",
+         "update_pool:a;"},
+        {"{\"node_pools\":[" POOL_B "]}", "{\"node_pools\":[" POOL_B ",{\"name\":null}]}", ""},
+        {"{\"node_pools\":[{}]}", "{\"node_pools\":null}", ""},
+        {"{\"node_pools\":[{\"name\":\"a\",\"max_surge\":2,\"labels\":{\"k\":\"v\"}}]}",
+         "{\"node_pools\":[{\"name\":\"a\",\"max_surge\":null,\"labels\":null}]}", "update_pool:a;"},
+        {"{\"kubernetes_version\":\"1.34\",\"allowed_cidrs\":[]}",
+         "{\"kubernetes_version\":null,\"allowed_cidrs\":null}", "patch_cluster:;"},
+    };
+    const struct spec_context context = {.catalog = NULL};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *spec CLEANUP_JSON = parse(rows[i].spec), *observed CLEANUP_JSON = parse(rows[i].observed);
+        json_t *plan CLEANUP_JSON = spec_plan(spec, observed, &context),
+                     *differences CLEANUP_JSON = json_array();
+        char *text CLEANUP_FREE = text_of_plan(plan);
+        assert_string_equal(text, rows[i].plan);
+        assert_int_equal(spec_differences(spec, observed, SPEC_UNKNOWN_AGREES, differences), 0);
+    }
+}
+
 /* The canonical body of the first step of a plan. */
 static char *first_body(const char *spec_text)
 {
@@ -125,7 +159,7 @@ static char *first_body(const char *spec_text)
     const char *target = json_str(step, "target");
     int type = step_type_from_name(json_str(step, "type"));
     json_t *want = json_obj(step, "want");
-    assert_false(spec_step_is_met((enum step_type)type, target, want, observed));
+    assert_false(spec_step_is_met((enum step_type)type, target, want, observed, SPEC_UNKNOWN_DIFFERS));
     json_t *body CLEANUP_JSON = spec_step_body((enum step_type)type, target, want, observed, &context);
     return body ? json_canonical(body) : mem_strdup("none");
 }
@@ -196,12 +230,12 @@ static void effects_are_recognised(void **state)
     json_t *observed CLEANUP_JSON = parse(observed_text);
     json_t *floating CLEANUP_JSON = parse("{\"kubernetes_version\":\"1.33\"}");
     json_t *pool CLEANUP_JSON = parse("{\"name\":\"a\",\"maximum\":3,\"image\":null}");
-    assert_true(spec_step_is_met(STEP_PATCH_CLUSTER, "", floating, observed));
-    assert_true(spec_step_is_met(STEP_UPDATE_POOL, "a", pool, observed));
-    assert_false(spec_step_is_met(STEP_UPDATE_POOL, "b", pool, observed));
-    assert_false(spec_step_is_met(STEP_CREATE_POOL, "c", pool, observed));
-    assert_true(spec_step_is_met(STEP_DELETE_POOL, "c", NULL, observed));
-    assert_false(spec_step_is_met(STEP_DELETE_POOL, "a", NULL, observed));
+    assert_true(spec_step_is_met(STEP_PATCH_CLUSTER, "", floating, observed, SPEC_UNKNOWN_DIFFERS));
+    assert_true(spec_step_is_met(STEP_UPDATE_POOL, "a", pool, observed, SPEC_UNKNOWN_DIFFERS));
+    assert_false(spec_step_is_met(STEP_UPDATE_POOL, "b", pool, observed, SPEC_UNKNOWN_DIFFERS));
+    assert_false(spec_step_is_met(STEP_CREATE_POOL, "c", pool, observed, SPEC_UNKNOWN_DIFFERS));
+    assert_true(spec_step_is_met(STEP_DELETE_POOL, "c", NULL, observed, SPEC_UNKNOWN_DIFFERS));
+    assert_false(spec_step_is_met(STEP_DELETE_POOL, "a", NULL, observed, SPEC_UNKNOWN_DIFFERS));
 }
 
 /* A pool without a name is the single pool that is there. */
@@ -223,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
+        cmocka_unit_test(what_cannot_be_told_is_asked_for_and_no_drift),
         cmocka_unit_test(bodies),
         cmocka_unit_test(rolling_is_told),
         cmocka_unit_test(effects_are_recognised),

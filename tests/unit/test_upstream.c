@@ -446,14 +446,7 @@ static void both_generations_decode_to_the_same_words(void **state)
 static void rubbish_decodes_to_nothing(void **state)
 {
     (void)state;
-    static const char *const rows[] = {
-        "{}",
-        "[]",
-        "5",
-        "null",
-        "{\"name\":5}",
-        "{\"metadata\":{}}",
-        "{\"name\":\"x\",\"shoot_provider\":[],\"status\":\"x\",\"last_operation\":7}"};
+    static const char *const rows[] = {"{}", "[]", "5", "null", "{\"name\":5}", "{\"metadata\":{}}"};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         json_t *doc CLEANUP_JSON = json_parse_lenient(rows[i], strlen(rows[i]), NULL);
         struct shoot *a = decode(decode_shoot_v2, doc), *b = decode(decode_shoot_v1, doc);

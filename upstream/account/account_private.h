@@ -124,11 +124,14 @@ void call_answered(const struct upstream_call *call, const struct exchange_end *
 /* Before it is taken off the lane by its user. */
 void call_cancelled(struct upstream_call *call);
 
-/* refused_rows.c: shoots that are not believed. */
+/* refused_rows.c: what of answers cannot be used. */
 /* Told once for each name of a project and each reason. */
 void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why);
 /* Counted and told. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
+/* Of one answer, or one row of a list: counts, and tells what is news. `name`: the shoot, or NULL. */
+void unread_members_note(struct upstream_account *a, const char *project_id, enum upstream_op op,
+                         const char *name, const struct unread *unread);
 void refused_rows_done(struct upstream_account *a);
 
 /* lane.c */

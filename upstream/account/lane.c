@@ -293,6 +293,7 @@ static void on_call_answer(void *ctx, struct exchange_end *end)
         result->message = health_why_away(a);
     }
     const char *refused = why_not_believed(call, end);
+    unread_members_note(a, call->project_id, call->op, call->name, &result->unread);
     call_answered(call, end, refused);
     bool unexplained = end->token_rejected && result->class == UPSTREAM_THROTTLED;
     if (end->token_rejected && try_other_token(call, unexplained))

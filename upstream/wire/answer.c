@@ -1,6 +1,7 @@
 /*
- * Reading what Cleura sent, within what an answer to the question can hold. Runs on the worker: foreign bytes
- * never take the loop's time, and a tree is built only of text that was looked at first. Pure.
+ * Reading what Cleura sent, within what an answer to the question can hold, each member by itself. Runs on
+ * the worker: foreign bytes never take the loop's time, and a tree is built only of text that was looked at
+ * first. Pure.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ size_t answer_max_bytes(enum upstream_op op)
 json_t *answer_read_small(const char *body, size_t len)
 {
     enum json_scan_end end;
-    return json_parse_foreign(body, len, &small, &end);
+    return json_parse_tolerant(body, len, &small, &end);
 }
 
 static enum read_end end_of(enum json_scan_end end, const char **ret_why)
@@ -99,10 +100,12 @@ static enum read_end read_document(const struct generation *generation, const st
     enum json_scan_end end;
     if (!decode)
         return READ_OK;
-    json_t *doc CLEANUP_JSON = json_parse_foreign(body, len, &limits[about->op], &end);
+    json_t *doc CLEANUP_JSON = json_parse_tolerant(body, len, &limits[about->op], &end);
     if (!doc)
         return end_of(end, ret_why);
-    bool understood = decode(about, doc, result);
+    struct decoding d = {.now = about->now};
+    bool understood = decode(&d, about, doc, result);
+    decode_tell_unread(&d, doc, &result->unread);
     if (about->op == UPSTREAM_MONITORING)
         json_wipe(doc);
     return garbled_unless(understood, ret_why);
@@ -147,10 +150,11 @@ static void decode_row(const struct generation *generation, wall_us now, const c
 {
     enum json_scan_end end;
     struct decoding d = {.now = now};
-    json_t *doc CLEANUP_JSON = json_parse_foreign(text, len, &limits[UPSTREAM_GET], &end);
+    json_t *doc CLEANUP_JSON = json_parse_tolerant(text, len, &limits[UPSTREAM_GET], &end);
     struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
     if (shoot) {
         memcpy(shoot->row, digest, sizeof(shoot->row));
+        decode_tell_unread(&d, doc, &part->unread[part->shoot_count]);
         part->shoots[part->shoot_count++] = shoot;
         return;
     }

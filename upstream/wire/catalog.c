@@ -7,148 +7,177 @@
 
 #include "upstream/wire/generation_private.h"
 
-static json_t *member(const json_t *object, const char *snake, const char *camel)
+/* The list under either name; empty when there is none, or none that can be read. */
+static const json_t *list_of(struct decoding *d, const json_t *object, const char *snake, const char *camel)
 {
-    json_t *value = json_object_get(object, snake);
-    return value ? value : json_object_get(object, camel);
+    const json_t *array;
+    return decode_array(d, object, json_object_get(object, snake) ? snake : camel, &array) ? array : NULL;
 }
 
-/* A string; NULL when it is longer than a word of Cleura's may be. */
-static const char *word(const json_t *object, const char *key)
+/* What is absent counts as `absent`; of what cannot be read nothing is known. */
+static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
+                      const char *their_name, const char *absent)
 {
-    struct decoding any = {0};
-    return decode_word(&any, object, key);
+    const unsigned before = d->unread;
+    const char *found = decode_word(d, theirs, their_name);
+    json_set_str(ours, name, found ? found : d->unread == before ? absent : "unknown");
 }
 
-static const char *word_or(const json_t *object, const char *key, const char *fallback)
-{
-    const char *found = word(object, key);
-    return found ? found : fallback;
-}
-
-static json_t *version_entry(const json_t *version)
+static json_t *version_entry(struct decoding *d, const json_t *version, const char *number)
 {
     json_t *entry = json_object();
-    const char *expires = word(version, "expiration_date");
-    json_set_str(entry, "version", word(version, "version"));
+    const char *expires = decode_word(d, version, "expiration_date");
+    const char *expires_v1 = decode_word(d, version, "expirationDate");
+    json_set_str(entry, "version", number);
     /* A missing classification counts as supported (GA-8). */
-    json_set_str(entry, "state", word_or(version, "classification", "supported"));
-    json_set_str(entry, "expires_at", expires ? expires : word(version, "expirationDate"));
-    struct decoding any = {0};
-    if (json_arr(version, "architectures"))
-        json_set_take(entry, "architectures", decode_words(&any, json_arr(version, "architectures")));
+    take_word(d, entry, "state", version, "classification", "supported");
+    json_set_str(entry, "expires_at", expires ? expires : expires_v1);
+    const json_t *told = json_object_get(version, "architectures");
+    json_t *architectures = told && !json_is_null(told) ? decode_words(d, version, "architectures") : NULL;
+    if (architectures)
+        json_set_take(entry, "architectures", architectures);
     return entry;
 }
 
-static json_t *versions(const json_t *array)
+/* What cannot be named cannot be chosen, and is left out; so are images, types and places below. */
+static json_t *versions(struct decoding *d, const json_t *of)
 {
+    const json_t *array = list_of(d, of, "versions", "versions");
     json_t *ours = json_array();
-    size_t i;
-    json_t *version;
-    json_array_foreach (array, i, version)
-        if (word(version, "version"))
-            (void)json_array_append_new(ours, version_entry(version));
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *version = decode_element(d, array, i);
+        const char *number = decode_word(d, version, "version");
+        if (number)
+            (void)json_array_append_new(ours, version_entry(d, version, number));
+    }
     return ours;
 }
 
-static json_t *machine_images(const json_t *array)
+static json_t *machine_images(struct decoding *d, const json_t *root)
 {
+    const json_t *array = list_of(d, root, "machine_images", "machineImages");
     json_t *ours = json_array();
-    size_t i;
-    json_t *image;
-    json_array_foreach (array, i, image) {
-        if (!word(image, "name"))
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *image = decode_element(d, array, i);
+        const char *name = decode_word(d, image, "name");
+        if (!name)
             continue;
         json_t *entry = json_object();
-        json_set_str(entry, "name", word(image, "name"));
-        json_set_take(entry, "versions", versions(json_arr(image, "versions")));
+        json_set_str(entry, "name", name);
+        json_set_take(entry, "versions", versions(d, image));
         (void)json_array_append_new(ours, entry);
     }
     return ours;
 }
 
-static json_t *machine_types(const json_t *array)
+/* Absent means none. */
+static void take_count(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
+                       const char *their_name)
 {
+    const json_t *there = json_object_get(theirs, their_name);
+    if (there && !json_is_null(there))
+        json_set_take(ours, name, decode_number(d, theirs, their_name, INT64_MAX));
+    else
+        json_set_int(ours, name, 0);
+}
+
+/* Whether one can be used is for Cleura to say, so one that may be is offered. */
+static bool is_usable(struct decoding *d, const json_t *type)
+{
+    json_t *usable CLEANUP_JSON = decode_bool(d, type, "usable", true);
+    return !json_is_false(usable);
+}
+
+static json_t *machine_types(struct decoding *d, const json_t *root)
+{
+    const json_t *array = list_of(d, root, "machine_types", "machineTypes");
     json_t *ours = json_array();
-    size_t i;
-    json_t *type;
-    json_array_foreach (array, i, type) {
-        if (!word(type, "name"))
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *type = decode_element(d, array, i);
+        const char *name = decode_word(d, type, "name");
+        if (!name)
             continue;
         json_t *entry = json_object();
-        json_set_str(entry, "name", word(type, "name"));
-        json_set_int(entry, "cpus", json_int(type, "cpu", 0));
-        json_set_int(entry, "gpus", json_int(type, "gpu", 0));
-        json_set_str(entry, "memory", word(type, "memory"));
-        json_set_str(entry, "architecture", word_or(type, "architecture", "amd64"));
-        json_set_bool(entry, "usable", json_bool(type, "usable", true));
+        json_set_str(entry, "name", name);
+        take_count(d, entry, "cpus", type, "cpu");
+        take_count(d, entry, "gpus", type, "gpu");
+        json_set_str(entry, "memory", decode_word(d, type, "memory"));
+        take_word(d, entry, "architecture", type, "architecture", "amd64");
+        json_set_bool(entry, "usable", is_usable(d, type));
         (void)json_array_append_new(ours, entry);
     }
     return ours;
 }
 
-static json_t *names(const json_t *array)
+static json_t *names(struct decoding *d, const json_t *object, const char *key)
 {
+    const json_t *array = list_of(d, object, key, key);
     json_t *ours = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item)
-        if (word(item, "name"))
-            (void)json_array_append(ours, json_object_get(item, "name"));
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *name = decode_word(d, decode_element(d, array, i), "name");
+        if (name)
+            (void)json_array_append_new(ours, json_string(name));
+    }
     return ours;
 }
 
 /* The smallest volume that any usable volume type offers; 0: not told. */
-static int64_t volume_minimum(const json_t *types)
+static int64_t volume_minimum(struct decoding *d, const json_t *root)
 {
+    const json_t *types = list_of(d, root, "volume_types", "volume_types");
     int64_t least = 0;
-    size_t i;
-    json_t *type;
-    json_array_foreach (types, i, type) {
-        int64_t size = decode_gib(json_str(type, "min_size"));
-        if (json_bool(type, "usable", true) && size && (!least || size < least))
-            least = size;
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const json_t *type = decode_element(d, types, i);
+        json_t *size CLEANUP_JSON = decode_gib(d, type, "min_size");
+        int64_t gib = json_integer_value(size);
+        if (is_usable(d, type) && gib && (!least || gib < least))
+            least = gib;
     }
     return least;
 }
 
-static json_t *zones(const json_t *regions, const char *region)
+static json_t *zones(struct decoding *d, const json_t *root, const char *region)
 {
-    size_t i;
-    json_t *item;
-    json_array_foreach (regions, i, item)
-        if (!strcmp(json_str_or(item, "name", ""), region))
-            return names(json_arr(item, "zones"));
+    const json_t *regions = list_of(d, root, "regions", "regions");
+    for (size_t i = 0; i < json_array_size(regions); i++) {
+        const json_t *item = decode_element(d, regions, i);
+        const char *name = decode_word(d, item, "name");
+        if (name && !strcmp(name, region))
+            return names(d, item, "zones");
+    }
     return json_array();
 }
 
-static json_t *names_or(json_t *array, const char *fallback)
+static json_t *names_or(struct decoding *d, const json_t *object, const char *key, const char *fallback)
 {
-    json_t *list = names(array);
+    json_t *list = names(d, object, key);
     if (!json_array_size(list))
         (void)json_array_append_new(list, json_string(fallback));
     return list;
 }
 
-json_t *decode_catalog(const json_t *profiles, const char *region, bool v1)
+json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1)
 {
     const json_t *profile = json_array_get(profiles, 0);
     const json_t *root = v1 ? json_obj(profile, "spec") : profile;
-    if (!json_arr(json_obj(root, "kubernetes"), "versions"))
+    const json_t *kubernetes = json_obj(root, "kubernetes");
+    if (!json_arr(kubernetes, "versions")) /* the catalog from before is better than one without any */
         return NULL;
-    const json_t *constraints = json_obj(json_object_get(root, "provider_config"), "constraints");
+    const json_t *config = decode_member(d, root, "provider_config", JSON_OBJECT);
+    const json_t *constraints = decode_member(d, config, "constraints", JSON_OBJECT);
+    const int64_t volume = volume_minimum(d, root);
     json_t *ours = json_object();
-    json_set_str(ours, "name", word(profile, "name"));
+    json_set_str(ours, "name", decode_word(d, profile, "name"));
     json_set_str(ours, "region", region);
-    json_set_take(ours, "kubernetes_versions", versions(json_arr(json_obj(root, "kubernetes"), "versions")));
-    json_set_take(ours, "machine_images", machine_images(member(root, "machine_images", "machineImages")));
-    json_set_take(ours, "machine_types", machine_types(member(root, "machine_types", "machineTypes")));
-    json_set_take(ours, "zones", zones(json_arr(root, "regions"), region));
-    if (volume_minimum(json_arr(root, "volume_types")))
-        json_set_int(ours, "volume_minimum_gib", volume_minimum(json_arr(root, "volume_types")));
+    json_set_take(ours, "kubernetes_versions", versions(d, kubernetes));
+    json_set_take(ours, "machine_images", machine_images(d, root));
+    json_set_take(ours, "machine_types", machine_types(d, root));
+    json_set_take(ours, "zones", zones(d, root, region));
+    if (volume)
+        json_set_int(ours, "volume_minimum_gib", volume);
     /* v1 tells neither; these are the only values in use (CL-24). */
-    json_set_take(ours, "floating_pools", names_or(json_arr(constraints, "floating_pools"), "ext-net"));
+    json_set_take(ours, "floating_pools", names_or(d, constraints, "floating_pools", "ext-net"));
     json_set_take(ours, "load_balancer_providers",
-                  names_or(json_arr(constraints, "load_balancer_providers"), "amphora"));
+                  names_or(d, constraints, "load_balancer_providers", "amphora"));
     return ours;
 }

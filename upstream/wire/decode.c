@@ -13,10 +13,11 @@ enum {
     WORD_MAX = 255,
     PROSE_MAX = 1024,
     LABEL_KEY_MAX = 253 + 1 + 63,
-    NUMBER_MAX = 1000000,
     EARLIEST_S = 1420070400,    /* 2015: Gardener is younger */
     FUTURE_S = 366 * 24 * 3600, /* clocks may differ, but not by more */
 };
+
+#define QUANTITY_MAX 9007199254740992.0 /* a double tells every integer up to here from its neighbours */
 
 char *url_segment(const char *text)
 {
@@ -38,42 +39,181 @@ char *url_segment(const char *text)
     return out;
 }
 
-const char *decode_refuse(struct decoding *d, const char *why)
+/* ---- what cannot be read ---- */
+
+void decode_refuse(struct decoding *d, const char *why)
 {
     if (!d->fault)
         d->fault = why;
-    return NULL;
+}
+
+static void note_place(struct decoding *d, const json_t *in, const char *key, size_t index)
+{
+    if (d->unread < ARRAY_LEN(d->places)) {
+        d->places[d->unread].in = in;
+        d->places[d->unread].key = key;
+        d->places[d->unread].index = index;
+    }
+    d->unread++;
+}
+
+void decode_note(struct decoding *d, const json_t *object, const char *key)
+{
+    note_place(d, object, key, 0);
+}
+
+/* The pointer to `wanted`, an object or array of the document; NULL when it is not at or below `at`. Takes
+ * `here`. */
+static char *pointer_of(const json_t *at, const json_t *wanted, char *here)
+{
+    char *found = NULL;
+    const char *key;
+    json_t *inner;
+    size_t i;
+    if (at == wanted)
+        return here;
+    json_object_foreach ((json_t *)(uintptr_t)at, key, inner)
+        if (!found && (json_is_object(inner) || json_is_array(inner)))
+            found = pointer_of(inner, wanted, json_pointer_to(here, key));
+    json_array_foreach (at, i, inner)
+        if (!found && (json_is_object(inner) || json_is_array(inner)))
+            found = pointer_of(inner, wanted, mem_printf("%s/%zu", here, i));
+    free(here);
+    return found;
+}
+
+void decode_tell_unread(const struct decoding *d, const json_t *doc, struct unread *ret)
+{
+    *ret = (struct unread){.count = d->unread};
+    for (unsigned i = 0; i < d->unread && i < ARRAY_LEN(d->places); i++) {
+        char *in CLEANUP_FREE = pointer_of(doc, d->places[i].in, mem_strdup(""));
+        const char *key = d->places[i].key;
+        char *whole CLEANUP_FREE = !in   ? mem_strdup("?")
+                                   : key ? json_pointer_to(in, key)
+                                         : mem_printf("%s/%zu", in, d->places[i].index);
+        (void)printable_write(ret->paths[i], sizeof(ret->paths[i]), whole,
+                              utf8_cut(whole, sizeof(ret->paths[i]) - 1));
+    }
+}
+
+/* ---- members, each by itself ---- */
+
+/* What holds the member cannot be read itself. */
+static bool is_odd(const json_t *object)
+{
+    return object && !json_is_object(object);
 }
 
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type)
 {
     json_t *value = json_object_get(object, key);
+    if (is_odd(object))
+        return (json_t *)(uintptr_t)object;
     if (!value || json_is_null(value))
         return NULL;
-    if (json_typeof(value) == type)
-        return value;
-    (void)decode_refuse(d, "a member is of another type than it should be");
-    return NULL;
+    if (json_typeof(value) != type)
+        decode_note(d, object, key);
+    return value;
+}
+
+bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array)
+{
+    *ret_array = decode_member(d, object, key, JSON_ARRAY);
+    return !*ret_array || (!is_odd(object) && json_is_array(*ret_array));
+}
+
+const json_t *decode_element(struct decoding *d, const json_t *array, size_t i)
+{
+    const json_t *value = json_array_get(array, i);
+    if (!json_is_object(value))
+        note_place(d, array, NULL, i);
+    return value;
+}
+
+json_t *decode_presence(struct decoding *d, const json_t *object, const char *key)
+{
+    const json_t *value = decode_member(d, object, key, JSON_OBJECT);
+    return is_odd(value) ? json_null() : json_boolean(value != NULL);
+}
+
+const char *decode_text(struct decoding *d, const json_t *object, const char *key)
+{
+    return is_odd(object) ? NULL : json_string_value(decode_member(d, object, key, JSON_STRING));
 }
 
 const char *decode_word(struct decoding *d, const json_t *object, const char *key)
 {
-    const char *word = json_str(object, key);
-    return word && strlen(word) > WORD_MAX ? decode_refuse(d, "a value is too long") : word;
+    const char *word = decode_text(d, object, key);
+    if (!word || strlen(word) <= WORD_MAX)
+        return word;
+    decode_note(d, object, key);
+    return NULL;
 }
 
-int64_t decode_number(struct decoding *d, const json_t *object, const char *key, int64_t fallback)
+json_t *decode_bool(struct decoding *d, const json_t *object, const char *key, bool absent)
 {
-    const json_t *value = json_object_get(object, key);
+    json_t *value = json_object_get(object, key);
+    if (is_odd(object))
+        return json_null();
     if (!value || json_is_null(value))
-        return fallback;
-    int64_t number = json_int(object, key, -1);
-    if (number < 0 || number > NUMBER_MAX) {
-        (void)decode_refuse(d, "a number is not within its range");
-        return fallback;
-    }
-    return number;
+        return json_boolean(absent);
+    if (json_is_boolean(value))
+        return json_incref(value);
+    decode_note(d, object, key);
+    return json_null();
 }
+
+json_t *decode_number(struct decoding *d, const json_t *object, const char *key, int64_t max)
+{
+    json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return json_null();
+    int64_t number = json_int(object, key, -1);
+    bool is_whole = !json_is_real(value) || json_real_value(value) == (double)number;
+    if (is_whole && number >= 0 && number <= max)
+        return json_integer(number);
+    decode_note(d, object, key);
+    return json_null();
+}
+
+json_t *decode_quantity(struct decoding *d, const json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return json_null();
+    double number = json_number_value(value);
+    if (json_is_number(value) && number >= -QUANTITY_MAX && number <= QUANTITY_MAX)
+        return json_incref(value);
+    decode_note(d, object, key);
+    return json_null();
+}
+
+json_t *decode_gib(struct decoding *d, const json_t *object, const char *key)
+{
+    const char *text = decode_text(d, object, key);
+    char *end;
+    if (!text)
+        return json_null();
+    long long number = strtoll(text, &end, 10);
+    if (number > 0 && number <= NUMBER_MAX && (!strcmp(end, "Gi") || !strcmp(end, "GiB") || !*end))
+        return json_integer(number);
+    decode_note(d, object, key);
+    return json_null();
+}
+
+wall_us decode_time(struct decoding *d, const json_t *object, const char *key)
+{
+    const char *text = decode_text(d, object, key);
+    wall_us at;
+    if (!text || !*text)
+        return 0;
+    if (time_parse_rfc3339(text, &at) && at >= EARLIEST_S * US_PER_S && at <= d->now + FUTURE_S * US_PER_S)
+        return at;
+    decode_note(d, object, key);
+    return 0;
+}
+
+/* ---- texts for people ---- */
 
 char *prose_copy(const char *text)
 {
@@ -91,62 +231,70 @@ void decode_prose(json_t *ours, const char *key, const char *text)
     json_set_str(ours, key, copy);
 }
 
-static void set_pair(struct decoding *d, json_t *map, const char *key, const char *value)
+/* ---- what is compared and sent as a whole, and so is known as a whole or not at all ---- */
+
+json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *value)
+{
+    if (d->unread == unread_before)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+/* `value` is NULL where there is none, or none that can be read. */
+static void set_pair(struct decoding *d, json_t *map, const json_t *in, const char *key, const char *value)
 {
     if (strlen(key) > LABEL_KEY_MAX)
-        (void)decode_refuse(d, "a label or annotation has a key that is too long");
+        decode_note(d, in, key);
     else
-        json_set_str(map, key, value);
+        json_set_str(map, key, value ? value : "");
 }
 
-json_t *decode_map(struct decoding *d, const json_t *value)
+static void take_pair(struct decoding *d, json_t *map, const json_t *pair, const char *otherwise)
 {
-    json_t *map = json_object();
-    if (json_is_array(value)) {
-        size_t i;
-        json_t *pair;
-        json_array_foreach (value, i, pair)
-            if (json_str(pair, "key"))
-                set_pair(d, map, json_str(pair, "key"), json_str_or(pair, "value", ""));
-        return map;
-    }
+    const char *key = decode_text(d, pair, "key");
+    if (key || otherwise)
+        set_pair(d, map, pair, key ? key : otherwise, decode_text(d, pair, "value"));
+    else if (json_is_object(pair))
+        decode_note(d, pair, "key");
+}
+
+json_t *decode_map(struct decoding *d, const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    const unsigned before = d->unread;
+    json_t *map = is_odd(object) ? NULL : json_object();
     const char *key;
-    json_t *item;
-    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
-        if (json_is_string(item))
-            set_pair(d, map, key, json_string_value(item));
-        else if (json_is_object(item)) /* the v1 create answer: values are {key, value} objects */
-            set_pair(d, map, json_str_or(item, "key", key), json_str_or(item, "value", ""));
-    }
-    return map;
-}
-
-json_t *encode_pairs(const json_t *map)
-{
-    json_t *pairs = json_array();
-    const char *key;
-    json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)map, key, value) {
-        json_t *pair = json_object();
-        json_set_str(pair, "key", key);
-        json_set_take(pair, "value", json_incref(value));
-        (void)json_array_append_new(pairs, pair);
-    }
-    return pairs;
-}
-
-json_t *decode_words(struct decoding *d, const json_t *array)
-{
-    json_t *strings = json_array();
     size_t i;
     json_t *item;
-    json_array_foreach (array, i, item) {
-        if (json_string_length(item) > WORD_MAX)
-            (void)decode_refuse(d, "a value is too long");
-        else if (json_is_string(item))
-            (void)json_array_append(strings, item);
+    if (value && !json_is_null(value) && !json_is_array(value) && !json_is_object(value))
+        decode_note(d, object, member);
+    json_array_foreach (value, i, item)
+        take_pair(d, map, decode_element(d, value, i), NULL);
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
+        if (json_is_object(item)) /* the v1 create answer: values are {key, value} objects */
+            take_pair(d, map, item, key);
+        else
+            set_pair(d, map, value, key, decode_text(d, value, key));
     }
-    return strings;
+    return decode_whole(d, before, map);
+}
+
+json_t *decode_words(struct decoding *d, const json_t *object, const char *key)
+{
+    const unsigned before = d->unread;
+    const json_t *array;
+    json_t *strings = NULL, *item;
+    size_t i;
+    if (decode_array(d, object, key, &array))
+        strings = json_array();
+    json_array_foreach (strings ? array : NULL, i, item) {
+        if (json_is_string(item) && json_string_length(item) <= WORD_MAX)
+            (void)json_array_append(strings, item);
+        else
+            note_place(d, array, NULL, i);
+    }
+    return decode_whole(d, before, strings);
 }
 
 struct sortable {
@@ -186,29 +334,33 @@ json_t *decode_sorted(json_t *array)
     return sorted;
 }
 
-json_t *array_or_empty(json_t *array)
+/* ---- and back ---- */
+
+void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name)
 {
-    return array ? json_incref(array) : json_array();
+    json_t *value = json_object_get(ours, name);
+    if (value && !json_is_null(value))
+        json_set_take(theirs, their_name, json_incref(value));
 }
 
-int64_t decode_gib(const char *text)
+void encode_pairs(json_t *theirs, const json_t *ours, const char *name)
 {
-    char *end;
-    if (!text)
-        return 0;
-    long long number = strtoll(text, &end, 10);
-    return number > 0 && number <= NUMBER_MAX && (!strcmp(end, "Gi") || !strcmp(end, "GiB") || !*end) ? number
-                                                                                                      : 0;
-}
-
-wall_us decode_time(struct decoding *d, const char *text)
-{
-    wall_us at;
-    if (!text || !*text)
-        return 0;
-    if (!time_parse_rfc3339(text, &at) || at < EARLIEST_S * US_PER_S || at > d->now + FUTURE_S * US_PER_S) {
-        (void)decode_refuse(d, "a time cannot be");
-        return 0;
+    const json_t *map = json_obj(ours, name);
+    json_t *pairs = map ? json_array() : NULL;
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)map, key, value) {
+        json_t *pair = json_object();
+        json_set_str(pair, "key", key);
+        json_set_take(pair, "value", json_incref(value));
+        (void)json_array_append_new(pairs, pair);
     }
-    return at;
+    if (pairs)
+        json_set_take(theirs, name, pairs);
+}
+
+char *encode_size(const json_t *pool)
+{
+    const int64_t gib = json_int(pool, "volume_size_gib", 0);
+    return gib > 0 ? mem_printf("%lldGi", (long long)gib) : NULL;
 }

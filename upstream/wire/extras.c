@@ -1,37 +1,44 @@
 /* Sub-resources of a shoot and of its project in our words (CL-7, CL-12, CL-25): fetched on demand,
  * never stored. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-bool decode_ca_stage(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+/* A stage that cannot be read is no answer: it is all that was asked for. */
+bool decode_ca_stage(struct decoding *d, const struct answer_about *about, json_t *doc,
+                     struct upstream_result *result)
 {
     (void)about;
-    if (!json_str(doc, "stage"))
+    const char *stage = decode_word(d, doc, "stage");
+    if (!stage)
         return false;
     result->document = json_object();
-    json_set_str(result->document, "stage", json_str(doc, "stage"));
+    json_set_str(result->document, "stage", stage);
     return true;
 }
 
-static json_t *credentials(const json_t *theirs)
+static json_t *credentials(struct decoding *d, const json_t *doc, const char *name)
 {
-    if (!json_str(theirs, "url"))
+    const json_t *theirs = decode_member(d, doc, name, JSON_OBJECT);
+    const char *url = decode_text(d, theirs, "url");
+    if (!url)
         return NULL;
     json_t *ours = json_object();
-    json_set_str(ours, "url", json_str(theirs, "url"));
-    json_set_str(ours, "username", json_str(theirs, "username"));
-    json_set_str(ours, "password", json_str(theirs, "password"));
+    json_set_str(ours, "url", url);
+    json_set_str(ours, "username", decode_text(d, theirs, "username"));
+    json_set_str(ours, "password", decode_text(d, theirs, "password"));
     return ours;
 }
 
-bool decode_monitoring(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+bool decode_monitoring(struct decoding *d, const struct answer_about *about, json_t *doc,
+                       struct upstream_result *result)
 {
     (void)about;
-    json_t *prometheus = credentials(json_obj(doc, "prometheus"));
-    json_t *plutono = credentials(json_obj(doc, "plutono"));
+    json_t *prometheus = credentials(d, doc, "prometheus");
+    json_t *plutono = credentials(d, doc, "plutono");
     if (!prometheus && !plutono)
         return false;
     result->document = json_object();
@@ -40,13 +47,8 @@ bool decode_monitoring(const struct answer_about *about, json_t *doc, struct ups
     return true;
 }
 
-static void take_number(json_t *ours, const char *name, const json_t *theirs, const char *their_name)
-{
-    json_t *value = json_object_get(theirs, their_name);
-    json_set_take(ours, name, json_is_number(value) ? json_incref(value) : NULL);
-}
-
-bool decode_nodes(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+bool decode_nodes(struct decoding *d, const struct answer_about *about, json_t *doc,
+                  struct upstream_result *result)
 {
     static const char *const numbers[][2] = {
         {"cpu_cores_used", "cpu_usage"},
@@ -57,90 +59,115 @@ bool decode_nodes(const struct answer_about *about, json_t *doc, struct upstream
     };
     if (!json_is_array(doc))
         return false;
-    size_t i;
-    json_t *item;
-    struct decoding d = {.now = about->now};
     result->document = json_array();
-    json_array_foreach (doc, i, item) {
+    for (size_t i = 0; i < json_array_size(doc); i++) {
+        const json_t *item = decode_element(d, doc, i);
         json_t *node = json_object();
-        const char *pool = decode_word(&d, item, "worker_group");
-        json_set_str(node, "name", decode_word(&d, item, "node_name"));
+        const char *pool = decode_word(d, item, "worker_group");
+        json_set_str(node, "name", decode_word(d, item, "node_name"));
         json_set_str(node, "pool", pool ? pool : about->item);
         for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
-            take_number(node, numbers[n][0], item, numbers[n][1]);
+            json_set_take(node, numbers[n][0], decode_quantity(d, item, numbers[n][1]));
         (void)json_array_append_new(result->document, node);
     }
     return true;
 }
 
-bool decode_upgrade_check(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+/* Cleura's words for how a check ended, in mixed case (quirk 35); any other means that it goes on. */
+static const char *outcome_of(const char *word)
 {
-    struct decoding d = {.now = about->now};
-    const char *outcome = decode_word(&d, doc, "outcome");
-    if (!outcome)
+    static const char *const outcomes[][2] = {
+        {"Success", "success"}, {"ready", "ready"}, {"not_ready", "not_ready"}, {"pending", "pending"}};
+    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
+        if (!strcasecmp(word, outcomes[i][0]))
+            return outcomes[i][1];
+    return "pending";
+}
+
+bool decode_upgrade_check(struct decoding *d, const struct answer_about *about, json_t *doc,
+                          struct upstream_result *result)
+{
+    if (!json_is_object(doc))
         return false;
+    const char *word = decode_word(d, doc, "outcome");
     result->document = json_object();
     json_set_str(result->document, "version", about->item);
-    /* Mixed case upstream (quirk 35). */
-    json_set_str(result->document, "outcome", !strcmp(outcome, "Success") ? "success" : outcome);
-    json_set_take(result->document, "details", decode_words(&d, json_arr(doc, "details")));
-    decode_prose(result->document, "notes", json_str(doc, "upgrade_notes"));
+    json_set_str(result->document, "outcome", word ? outcome_of(word) : NULL);
+    json_set_str(result->document, "word", word);
+    json_set_take(result->document, "details", decode_words(d, doc, "details"));
+    decode_prose(result->document, "notes", decode_text(d, doc, "upgrade_notes"));
     return true;
 }
 
 /* [{region, project_id, domain_id}], flat. */
-bool decode_own_projects(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+bool decode_own_projects(struct decoding *d, const struct answer_about *about, json_t *doc,
+                         struct upstream_result *result)
 {
     (void)about;
     if (!json_is_array(doc))
         return false;
-    size_t i, j;
-    json_t *entry, *project;
     result->document = json_array();
-    json_array_foreach (doc, i, entry) {
-        json_array_foreach (json_arr(entry, "projects"), j, project) {
+    for (size_t i = 0; i < json_array_size(doc); i++) {
+        const json_t *entry = decode_element(d, doc, i), *projects = NULL;
+        const char *region = decode_text(d, decode_member(d, entry, "region", JSON_OBJECT), "tag");
+        bool has_list = decode_array(d, entry, "projects", &projects);
+        for (size_t j = 0; has_list && j < json_array_size(projects); j++) {
+            const json_t *project = decode_element(d, projects, j);
             json_t *ours = json_object();
-            json_set_str(ours, "region", json_str(json_obj(entry, "region"), "tag"));
-            json_set_str(ours, "project_id", json_str(project, "id"));
-            json_set_str(ours, "domain_id", json_str(project, "domain_id"));
+            json_set_str(ours, "region", region);
+            json_set_str(ours, "project_id", decode_text(d, project, "id"));
+            json_set_str(ours, "domain_id", decode_text(d, project, "domain_id"));
             (void)json_array_append_new(result->document, ours);
         }
     }
     return true;
 }
 
-bool decode_quota(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+bool decode_quota(struct decoding *d, const struct answer_about *about, json_t *doc,
+                  struct upstream_result *result)
 {
+    enum { COMPUTE, STORAGE, NETWORKING, GROUPS };
+    static const char *const group_names[GROUPS] = {"compute", "block_storage", "networking"};
     static const struct {
-        const char *ours, *group, *theirs;
+        const char *ours, *theirs;
+        size_t group;
     } limits[] = {
-        {"cores", "compute", "cores"},
-        {"instances", "compute", "instances"},
-        {"ram_mib", "compute", "ram"},
-        {"volumes", "block_storage", "volumes"},
-        {"volume_gib", "block_storage", "gigabytes"},
-        {"snapshots", "block_storage", "snapshots"},
-        {"floating_ips", "networking", "floating_ip"},
-        {"networks", "networking", "network"},
-        {"ports", "networking", "port"},
-        {"routers", "networking", "router"},
-        {"security_groups", "networking", "security_group"},
+        {"cores", "cores", COMPUTE},
+        {"instances", "instances", COMPUTE},
+        {"ram_mib", "ram", COMPUTE},
+        {"volumes", "volumes", STORAGE},
+        {"volume_gib", "gigabytes", STORAGE},
+        {"snapshots", "snapshots", STORAGE},
+        {"floating_ips", "floating_ip", NETWORKING},
+        {"networks", "network", NETWORKING},
+        {"ports", "port", NETWORKING},
+        {"routers", "router", NETWORKING},
+        {"security_groups", "security_group", NETWORKING},
     };
+    const json_t *groups[GROUPS];
+    bool tells = false;
     (void)about;
-    if (!json_obj(doc, "compute"))
+    for (size_t i = 0; i < GROUPS; i++) {
+        groups[i] = decode_member(d, doc, group_names[i], JSON_OBJECT);
+        tells |= json_is_object(groups[i]) && json_is_object(doc);
+    }
+    if (!tells)
         return false;
     result->document = json_object();
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-        take_number(result->document, limits[i].ours, json_obj(doc, limits[i].group), limits[i].theirs);
+        json_set_take(result->document, limits[i].ours,
+                      decode_quantity(d, groups[limits[i].group], limits[i].theirs));
     return true;
 }
 
-bool decode_name_taken(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+bool decode_name_taken(struct decoding *d, const struct answer_about *about, json_t *doc,
+                       struct upstream_result *result)
 {
     (void)about;
+    json_t *taken CLEANUP_JSON = decode_bool(d, doc, "is_taken", false);
     if (!json_is_boolean(json_object_get(doc, "is_taken")))
         return false;
     result->document = json_object();
-    json_set_bool(result->document, "is_taken", json_bool(doc, "is_taken", false));
+    json_set_bool(result->document, "is_taken", json_is_true(taken));
     return true;
 }

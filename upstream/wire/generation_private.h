@@ -56,14 +56,25 @@ struct answer_about {
     wall_us now; /* when it came: times far after it are not believed */
 };
 
-/* Fills the payload from a 2xx document; false when it cannot be understood. */
-typedef bool decode_answer(const struct answer_about *about, json_t *doc, struct upstream_result *result);
-
-/* One shoot, or one row of a list, while it is decoded. */
+/*
+ * One document, or one row of a list, while it is decoded. Each member is read by itself: what cannot be
+ * read is unknown, and noted; the rest counts.
+ */
 struct decoding {
     wall_us now;
     const char *fault; /* static text: why the row is refused; NULL: nothing is wrong with it */
+    unsigned unread;   /* members that cannot be read */
+    struct {
+        const json_t *in; /* the object or array, while the document lives */
+        const char *key;  /* NULL: the element `index` */
+        size_t index;
+    } places[UNREAD_TOLD]; /* of the first of them */
 };
+
+/* Fills the payload from a 2xx document; false when it cannot be understood. */
+typedef bool decode_answer(struct decoding *d, const struct answer_about *about, json_t *doc,
+                           struct upstream_result *result);
+
 typedef struct shoot *decode_shoot(struct decoding *d, const json_t *doc);
 
 /* One call of a generation: {cloud}, {region}, {project}, {name} and {item} stand for the call's own. */
@@ -97,27 +108,29 @@ void request_draft_done(struct request_draft *draft);
 /* shoot_shared.c */
 /* Start and end, all that Cleura takes: the time zone can only be read. */
 json_t *encode_schedules(const json_t *schedules);
-json_t *decode_schedules(struct decoding *d, const json_t *schedules);
-json_t *decode_taints(struct decoding *d, const json_t *array);
+/* NULL when some of it cannot be read. */
+json_t *decode_schedules(struct decoding *d, const json_t *hibernation);
 /* Names of the members that the generations spell differently. */
 struct shoot_words {
-    const char *max_surge, *operation_at, *task_id, *condition_since, *condition_updated;
+    const char *max_surge, *operation, *operation_at, *hibernated, *last_errors, *task_id, *condition_since,
+        *condition_updated;
 };
-json_t *decode_pools(struct decoding *d, const json_t *workers, const struct shoot_words *words);
-json_t *decode_conditions(struct decoding *d, const json_t *array, const struct shoot_words *words);
-json_t *decode_last_errors(struct decoding *d, const json_t *array, const struct shoot_words *words);
-/* `operation` may be absent or null. */
-void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *operation,
-                           const struct shoot_words *words);
-/* A shoot of this name; NULL when Gardener cannot have it. */
-struct shoot *decode_new(struct decoding *d, const char *name);
-/* `s`, or NULL (and `s` freed) when something was wrong with it. */
-struct shoot *decode_finish(const struct decoding *d, struct shoot *s);
-
-/* shared.c */
+/* What one of the two calls `maintenance`: in auto-updates and window their words differ, too. */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };
+/* NULL when there is no list of them that can be read. */
+json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words);
+json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
+                           const struct maintenance_words *words);
+/* What the run and the health of the shoot are; `status` and what holds the last operation may be NULL. */
+void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
+                   const struct shoot_words *words);
+/* A shoot of the name that `in` tells; NULL when Gardener cannot have it, or its uid cannot be read: it may
+ * be another one. */
+struct shoot *decode_new(struct decoding *d, const json_t *in);
+
+/* shared.c */
 /* Groups of which our document names nothing are left out, and stay as they are. */
 json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_words *words);
 int kubeconfig_variants(enum upstream_op op);
@@ -147,6 +160,7 @@ enum { LIST_PART_ROWS = 16, LIST_PART_KNOWN = 128, ROW_NAME_BYTES = 64 };
 /* Some rows of a list, decoded one after the other: memory for one at a time. */
 struct list_part {
     struct shoot *shoots[LIST_PART_ROWS];
+    struct unread unread[LIST_PART_ROWS]; /* of each of them */
     size_t shoot_count;
     struct refused_row {
         char name[ROW_NAME_BYTES]; /* as Cleura says it, cut; "" when there is none */
@@ -197,35 +211,59 @@ json_t *encode_pool_v1(const struct upstream_call *call);
 decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_check, decode_own_projects,
     decode_quota, decode_name_taken;
 /* Catalogs in our words for one region; NULL when the document is not a cloud profile list. */
-json_t *decode_catalog(const json_t *profiles, const char *region, bool v1);
+json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1);
 
-/* decode.c: single values. Each refuses the row that it is in when it is beyond what there can be. */
-const char *decode_refuse(struct decoding *d, const char *why);
-/* A member of this type; NULL when it is absent or null. One of another type refuses the row. */
+/*
+ * decode.c: single members. Absent and null are the same: NULL, null or what is said. What is there and
+ * cannot be read is noted, and unknown: NULL, null or 0; so is, without a note, what is in an object that
+ * cannot be read. Values are the caller's, texts and containers lent.
+ */
+void decode_refuse(struct decoding *d, const char *why);
+/* That this member cannot be read, which its caller found. */
+void decode_note(struct decoding *d, const json_t *object, const char *key);
+/* The paths of what was noted, as JSON pointers into the document. */
+void decode_tell_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
+/* One that cannot be read comes as what it is: readers of its own members find these unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
-/* A name or word of at most 255 bytes; NULL when it is absent or no string. */
+/* False when it cannot be read; NULL when it is absent. */
+bool decode_array(struct decoding *d, const json_t *object, const char *key, const json_t **ret_array);
+/* The object at this place, as decode_member has it. */
+const json_t *decode_element(struct decoding *d, const json_t *array, size_t i);
+/* Whether there is such an object. */
+json_t *decode_presence(struct decoding *d, const json_t *object, const char *key);
+const char *decode_text(struct decoding *d, const json_t *object, const char *key);
+/* A name or word of at most 255 bytes. */
 const char *decode_word(struct decoding *d, const json_t *object, const char *key);
-/* 0 to 1,000,000. */
-int64_t decode_number(struct decoding *d, const json_t *object, const char *key, int64_t fallback);
-/* RFC 3339, from 2015 to a year from now; 0 when there is none. */
-wall_us decode_time(struct decoding *d, const char *text);
+json_t *decode_bool(struct decoding *d, const json_t *object, const char *key, bool absent);
+/* A whole number, 0 to `max`. */
+json_t *decode_number(struct decoding *d, const json_t *object, const char *key, int64_t max);
+enum { NUMBER_MAX = 1000000 };
+/* Any number that a double holds exactly enough. */
+json_t *decode_quantity(struct decoding *d, const json_t *object, const char *key);
+/* Gi number of "50Gi". */
+json_t *decode_gib(struct decoding *d, const json_t *object, const char *key);
+/* RFC 3339, from 2015 to a year from now. */
+wall_us decode_time(struct decoding *d, const json_t *object, const char *key);
+/* `value`, or NULL (and `value` freed) when something was noted since then. */
+json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *value);
 /* A text for people: at most 1 KiB, ends between two characters, holds no controls (base/text.h). The
  * caller owns it; NULL stays NULL. */
 char *prose_copy(const char *text);
 void decode_prose(json_t *ours, const char *key, const char *text);
-/* {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. */
-json_t *decode_map(struct decoding *d, const json_t *value);
-json_t *encode_pairs(const json_t *map);
-json_t *decode_words(struct decoding *d, const json_t *array);
-/* A reference, or an empty array. */
-json_t *array_or_empty(json_t *array);
+/* {key: value} from [{key, value}], or from a map of strings or of {key, value} objects. NULL when some of it
+ * cannot be read; so is the next. */
+json_t *decode_map(struct decoding *d, const json_t *object, const char *member);
+json_t *decode_words(struct decoding *d, const json_t *object, const char *key);
+/* What is not known is not sent, and stays as it is (CL-17): a member under their name; a map as [{key,
+ * value}]; the size of a pool's volumes in their words, NULL when it is not known. The caller frees it. */
+void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name);
+void encode_pairs(json_t *theirs, const json_t *ours, const char *name);
+char *encode_size(const json_t *pool);
 /*
  * Cleura gives arrays in any order (CL-13); sorted, by name where there is one, equal clusters
- * look equal. Takes `array`; zones keep their order, which means something to Gardener.
+ * look equal. Takes `array`, NULL stays NULL; zones keep their order, which means something to Gardener.
  */
 json_t *decode_sorted(json_t *array);
-/* Gi number of "50Gi"; 0 when it is something else. */
-int64_t decode_gib(const char *text);
 
 /* NotAfter of the first client certificate in a kubeconfig; 0 when there is none. */
 wall_us kubeconfig_expiry(const char *kubeconfig);

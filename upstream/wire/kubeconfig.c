@@ -62,13 +62,16 @@ wall_us kubeconfig_expiry(const char *kubeconfig)
     return expiry_of(parts);
 }
 
-static char *json_kubeconfig(wall_us now, const char *body, size_t len, wall_us *ret_expires_at)
+static char *json_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result)
 {
     struct decoding d = {.now = now};
     enum json_scan_end end;
-    json_t *doc CLEANUP_JSON = json_parse_foreign(body, len, &json_limits, &end);
-    char *text = mem_strdup(json_is_string(doc) ? json_string_value(doc) : json_str(doc, "kubeconfig"));
-    *ret_expires_at = decode_time(&d, json_str(doc, "expires_at"));
+    json_t *doc CLEANUP_JSON = json_parse_tolerant(body, len, &json_limits, &end);
+    char *text =
+        mem_strdup(json_is_string(doc) ? json_string_value(doc) : decode_text(&d, doc, "kubeconfig"));
+    if (json_is_object(doc))
+        result->expires_at = decode_time(&d, doc, "expires_at");
+    decode_tell_unread(&d, doc, &result->unread);
     json_wipe(doc);
     return text;
 }
@@ -78,7 +81,7 @@ static char *json_kubeconfig(wall_us now, const char *body, size_t len, wall_us 
 bool decode_kubeconfig(wall_us now, const char *body, size_t len, struct upstream_result *result)
 {
     if (len && (body[0] == '{' || body[0] == '"'))
-        result->kubeconfig = json_kubeconfig(now, body, len, &result->expires_at);
+        result->kubeconfig = json_kubeconfig(now, body, len, result);
     else
         result->kubeconfig = strlen(body) == len ? mem_strndup(body, len) : NULL;
     if (!result->kubeconfig || !kubeconfig_is_plausible(result->kubeconfig))

@@ -51,6 +51,15 @@ static enum login_result decode_second_factor(const json_t *doc, const char *res
     return ret->verification ? LOGIN_RESULT_CODE : LOGIN_RESULT_GARBLED;
 }
 
+/* It goes into a header field. */
+static bool is_token(const char *text)
+{
+    const char *c = text;
+    while (c && *c > ' ' && *c <= '~')
+        c++;
+    return c && c != text && !*c;
+}
+
 void decode_login(const char *body, size_t len, struct login_answer *ret)
 {
     json_t *doc CLEANUP_JSON = answer_read_small(body, len);
@@ -59,7 +68,7 @@ void decode_login(const char *body, size_t len, struct login_answer *ret)
     *ret = (struct login_answer){.result = LOGIN_RESULT_GARBLED};
     if (!strncmp(result, "twofactor", 9)) {
         ret->result = decode_second_factor(doc, result, ret);
-    } else if (!strcmp(result, "login_ok") && json_str(doc, "token")) {
+    } else if (!strcmp(result, "login_ok") && is_token(json_str(doc, "token"))) {
         ret->token = mem_strdup(json_str(doc, "token"));
         ret->result = LOGIN_RESULT_TOKEN;
     }

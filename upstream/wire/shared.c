@@ -66,11 +66,10 @@ json_t *encode_maintenance(const json_t *maintenance, const struct maintenance_w
     json_t *theirs = json_object();
     json_t *update CLEANUP_JSON = json_object();
     for (size_t i = 0; i < ARRAY_LEN(updates); i++)
-        if (json_object_get(maintenance, updates[i][0]))
-            json_set_bool(update, updates[i][1], json_bool(maintenance, updates[i][0], true));
+        encode_known(update, updates[i][1], maintenance, updates[i][0]);
     if (json_object_size(update))
         json_set_take(theirs, words->update, json_incref(update));
-    if (json_str(maintenance, "begin")) {
+    if (json_str(maintenance, "begin") && json_str(maintenance, "end")) {
         json_t *window = json_object();
         json_set_str(window, "begin", json_str(maintenance, "begin"));
         json_set_str(window, "end", json_str(maintenance, "end"));

@@ -11,12 +11,16 @@
 
 enum { PROGRESS_MAX = 100 };
 
-struct shoot *decode_new(struct decoding *d, const char *name)
+struct shoot *decode_new(struct decoding *d, const json_t *in)
 {
+    const char *name = json_str(in, "name");
+    const json_t *uid = json_object_get(in, "uid");
     if (!name)
-        (void)decode_refuse(d, "it has no name");
+        decode_refuse(d, "it has no name");
     else if (!shoot_name_is_possible(name))
-        (void)decode_refuse(d, "Gardener has no such name");
+        decode_refuse(d, "Gardener has no such name");
+    else if (uid && !json_is_null(uid) && !decode_word(d, in, "uid"))
+        decode_refuse(d, "its uid cannot be read");
     if (d->fault)
         return NULL;
     struct shoot *s = MEM_NEW(struct shoot);
@@ -24,20 +28,15 @@ struct shoot *decode_new(struct decoding *d, const char *name)
     return s;
 }
 
-struct shoot *decode_finish(const struct decoding *d, struct shoot *s)
+static json_t *decode_taints(struct decoding *d, const json_t *worker)
 {
-    if (!d->fault)
-        return s;
-    shoot_free(s);
-    return NULL;
-}
-
-json_t *decode_taints(struct decoding *d, const json_t *array)
-{
+    const unsigned before = d->unread;
+    const json_t *array;
+    if (!decode_array(d, worker, "taints", &array))
+        return NULL;
     json_t *taints = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *item = decode_element(d, array, i);
         json_t *taint = json_object();
         const char *value = decode_word(d, item, "value");
         json_set_str(taint, "key", decode_word(d, item, "key"));
@@ -45,44 +44,64 @@ json_t *decode_taints(struct decoding *d, const json_t *array)
         json_set_str(taint, "effect", decode_word(d, item, "effect"));
         (void)json_array_append_new(taints, taint);
     }
-    return decode_sorted(taints);
+    return decode_sorted(decode_whole(d, before, taints));
+}
+
+/* A pool that Gardener cannot have is one that cannot be named. */
+static const char *decode_pool_name(struct decoding *d, const json_t *worker)
+{
+    const char *name = decode_word(d, worker, "name");
+    if (!name || pool_name_is_possible(name))
+        return name;
+    decode_note(d, worker, "name");
+    return NULL;
 }
 
 static json_t *decode_pool(struct decoding *d, const json_t *worker, const struct shoot_words *words)
 {
     const json_t *machine = decode_member(d, worker, "machine", JSON_OBJECT);
     const json_t *image = decode_member(d, machine, "image", JSON_OBJECT);
-    const char *name = decode_word(d, worker, "name");
-    if (!name || !pool_name_is_possible(name))
-        (void)decode_refuse(d, "a node pool has no name, or one that Gardener cannot have");
     json_t *pool = json_object();
-    json_set_str(pool, "name", name);
+    json_set_str(pool, "name", decode_pool_name(d, worker));
     json_set_str(pool, "machine_type", decode_word(d, machine, "type"));
     json_t *our_image = json_object();
     json_set_str(our_image, "name", decode_word(d, image, "name"));
     json_set_str(our_image, "version", decode_word(d, image, "version"));
     json_set_take(pool, "image", our_image);
-    json_set_int(pool, "minimum", decode_number(d, worker, "minimum", 0));
-    json_set_int(pool, "maximum", decode_number(d, worker, "maximum", 0));
-    json_set_int(pool, "max_surge", decode_number(d, worker, words->max_surge, 1));
-    json_set_int(pool, "volume_size_gib", decode_gib(json_str(json_obj(worker, "volume"), "size")));
-    json_set_take(pool, "zones", decode_words(d, decode_member(d, worker, "zones", JSON_ARRAY)));
-    json_set_take(pool, "labels", decode_map(d, json_object_get(worker, "labels")));
-    json_set_take(pool, "annotations", decode_map(d, json_object_get(worker, "annotations")));
-    json_set_take(pool, "taints", decode_taints(d, decode_member(d, worker, "taints", JSON_ARRAY)));
+    json_set_take(pool, "minimum", decode_number(d, worker, "minimum", NUMBER_MAX));
+    json_set_take(pool, "maximum", decode_number(d, worker, "maximum", NUMBER_MAX));
+    json_set_take(pool, "max_surge", decode_number(d, worker, words->max_surge, NUMBER_MAX));
+    json_set_take(pool, "volume_size_gib",
+                  decode_gib(d, decode_member(d, worker, "volume", JSON_OBJECT), "size"));
+    json_set_take(pool, "zones", decode_words(d, worker, "zones"));
+    json_set_take(pool, "labels", decode_map(d, worker, "labels"));
+    json_set_take(pool, "annotations", decode_map(d, worker, "annotations"));
+    json_set_take(pool, "taints", decode_taints(d, worker));
     return pool;
 }
 
-json_t *decode_pools(struct decoding *d, const json_t *workers, const struct shoot_words *words)
+json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words)
 {
+    const json_t *workers;
+    if (!decode_array(d, provider, "workers", &workers) || !workers)
+        return NULL;
     json_t *pools = json_array();
-    size_t i;
-    json_t *worker;
-    if (!workers)
-        (void)decode_refuse(d, "it has no list of node pools");
-    json_array_foreach (workers, i, worker)
-        (void)json_array_append_new(pools, decode_pool(d, worker, words));
+    for (size_t i = 0; i < json_array_size(workers); i++)
+        (void)json_array_append_new(pools, decode_pool(d, decode_element(d, workers, i), words));
     return decode_sorted(pools);
+}
+
+json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
+                           const struct maintenance_words *words)
+{
+    const json_t *window = decode_member(d, maintenance, words->window, JSON_OBJECT);
+    const json_t *update = decode_member(d, maintenance, words->update, JSON_OBJECT);
+    json_t *ours = json_object();
+    json_set_str(ours, "begin", decode_word(d, window, "begin"));
+    json_set_str(ours, "end", decode_word(d, window, "end"));
+    json_set_take(ours, "auto_update_kubernetes", decode_bool(d, update, words->kubernetes, true));
+    json_set_take(ours, "auto_update_machine_image", decode_bool(d, update, words->machine_image, true));
+    return ours;
 }
 
 json_t *encode_schedules(const json_t *schedules)
@@ -101,21 +120,27 @@ json_t *encode_schedules(const json_t *schedules)
     return theirs;
 }
 
-json_t *decode_schedules(struct decoding *d, const json_t *schedules)
+json_t *decode_schedules(struct decoding *d, const json_t *hibernation)
 {
+    const unsigned before = d->unread;
+    const json_t *schedules;
+    if (!decode_array(d, hibernation, "schedules", &schedules))
+        return NULL;
     json_t *ours = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (schedules, i, item) {
+    for (size_t i = 0; i < json_array_size(schedules); i++) {
+        const json_t *item = decode_element(d, schedules, i);
         json_t *schedule = json_object();
+        const char *location = decode_word(d, item, "location");
         json_set_str(schedule, "start", decode_word(d, item, "start"));
         json_set_str(schedule, "end", decode_word(d, item, "end"));
-        if (decode_word(d, item, "location"))
-            json_set_str(schedule, "location", decode_word(d, item, "location"));
+        if (location)
+            json_set_str(schedule, "location", location);
         (void)json_array_append_new(ours, schedule);
     }
-    return decode_sorted(ours);
+    return decode_sorted(decode_whole(d, before, ours));
 }
+
+/* ---- the run and the health ---- */
 
 static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                       const char *their_name)
@@ -125,56 +150,89 @@ static void take_word(struct decoding *d, json_t *ours, const char *name, const 
         json_set_str(ours, name, word);
 }
 
-json_t *decode_conditions(struct decoding *d, const json_t *array, const struct shoot_words *words)
+static void take_codes(struct decoding *d, json_t *ours, const json_t *theirs)
 {
-    json_t *ours = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
-        json_t *condition = json_object();
-        take_word(d, condition, "type", item, "type");
-        take_word(d, condition, "status", item, "status");
-        take_word(d, condition, "reason", item, "reason");
-        if (json_str(item, "message"))
-            decode_prose(condition, "message", json_str(item, "message"));
-        if (json_arr(item, "codes"))
-            json_set_take(condition, "codes", decode_words(d, json_arr(item, "codes")));
-        take_word(d, condition, "last_transition_time", item, words->condition_since);
-        take_word(d, condition, "last_update_time", item, words->condition_updated);
-        (void)json_array_append_new(ours, condition);
-    }
-    return decode_sorted(ours);
+    json_t *codes = decode_words(d, theirs, "codes");
+    json_set_take(ours, "codes", codes ? codes : json_array());
 }
 
-json_t *decode_last_errors(struct decoding *d, const json_t *array, const struct shoot_words *words)
+static json_t *decode_condition(struct decoding *d, const json_t *item, const struct shoot_words *words)
 {
+    json_t *condition = json_object();
+    json_set_str(condition, "type", decode_word(d, item, "type"));
+    json_set_str(condition, "status", decode_word(d, item, "status"));
+    take_word(d, condition, "reason", item, "reason");
+    const char *message = decode_text(d, item, "message");
+    if (message)
+        decode_prose(condition, "message", message);
+    if (json_object_get(item, "codes"))
+        take_codes(d, condition, item);
+    take_word(d, condition, "last_transition_time", item, words->condition_since);
+    take_word(d, condition, "last_update_time", item, words->condition_updated);
+    return condition;
+}
+
+/* NULL: it cannot be read what they are. */
+static struct json_doc *decode_conditions(struct decoding *d, const json_t *status, const char *key,
+                                          const struct shoot_words *words)
+{
+    const json_t *array;
+    if (!decode_array(d, status, key, &array))
+        return NULL;
+    json_t *ours = json_array();
+    for (size_t i = 0; i < json_array_size(array); i++)
+        (void)json_array_append_new(ours, decode_condition(d, decode_element(d, array, i), words));
+    return json_doc_new(decode_sorted(ours));
+}
+
+/* The same. */
+static struct json_doc *decode_last_errors(struct decoding *d, const json_t *status,
+                                           const struct shoot_words *words)
+{
+    const json_t *array;
+    if (!decode_array(d, status, words->last_errors, &array))
+        return NULL;
     json_t *errors = json_array();
-    size_t i;
-    json_t *item;
-    json_array_foreach (array, i, item) {
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *item = decode_element(d, array, i);
+        const char *description = decode_text(d, item, "description");
         json_t *error = json_object();
-        decode_prose(error, "description", json_str_or(item, "description", ""));
-        json_set_take(error, "codes", decode_words(d, json_arr(item, "codes")));
+        decode_prose(error, "description", description ? description : "");
+        take_codes(d, error, item);
         json_set_str(error, "task_id", decode_word(d, item, words->task_id));
         json_set_str(error, "updated_at", decode_word(d, item, words->operation_at));
         (void)json_array_append_new(errors, error);
     }
-    return decode_sorted(errors);
+    return json_doc_new(decode_sorted(errors));
 }
 
-/* What is not a percentage tells nothing. */
-void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *operation,
-                           const struct shoot_words *words)
+/* One that cannot be read is one of which nothing is known, not even that it is over. */
+static void decode_last_operation(struct decoding *d, struct shoot *s, const json_t *in,
+                                  const struct shoot_words *words)
 {
+    const json_t *operation = decode_member(d, in, words->operation, JSON_OBJECT);
+    s->progress = SHOOT_PROGRESS_UNKNOWN;
     if (!operation)
         return;
+    json_t *progress CLEANUP_JSON = decode_number(d, operation, "progress", PROGRESS_MAX);
+    const char *description = decode_text(d, operation, "description");
     s->has_operation = true;
     s->operation_type = mem_strdup(decode_word(d, operation, "type"));
     s->operation_state = mem_strdup(decode_word(d, operation, "state"));
-    int64_t progress = json_int(operation, "progress", 0);
-    s->progress = progress >= 0 && progress <= PROGRESS_MAX ? (int)progress : 0;
-    s->description = prose_copy(json_str_or(operation, "description", ""));
-    s->operation_at = decode_time(d, json_str(operation, words->operation_at));
-    if (!s->operation_state)
-        (void)decode_refuse(d, "its last operation has no state");
+    if (json_is_integer(progress))
+        s->progress = (int)json_integer_value(progress);
+    s->description = prose_copy(description ? description : "");
+    s->operation_at = decode_time(d, operation, words->operation_at);
+}
+
+void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
+                   const struct shoot_words *words)
+{
+    json_t *hibernated CLEANUP_JSON = decode_bool(d, status, words->hibernated, false);
+    decode_last_operation(d, s, run_in, words);
+    s->hibernated = json_is_true(hibernated);
+    s->hibernated_unknown = json_is_null(hibernated);
+    s->conditions = decode_conditions(d, status, "conditions", words);
+    s->constraints = decode_conditions(d, status, "constraints", words);
+    s->last_errors = decode_last_errors(d, status, words);
 }

@@ -1,6 +1,5 @@
 /* The v1 {metadata, spec, status} object (CL-14) in our words, and our spec as a v1 create body
  * (7.2). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,53 +8,47 @@
 #include "upstream/wire/generation_private.h"
 
 static const struct shoot_words words = {.max_surge = "maxSurge",
+                                         .operation = "lastOperation",
                                          .operation_at = "lastUpdateTime",
+                                         .hibernated = "hibernated",
+                                         .last_errors = "lastErrors",
                                          .task_id = "taskID",
                                          .condition_since = "lastTransitionTime",
                                          .condition_updated = "lastUpdateTime"};
 
-static json_t *decode_networking_v1(struct decoding *d, const json_t *spec)
+static const struct maintenance_words maintenance_words = {"autoUpdate", "kubernetesVersion",
+                                                           "machineImageVersion", "timeWindow"};
+
+static json_t *decode_networking_v1(struct decoding *d, const json_t *spec, const json_t *provider)
 {
-    const json_t *infrastructure = json_obj(json_obj(spec, "provider"), "infrastructureConfig");
-    const json_t *networks = json_obj(infrastructure, "networks");
+    const json_t *networking = decode_member(d, spec, "networking", JSON_OBJECT);
+    const json_t *infrastructure = decode_member(d, provider, "infrastructureConfig", JSON_OBJECT);
+    const json_t *networks = decode_member(d, infrastructure, "networks", JSON_OBJECT);
+    const json_t *router = decode_member(d, networks, "router", JSON_OBJECT);
     json_t *ours = json_object();
-    json_set_str(ours, "type", decode_word(d, json_obj(spec, "networking"), "type"));
+    json_set_str(ours, "type", decode_word(d, networking, "type"));
     json_set_str(ours, "nodes_cidr", decode_word(d, networks, "workers"));
     json_set_str(ours, "floating_pool", decode_word(d, infrastructure, "floatingPoolName"));
     json_set_str(ours, "network_id", decode_word(d, networks, "id"));
-    json_set_str(ours, "router_id", decode_word(d, json_obj(networks, "router"), "id"));
+    json_set_str(ours, "router_id", decode_word(d, router, "id"));
     json_set_str(ours, "load_balancer_provider", NULL); /* v1 does not tell */
-    return ours;
-}
-
-static json_t *decode_maintenance_v1(struct decoding *d, const json_t *maintenance)
-{
-    const json_t *update = json_obj(maintenance, "autoUpdate");
-    const json_t *window = json_obj(maintenance, "timeWindow");
-    json_t *ours = json_object();
-    json_set_str(ours, "begin", decode_word(d, window, "begin"));
-    json_set_str(ours, "end", decode_word(d, window, "end"));
-    json_set_bool(ours, "auto_update_kubernetes", json_bool(update, "kubernetesVersion", true));
-    json_set_bool(ours, "auto_update_machine_image", json_bool(update, "machineImageVersion", true));
     return ours;
 }
 
 static json_t *decode_observed_v1(struct decoding *d, const json_t *metadata, const json_t *spec)
 {
     const json_t *provider = decode_member(d, spec, "provider", JSON_OBJECT);
-    const char *version = decode_word(d, json_obj(spec, "kubernetes"), "version");
-    if (!version)
-        (void)decode_refuse(d, "it has no Kubernetes version");
+    const json_t *kubernetes = decode_member(d, spec, "kubernetes", JSON_OBJECT);
+    const json_t *control_plane = decode_member(d, spec, "controlPlane", JSON_OBJECT);
+    const json_t *hibernation = decode_member(d, spec, "hibernation", JSON_OBJECT);
+    const json_t *maintenance = decode_member(d, spec, "maintenance", JSON_OBJECT);
     json_t *ours = json_object();
-    json_set_str(ours, "kubernetes_version", version);
-    json_set_take(ours, "node_pools",
-                  decode_pools(d, decode_member(d, provider, "workers", JSON_ARRAY), &words));
-    json_set_take(ours, "networking", decode_networking_v1(d, spec));
-    json_set_bool(ours, "high_availability",
-                  json_obj(json_obj(spec, "controlPlane"), "highAvailability") != NULL);
-    json_set_take(ours, "hibernation_schedules",
-                  decode_schedules(d, json_arr(json_obj(spec, "hibernation"), "schedules")));
-    json_set_take(ours, "maintenance", decode_maintenance_v1(d, json_obj(spec, "maintenance")));
+    json_set_str(ours, "kubernetes_version", decode_word(d, kubernetes, "version"));
+    json_set_take(ours, "node_pools", decode_pools(d, provider, &words));
+    json_set_take(ours, "networking", decode_networking_v1(d, spec, provider));
+    json_set_take(ours, "high_availability", decode_presence(d, control_plane, "highAvailability"));
+    json_set_take(ours, "hibernation_schedules", decode_schedules(d, hibernation));
+    json_set_take(ours, "maintenance", decode_maintenance(d, maintenance, &maintenance_words));
     json_set_take(ours, "allowed_cidrs", json_array());
     json_set_str(ours, "purpose", decode_word(d, spec, "purpose"));
     json_set_str(ours, "uid", decode_word(d, metadata, "uid"));
@@ -63,61 +56,62 @@ static json_t *decode_observed_v1(struct decoding *d, const json_t *metadata, co
     return ours;
 }
 
-static const char *advertised_url(struct decoding *d, const json_t *addresses)
+/* The one named external, else the first. */
+static const char *advertised_url(struct decoding *d, const json_t *status)
 {
-    size_t i;
-    json_t *address;
-    json_array_foreach (addresses, i, address)
-        if (!strcmp(json_str_or(address, "name", ""), "external"))
-            return decode_word(d, address, "url");
-    return decode_word(d, json_array_get(addresses, 0), "url");
+    const json_t *addresses, *chosen = NULL;
+    bool is_external = false;
+    if (!decode_array(d, status, "advertisedAddresses", &addresses))
+        return NULL;
+    for (size_t i = 0; i < json_array_size(addresses) && !is_external; i++) {
+        const json_t *address = decode_element(d, addresses, i);
+        const char *name = decode_word(d, address, "name");
+        is_external = name && !strcmp(name, "external");
+        chosen = is_external || !chosen ? address : chosen;
+    }
+    return decode_word(d, chosen, "url");
 }
 
 struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
 {
     const json_t *metadata = json_obj(doc, "metadata");
-    struct shoot *s = decode_new(d, json_str(metadata, "name"));
+    struct shoot *s = decode_new(d, metadata);
     if (!s)
         return NULL;
     const json_t *status = decode_member(d, doc, "status", JSON_OBJECT);
-    shoot_set_observed(s, decode_observed_v1(d, metadata, json_obj(doc, "spec")));
-    decode_last_operation(d, s, decode_member(d, status, "lastOperation", JSON_OBJECT), &words);
-    s->hibernated = json_bool(status, "hibernated", false);
-    s->conditions =
-        json_doc_new(decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words));
-    s->constraints =
-        json_doc_new(decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words));
-    s->last_errors =
-        json_doc_new(decode_last_errors(d, decode_member(d, status, "lastErrors", JSON_ARRAY), &words));
-    s->api_server_url = mem_strdup(advertised_url(d, json_arr(status, "advertisedAddresses")));
-    return decode_finish(d, s);
+    shoot_set_observed(s, decode_observed_v1(d, metadata, decode_member(d, doc, "spec", JSON_OBJECT)));
+    decode_status(d, s, status, status, &words);
+    s->api_server_url = mem_strdup(advertised_url(d, status));
+    return s;
 }
 
 static json_t *encode_worker_v1(const json_t *pool)
 {
     const json_t *image = json_obj(pool, "image");
-    json_t *their_image = json_object();
-    json_set_str(their_image, "name", json_str_or(image, "name", "gardenlinux"));
-    json_set_str(their_image, "version", json_str(image, "version"));
     json_t *machine = json_object();
-    json_set_str(machine, "type", json_str(pool, "machine_type"));
-    json_set_take(machine, "image", their_image);
-    char size[32];
-    (void)snprintf(size, sizeof(size), "%lldGi", (long long)json_int(pool, "volume_size_gib", 50));
-    json_t *volume CLEANUP_JSON = json_object();
-    json_set_str(volume, "size", size);
+    encode_known(machine, "type", pool, "machine_type");
+    if (json_str(image, "name") && json_str(image, "version")) {
+        json_t *their_image = json_object();
+        encode_known(their_image, "name", image, "name");
+        encode_known(their_image, "version", image, "version");
+        json_set_take(machine, "image", their_image);
+    }
+    char *size CLEANUP_FREE = encode_size(pool);
     json_t *worker = json_object();
-    json_set_str(worker, "name", json_str(pool, "name"));
-    json_set_int(worker, "minimum", json_int(pool, "minimum", 1));
-    json_set_int(worker, "maximum", json_int(pool, "maximum", 1));
-    json_set_int(worker, "maxSurge", json_int(pool, "max_surge", 1));
+    encode_known(worker, "name", pool, "name");
+    encode_known(worker, "minimum", pool, "minimum");
+    encode_known(worker, "maximum", pool, "maximum");
+    encode_known(worker, "maxSurge", pool, "max_surge");
     json_set_take(worker, "machine", machine);
-    if (json_int(pool, "volume_size_gib", 50) > 0) /* 0: Cleura told it in words that we do not know */
-        json_set_take(worker, "volume", json_incref(volume));
-    json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
-    json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
-    json_set_take(worker, "taints", array_or_empty(json_arr(pool, "taints")));
-    json_set_take(worker, "zones", array_or_empty(json_arr(pool, "zones")));
+    if (size) {
+        json_t *volume = json_object();
+        json_set_str(volume, "size", size);
+        json_set_take(worker, "volume", volume);
+    }
+    encode_pairs(worker, pool, "labels");
+    encode_pairs(worker, pool, "annotations");
+    encode_known(worker, "taints", pool, "taints");
+    encode_known(worker, "zones", pool, "zones");
     return worker;
 }
 
@@ -139,9 +133,6 @@ static json_t *encode_infrastructure(const json_t *networking)
         json_set_take(infrastructure, "networks", json_incref(networks));
     return infrastructure;
 }
-
-static const struct maintenance_words maintenance_words = {"autoUpdate", "kubernetesVersion",
-                                                           "machineImageVersion", "timeWindow"};
 
 static json_t *wrap(const char *name, json_t *value)
 {

@@ -1,5 +1,4 @@
 /* The v2 shoot object (CL-12) in our words, and our resolved spec as a v2 create body (CL-11). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +7,16 @@
 #include "upstream/wire/generation_private.h"
 
 static const struct shoot_words words = {.max_surge = "max_surge",
+                                         .operation = "last_operation",
                                          .operation_at = "last_update_time",
+                                         .hibernated = "is_hibernated",
+                                         .last_errors = "last_errors",
                                          .task_id = "task_id",
                                          .condition_since = "last_transition_time",
                                          .condition_updated = "last_update_time"};
+
+static const struct maintenance_words maintenance_words = {"auto_update", "kubernetes_version",
+                                                           "machine_image_version", "time_window"};
 
 /* The members of CiliumProviderConfig (CL-11). */
 static json_t *decode_cilium(struct decoding *d, const json_t *theirs)
@@ -23,65 +28,57 @@ static json_t *decode_cilium(struct decoding *d, const json_t *theirs)
                                         "hubble_enabled",
                                         "policy_audit_mode"};
     static const char *const texts[] = {"encryption_mode", "tunnel"};
+    if (!json_is_object(theirs))
+        return NULL;
     json_t *ours = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
-        if (json_is_boolean(json_object_get(theirs, flags[i])))
-            json_set_bool(ours, flags[i], json_bool(theirs, flags[i], false));
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        if (decode_word(d, theirs, texts[i]))
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+        const json_t *flag = json_object_get(theirs, flags[i]);
+        if (flag && !json_is_null(flag))
+            json_set_take(ours, flags[i], decode_bool(d, theirs, flags[i], false));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        const json_t *text = json_object_get(theirs, texts[i]);
+        if (text && !json_is_null(text))
             json_set_str(ours, texts[i], decode_word(d, theirs, texts[i]));
+    }
     return ours;
 }
 
-static json_t *decode_networking_v2(struct decoding *d, const json_t *doc)
+static json_t *decode_networking_v2(struct decoding *d, const json_t *doc, const json_t *provider)
 {
-    const json_t *networking = json_obj(doc, "networking");
-    const json_t *provider = json_obj(doc, "shoot_provider");
-    const json_t *infrastructure = json_obj(provider, "infrastructure_config");
-    const json_t *networks = json_obj(infrastructure, "networks");
+    const json_t *networking = decode_member(d, doc, "networking", JSON_OBJECT);
+    const json_t *infrastructure = decode_member(d, provider, "infrastructure_config", JSON_OBJECT);
+    const json_t *networks = decode_member(d, infrastructure, "networks", JSON_OBJECT);
+    const json_t *router = decode_member(d, networks, "router", JSON_OBJECT);
+    const json_t *control_plane = decode_member(d, provider, "control_plane_config", JSON_OBJECT);
+    const json_t *cilium = decode_member(d, networking, "cilium_provider_config", JSON_OBJECT);
+    const char *nodes = decode_word(d, networking, "nodes"), *workers = decode_word(d, networks, "workers");
     json_t *ours = json_object();
     json_set_str(ours, "type", decode_word(d, networking, "type"));
-    const char *nodes = decode_word(d, networking, "nodes");
-    json_set_str(ours, "nodes_cidr", nodes ? nodes : decode_word(d, networks, "workers"));
+    json_set_str(ours, "nodes_cidr", nodes ? nodes : workers);
     json_set_str(ours, "floating_pool", decode_word(d, infrastructure, "floating_pool_name"));
     json_set_str(ours, "network_id", decode_word(d, networks, "id"));
-    json_set_str(ours, "router_id", decode_word(d, json_obj(networks, "router"), "id"));
-    json_set_str(ours, "load_balancer_provider",
-                 decode_word(d, json_obj(provider, "control_plane_config"), "load_balancer_provider"));
-    if (json_obj(networking, "cilium_provider_config"))
-        json_set_take(ours, "cilium", decode_cilium(d, json_obj(networking, "cilium_provider_config")));
-    return ours;
-}
-
-static json_t *decode_maintenance_v2(struct decoding *d, const json_t *maintenance)
-{
-    const json_t *window = json_obj(maintenance, "time_window");
-    const json_t *update = json_obj(maintenance, "auto_update");
-    json_t *ours = json_object();
-    json_set_str(ours, "begin", decode_word(d, window, "begin"));
-    json_set_str(ours, "end", decode_word(d, window, "end"));
-    json_set_bool(ours, "auto_update_kubernetes", json_bool(update, "kubernetes_version", true));
-    json_set_bool(ours, "auto_update_machine_image", json_bool(update, "machine_image_version", true));
+    json_set_str(ours, "router_id", decode_word(d, router, "id"));
+    json_set_str(ours, "load_balancer_provider", decode_word(d, control_plane, "load_balancer_provider"));
+    if (cilium)
+        json_set_take(ours, "cilium", decode_cilium(d, cilium));
     return ours;
 }
 
 static json_t *decode_observed_v2(struct decoding *d, const json_t *doc)
 {
     const json_t *provider = decode_member(d, doc, "shoot_provider", JSON_OBJECT);
-    const char *version = decode_word(d, json_obj(doc, "kubernetes"), "version");
-    if (!version)
-        (void)decode_refuse(d, "it has no Kubernetes version");
+    const json_t *kubernetes = decode_member(d, doc, "kubernetes", JSON_OBJECT);
+    const json_t *hibernation = decode_member(d, doc, "hibernation", JSON_OBJECT);
+    const json_t *maintenance = decode_member(d, doc, "maintenance", JSON_OBJECT);
     json_t *ours = json_object();
-    json_set_str(ours, "kubernetes_version", version);
-    json_set_take(ours, "node_pools",
-                  decode_pools(d, decode_member(d, provider, "workers", JSON_ARRAY), &words));
-    json_set_take(ours, "networking", decode_networking_v2(d, doc));
-    json_set_bool(ours, "high_availability", json_obj(doc, "control_plane") != NULL);
-    json_set_take(ours, "hibernation_schedules",
-                  decode_schedules(d, json_arr(json_obj(doc, "hibernation"), "schedules")));
-    json_set_take(ours, "maintenance", decode_maintenance_v2(d, json_obj(doc, "maintenance")));
-    json_set_take(ours, "allowed_cidrs",
-                  decode_sorted(decode_words(d, decode_member(d, doc, "allowed_cidrs", JSON_ARRAY))));
+    json_set_str(ours, "kubernetes_version", decode_word(d, kubernetes, "version"));
+    json_set_take(ours, "node_pools", decode_pools(d, provider, &words));
+    json_set_take(ours, "networking", decode_networking_v2(d, doc, provider));
+    json_set_take(ours, "high_availability", decode_presence(d, doc, "control_plane"));
+    json_set_take(ours, "hibernation_schedules", decode_schedules(d, hibernation));
+    json_set_take(ours, "maintenance", decode_maintenance(d, maintenance, &maintenance_words));
+    json_set_take(ours, "allowed_cidrs", decode_sorted(decode_words(d, doc, "allowed_cidrs")));
     json_set_str(ours, "purpose", decode_word(d, doc, "purpose"));
     json_set_str(ours, "uid", decode_word(d, doc, "uid"));
     json_set_str(ours, "technical_id", decode_word(d, doc, "technical_id"));
@@ -90,41 +87,32 @@ static json_t *decode_observed_v2(struct decoding *d, const json_t *doc)
 
 struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
 {
-    struct shoot *s = decode_new(d, json_str(doc, "name"));
+    struct shoot *s = decode_new(d, doc);
     if (!s)
         return NULL;
-    const json_t *status = decode_member(d, doc, "status", JSON_OBJECT);
     shoot_set_observed(s, decode_observed_v2(d, doc));
-    decode_last_operation(d, s, decode_member(d, doc, "last_operation", JSON_OBJECT), &words);
-    s->hibernated = json_bool(status, "is_hibernated", false);
-    s->conditions =
-        json_doc_new(decode_conditions(d, decode_member(d, status, "conditions", JSON_ARRAY), &words));
-    s->constraints =
-        json_doc_new(decode_conditions(d, decode_member(d, status, "constraints", JSON_ARRAY), &words));
-    s->last_errors =
-        json_doc_new(decode_last_errors(d, decode_member(d, status, "last_errors", JSON_ARRAY), &words));
-    return decode_finish(d, s);
+    decode_status(d, s, decode_member(d, doc, "status", JSON_OBJECT), doc, &words);
+    return s;
 }
 
 static json_t *encode_worker_v2(const json_t *pool)
 {
     json_t *worker = json_object();
     json_t *machine = json_object();
-    char size[32];
-    json_set_str(machine, "type", json_str(pool, "machine_type"));
-    json_set_str(machine, "image_version", json_str(json_obj(pool, "image"), "version"));
-    (void)snprintf(size, sizeof(size), "%lldGi", (long long)json_int(pool, "volume_size_gib", 50));
-    json_set_str(worker, "name", json_str(pool, "name"));
+    char *size CLEANUP_FREE = encode_size(pool);
+    encode_known(machine, "type", pool, "machine_type");
+    encode_known(machine, "image_version", json_obj(pool, "image"), "version");
+    encode_known(worker, "name", pool, "name");
     json_set_take(worker, "machine", machine);
-    if (json_int(pool, "volume_size_gib", 50) > 0) /* 0: Cleura told it in words that we do not know */
+    if (size)
         json_set_str(worker, "volume_size", size);
-    json_set_int(worker, "minimum", json_int(pool, "minimum", 1));
-    json_set_int(worker, "maximum", json_int(pool, "maximum", 1));
-    json_set_int(worker, "max_surge", json_int(pool, "max_surge", 1));
-    json_set_take(worker, "zones", array_or_empty(json_arr(pool, "zones")));
-    json_set_take(worker, "labels", encode_pairs(json_obj(pool, "labels")));
-    json_set_take(worker, "annotations", encode_pairs(json_obj(pool, "annotations")));
-    json_set_take(worker, "taints", array_or_empty(json_arr(pool, "taints")));
+    encode_known(worker, "minimum", pool, "minimum");
+    encode_known(worker, "maximum", pool, "maximum");
+    encode_known(worker, "max_surge", pool, "max_surge");
+    encode_known(worker, "zones", pool, "zones");
+    encode_pairs(worker, pool, "labels");
+    encode_pairs(worker, pool, "annotations");
+    encode_known(worker, "taints", pool, "taints");
     return worker;
 }
 
@@ -149,9 +137,6 @@ static json_t *encode_provider(const json_t *spec)
     json_set_take(provider, "workers", workers);
     return provider;
 }
-
-static const struct maintenance_words maintenance_words = {"auto_update", "kubernetes_version",
-                                                           "machine_image_version", "time_window"};
 
 json_t *encode_pool_v2(const struct upstream_call *call)
 {
@@ -178,7 +163,12 @@ json_t *encode_patch_v2(const struct upstream_call *call)
                       encode_maintenance(json_obj(change, "maintenance"), &maintenance_words));
     if (cilium) {
         json_t *networking = json_object();
-        json_set_take(networking, "cilium_provider_config", json_deep_copy(cilium));
+        json_t *theirs = json_object();
+        const char *name;
+        json_t *value;
+        json_object_foreach ((json_t *)(uintptr_t)cilium, name, value)
+            encode_known(theirs, name, cilium, name);
+        json_set_take(networking, "cilium_provider_config", theirs);
         json_set_take(body, "networking", networking);
     }
     return body;

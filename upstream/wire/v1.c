@@ -5,22 +5,26 @@
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-static bool decode_profiles_v1(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_profiles_v1(struct decoding *d, const struct answer_about *about, json_t *doc,
+                               struct upstream_result *result)
 {
-    return (result->catalog = decode_catalog(doc, about->region, true)) != NULL;
+    return (result->catalog = decode_catalog(d, doc, about->region, true)) != NULL;
 }
 
-static bool decode_one_v1(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_one_v1(struct decoding *d, const struct answer_about *about, json_t *doc,
+                          struct upstream_result *result)
 {
-    struct decoding d = {.now = about->now};
-    result->shoot = decode_shoot_v1(&d, doc);
-    result->not_believed = d.fault;
+    (void)about;
+    result->shoot = decode_shoot_v1(d, doc);
+    result->not_believed = d->fault;
     return result->shoot != NULL;
 }
 
 /* The answer has a shape of its own; its uid is not used, the first read after it tells which shoot it is. */
-static bool decode_created(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_created(struct decoding *d, const struct answer_about *about, json_t *doc,
+                           struct upstream_result *result)
 {
+    (void)d;
     (void)about;
     (void)result;
     return json_str(json_obj(doc, "shoot"), "name") != NULL;

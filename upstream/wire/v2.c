@@ -6,16 +6,18 @@
 #include "base/mem.h"
 #include "upstream/wire/generation_private.h"
 
-static bool decode_profiles_v2(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_profiles_v2(struct decoding *d, const struct answer_about *about, json_t *doc,
+                               struct upstream_result *result)
 {
-    return (result->catalog = decode_catalog(doc, about->region, false)) != NULL;
+    return (result->catalog = decode_catalog(d, doc, about->region, false)) != NULL;
 }
 
-static bool decode_one_v2(const struct answer_about *about, json_t *doc, struct upstream_result *result)
+static bool decode_one_v2(struct decoding *d, const struct answer_about *about, json_t *doc,
+                          struct upstream_result *result)
 {
-    struct decoding d = {.now = about->now};
-    result->shoot = decode_shoot_v2(&d, doc);
-    result->not_believed = d.fault;
+    (void)about;
+    result->shoot = decode_shoot_v2(d, doc);
+    result->not_believed = d->fault;
     return result->shoot != NULL;
 }
 

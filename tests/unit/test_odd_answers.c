@@ -1,0 +1,190 @@
+/*
+ * What cannot be read of Cleura's answers, and words that were not heard before: a delete needs uid and name,
+ * a change uid and state, and after a 2xx an unheard word means "in progress". On a virtual clock.
+ */
+#include "tests/support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "tests/support/one_shoot.h"
+#include "view/cluster_facts.h"
+
+#define UID "11111111-8888-4777-8666-555555555555"
+
+/* Everything but name and uid is odd. */
+#define ODD                                                                                               \
+    "{\"name\":\"dev\",\"uid\":\"" UID "\",\"generation\":18446744073709551615,\"purpose\":\"\\ud83d\","  \
+    "\"kubernetes\":[],\"shoot_provider\":{\"workers\":null},\"networking\":1e400,\"maintenance\":\"x\"," \
+    "\"allowed_cidrs\":{},\"control_plane\":7,\"last_operation\":[],\"status\":[]}"
+
+/* "running: Waiting ..." of the newest operation. The caller frees it. */
+static char *seen_operation(struct running *d)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    struct view_cursor place = view_seek(s, VIEW_OPERATIONS, "");
+    const struct view_entry *entry = view_next(&place);
+    const struct operation *op = entry ? entry->blob->subject : NULL;
+    char *text =
+        op ? mem_printf("%s: %s", operation_status_name(op->status), op->message) : mem_strdup("none");
+    view_leave(d->view);
+    return text;
+}
+
+static void expect_operation(struct running *d, const char *status, const char *says)
+{
+    char *text CLEANUP_FREE = seen_operation(d);
+    if (strncmp(text, status, strlen(status)) != 0 || !strstr(text, says))
+        fail_msg("%s, wanted %s: ...%s...", text, status, says);
+}
+
+static void expect_phase(struct running *d, const char *phase)
+{
+    const struct view_snapshot *s = view_enter(d->view);
+    const struct view_blob *blob = view_find(s, VIEW_CLUSTERS, "p00/dev");
+    struct cluster *c CLEANUP_CLUSTER = blob ? cluster_of_blob(blob) : NULL;
+    view_leave(d->view);
+    assert_string_equal(c ? phase_name(c->phase) : "none", phase);
+}
+
+static struct command *act(struct running *d, enum operation_type action)
+{
+    struct command *cmd = running_command(d, COMMAND_CLUSTER_ACTION, "p00", "dev", NULL);
+    cmd->write.action = action;
+    running_post(d, cmd);
+    running_run(d, 5 * US_PER_S);
+    assert_true(running_answered(cmd));
+    assert_null(cmd->reply.problem);
+    assert_int_equal(cmd->reply.status, 202);
+    return cmd;
+}
+
+static void a_delete_needs_uid_and_name_only(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.raw = ODD;
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, MINUTE);
+    assert_int_equal(cmd->reply.status, 202);
+    assert_int_equal(cleura.writes, 1);
+    assert_non_null(strstr(cleura.last_write, "DELETE "));
+    running_run(d, 5 * MINUTE);
+    assert_int_equal(cleura.writes, 1); /* what cannot be read is no reason to ask again */
+    cleura.raw = NULL;
+    cleura.uid = NULL;
+    running_run(d, 5 * MINUTE);
+    expect_operation(d, "succeeded", "");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void a_shoot_of_which_nothing_else_can_be_read_is_found(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID, .raw = ODD};
+    struct running *d = one_shoot_start(&cleura); /* which adopts it */
+    expect_phase(d, "unknown");
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void a_change_waits_for_a_state_that_can_be_read(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.raw = ODD;
+    struct command *cmd = act(d, OPERATION_RECONCILE);
+    running_run(d, 5 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_operation(d, "pending", "Cleura does not tell the state of the cluster");
+    /* Uid and state are enough. */
+    cleura.raw =
+        "{\"name\":\"dev\",\"uid\":\"" UID "\",\"shoot_provider\":5,\"kubernetes\":1e400,\"status\":[],"
+        "\"last_operation\":{\"state\":\"Succeeded\",\"type\":7,\"progress\":\"most\"}}";
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void an_unheard_state_counts_as_in_progress(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.state = "Levitating";
+    struct command *cmd = act(d, OPERATION_RECONCILE);
+    running_run(d, 5 * MINUTE);
+    assert_int_equal(cleura.writes, 0);
+    expect_operation(d, "pending", "Levitating");
+    cleura.state = "Succeeded";
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void a_deletion_in_an_unheard_word_is_not_asked_for_again(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    cleura.type = "Unmaking";
+    running_run(d, 10 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_phase(d, "deleting");
+    expect_operation(d, "running", "Unmaking");
+    cleura.type = "Reconcile"; /* a word that is known, and no deletion */
+    cleura.state = "Succeeded";
+    running_run(d, 10 * MINUTE);
+    assert_true(cleura.writes > 1);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+/* Gardener has more stages than Cleura's contract: the second Prepare is what ended the operation as failed.
+ */
+static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID, .stage = "NotInitiated"};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = act(d, OPERATION_ROTATE_CA_PREPARE);
+    assert_int_equal(cleura.writes, 1);
+    cleura.stage = "PreparingWithoutWorkersRollout";
+    running_run(d, 60 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_operation(d, "running", "PreparingWithoutWorkersRollout");
+    cleura.stage = "Prepared";
+    running_run(d, 5 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_operation(d, "succeeded", "");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_delete_needs_uid_and_name_only),
+        cmocka_unit_test(a_shoot_of_which_nothing_else_can_be_read_is_found),
+        cmocka_unit_test(a_change_waits_for_a_state_that_can_be_read),
+        cmocka_unit_test(an_unheard_state_counts_as_in_progress),
+        cmocka_unit_test(a_deletion_in_an_unheard_word_is_not_asked_for_again),
+        cmocka_unit_test(an_unheard_stage_of_a_rotation_counts_as_in_progress),
+    };
+    log_set_level(LOG_LEVEL_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
