@@ -50,7 +50,7 @@ static const struct sample {
      "\"10.251.0.0/16\",\"router\":{\"id\":\"r\"}}},\"workers\":[{\"name\":\"a\",\"machine\":{\"type\":"
      "\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"}},\"minimum\":\"2\","
      "\"maximum\":3,\"maxSurge\":4,\"volume\":{\"size\":\"50Gi\"},\"zones\":[\"nova\"],\"labels\":{\"a\":"
-     "\"b\",\"c\":{\"key\":\"q\",\"value\":\"d\"}},\"annotations\":{\"e\":\"f\"},\"taints\":[{\"key\":\"k\","
+     "\"b\",\"c\":{\"key\":\"c\",\"value\":\"d\"}},\"annotations\":{\"e\":\"f\"},\"taints\":[{\"key\":\"k\","
      "\"effect\":\"NoSchedule\",\"value\":\"v\"}]}]}},\"status\":{\"hibernated\":true,\"lastOperation\":{"
      "\"type\":\"Reconcile\",\"state\":\"Processing\",\"progress\":43,\"description\":\"x\"},\"conditions\":["
      "{"
@@ -158,7 +158,8 @@ static bool is_among(const char *path, const json_t *paths)
     size_t i;
     json_t *one;
     json_array_foreach (paths, i, one)
-        if (is_at_or_below(path, json_string_value(one)) || is_at_or_below(json_string_value(one), path))
+        if (is_at_or_below(path, json_string_value(one)) ||
+            (*path && is_at_or_below(json_string_value(one), path)))
             return true;
     return false;
 }
@@ -193,7 +194,7 @@ static void check_text(const struct sample *s, const json_t *before, const char 
     add_differences(before, absent, "", may_differ);
     add_differences(before, odd, "", differ);
     json_array_foreach (differ, i, path) {
-        bool expected = *json_string_value(path) && is_among(json_string_value(path), may_differ);
+        bool expected = is_among(json_string_value(path), may_differ);
         if (!expected)
             (void)fprintf(stderr, "%s differs: %s\n", json_string_value(path), with);
         FUZZ_CHECK(expected);

@@ -250,11 +250,12 @@ static void set_pair(struct decoding *d, json_t *map, const json_t *in, const ch
         json_set_str(map, key, value ? value : "");
 }
 
-static void take_pair(struct decoding *d, json_t *map, const json_t *pair, const char *otherwise)
+/* `name`: of the pair in a map, which says it again; NULL in a list. */
+static void take_pair(struct decoding *d, json_t *map, const json_t *pair, const char *name)
 {
-    const char *key = decode_text(d, pair, "key");
-    if (key || otherwise)
-        set_pair(d, map, pair, key ? key : otherwise, decode_text(d, pair, "value"));
+    const char *key = name ? name : decode_text(d, pair, "key");
+    if (key)
+        set_pair(d, map, pair, key, decode_text(d, pair, "value"));
     else if (json_is_object(pair))
         decode_note(d, pair, "key");
 }
