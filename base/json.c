@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 /* Up to here, a double tells every integer from its neighbours. */
 #define EXACT_INTEGERS 9007199254740992.0
@@ -143,6 +144,7 @@ static json_t *parse_piecemeal(const char *bytes, size_t len)
 {
     struct json_items items;
     struct json_member member;
+    thread_step_aside();
     if (json_items_begin(&items, bytes, len)) {
         json_t *array = json_array();
         while (json_items_next(&items, &bytes, &len))

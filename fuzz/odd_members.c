@@ -54,7 +54,8 @@ static const struct sample {
      "\"effect\":\"NoSchedule\",\"value\":\"v\"}]}]}},\"status\":{\"hibernated\":true,\"lastOperation\":{"
      "\"type\":\"Reconcile\",\"state\":\"Processing\",\"progress\":43,\"description\":\"x\"},\"conditions\":["
      "{"
-     "\"type\":\"T\",\"status\":\"True\",\"message\":\"m\",\"lastTransitionTime\":\"t\"}],\"constraints\":[],"
+     "\"type\":\"T\",\"status\":\"True\",\"message\":\"m\",\"lastTransitionTime\":\"t\"}],\"constraints\":[{"
+     "\"type\":\"T\"}],"
      "\"lastErrors\":[{\"description\":\"d\",\"codes\":[\"ERR\"],\"taskID\":\"t\"}],\"advertisedAddresses\":["
      "{\"name\":\"external\",\"url\":\"https://x\"}]}}"},
     {&generation_v2, UPSTREAM_CATALOG,
@@ -152,14 +153,26 @@ static bool is_at_or_below(const char *path, const char *above)
     return !strncmp(path, above, len) && (path[len] == '\0' || path[len] == '/');
 }
 
-/* One of them, or what it is in: labels, taints and zones are known as a whole. */
+/* Of these, all is known or nothing. */
+static bool is_known_as_a_whole(const char *path)
+{
+    static const char *const names[] = {
+        "labels", "annotations", "taints", "zones", "hibernation_schedules", "allowed_cidrs", "node_pools"};
+    const char *last = strrchr(path, '/');
+    for (size_t i = 0; last && i < ARRAY_LEN(names); i++)
+        if (!strcmp(last + 1, names[i]))
+            return true;
+    return false;
+}
+
+/* One of them, or what it is in, where that is known as a whole. */
 static bool is_among(const char *path, const json_t *paths)
 {
     size_t i;
     json_t *one;
     json_array_foreach (paths, i, one)
         if (is_at_or_below(path, json_string_value(one)) ||
-            (*path && is_at_or_below(json_string_value(one), path)))
+            (is_known_as_a_whole(path) && is_at_or_below(json_string_value(one), path)))
             return true;
     return false;
 }

@@ -80,15 +80,23 @@ size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_un
                         json_t *differences);
 /* The same for one pool, member by member, its name left out. */
 bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown);
+/*
+ * `observed` where it can be read; what is null in it is what `before`, the spec that was asked for until
+ * now, and `spec` agree in. What is planned from it does not ask again for what was asked for already. Pools
+ * that are not seen are in it as far as that goes, and one without a name for those that nobody knows of.
+ * NULL when `observed` is; `before` may be NULL. The caller owns it.
+ */
+json_t *spec_presumed(const json_t *observed, const json_t *before, const json_t *spec);
 /* Every pool that is there can be told by its name; false when their list cannot be read. */
 bool spec_pools_are_known(const json_t *observed_pools);
 
 /*
  * The steps that lead from `observed` to `spec`, in the order in which they are to be sent: an array of
  * {type, target, want, rolls_nodes, reason}, type one of patch_cluster, update_pool, create_pool,
- * delete_pool; target the pool, or ""; want the members to change (create_pool: the complete pool); reason
- * why nodes are replaced, or null. Empty when nothing differs. Of pools that cannot all be told by their
- * names none is made: those that are not seen are changed, so that Cleura says whether they are there.
+ * delete_pool; target the pool, or ""; want the members to change (create_pool: the complete pool;
+ * update_pool: the wanted one, without an image that is there in any version); reason why nodes are replaced,
+ * or null. Empty when nothing differs. Of pools that cannot all be told by their names none is made: those
+ * that are not seen are changed, so that Cleura says whether they are there.
  */
 json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
 /* Whether `observed` shows what a step of spec_plan is to bring about. */

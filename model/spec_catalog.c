@@ -207,16 +207,19 @@ void spec_check_image(struct check *k, const char *pointer, const json_t *value,
         check_image_version(k, pointer, known, version);
 }
 
+/* As far as can be told: `architecture` is NULL where it is not known. */
 static bool runs_on(const json_t *version, const char *architecture)
 {
     const json_t *known = json_arr(version, "architectures");
-    json_t *wanted CLEANUP_JSON = json_string(architecture);
-    return !known || has_item(known, wanted);
+    json_t *wanted CLEANUP_JSON = architecture ? json_string(architecture) : NULL;
+    return !known || !wanted || has_item(known, wanted);
 }
 
+/* NULL: the catalog cannot be read there. */
 static const char *architecture_of(const json_t *machine_type)
 {
-    return json_str_or(machine_type, "architecture", "amd64");
+    const bool is_unread = json_is_null(json_object_get(machine_type, "architecture"));
+    return is_unread ? NULL : json_str_or(machine_type, "architecture", "amd64");
 }
 
 void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there)
@@ -233,7 +236,7 @@ void spec_check_architecture(struct check *k, const char *pointer, const json_t 
     bool wrong = false;
     size_t i;
     json_t *entry;
-    if (!type || !wanted)
+    if (!type || !wanted || !architecture)
         return;
     json_array_foreach (json_arr(known, "versions"), i, entry) {
         bool fits = runs_on(entry, architecture);
@@ -275,14 +278,14 @@ json_t *spec_image_offers(const json_t *pool, const struct spec_context *context
         spec_find_named(json_arr(context->catalog, "machine_images"), json_str(image, "name"));
     const json_t *type =
         spec_find_named(json_arr(context->catalog, "machine_types"), json_str(pool, "machine_type"));
+    const char *present = json_str(image, "version");
     json_t *offers = json_array();
     size_t i;
     json_t *entry;
-    json_array_foreach (json_arr(known, "versions"), i, entry) {
+    json_array_foreach (present ? json_arr(known, "versions") : NULL, i, entry) {
         const char *version = json_str_or(entry, "version", "");
-        if (version_compare(version, json_str_or(image, "version", "")) > 0 &&
-            version_is_offered(entry, context->now) && strlen(version) <= IMAGE_VERSION_MAX &&
-            (!type || runs_on(entry, architecture_of(type))))
+        if (version_compare(version, present) > 0 && version_is_offered(entry, context->now) &&
+            strlen(version) <= IMAGE_VERSION_MAX && (!type || runs_on(entry, architecture_of(type))))
             (void)json_array_append(offers, entry);
     }
     return offers;

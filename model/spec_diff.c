@@ -41,6 +41,7 @@ static size_t compare_objects(const struct comparison *c, const char *path, cons
 static size_t compare_pools(const struct comparison *c, const json_t *wanted, const json_t *found)
 {
     const bool may_be_unseen = c->unknown == SPEC_UNKNOWN_AGREES && !spec_pools_are_known(found);
+    const json_t *first = spec_pool_there(wanted, json_array_get(wanted, 0), found);
     size_t count = 0, i;
     json_t *pool;
     json_array_foreach (wanted, i, pool) {
@@ -54,7 +55,7 @@ static size_t compare_pools(const struct comparison *c, const json_t *wanted, co
     }
     json_array_foreach (found, i, pool) {
         const char *name = json_str(pool, "name");
-        if (!name || spec_pool_there(wanted, json_array_get(wanted, 0), found) == pool)
+        if (!name || pool == first)
             continue;
         char *here CLEANUP_FREE = mem_printf("node_pools.%s", name);
         if (!spec_find_named(wanted, name))
@@ -214,11 +215,17 @@ static bool is_exact_map(const char *path)
     return ends_with(path, ".labels") || ends_with(path, ".annotations");
 }
 
+/* It is switched on, never off: there is no call that asks for false. */
+static bool cannot_be_sent(const char *path, const json_t *wanted)
+{
+    return !strcmp(path, "high_availability") && json_is_false(wanted);
+}
+
 static size_t compare(const struct comparison *c, const char *path, const json_t *wanted, const json_t *found)
 {
     if (!strcmp(path, "node_pools"))
         return compare_pools(c, wanted, found);
-    if (json_is_null(found) && c->unknown == SPEC_UNKNOWN_AGREES)
+    if (json_is_null(found) && (c->unknown == SPEC_UNKNOWN_AGREES || cannot_be_sent(path, wanted)))
         return 0;
     if (!strcmp(path, "kubernetes_version") && json_is_string(wanted) && json_is_string(found) &&
         version_is_within(json_string_value(wanted), json_string_value(found)))

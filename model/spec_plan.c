@@ -94,6 +94,16 @@ static bool pool_is_wanted(const json_t *pools, const json_t *there, const char 
     return false;
 }
 
+/* Without an image that is there already, in whatever version: a newer one would replace the nodes. */
+static json_t *pool_want(const json_t *pool, const json_t *found)
+{
+    json_t *want = json_deep_copy(pool), *image = json_obj(want, "image");
+    json_t *one CLEANUP_JSON = image ? json_pack("{sO}", "image", image) : NULL;
+    if (one && found && !json_str(image, "version") && spec_pool_is_met(one, found, SPEC_UNKNOWN_DIFFERS))
+        (void)json_object_del(want, "image");
+    return want;
+}
+
 static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
                        const struct spec_context *context)
 {
@@ -105,7 +115,7 @@ static void plan_pools(json_t *plan, const json_t *pools, const json_t *there,
         const json_t *found = name ? spec_find_named(there, name) : NULL;
         const bool may_be_unseen = name && !found && !known;
         if (may_be_unseen || (found && !spec_pool_is_met(pool, found, SPEC_UNKNOWN_DIFFERS)))
-            plan_add_step(plan, STEP_UPDATE_POOL, name, json_deep_copy(pool), pool_rolls(pool, found));
+            plan_add_step(plan, STEP_UPDATE_POOL, name, pool_want(pool, found), pool_rolls(pool, found));
     }
     json_array_foreach (pools, i, pool) {
         const char *name = pool_name_of(pools, pool, there);
@@ -200,19 +210,34 @@ static json_t *cluster_body(const json_t *want, const json_t *observed, const st
     return body;
 }
 
-/* Another image without a version: the newest of that image, not the version of the old one. */
-static json_t *image_body(const json_t *want, const json_t *old, const struct spec_context *context)
+/*
+ * Another image without a version: the newest of that image, not the version of the old one. The same one in
+ * a version that cannot be read keeps it: none is sent, unless the nodes are replaced for their type anyway.
+ */
+static json_t *image_body(const json_t *image, const json_t *there, bool new_type,
+                          const struct spec_context *context)
 {
-    const json_t *image = json_obj(want, "image");
-    const char *name = json_str_or(image, "name", json_str(old, "name"));
-    bool same = name && !strcmp(name, json_str_or(old, "name", ""));
-    json_t *resolved CLEANUP_JSON = spec_resolve_pool(want, context);
-    const char *newest = json_str(json_obj(resolved, "image"), "version");
+    const json_t *old = json_obj(there, "image");
+    const char *name = json_str_or(image, "name", json_str(old, "name")),
+               *version = json_str(image, "version"), *old_name = json_str(old, "name");
+    const bool same = old_name && name && !strcmp(name, old_name);
+    json_t *named CLEANUP_JSON = name ? json_pack("{s{ss}}", "image", "name", name) : NULL;
+    json_t *resolved CLEANUP_JSON = spec_resolve_pool(named, context);
+    const json_t *newest = json_obj(resolved, "image");
     json_t *body = json_object();
-    json_set_str(body, "name", name ? name : json_str(json_obj(resolved, "image"), "name"));
-    json_set_str(body, "version",
-                 json_str_or(image, "version", same ? json_str_or(old, "version", newest) : newest));
+    if (!version && same)
+        version = json_str(old, "version");
+    if (!version && (!same || new_type))
+        version = json_str(newest, "version");
+    json_set_str(body, "name", name ? name : json_str(newest, "name"));
+    json_set_str(body, "version", version);
     return body;
+}
+
+static bool machine_type_changes(const json_t *want, const json_t *there)
+{
+    const char *wanted = json_str(want, "machine_type"), *old = json_str(there, "machine_type");
+    return wanted && old && strcmp(wanted, old) != 0;
 }
 
 /* Those that are there keep their places, new ones follow (GA-9). */
@@ -249,8 +274,9 @@ json_t *spec_step_body(enum step_type type, const char *target, const json_t *wa
             (void)json_object_set_new(body, member, json_deep_copy(value));
     if (json_arr(want, "zones") && there)
         json_set_take(body, "zones", zones_body(json_arr(want, "zones"), json_arr(there, "zones")));
-    if (json_obj(want, "image"))
-        json_set_take(body, "image", image_body(want, json_obj(there, "image"), context));
+    const bool new_type = machine_type_changes(want, there);
+    if (json_obj(want, "image") || (new_type && json_str(json_obj(there, "image"), "name")))
+        json_set_take(body, "image", image_body(json_obj(want, "image"), there, new_type, context));
     json_set_str(body, "name", target);
     return body;
 }

@@ -41,12 +41,25 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* What there is, in the words of a spec: what Cleura shows, or what it was asked to make. */
-static const json_t *present_state(const struct entity *e)
+/* What is asked for until now, of the changes that have begun: one that waits is replaced. NULL: nothing. */
+static const json_t *asked_before(const struct entity *e)
 {
+    const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
+    if (waiting)
+        return json_obj(waiting->body, "before");
+    return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
+}
+
+/* What there is, in the words of a spec: what Cleura shows, or what it was asked to make. Where the answer
+ * cannot be read it is what `spec` repeats of what was asked for. The caller owns it. */
+static json_t *present_state(const struct entity *e, const json_t *spec)
+{
+    const json_t *there = NULL;
     if (e->cluster->shoot)
-        return shoot_observed(e->cluster->shoot);
-    return entity_open_type(e) == OPERATION_CREATE ? e->op->body : NULL;
+        there = shoot_observed(e->cluster->shoot);
+    else if (entity_open_type(e) == OPERATION_CREATE)
+        there = e->op->body;
+    return spec_presumed(there, asked_before(e), spec);
 }
 
 /* What the update that runs is about to make of the cluster. */
@@ -101,12 +114,13 @@ bool command_fits(struct command *cmd, const json_t *body, enum spec_part part, 
 }
 
 /* False when the change was refused, and answered. */
-static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body)
+static bool change_is_possible(struct entity *e, struct command *cmd, const json_t *body,
+                               const json_t *present)
 {
     struct problem *faults = NULL;
     struct spec_context context;
     project_spec_context(e->project, &context);
-    context.observed = present_state(e);
+    context.observed = present;
     context.name = e->cluster->name;
     json_t *known CLEANUP_JSON = stored_body(e->cluster);
     context.known = known;
@@ -149,14 +163,6 @@ static json_t *without_faults(const json_t *spec, const struct problem *faults)
     return rest;
 }
 
-/* Of what was asked for before nothing is known to differ: that some of it cannot be read is no reason to ask
- * again. */
-static bool seems_there(const json_t *spec, const json_t *present)
-{
-    json_t *differences CLEANUP_JSON = json_array();
-    return !spec_differences(spec, present, SPEC_UNKNOWN_AGREES, differences);
-}
-
 void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
 {
     struct cluster *c = e->cluster;
@@ -174,10 +180,10 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
             settle_desired(e, cmd, body, change);
         return;
     }
-    if (!change_is_possible(e, cmd, body))
+    json_t *present CLEANUP_JSON = present_state(e, spec);
+    if (!change_is_possible(e, cmd, body, present))
         return;
     project_spec_context(e->project, &context);
-    const json_t *present = present_state(e);
     if (same && change && !cmd->write.dry_run) {
         if (command_precondition(cmd, e))
             settle_desired(e, cmd, body, change);
@@ -199,8 +205,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
      */
     json_t *goal CLEANUP_JSON = faults ? without_faults(spec, faults) : json_incref(spec);
     problem_free(faults);
-    json_t *plan CLEANUP_JSON =
-        same && seems_there(goal, present) ? json_array() : spec_plan(goal, present, &context);
+    json_t *plan CLEANUP_JSON = spec_plan(goal, present, &context);
     if (cmd->write.dry_run) {
         dry_run_change(e, cmd, body, goal, present, plan);
         return;
@@ -210,7 +215,7 @@ void change_cluster(struct entity *e, struct command *cmd, const json_t *body)
         return;
     }
     struct operation *op = command_operation(e, cmd, OPERATION_UPDATE);
-    op->body = json_pack("{sO}", "spec", goal);
+    op->body = json_pack("{sO sO*}", "spec", goal, "before", asked_before(e));
     plan_update(e, op);
     take_desired(e, cmd, body);
     command_accept(e, cmd, op);

@@ -59,24 +59,27 @@ static json_t *compose_nodes(const struct project *p, const struct entity *e, co
 
 /* ---- upgrades: catalog, expiry and Cleura's own check ---- */
 
+/* NULL: it cannot be read, and nothing is known to be newer. */
 static const char *present_version(const struct entity *e)
 {
-    const struct shoot *s = e->cluster->shoot;
-    return s && s->kubernetes_version ? s->kubernetes_version : "0.0.0";
+    return e->cluster->shoot ? e->cluster->shoot->kubernetes_version : NULL;
 }
 
 /* The two that are worth checking: the newest of this minor and of the next. */
 static json_t *recommended(const struct project *p, const struct entity *e)
 {
+    const char *present = present_version(e);
     json_t *list = json_array();
     struct spec_context context;
+    if (!present)
+        return list;
     char minors[2][VERSION_LINE_BYTES];
     project_spec_context(p, &context);
-    version_minor(present_version(e), minors[0]);
-    version_next_minor(present_version(e), minors[1]);
+    version_minor(present, minors[0]);
+    version_next_minor(present, minors[1]);
     for (size_t i = 0; i < ARRAY_LEN(minors); i++) {
         const char *version = spec_resolve_version(minors[i], &context);
-        if (version && version_compare(version, present_version(e)) > 0)
+        if (version && version_compare(version, present) > 0)
             (void)json_array_append_new(list, json_string(version));
     }
     return list;
@@ -113,7 +116,7 @@ static void set_present(json_t *doc, const json_t *versions, const char *version
     size_t i;
     json_t *entry, *found = NULL;
     json_array_foreach (versions, i, entry)
-        if (!strcmp(json_str_or(entry, "version", ""), version))
+        if (version && !strcmp(json_str_or(entry, "version", ""), version))
             found = entry;
     json_set_str(doc, "current", version);
     json_set_str(doc, "state", json_str(found, "state"));
@@ -132,6 +135,8 @@ static json_t *make_offer(const json_t *entry)
 static json_t *kubernetes_offers(const struct project *p, const struct entity *e, const json_t *answers)
 {
     struct spec_context context;
+    if (!present_version(e))
+        return json_array();
     project_spec_context(p, &context);
     json_t *versions CLEANUP_JSON = spec_version_offers(present_version(e), &context);
     json_t *best CLEANUP_JSON = recommended(p, e);
@@ -156,7 +161,7 @@ static json_t *kubernetes_offers(const struct project *p, const struct entity *e
 static json_t *image_offers(const struct project *p, const json_t *pool)
 {
     const json_t *image = json_obj(pool, "image");
-    const char *present = json_str_or(image, "version", "");
+    const char *present = json_str(image, "version");
     const json_t *versions = NULL;
     struct spec_context context;
     project_spec_context(p, &context);

@@ -62,7 +62,11 @@ void operation_finish(struct entity *e, struct save *save, struct operation *op,
         operation_says(op, op->finished_at, problem->detail);
         problem_free(problem);
     } else {
-        operation_says(op, op->finished_at, "Done");
+        operation_says(
+            op, op->finished_at,
+            op == e->op && e->step.unread
+                ? "Done: accepted by Cleura, whose answers cannot be read as to whether it took effect"
+                : "Done");
     }
     log_info("operation ended", "operation", op->id, "type", operation_type_name(op->type), "status",
              operation_status_name(status), "project", op->project, "cluster", op->cluster, "reason",
@@ -173,12 +177,13 @@ static struct problem *why_impossible(const struct entity *e, const struct opera
         return problem_new(PROBLEM_CLUSTER_BUSY, "the cluster is being deleted at Cleura");
     if (op->type != OPERATION_UPDATE || !e->cluster->shoot)
         return NULL;
+    json_t *present CLEANUP_JSON = plan_present(e, op);
     project_spec_context(e->project, &context);
-    context.observed = shoot_observed(e->cluster->shoot);
+    context.observed = present;
     json_t *body CLEANUP_JSON = json_pack("{sO}", "spec", json_obj(op->body, "spec"));
     context.known = body; /* its size was judged when it was accepted */
     spec_check_body(body, SPEC_PUT, &context, &faults);
-    spec_check_change(json_obj(op->body, "spec"), shoot_observed(e->cluster->shoot), &context, &faults);
+    spec_check_change(json_obj(op->body, "spec"), present, &context, &faults);
     return faults;
 }
 

@@ -38,13 +38,13 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
-/* What cannot be read speaks neither for it nor against it. */
-static bool is_same(const json_t *wanted, const json_t *there)
+/* What cannot be read speaks neither for it nor against it: `proven` when it has to speak for it. */
+static bool is_same(const json_t *wanted, const json_t *there, bool proven)
 {
-    return json_is_null(there) || json_equal(wanted, there);
+    return json_is_null(there) ? !proven : json_equal(wanted, there);
 }
 
-static bool same_pools(const json_t *wanted, const json_t *there)
+static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
 {
     if (json_array_size(wanted) != json_array_size(there))
         return false;
@@ -53,25 +53,40 @@ static bool same_pools(const json_t *wanted, const json_t *there)
     json_array_foreach (wanted, i, pool) {
         bool found = false;
         json_array_foreach (there, j, other)
-            found |= is_same(json_object_get(pool, "name"), json_object_get(other, "name")) &&
-                     is_same(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"));
+            found |= is_same(json_object_get(pool, "name"), json_object_get(other, "name"), proven) &&
+                     is_same(json_object_get(pool, "machine_type"), json_object_get(other, "machine_type"),
+                             proven);
         if (!found)
             return false;
     }
     return true;
 }
 
-/* A foreign one of the same name has a history or another shape; of ours a part of the shape can be read. */
-bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
+/*
+ * A foreign one of the same name has a history or another shape. Of ours the history can be read, and either
+ * the version or all pools: it may be destroyed because of that.
+ */
+enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
 {
     assert(e->op && shoot);
     const json_t *wanted = e->op->body, *there = shoot_observed(shoot);
     const json_t *version = json_object_get(there, "kubernetes_version"),
-                 *pools = json_arr(there, "node_pools");
-    bool fresh = !shoot->has_operation || !shoot->operation_type || !strcmp(shoot->operation_type, "Create");
-    return wanted && fresh && (json_is_string(version) || pools) &&
-           is_same(json_object_get(wanted, "kubernetes_version"), version) &&
-           (!pools || same_pools(json_arr(wanted, "node_pools"), pools));
+                 *wanted_version = json_object_get(wanted, "kubernetes_version");
+    const json_t *pools = json_arr(there, "node_pools"), *wanted_pools = json_arr(wanted, "node_pools");
+    const char *type = shoot->operation_type;
+    const bool has_history = shoot->has_operation && type && strcmp(type, "Create") != 0;
+    if (!wanted || has_history || !is_same(wanted_version, version ? version : json_null(), false) ||
+        (pools && !same_pools(wanted_pools, pools, false)))
+        return LIKENESS_NONE;
+    const bool is_fresh = !shoot->has_operation || type;
+    const bool is_alike = is_same(wanted_version, version, true) ||
+                          (json_array_size(pools) && same_pools(wanted_pools, pools, true));
+    return is_fresh && is_alike ? LIKENESS_PROVEN : LIKENESS_UNPROVEN;
+}
+
+bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot)
+{
+    return plan_likeness(e, shoot) == LIKENESS_PROVEN;
 }
 
 void plan_delete(struct entity *e, struct operation *op)
@@ -103,6 +118,12 @@ static const json_t *base_of(const struct entity *e)
     return e->op ? e->op->body : NULL;
 }
 
+json_t *plan_present(const struct entity *e, const struct operation *op)
+{
+    assert(op->type == OPERATION_UPDATE);
+    return spec_presumed(base_of(e), json_obj(op->body, "before"), json_obj(op->body, "spec"));
+}
+
 void plan_update(struct entity *e, struct operation *op)
 {
     struct spec_context context;
@@ -110,7 +131,8 @@ void plan_update(struct entity *e, struct operation *op)
     json_t *body = json_object();
     project_spec_context(e->project, &context);
     json_t *spec = json_obj(op->body, "spec");
-    json_t *steps = spec_plan(spec, base_of(e), &context);
+    json_t *present CLEANUP_JSON = plan_present(e, op);
+    json_t *steps = spec_plan(spec, present, &context);
     size_t i;
     json_t *step;
     operation_clear_steps(op);
@@ -118,6 +140,8 @@ void plan_update(struct entity *e, struct operation *op)
         (void)operation_add_step(op, (enum step_type)step_type_from_name(json_str(step, "type")),
                                  json_str(step, "target"));
     json_set_take(body, "spec", json_incref(spec));
+    if (json_obj(op->body, "before"))
+        json_set_take(body, "before", json_incref(json_obj(op->body, "before")));
     json_set_take(body, "steps", steps);
     json_decref(op->body);
     op->body = body;

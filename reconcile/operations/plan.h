@@ -9,13 +9,25 @@ void plan_create(struct entity *e, struct operation *op);
 void plan_delete(struct entity *e, struct operation *op);
 /* Its turn comes: what became of the create before it decides whether anything is to be deleted. */
 void plan_delete_after_create(struct entity *e, struct operation *op);
-/* Plans the steps from the observed state to op->body's `spec`; once more when the operation's turn comes. */
+/*
+ * Plans the steps from what there is to op->body's `spec`; once more when the operation's turn comes. Where
+ * Cleura's answer cannot be read, there is what was asked for `before` (spec_presumed), if the body has that.
+ */
 void plan_update(struct entity *e, struct operation *op);
+/* What it is planned from; the caller owns it. */
+json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
 /* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */
 bool plan_is_foreign(const struct entity *e);
 /* Whether this shoot can be the one that our create made although its answer was lost: just made, as asked.
  */
+enum likeness {
+    LIKENESS_NONE,     /* it cannot */
+    LIKENESS_UNPROVEN, /* too little of it can be read */
+    LIKENESS_PROVEN,
+};
+enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot);
+/* Proven: nothing is destroyed for less. */
 bool plan_may_be_ours(const struct entity *e, const struct shoot *shoot);
 
 #endif

@@ -17,23 +17,33 @@
 #include "reconcile/world/save.h"
 
 enum {
-    DELETE_AGAIN_S = 60, /* no deletion in sight so long after it was accepted: ask again */
-    EFFECT_AGAIN_S = 60, /* the same for changes and actions whose effect does not show */
+    DELETE_AGAIN_S = 60,                  /* no deletion in sight so long after it was accepted: ask again */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same when it cannot be told whether there is one */
+    EFFECT_AGAIN_S = 60,                  /* the same for changes and actions whose effect does not show */
 };
 
-/* The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
- * lost. */
+/*
+ * The delete was accepted, or found nothing, and yet the shoot lives: a create took effect late, or it was
+ * lost. A doubt does not last: to ask once more for the deletion of that very shoot harms nobody.
+ */
 static bool deletion_is_missing(const struct entity *e)
 {
     const struct shoot *s = e->cluster->shoot;
     const struct operation_step *sent = &e->op->steps[0];
-    bool overdue = env_wall(e->r->env) - sent->finished_at > DELETE_AGAIN_S * US_PER_S;
-    return !shoot_may_be_deleting(s) && sent->status == STEP_DONE && (sent->uncertain || overdue);
+    const int64_t since = env_wall(e->r->env) - sent->finished_at;
+    if (sent->status != STEP_DONE || shoot_is_deletion(s))
+        return false;
+    if (shoot_may_be_deleting(s))
+        return since > DELETE_DOUBT_S * US_PER_S;
+    return sent->uncertain || since > DELETE_AGAIN_S * US_PER_S;
 }
 
 static void delete_again(struct entity *e)
 {
-    log_warning("the cluster is there and not being deleted: asking again", "cluster", e->cluster->name);
+    const bool doubt = shoot_may_be_deleting(e->cluster->shoot);
+    log_warning(doubt ? "the cluster is there and nothing tells that it is being deleted: asking again"
+                      : "the cluster is there and not being deleted: asking again",
+                "cluster", e->cluster->name);
     step_move(e->op, current_step(e), STEP_PENDING);
     e->op->step_index = 0;
     step_move(e->op, &e->op->steps[0], STEP_PENDING);
@@ -46,7 +56,7 @@ static bool change_is_missing(const struct entity *e)
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
     bool overdue = env_wall(e->r->env) - step->accepted_at > EFFECT_AGAIN_S * US_PER_S;
-    return overdue && kind->shows_at_once && !kind->is_met(e, step, e->cluster->shoot);
+    return overdue && kind->shows_at_once && !step_is_met(e, step, e->cluster->shoot);
 }
 
 static char *describe_missing(const struct entity *e, const char *then)
@@ -71,7 +81,7 @@ char *steps_remark(const struct entity *e)
         return mem_printf("Accepted by Cleura, which says \"%s\": that counts as in progress",
                           e->step.tries.unheard);
     bool missing = step->status == STEP_WAITING && kind->shows_at_once && !shoot_is_in_progress(s) &&
-                   !kind->is_met(e, step, s);
+                   !step_is_met(e, step, s);
     return missing ? describe_missing(e, "") : NULL;
 }
 
@@ -136,9 +146,10 @@ static void run_observed(struct entity *e, struct save *save, const struct decis
         if (!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry) &&
             upstream_supports(project_lane(e->project), kind->probe))
             step_submit(e, kind->probe, on_confirmed);
-    } else if (kind->is_met && !kind->is_met(e, step, e->cluster->shoot)) {
+    } else if (kind->is_met && !step_is_met(e, step, e->cluster->shoot)) {
         effect_not_met(e);
     } else {
+        e->step.unread |= kind->is_met && !kind->is_met(e, step, e->cluster->shoot, SPEC_UNKNOWN_DIFFERS);
         step_end(e, STEP_DONE);
         if (!step_find(e->op))
             operation_finish(e, save, e->op, OPERATION_SUCCEEDED, NULL);

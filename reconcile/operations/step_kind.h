@@ -4,14 +4,21 @@
 
 #include <assert.h>
 
+#include "model/spec.h"
 #include "reconcile/world/save.h"
 
-enum finding { FOUND_EFFECT, FOUND_NO_EFFECT, FOUND_FOREIGN };
+enum finding {
+    FOUND_EFFECT,
+    FOUND_NO_EFFECT,
+    FOUND_UNCLEAR, /* it cannot be told: looked at again, for a while */
+    FOUND_FOREIGN,
+};
 
 /* What a probe tells of a step. */
 struct probe_finding {
     bool effect, complete;
-    const char *unheard; /* a word that is not in our table, and counts as an effect that goes on; borrowed */
+    /* A word that is not in our table; borrowed. After a 2xx it counts as an effect that goes on. */
+    const char *unheard;
 };
 
 struct step_kind {
@@ -34,7 +41,8 @@ struct step_kind {
     /* Read back: the shoot is there. What does that say about the step? NULL: is_met says. */
     enum finding (*found)(const struct entity *e, const struct shoot *shoot);
     /* Whether the shoot shows what the step is for; NULL: the end of Cleura's run is all there is. */
-    bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
+    bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
+                   enum spec_unknown unknown);
     /* Somebody else has done it meanwhile: nothing is sent. NULL: never. */
     bool (*is_needless)(const struct entity *e);
     /* The step is over. */
@@ -50,6 +58,10 @@ struct step_kind {
 };
 
 const struct step_kind *step_kind(const struct operation_step *step);
+
+/* The kind's is_met, which it has to have. Before Cleura took the step, what cannot be read is to be sent;
+ * afterwards nothing tells that it had no effect. */
+bool step_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
 
 static inline struct operation_step *current_step(const struct entity *e)
 {

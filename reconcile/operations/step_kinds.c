@@ -79,7 +79,10 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
 
 static enum finding create_found(const struct entity *e, const struct shoot *shoot)
 {
-    return plan_may_be_ours(e, shoot) ? FOUND_EFFECT : FOUND_FOREIGN;
+    static const enum finding findings[] = {[LIKENESS_NONE] = FOUND_FOREIGN,
+                                            [LIKENESS_UNPROVEN] = FOUND_UNCLEAR,
+                                            [LIKENESS_PROVEN] = FOUND_EFFECT};
+    return findings[plan_likeness(e, shoot)];
 }
 
 /* ---- delete ---- */
@@ -128,18 +131,10 @@ static const json_t *want_of(const struct entity *e, const struct operation_step
     return json_obj(json_array_get(json_arr(e->op->body, "steps"), index), "want");
 }
 
-/* Before Cleura took it, what cannot be read is to be sent; afterwards nothing tells that it had no effect.
- */
-static enum spec_unknown unknown_means(const struct operation_step *step)
-{
-    return step->accepted_at ? SPEC_UNKNOWN_AGREES : SPEC_UNKNOWN_DIFFERS;
-}
-
 static bool change_is_met(const struct entity *e, const struct operation_step *step,
-                          const struct shoot *shoot)
+                          const struct shoot *shoot, enum spec_unknown unknown)
 {
-    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot_observed(shoot),
-                            unknown_means(step));
+    return spec_step_is_met(step->type, step->target, want_of(e, step), shoot_observed(shoot), unknown);
 }
 
 static json_t *change_body(const struct entity *e, const struct operation_step *step)
@@ -152,37 +147,41 @@ static json_t *change_body(const struct entity *e, const struct operation_step *
 
 /* ---- actions ---- */
 
-static bool hibernated_is(const struct operation_step *step, const struct shoot *shoot, bool wanted)
+static bool hibernated_is(bool wanted, const struct shoot *shoot, enum spec_unknown unknown)
 {
-    return shoot->hibernated_unknown ? unknown_means(step) == SPEC_UNKNOWN_AGREES
-                                     : shoot->hibernated == wanted;
+    return shoot->hibernated_unknown ? unknown == SPEC_UNKNOWN_AGREES : shoot->hibernated == wanted;
 }
 
 static bool hibernate_is_met(const struct entity *e, const struct operation_step *step,
-                             const struct shoot *shoot)
+                             const struct shoot *shoot, enum spec_unknown unknown)
 {
     (void)e;
-    return hibernated_is(step, shoot, true);
+    (void)step;
+    return hibernated_is(true, shoot, unknown);
 }
 
-static bool wake_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+static bool wake_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
+                        enum spec_unknown unknown)
 {
     (void)e;
-    return hibernated_is(step, shoot, false);
+    (void)step;
+    return hibernated_is(false, shoot, unknown);
 }
 
-static bool ha_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+static bool ha_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
+                      enum spec_unknown unknown)
 {
     (void)e;
+    (void)step;
     const json_t *there = json_object_get(shoot_observed(shoot), "high_availability");
-    return json_is_null(there) ? unknown_means(step) == SPEC_UNKNOWN_AGREES : json_is_true(there);
+    return json_is_null(there) ? unknown == SPEC_UNKNOWN_AGREES : json_is_true(there);
 }
 
 static enum finding action_found(const struct entity *e, const struct shoot *shoot)
 {
     const struct operation_step *step = current_step(e);
     const struct step_kind *kind = step_kind(step);
-    bool met = kind->is_met && kind->is_met(e, step, shoot);
+    bool met = kind->is_met && step_is_met(e, step, shoot);
     /* A run that began since the write is ours, for nobody sends anything while another's goes on. */
     bool began = shoot_is_in_progress(shoot) || shoot->operation_at > e->cluster->guard_seen_at;
     return met || began ? FOUND_EFFECT : FOUND_NO_EFFECT;
@@ -202,8 +201,8 @@ static void wake_accepted(struct entity *e, const struct upstream_result *result
     e->cluster->wants_hibernated = false;
 }
 
-/* CL-19: seven names, and how far each is in either half of a rotation. Any other means that it goes on:
- * Gardener has more of them than Cleura's contract. */
+/* CL-19: seven names, and how far each is in either half of a rotation; an empty one is the first. Any other
+ * means that it goes on: Gardener has more of them than Cleura's contract. */
 static void ca_probed(const struct operation_step *step, const json_t *document, struct probe_finding *ret)
 {
     enum progress { NOTHING, GOES_ON, DONE };
@@ -215,7 +214,7 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
         {"Prepared", DONE, NOTHING},        {"Complete", NOTHING, GOES_ON}, {"Completing", NOTHING, GOES_ON},
         {"Completed", NOTHING, DONE},
     };
-    const char *stage = json_str_or(document, "stage", "");
+    const char *told = json_str_or(document, "stage", ""), *stage = *told ? told : "NotInitiated";
     for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
         if (strcmp(stage, stages[i].stage) != 0)
             continue;
@@ -317,4 +316,10 @@ const struct step_kind *step_kind(const struct operation_step *step)
     const struct step_kind *kind = &kinds[step->type];
     assert(kind->waits || upstream_op_is_write(kind->op));
     return kind;
+}
+
+bool step_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot)
+{
+    return step_kind(step)->is_met(e, step, shoot,
+                                   step->accepted_at ? SPEC_UNKNOWN_AGREES : SPEC_UNKNOWN_DIFFERS);
 }

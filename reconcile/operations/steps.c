@@ -373,7 +373,9 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
     if (kind->probed)
         kind->probed(step, result->document, &probe);
     else if (kind->is_met)
-        probe.effect = kind->is_met(e, step, result->shoot);
+        probe.effect = step_is_met(e, step, result->shoot);
+    if (probe.unheard) /* nobody knows that it was accepted */
+        return FOUND_UNCLEAR;
     return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
@@ -389,9 +391,34 @@ static bool may_show_later(struct entity *e)
     return now - e->step.tries.lost_at < GUARD_BLIND_US;
 }
 
+/* It was lost, and what Cleura shows does not tell what became of it: neither sent again nor taken for done.
+ */
+static void step_unclear(struct entity *e)
+{
+    struct operation_step *step = current_step(e);
+    const mono_us now = env_mono(e->r->env);
+    if (!e->step.tries.lost_at)
+        e->step.tries.lost_at = now;
+    if (now - e->step.tries.lost_at < STEP_BUDGET_S * US_PER_S) {
+        step_reports(e, "Waiting: the answer was lost, and Cleura does not tell whether it had effect");
+        loop_timer_set(e->r->o.loop, &e->step.retry, now + LOOK_AGAIN_S * US_PER_S);
+        return;
+    }
+    const bool is_create = step->type == STEP_CREATE_SHOOT; /* a shoot of this name is there, and not ours */
+    e->step.reading_back = false;
+    step->uncertain &= !is_create;
+    entity_fail_operation(
+        e, problem_new(is_create ? PROBLEM_NAME_TAKEN : PROBLEM_UPSTREAM_NO_EFFECT,
+                       "the answer to %s was lost, and Cleura does not tell whether it had effect",
+                       step_type_name(step->type)));
+}
+
 static void step_found(struct entity *e, enum finding finding, const struct upstream_result *result)
 {
     switch (finding) {
+    case FOUND_UNCLEAR:
+        step_unclear(e);
+        break;
     case FOUND_EFFECT:
         step_accepted(e, result);
         break;
@@ -537,7 +564,7 @@ static void begin_exclusive(struct entity *e)
         report_busy(e);
         if (!heap_contains(&e->due))
             schedule_soon(e, schedule_interval(e));
-    } else if (kind->is_met && kind->is_met(e, step, c->shoot)) {
+    } else if (kind->is_met && step_is_met(e, step, c->shoot)) {
         step_end(e, step->attempts ? STEP_DONE : STEP_SKIPPED);
         steps_advance(e);
     } else {

@@ -106,6 +106,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     e->step.tries = (struct step_tries){0};
     e->step.looked_at = 0;
     e->step.reading_back = false;
+    e->step.unread = false;
     problem_free(e->step.refusal);
     e->step.refusal = NULL;
     loop_timer_clear(e->r->o.loop, &e->step.retry);

@@ -34,7 +34,8 @@ struct step_run {
     struct step_tries tries;
     bool storing_intent; /* that its call is about to be made: nothing else begins meanwhile */
     bool reading_back;
-    mono_us looked_at;       /* the shoot was read for it, and is the one meant; 0: it is to be read */
+    bool unread;       /* of a step of the operation that ended nobody could read whether it took effect */
+    mono_us looked_at; /* the shoot was read for it, and is the one meant; 0: it is to be read */
     struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
 };
 

@@ -2,6 +2,7 @@
 And words that were not heard before."""
 
 import json
+import re
 
 import pytest
 
@@ -68,6 +69,26 @@ def test_a_cluster_with_odd_members_is_managed_like_any_other(sim, between, make
     assert deleted.status_code == 202, deleted.text
     assert d.wait_operation(deleted.json()["operation"]["id"])["status"] == "succeeded"
     assert d.cluster("odd-0000").status_code == 404
+
+
+def test_each_member_is_named_once_in_the_log(sim, between, make_shootd, generation):  # noqa: F811
+    """Whatever number of clusters has it, and however often they are read; another pool's is the same."""
+    sim.post("shoots", count=3, prefix="odd", state="ready")
+
+    def replace(method, path, answer):
+        if answer.status_code != 200 or not is_list(method, path):
+            return None
+        return json.dumps([make_odd(row, generation) for row in json.loads(answer.content)]).replace('"HUGE"', "1e400").encode()
+    between.replace = replace
+    d = make_shootd(between.url, api=generation).start()
+    for name in ("odd-0000", "odd-0001", "odd-0002"):
+        d.wait_phase(name, "ready")
+    before = metric(d, "shootd_upstream_members_unread_total")
+    for name in ("odd-0000", "odd-0001") * 3:
+        assert d.http.get(d.clusters_path(name), headers=NO_CACHE).status_code == 200
+    assert metric(d, "shootd_upstream_members_unread_total") >= before
+    named = re.findall(r"cannot be read and counts as unknown.*?member[ =](\S+)", d.log())
+    assert sorted(named) == sorted(set(named)) and len(named) >= 4, named
 
 
 @pytest.mark.parametrize("what", ["a stage", "a state", "an outcome"])

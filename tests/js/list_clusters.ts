@@ -62,9 +62,9 @@ if (operation.status !== "succeeded") throw new Error(operation.error?.detail ??
 
 const read = await client.GET("/v1/projects/{project}/clusters/{cluster}", { params: { path: { project, cluster: name } } });
 if (read.error) throw explain(read.error);
-const pool = read.data.observed?.node_pools[0];
-const maximum: number | undefined = pool?.maximum;
-const condition: string | undefined = read.data.status.conditions[0]?.type;
+const pool = read.data.observed?.node_pools?.[0]; // null where Cleura's answer cannot be read
+const maximum: number | null | undefined = pool?.maximum;
+const condition: string | null | undefined = read.data.status.conditions[0]?.type;
 
 const kubeconfig = await client.GET("/v1/projects/{project}/clusters/{cluster}/kubeconfig", {
   params: { path: { project, cluster: name }, query: { ttl_seconds: 3600 } },

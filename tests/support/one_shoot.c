@@ -51,6 +51,8 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
         return (struct canned_answer){HTTP_NOT_SENT, 0, NULL, NULL, US_PER_MS};
     if (one && strcmp(request->method, "GET") != 0) {
         cleura->writes++;
+        if (cleura->stage_then)
+            cleura->stage = TAKE_PTR(cleura->stage_then);
         (void)snprintf(cleura->last_write, sizeof(cleura->last_write), "%s %s", request->method,
                        request->url);
         answer.body = "{}";

@@ -27,6 +27,7 @@ struct one_shoot {
     const char *raw;                       /* JSON of "dev", in place of what the rest says; or NULL */
     const char *workers;                   /* JSON of its node pools, separated by commas; or NULL */
     const char *stage;                     /* of the rotation of its authority; NULL: nobody asks */
+    const char *stage_then;                /* the same from the next write on; or NULL */
     const struct canned_answer *next_list; /* what the next list is answered with; or NULL */
     bool has_second_project;               /* "p01", in which is nothing */
 };

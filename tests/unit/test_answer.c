@@ -5,6 +5,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "base/json.h"
@@ -13,6 +14,7 @@
 #include "base/timefmt.h"
 #include "upstream/wire/generation_private.h"
 
+#define UID "47634427-3aab-437f-98dc-1a7f207e7969"
 #define NOW (INT64_C(1790000000) * US_PER_S) /* 2026-09-21 */
 
 /* ---- the scan ---- */
@@ -157,7 +159,8 @@ static void a_reason_of_cleura_that_is_cut_in_a_character_is_told(void **state)
 /* ---- rows ---- */
 
 static const char *const good[2] = {
-    "{\"name\":\"dev\",\"uid\":\"u\",\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{\"workers\":"
+    "{\"name\":\"dev\",\"uid\":\"" UID
+    "\",\"kubernetes\":{\"version\":\"1.33.7\"},\"shoot_provider\":{\"workers\":"
     "[{\"name\":"
     "\"wg\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1.0.0\"}},"
     "\"minimum\":1,"
@@ -175,7 +178,7 @@ static const char *const good[2] = {
     "\"message\":\"m\",\"codes\":[],\"deep\":[[[]]]}],\"constraints\":[],\"last_errors\":[{\"description\":"
     "\"d\",\"codes\":"
     "[\"ERR\"]}]}}",
-    "{\"metadata\":{\"name\":\"dev\",\"uid\":\"u\"},\"spec\":{\"kubernetes\":{\"version\":\"1.33.7\"},"
+    "{\"metadata\":{\"name\":\"dev\",\"uid\":\"" UID "\"},\"spec\":{\"kubernetes\":{\"version\":\"1.33.7\"},"
     "\"provider\":{\"workers\":"
     "[{\"name\":\"wg\",\"machine\":{\"type\":\"b.2c4gb\",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1."
     "0.0\"}},\"minimum\":"
@@ -250,8 +253,9 @@ static void uids_that_cannot_be_read_are_refused(void **state)
     static const struct {
         const char *value;
         bool refused;
-    } rows[] = {{NULL, false}, {"null", false}, {"\"u\"", false},
-                {"7", true},   {"{}", true},    {"\"\\ud83d\"", true}};
+    } rows[] = {{NULL, false},   {"null", false},        {"\"\"", false},
+                {"7", true},     {"{}", true},           {"\"\\ud83d\"", true},
+                {"\"u\"", true}, {"\"" UID "0\"", true}, {"\"" UID "\"", false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         for (int g = 0; g < 2; g++) {
             const char *fault;
@@ -408,13 +412,77 @@ static void what_is_not_known_is_not_sent(void **state)
             "{\"name\":\"wg\",\"minimum\":2,\"maximum\":\"x\",\"max_surge\":\"25%\",\"maxSurge\":\"25%\","
             "\"volume\":{\"size\":\"huge\"},\"zones\":5,\"labels\":[7],\"annotations\":{},\"taints\":[7]}",
             &unread);
-        const struct upstream_call call = {.body =
-                                               json_array_get(json_arr(shoot_observed(s), "node_pools"), 0)};
+        const struct upstream_call call = {
+            .op = UPSTREAM_POOL_UPDATE, .body = json_array_get(json_arr(shoot_observed(s), "node_pools"), 0)};
         json_t *sent CLEANUP_JSON = encoders[g](&call);
         char *text CLEANUP_FREE = json_canonical(g ? json_obj(sent, "worker") : sent);
-        assert_string_equal(text, "{\"annotations\":[],\"machine\":{},\"minimum\":2,\"name\":\"wg\"}");
+        assert_string_equal(text, "{\"annotations\":[],\"minimum\":2,\"name\":\"wg\"}");
         shoot_free(s);
     }
+}
+
+/* Cleura fills in defaults for what a machine lacks, and a pool that there is would get these. */
+static void a_machine_is_sent_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pool;
+        bool sent;
+    } rows[] = {
+        {"{'name':'a','machine_type':'t','image':{'name':'i','version':'1'}}", true},
+        {"{'name':'a','machine_type':null,'image':{'name':'i','version':'1'}}", false},
+        {"{'name':'a','machine_type':'t','image':{'name':'i','version':null}}", false},
+        {"{'name':'a','machine_type':'t'}", false},
+        {"{'name':'a'}", false},
+    };
+    json_t *(*const encoders[2])(const struct upstream_call *) = {encode_pool_v2, encode_pool_v1};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (int g = 0; g < 2; g++) {
+            char *text CLEANUP_FREE = mem_strdup(rows[i].pool);
+            for (char *c = text; *c; c++)
+                *c = *c == '\'' ? '"' : *c;
+            json_t *pool CLEANUP_JSON = odd_value(text);
+            const struct upstream_call update = {.op = UPSTREAM_POOL_UPDATE, .body = pool},
+                                       create = {.op = UPSTREAM_POOL_CREATE, .body = pool};
+            json_t *changed CLEANUP_JSON = encoders[g](&update), *made CLEANUP_JSON = encoders[g](&create);
+            const json_t *to = g ? json_obj(changed, "worker") : changed,
+                         *of = g ? json_obj(made, "worker") : made;
+            assert_int_equal(json_obj(to, "machine") != NULL, rows[i].sent);
+            assert_non_null(json_obj(of, "machine"));
+        }
+    }
+}
+
+/* CPU seconds of this thread. */
+static double cpu_s(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Of everything that is passed nothing is written down: a name may be as long as the answer. */
+static void a_path_is_found_in_linear_time(void **state)
+{
+    (void)state;
+    enum { LONG_NAME = 1000000, PASSED = 19000 };
+    char *name CLEANUP_FREE = mem_calloc(LONG_NAME + 1, 1);
+    memset(name, 'k', LONG_NAME);
+    json_t *passed = json_array(), *doc CLEANUP_JSON = json_object();
+    for (int i = 0; i < PASSED; i++)
+        (void)json_array_append_new(passed, json_object());
+    json_set_take(doc, name, passed);
+    json_set_take(doc, "last", json_pack("[{}{si}]", "number", 7));
+    const json_t *last = json_array_get(json_arr(doc, "last"), 1);
+    struct decoding d = {.now = NOW};
+    struct unread unread;
+    for (int i = 0; i < UNREAD_TOLD; i++)
+        decode_note(&d, last, "number");
+    double begin = cpu_s();
+    decode_tell_unread(&d, doc, &unread);
+    assert_true(cpu_s() - begin < 1.0); /* minutes, when each path was made on the way */
+    for (int i = 0; i < UNREAD_TOLD; i++)
+        assert_string_equal(unread.paths[i], "/last/1/number");
 }
 
 static void a_progress_that_is_no_percentage_tells_nothing(void **state)
@@ -797,6 +865,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_unknown),
         cmocka_unit_test(it_is_named_by_its_path),
         cmocka_unit_test(what_is_not_known_is_not_sent),
+        cmocka_unit_test(a_machine_is_sent_whole_or_not_at_all),
+        cmocka_unit_test(a_path_is_found_in_linear_time),
         cmocka_unit_test(outcomes_of_upgrade_checks_have_a_table),
         cmocka_unit_test(a_token_with_odd_characters_is_none),
         cmocka_unit_test(a_progress_that_is_no_percentage_tells_nothing),

@@ -103,6 +103,10 @@ static void phases(void **state)
          PHASE_UPDATING, HEALTH_PROGRESSING, false, false},
         {"Create", "Levitating", 50, false, "[]", OPERATION_CREATE, false, PHASE_CREATING, HEALTH_PROGRESSING,
          false, false},
+        {"Teleport", "Processing", 50, false, "[]", OPERATION_CREATE, false, PHASE_CREATING,
+         HEALTH_PROGRESSING, false, false},
+        {"Reconcile", "Processing", 50, false, "[]", OPERATION_CREATE, false, PHASE_UPDATING,
+         HEALTH_PROGRESSING, false, false},
         {"Unmaking", "Processing", 50, false, "[]", OPERATION_DELETE, false, PHASE_DELETING,
          HEALTH_PROGRESSING, false, false},
         /* a state that cannot be read */

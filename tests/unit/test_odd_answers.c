@@ -10,6 +10,7 @@
 #include "base/attrs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "reconcile/operations/plan.h"
 #include "tests/support/one_shoot.h"
 #include "view/cluster_facts.h"
 
@@ -75,6 +76,9 @@ static void a_delete_needs_uid_and_name_only(void **state)
     assert_non_null(strstr(cleura.last_write, "DELETE "));
     running_run(d, 5 * MINUTE);
     assert_int_equal(cleura.writes, 1); /* what cannot be read is no reason to ask again */
+    running_run(d, 6 * MINUTE);
+    assert_int_equal(cleura.writes, 2); /* but not for ever: it is that very shoot */
+    assert_non_null(strstr(cleura.last_write, "DELETE "));
     cleura.raw = NULL;
     cleura.uid = NULL;
     running_run(d, 5 * MINUTE);
@@ -142,7 +146,7 @@ static void a_deletion_in_an_unheard_word_is_not_asked_for_again(void **state)
     running_run(d, MINUTE);
     assert_int_equal(cleura.writes, 1);
     cleura.type = "Unmaking";
-    running_run(d, 10 * MINUTE);
+    running_run(d, 8 * MINUTE);
     assert_int_equal(cleura.writes, 1);
     expect_phase(d, "deleting");
     expect_operation(d, "running", "Unmaking");
@@ -175,6 +179,148 @@ static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
     one_shoot_end(d);
 }
 
+/* Nothing tells that it was accepted: neither sent again nor taken for accepted. */
+static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state)
+{
+    (void)state;
+    static const int lost[] = {504, 0};
+    struct one_shoot cleura = {.uid = UID,
+                               .stage = "NotInitiated",
+                               .stage_then = "PreparingWithoutWorkersRollout",
+                               .refusals = lost};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = act(d, OPERATION_ROTATE_CA_PREPARE);
+    running_run(d, 5 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_operation(d, "running", "does not tell whether it had effect");
+    cleura.stage = ""; /* as NotInitiated */
+    running_run(d, MINUTE);
+    assert_int_equal(cleura.writes, 2);
+    cleura.stage = "Prepared";
+    running_run(d, 60 * MINUTE);
+    expect_operation(d, "succeeded", "Done");
+    assert_int_equal(cleura.writes, 2);
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static void an_unheard_stage_after_a_lost_answer_is_not_waited_for_without_end(void **state)
+{
+    (void)state;
+    static const int lost[] = {504, 0};
+    struct one_shoot cleura = {.uid = UID,
+                               .stage = "NotInitiated",
+                               .stage_then = "PreparingWithoutWorkersRollout",
+                               .refusals = lost};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *cmd = act(d, OPERATION_ROTATE_CA_PREPARE);
+    running_run(d, 15 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_operation(d, "failed", "does not tell whether it had effect");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+static struct command *change(struct running *d, enum command_type type, json_t *body)
+{
+    struct command *cmd = running_command(d, type, "p00", "dev", body);
+    running_post(d, cmd);
+    running_run(d, MINUTE / 2);
+    assert_true(running_answered(cmd));
+    assert_null(cmd->reply.problem);
+    return cmd;
+}
+
+#define SHOOT(VERSION, MAXIMUM)                                                                           \
+    "{\"name\":\"dev\",\"uid\":\"" UID "\",\"kubernetes\":{\"version\":" VERSION "},\"shoot_provider\":{" \
+    "\"workers\":[{\"name\":\"a\",\"minimum\":1,\"maximum\":" MAXIMUM "}]},\"last_operation\":{\"type\":" \
+    "\"Reconcile\",\"state\":\"Succeeded\",\"progress\":100,\"description\":\"\",\"last_update_time\":"   \
+    "\"2026-03-01T12:00:00Z\"},\"status\":{\"is_hibernated\":false}}"
+
+/* Kubernetes is not upgraded because its version cannot be read just now. */
+static void a_change_sends_what_it_is_about(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID, .raw = SHOOT("\"1.33.7\"", "3"), .ineffective = true};
+    struct running *d = one_shoot_start(&cleura);
+    struct command *put = change(d, COMMAND_CLUSTER_PUT,
+                                 json_pack("{s{ss s[{ss si}]}}", "spec", "kubernetes_version", "1.33",
+                                           "node_pools", "name", "a", "maximum", 3));
+    assert_int_equal(put->reply.status, 200);
+    assert_int_equal(cleura.writes, 0);
+    cleura.raw = SHOOT("133", "3");
+    running_run(d, 5 * MINUTE);
+    struct command *patch =
+        change(d, COMMAND_CLUSTER_PATCH,
+               json_pack("{s{s[{ss si}]}}", "spec", "node_pools", "name", "a", "maximum", 5));
+    assert_int_equal(patch->reply.status, 202);
+    assert_int_equal(cleura.writes, 1);
+    assert_non_null(strstr(cleura.last_write, "/workers/a"));
+    cleura.raw = SHOOT("133", "5");
+    running_run(d, 60 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_operation(d, "succeeded", "Done");
+    command_free(put);
+    command_free(patch);
+    one_shoot_end(d);
+}
+
+static void an_end_that_nobody_could_read_says_so(void **state)
+{
+    (void)state;
+    struct one_shoot cleura = {.uid = UID};
+    struct running *d = one_shoot_start(&cleura);
+    cleura.raw = "{\"name\":\"dev\",\"uid\":\"" UID "\",\"last_operation\":{\"type\":\"Reconcile\",\"state\":"
+                 "\"Succeeded\",\"progress\":100},\"status\":{\"is_hibernated\":\"perhaps\"}}";
+    struct command *cmd = act(d, OPERATION_HIBERNATE);
+    running_run(d, 30 * MINUTE);
+    assert_int_equal(cleura.writes, 1);
+    expect_operation(d, "succeeded", "cannot be read");
+    command_free(cmd);
+    one_shoot_end(d);
+}
+
+/* A delete destroys what is taken for ours. */
+static void a_shoot_is_ours_when_enough_of_it_can_be_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type; /* "": there is no operation, NULL: it cannot be read */
+        const char *version, *pools;
+        enum likeness likeness;
+    } rows[] = {
+        {"Create", "\"1.33.7\"", "[{\"name\":\"a\",\"machine_type\":\"t\"}]", LIKENESS_PROVEN},
+        {"", "\"1.33.7\"", "null", LIKENESS_PROVEN},
+        {"Create", "null", "[{\"name\":\"a\",\"machine_type\":\"t\"}]", LIKENESS_PROVEN},
+        {"Create", "\"1.33.7\"", "[{\"name\":null,\"machine_type\":null}]", LIKENESS_PROVEN},
+        {"Create", "null", "null", LIKENESS_UNPROVEN},
+        {"Create", "null", "[{\"name\":\"a\",\"machine_type\":null}]", LIKENESS_UNPROVEN},
+        {"Create", "null", "[{\"name\":null,\"machine_type\":null}]", LIKENESS_UNPROVEN},
+        {NULL, "\"1.33.7\"", "[{\"name\":\"a\",\"machine_type\":\"t\"}]", LIKENESS_UNPROVEN},
+        {"Reconcile", "\"1.33.7\"", "[{\"name\":\"a\",\"machine_type\":\"t\"}]", LIKENESS_NONE},
+        {"Create", "\"1.33.6\"", "[{\"name\":\"a\",\"machine_type\":\"t\"}]", LIKENESS_NONE},
+        {"Create", "\"1.33.7\"", "[{\"name\":\"b\",\"machine_type\":\"t\"}]", LIKENESS_NONE},
+        {"Create", "\"1.33.7\"", "[]", LIKENESS_NONE},
+        {NULL, "\"1.33.6\"", "null", LIKENESS_NONE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct shoot *s = MEM_NEW(struct shoot);
+        char *text CLEANUP_FREE =
+            mem_printf("{\"kubernetes_version\":%s,\"node_pools\":%s}", rows[i].version, rows[i].pools);
+        shoot_set_observed(s, json_loads(text, 0, NULL));
+        s->has_operation = !rows[i].type || *rows[i].type;
+        s->operation_type = s->has_operation ? mem_strdup(rows[i].type) : NULL;
+        struct operation op = {.body = json_pack("{ss s[{ss ss}]}", "kubernetes_version", "1.33.7",
+                                                 "node_pools", "name", "a", "machine_type", "t")};
+        const struct entity e = {.op = &op};
+        if (plan_likeness(&e, s) != rows[i].likeness)
+            fail_msg("row %zu", i);
+        assert_int_equal(plan_may_be_ours(&e, s), rows[i].likeness == LIKENESS_PROVEN);
+        json_decref(op.body);
+        shoot_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +330,11 @@ int main(void)
         cmocka_unit_test(an_unheard_state_counts_as_in_progress),
         cmocka_unit_test(a_deletion_in_an_unheard_word_is_not_asked_for_again),
         cmocka_unit_test(an_unheard_stage_of_a_rotation_counts_as_in_progress),
+        cmocka_unit_test(an_unheard_stage_after_a_lost_answer_is_looked_at_again),
+        cmocka_unit_test(an_unheard_stage_after_a_lost_answer_is_not_waited_for_without_end),
+        cmocka_unit_test(a_change_sends_what_it_is_about),
+        cmocka_unit_test(an_end_that_nobody_could_read_says_so),
+        cmocka_unit_test(a_shoot_is_ours_when_enough_of_it_can_be_read),
     };
     log_set_level(LOG_LEVEL_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

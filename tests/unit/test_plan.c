@@ -147,6 +147,86 @@ static void what_cannot_be_told_is_asked_for_and_no_drift(void **state)
     }
 }
 
+/* An odd member is no reason to ask again for what was asked for before: a newer version would replace nodes,
+ * or upgrade Kubernetes, for whoever only changes a number. */
+static void what_was_asked_for_before_is_not_asked_for_again(void **state)
+{
+    (void)state;
+#define OLD  "{\"name\":\"a\",\"maximum\":3,\"image\":{\"name\":\"gardenlinux\"}}"
+#define NEW  "{\"name\":\"a\",\"maximum\":5,\"image\":{\"name\":\"gardenlinux\"}}"
+#define SEEN "\"name\":\"a\",\"machine_type\":\"b.2c4gb\",\"maximum\":3"
+    static const struct {
+        const char *before, *spec, *observed, *plan, *body;
+    } rows[] = {
+        /* Kubernetes */
+        {"{\"kubernetes_version\":\"1.33\",\"node_pools\":[" OLD "]}",
+         "{\"kubernetes_version\":\"1.33\",\"node_pools\":[" NEW "]}",
+         "{\"kubernetes_version\":null,\"node_pools\":[{" SEEN
+         ",\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.7.0\"}}]}",
+         "update_pool:a;",
+         "{\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.7.0\"},\"machine_type\":\"b.2c4gb\","
+         "\"maximum\":5,\"name\":\"a\"}"},
+        {"{\"kubernetes_version\":\"1.33\"}", "{\"kubernetes_version\":\"1.34\"}",
+         "{\"kubernetes_version\":null}", "patch_cluster:;", "{\"kubernetes_version\":\"1.34.3\"}"},
+        {NULL, "{\"kubernetes_version\":\"1.34\"}", "{\"kubernetes_version\":null}", "patch_cluster:;",
+         "{\"kubernetes_version\":\"1.34.3\"}"},
+        /* the version of the image, its name, all of it */
+        {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" NEW "]}",
+         "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":\"gardenlinux\",\"version\":null}}]}",
+         "update_pool:a;",
+         "{\"image\":{\"name\":\"gardenlinux\",\"version\":null},\"machine_type\":\"b.2c4gb\",\"maximum\":5,"
+         "\"name\":\"a\"}"},
+        {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" NEW "]}",
+         "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":null,\"version\":\"1877.7.0\"}}]}", "update_pool:a;",
+         "{\"image\":{\"name\":null,\"version\":\"1877.7.0\"},\"machine_type\":\"b.2c4gb\",\"maximum\":5,"
+         "\"name\":\"a\"}"},
+        {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" OLD "]}",
+         "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":null,\"version\":null}}]}", "", NULL},
+        /* pools that are not seen */
+        {"{\"node_pools\":[" OLD ",{\"name\":\"b\"}]}", "{\"node_pools\":[" NEW ",{\"name\":\"b\"}]}",
+         "{\"node_pools\":null}", "update_pool:a;", "{\"maximum\":5,\"name\":\"a\"}"},
+        {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[" OLD ",{\"name\":\"c\",\"minimum\":2}]}",
+         "{\"node_pools\":[{\"name\":null}]}", "update_pool:c;", "{\"minimum\":2,\"name\":\"c\"}"},
+        {"{\"node_pools\":[{}]}", "{\"node_pools\":[{\"maximum\":5}]}", "{\"node_pools\":null}", "", NULL},
+        /* a new image is asked for, and so is a new type: nodes are replaced anyway */
+        {"{\"node_pools\":[" OLD "]}", "{\"node_pools\":[{\"name\":\"a\",\"image\":{\"name\":\"ubuntu\"}}]}",
+         "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":null,\"version\":null}}]}", "update_pool:a;",
+         "{\"image\":{\"name\":\"ubuntu\",\"version\":\"22.4\"},\"machine_type\":\"b.2c4gb\",\"maximum\":3,"
+         "\"name\":\"a\"}"},
+        {"{\"node_pools\":[{\"name\":\"a\"}]}",
+         "{\"node_pools\":[{\"name\":\"a\",\"machine_type\":\"b.4c8gb\"}]}",
+         "{\"node_pools\":[{" SEEN ",\"image\":{\"name\":\"gardenlinux\",\"version\":null}}]}",
+         "update_pool:a;",
+         "{\"image\":{\"name\":\"gardenlinux\",\"version\":\"1877.9.0\"},\"machine_type\":\"b.4c8gb\","
+         "\"maximum\":3,\"name\":\"a\"}"},
+        /* it cannot be switched off: nothing is to be sent for it */
+        {NULL, "{\"high_availability\":false}", "{\"high_availability\":null}", "", NULL},
+        {NULL, "{\"high_availability\":true}", "{\"high_availability\":null}", "patch_cluster:;",
+         "{\"high_availability\":true}"},
+    };
+    json_t *catalog CLEANUP_JSON = parse(catalog_text);
+    const struct spec_context context = {.catalog = catalog};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *before CLEANUP_JSON = rows[i].before ? parse(rows[i].before) : NULL;
+        json_t *spec CLEANUP_JSON = parse(rows[i].spec), *observed CLEANUP_JSON = parse(rows[i].observed);
+        json_t *present CLEANUP_JSON = spec_presumed(observed, before, spec);
+        json_t *plan CLEANUP_JSON = spec_plan(spec, present, &context);
+        char *text CLEANUP_FREE = text_of_plan(plan);
+        if (strcmp(text, rows[i].plan) != 0)
+            fail_msg("row %zu: %s", i, text);
+        if (!rows[i].body)
+            continue;
+        const json_t *step = json_array_get(plan, 0);
+        json_t *body CLEANUP_JSON =
+            spec_step_body((enum step_type)step_type_from_name(json_str(step, "type")),
+                           json_str(step, "target"), json_obj(step, "want"), observed, &context);
+        char *sent CLEANUP_FREE = json_canonical(body);
+        if (strcmp(sent, rows[i].body) != 0)
+            fail_msg("row %zu: %s", i, sent);
+    }
+    assert_null(spec_presumed(NULL, NULL, catalog));
+}
+
 /* The canonical body of the first step of a plan. */
 static char *first_body(const char *spec_text)
 {
@@ -258,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
         cmocka_unit_test(what_cannot_be_told_is_asked_for_and_no_drift),
+        cmocka_unit_test(what_was_asked_for_before_is_not_asked_for_again),
         cmocka_unit_test(bodies),
         cmocka_unit_test(rolling_is_told),
         cmocka_unit_test(effects_are_recognised),

@@ -171,6 +171,29 @@ static void values_of_the_catalog(void **state)
     CHECK_ROWS(from_defaults, .form = POOL_FORM, .defaults = "{'machine_type':'a.2c4gb'}");
 }
 
+/* Nothing speaks against an image where the catalog cannot be read, and nothing is newer than that. */
+static void an_unread_architecture_refuses_no_image(void **state)
+{
+    (void)state;
+    json_t *catalog CLEANUP_JSON = parse(
+        "{'machine_types':[{'name':'t','architecture':null},{'name':'u'}],'machine_images':[{'name':'i',"
+        "'versions':[{'version':'2','architectures':['arm64']}]}]}");
+    static const struct {
+        const char *pool;
+        size_t offers;
+    } rows[] = {
+        {"{'machine_type':'t','image':{'name':'i','version':'1'}}", 1},
+        {"{'machine_type':'u','image':{'name':'i','version':'1'}}", 0},
+        {"{'machine_type':'t','image':{'name':'i','version':null}}", 0},
+    };
+    const struct spec_context context = {.catalog = catalog};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *pool CLEANUP_JSON = parse(rows[i].pool);
+        json_t *offers CLEANUP_JSON = spec_image_offers(pool, &context);
+        assert_int_equal(json_array_size(offers), rows[i].offers);
+    }
+}
+
 static void valid_values_are_told(void **state)
 {
     (void)state;
@@ -1211,6 +1234,7 @@ int main(void)
         cmocka_unit_test(what_exceeds_the_quota_is_warned_of),
         cmocka_unit_test(versions_are_offered),
         cmocka_unit_test(values_of_the_catalog),
+        cmocka_unit_test(an_unread_architecture_refuses_no_image),
         cmocka_unit_test(valid_values_are_told),
         cmocka_unit_test(sizes_of_pools),
         cmocka_unit_test(names_of_pools),

@@ -85,7 +85,7 @@ struct upstream_account {
     enum login_state login;
     char *login_message;
 
-    struct refused_name *refused_rows; /* see refused_rows.c */
+    struct refused_name *refused_rows, *unread_members; /* see refused_rows.c */
 };
 
 /* exchange.c: one request, its answer, and the reading of it beside the loop. */

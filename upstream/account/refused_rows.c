@@ -1,8 +1,10 @@
 /*
  * What of Cleura's answers cannot be used: shoots that are not believed, rows of lists and answers about one,
- * and single members that cannot be read. They are counted; each name of a project is told once with each
- * reason, or member, in the life of the process, as long as there are not very many of them. Loop thread.
+ * and single members that cannot be read. They are counted. Each name of a project is told once with each
+ * reason, and each member once, whatever number of shoots has it, in the life of the process, as long as
+ * there are not very many of them. Loop thread.
  */
+#include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ enum { NAMES_MAX = 256, KEY_BYTES = 256 + ROW_NAME_BYTES };
 
 struct refused_name {
     UT_hash_handle hh;
-    char key[KEY_BYTES]; /* project id, '\n', name, '\n', reason, as far as they fit */
+    char key[KEY_BYTES];
 };
 
 static _Atomic uint64_t rows_refused, rows_known, members_unread;
@@ -38,23 +40,47 @@ uint64_t upstream_members_unread_total(void)
 }
 
 /* Whether nobody was told of it yet. */
-static bool is_news(struct upstream_account *a, const char *project_id, const char *name, const char *why)
+static bool is_news(struct refused_name **told, const char key[static KEY_BYTES])
 {
-    char key[KEY_BYTES];
     struct refused_name *known;
-    (void)snprintf(key, sizeof(key), "%s\n%s\n%s", project_id ? project_id : "", name, why);
-    HASH_FIND_STR(a->refused_rows, key, known);
-    if (known || HASH_COUNT(a->refused_rows) >= NAMES_MAX)
+    HASH_FIND_STR(*told, key, known);
+    if (known || HASH_COUNT(*told) >= NAMES_MAX)
         return false;
     known = MEM_NEW(struct refused_name);
-    memcpy(known->key, key, sizeof(key));
-    HASH_ADD_STR(a->refused_rows, key, known);
+    memcpy(known->key, key, KEY_BYTES);
+    HASH_ADD_STR(*told, key, known);
     return true;
+}
+
+static bool row_is_news(struct upstream_account *a, const char *project_id, const char *name, const char *why)
+{
+    char key[KEY_BYTES];
+    (void)snprintf(key, sizeof(key), "%s\n%s\n%s", project_id ? project_id : "", name, why);
+    return is_news(&a->refused_rows, key);
+}
+
+/* Indices of arrays become "*": the same member of a hundred shoots, or pools, is one. `of`: "" for shoots.
+ */
+static bool member_is_news(struct upstream_account *a, const char *of, const char *path)
+{
+    char key[KEY_BYTES] = "";
+    size_t at = (size_t)snprintf(key, sizeof(key), "%s\n", of);
+    for (const char *c = path; *c && at + 2 < sizeof(key);) {
+        const char *after = c + 1;
+        while (*c == '/' && isdigit((unsigned char)*after))
+            after++;
+        const bool is_index = after > c + 1 && (*after == '/' || !*after);
+        key[at++] = *c;
+        if (is_index)
+            key[at++] = '*';
+        c = is_index ? after : c + 1;
+    }
+    return is_news(&a->unread_members, key);
 }
 
 void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why)
 {
-    if (is_news(a, project_id, name, why))
+    if (row_is_news(a, project_id, name, why))
         log_warning("Cleura's answer about a shoot is not believed", "account", a->config->name, "project_id",
                     project_id, "shoot", name, "reason", why);
 }
@@ -64,7 +90,7 @@ void unread_members_note(struct upstream_account *a, const char *project_id, enu
 {
     atomic_fetch_add(&members_unread, unread->count);
     for (size_t i = 0; i < unread->count && i < UNREAD_TOLD; i++)
-        if (is_news(a, project_id, name ? name : upstream_op_name(op), unread->paths[i]))
+        if (member_is_news(a, name ? "" : upstream_op_name(op), unread->paths[i]))
             log_warning("a member of Cleura's answer cannot be read and counts as unknown", "account",
                         a->config->name, "project_id", project_id, "op", upstream_op_name(op), "shoot", name,
                         "member", unread->paths[i]);
@@ -80,11 +106,17 @@ void refused_rows_note(struct upstream_account *a, const char *project_id, const
         unread_members_note(a, project_id, UPSTREAM_LIST, part->shoots[i]->name, &part->unread[i]);
 }
 
-void refused_rows_done(struct upstream_account *a)
+static void forget(struct refused_name **told)
 {
     struct refused_name *known, *next;
-    HASH_ITER (hh, a->refused_rows, known, next) {
-        HASH_DEL(a->refused_rows, known);
+    HASH_ITER (hh, *told, known, next) {
+        HASH_DEL(*told, known);
         free(known);
     }
+}
+
+void refused_rows_done(struct upstream_account *a)
+{
+    forget(&a->refused_rows);
+    forget(&a->unread_members);
 }

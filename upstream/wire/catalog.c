@@ -14,13 +14,13 @@ static const json_t *list_of(struct decoding *d, const json_t *object, const cha
     return decode_array(d, object, json_object_get(object, snake) ? snake : camel, &array) ? array : NULL;
 }
 
-/* What is absent counts as `absent`; of what cannot be read nothing is known. */
+/* What is absent counts as `absent`, what cannot be read as `unread`. */
 static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
-                      const char *their_name, const char *absent)
+                      const char *their_name, const char *absent, const char *unread)
 {
     const unsigned before = d->unread;
     const char *found = decode_word(d, theirs, their_name);
-    json_set_str(ours, name, found ? found : d->unread == before ? absent : "unknown");
+    json_set_str(ours, name, found ? found : d->unread == before ? absent : unread);
 }
 
 static json_t *version_entry(struct decoding *d, const json_t *version, const char *number)
@@ -30,7 +30,7 @@ static json_t *version_entry(struct decoding *d, const json_t *version, const ch
     const char *expires_v1 = decode_word(d, version, "expirationDate");
     json_set_str(entry, "version", number);
     /* A missing classification counts as supported (GA-8). */
-    take_word(d, entry, "state", version, "classification", "supported");
+    take_word(d, entry, "state", version, "classification", "supported", "unknown");
     json_set_str(entry, "expires_at", expires ? expires : expires_v1);
     const json_t *told = json_object_get(version, "architectures");
     json_t *architectures = told && !json_is_null(told) ? decode_words(d, version, "architectures") : NULL;
@@ -102,7 +102,7 @@ static json_t *machine_types(struct decoding *d, const json_t *root)
         take_count(d, entry, "cpus", type, "cpu");
         take_count(d, entry, "gpus", type, "gpu");
         json_set_str(entry, "memory", decode_word(d, type, "memory"));
-        take_word(d, entry, "architecture", type, "architecture", "amd64");
+        take_word(d, entry, "architecture", type, "architecture", "amd64", NULL);
         json_set_bool(entry, "usable", is_usable(d, type));
         (void)json_array_append_new(ours, entry);
     }

@@ -62,31 +62,39 @@ void decode_note(struct decoding *d, const json_t *object, const char *key)
     note_place(d, object, key, 0);
 }
 
-/* The pointer to `wanted`, an object or array of the document; NULL when it is not at or below `at`. Takes
- * `here`. */
-static char *pointer_of(const json_t *at, const json_t *wanted, char *here)
+/* The pointer from `at` to `wanted`, an object or array of the document; NULL when it is not at or below
+ * `at`. Made on the way back: most of what is passed is not on it. */
+static char *pointer_of(const json_t *at, const json_t *wanted)
 {
-    char *found = NULL;
     const char *key;
     json_t *inner;
     size_t i;
     if (at == wanted)
-        return here;
-    json_object_foreach ((json_t *)(uintptr_t)at, key, inner)
-        if (!found && (json_is_object(inner) || json_is_array(inner)))
-            found = pointer_of(inner, wanted, json_pointer_to(here, key));
-    json_array_foreach (at, i, inner)
-        if (!found && (json_is_object(inner) || json_is_array(inner)))
-            found = pointer_of(inner, wanted, mem_printf("%s/%zu", here, i));
-    free(here);
-    return found;
+        return mem_strdup("");
+    json_object_foreach ((json_t *)(uintptr_t)at, key, inner) {
+        char *below CLEANUP_FREE = NULL;
+        if (json_is_object(inner) || json_is_array(inner))
+            below = pointer_of(inner, wanted);
+        if (below) {
+            char *step CLEANUP_FREE = json_pointer_to("", key);
+            return mem_printf("%s%s", step, below);
+        }
+    }
+    json_array_foreach (at, i, inner) {
+        char *below CLEANUP_FREE = NULL;
+        if (json_is_object(inner) || json_is_array(inner))
+            below = pointer_of(inner, wanted);
+        if (below)
+            return mem_printf("/%zu%s", i, below);
+    }
+    return NULL;
 }
 
 void decode_tell_unread(const struct decoding *d, const json_t *doc, struct unread *ret)
 {
     *ret = (struct unread){.count = d->unread};
     for (unsigned i = 0; i < d->unread && i < ARRAY_LEN(d->places); i++) {
-        char *in CLEANUP_FREE = pointer_of(doc, d->places[i].in, mem_strdup(""));
+        char *in CLEANUP_FREE = pointer_of(doc, d->places[i].in);
         const char *key = d->places[i].key;
         char *whole CLEANUP_FREE = !in   ? mem_strdup("?")
                                    : key ? json_pointer_to(in, key)
@@ -241,11 +249,11 @@ json_t *decode_whole(const struct decoding *d, unsigned unread_before, json_t *v
     return NULL;
 }
 
-/* `value` is NULL where there is none, or none that can be read. */
+/* `value` is NULL where there is none, or none that can be read. A key that is too long is named "key". */
 static void set_pair(struct decoding *d, json_t *map, const json_t *in, const char *key, const char *value)
 {
     if (strlen(key) > LABEL_KEY_MAX)
-        decode_note(d, in, key);
+        decode_note(d, in, "key");
     else
         json_set_str(map, key, value ? value : "");
 }

@@ -15,11 +15,13 @@ struct shoot *decode_new(struct decoding *d, const json_t *in)
 {
     const char *name = json_str(in, "name");
     const json_t *uid = json_object_get(in, "uid");
+    const bool has_uid = uid && !json_is_null(uid) && !(json_is_string(uid) && !json_string_length(uid));
+    uuid_t parsed;
     if (!name)
         decode_refuse(d, "it has no name");
     else if (!shoot_name_is_possible(name))
         decode_refuse(d, "Gardener has no such name");
-    else if (uid && !json_is_null(uid) && !decode_word(d, in, "uid"))
+    else if (has_uid && (!decode_word(d, in, "uid") || uuid_parse(json_string_value(uid), parsed) != 0))
         decode_refuse(d, "its uid cannot be read");
     if (d->fault)
         return NULL;

@@ -85,12 +85,14 @@ struct shoot *decode_shoot_v1(struct decoding *d, const json_t *doc)
     return s;
 }
 
-static json_t *encode_worker_v1(const json_t *pool)
+/* `is_new`: what is left out is Cleura's to choose; of a pool that there is it would be changed. */
+static json_t *encode_worker_v1(const json_t *pool, bool is_new)
 {
     const json_t *image = json_obj(pool, "image");
-    json_t *machine = json_object();
+    const bool has_image = json_str(image, "name") && json_str(image, "version");
+    json_t *machine CLEANUP_JSON = json_object();
     encode_known(machine, "type", pool, "machine_type");
-    if (json_str(image, "name") && json_str(image, "version")) {
+    if (has_image) {
         json_t *their_image = json_object();
         encode_known(their_image, "name", image, "name");
         encode_known(their_image, "version", image, "version");
@@ -102,7 +104,8 @@ static json_t *encode_worker_v1(const json_t *pool)
     encode_known(worker, "minimum", pool, "minimum");
     encode_known(worker, "maximum", pool, "maximum");
     encode_known(worker, "maxSurge", pool, "max_surge");
-    json_set_take(worker, "machine", machine);
+    if (is_new || (has_image && json_str(pool, "machine_type")))
+        json_set_take(worker, "machine", json_incref(machine));
     if (size) {
         json_t *volume = json_object();
         json_set_str(volume, "size", size);
@@ -143,7 +146,7 @@ static json_t *wrap(const char *name, json_t *value)
 
 json_t *encode_pool_v1(const struct upstream_call *call)
 {
-    return wrap("worker", encode_worker_v1(call->body));
+    return wrap("worker", encode_worker_v1(call->body, call->op == UPSTREAM_POOL_CREATE));
 }
 
 /* Only what changes; the provider is left out, as 7.2 allows. */
@@ -172,7 +175,7 @@ json_t *encode_create_v1(const struct upstream_call *call)
     size_t i;
     json_t *pool;
     json_array_foreach (json_arr(spec, "node_pools"), i, pool)
-        (void)json_array_append_new(workers, encode_worker_v1(pool));
+        (void)json_array_append_new(workers, encode_worker_v1(pool, true));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructureConfig", encode_infrastructure(json_obj(spec, "networking")));
     json_set_take(provider, "workers", workers);

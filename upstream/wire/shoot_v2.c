@@ -95,15 +95,17 @@ struct shoot *decode_shoot_v2(struct decoding *d, const json_t *doc)
     return s;
 }
 
-static json_t *encode_worker_v2(const json_t *pool)
+/* `is_new`: what is left out is Cleura's to choose; of a pool that there is it would be changed. */
+static json_t *encode_worker_v2(const json_t *pool, bool is_new)
 {
     json_t *worker = json_object();
-    json_t *machine = json_object();
+    json_t *machine CLEANUP_JSON = json_object();
     char *size CLEANUP_FREE = encode_size(pool);
     encode_known(machine, "type", pool, "machine_type");
     encode_known(machine, "image_version", json_obj(pool, "image"), "version");
     encode_known(worker, "name", pool, "name");
-    json_set_take(worker, "machine", machine);
+    if (is_new || json_object_size(machine) == 2)
+        json_set_take(worker, "machine", json_incref(machine));
     if (size)
         json_set_str(worker, "volume_size", size);
     encode_known(worker, "minimum", pool, "minimum");
@@ -130,7 +132,7 @@ static json_t *encode_provider(const json_t *spec)
     size_t i;
     json_t *pool;
     json_array_foreach (json_arr(spec, "node_pools"), i, pool)
-        (void)json_array_append_new(workers, encode_worker_v2(pool));
+        (void)json_array_append_new(workers, encode_worker_v2(pool, true));
     json_t *provider = json_object();
     json_set_take(provider, "infrastructure_config", infrastructure);
     json_set_str(provider, "load_balancer_provider", json_str(networking, "load_balancer_provider"));
@@ -140,7 +142,7 @@ static json_t *encode_provider(const json_t *spec)
 
 json_t *encode_pool_v2(const struct upstream_call *call)
 {
-    return encode_worker_v2(call->body);
+    return encode_worker_v2(call->body, call->op == UPSTREAM_POOL_CREATE);
 }
 
 json_t *encode_patch_v2(const struct upstream_call *call)
