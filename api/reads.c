@@ -159,9 +159,9 @@ void fresh_tell_source(struct request *r)
         answer_field(&r->http.answer, "Cache-Status", "shootd; hit");
 }
 
-void fresh_tell_age(struct request *r, wall_us observed_at, const char *as_text)
+void fresh_tell_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text)
 {
-    wall_us age = observed_at ? env_wall(r->api->options.env) - observed_at : 0;
+    int64_t age = observed_at ? env_mono(r->api->options.env) - heard_at : 0;
     char text[TIME_TEXT_BYTES];
     answer_number(&r->http.answer, "Age", age > 0 ? (uint64_t)(age / US_PER_S) : 0);
     if (observed_at)
@@ -219,15 +219,18 @@ void list_add_blob(struct list_body *page, const struct view_blob *blob, bool br
     begin_item(page);
     const wall_us seen_at = view_blob_write(blob, brief, &page->text);
     page->is_tagged &= blob->etag[0] && buffer_add_str(&page->tags, blob->etag);
-    if (seen_at && (!page->oldest || seen_at < page->oldest))
+    const mono_us heard_at = atomic_load(&blob->heard_at);
+    if (seen_at && (!page->oldest || heard_at < page->oldest_heard)) {
         page->oldest = seen_at;
+        page->oldest_heard = heard_at;
+    }
 }
 
 void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page)
 {
     if (!query->tells_age)
         return;
-    fresh_tell_age(r, page->oldest, NULL);
+    fresh_tell_age(r, page->oldest, page->oldest_heard, NULL);
     fresh_tell_source(r);
 }
 

@@ -38,9 +38,9 @@ struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct re
 /* Tells that the answer is from memory, unless it comes after a fresh read, which told so (HT-28). */
 void fresh_tell_source(struct request *r);
 /* Tells how old the answer is and when Cleura said so: what it has said just now, or never, is 0 s old
- * (HT-24). Entity tags do not change with it, so a 304 tells it, too. `as_text` is the same time, prepared;
- * NULL: it is written now. */
-void fresh_tell_age(struct request *r, wall_us observed_at, const char *as_text);
+ * (HT-24). The age is by the monotonic clock: `heard_at` is the same moment. Entity tags do not change with
+ * it, so a 304 tells it, too. `as_text` is the same time, prepared; NULL: it is written now. */
+void fresh_tell_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
 
 /* ---- collections ---- */
 
@@ -66,10 +66,11 @@ struct problem *list_place(struct request *r, struct cursor_place *ret_place);
 /* A page while it is written. */
 struct list_body {
     struct buffer text;
-    struct buffer tags; /* of its items */
-    bool is_tagged;     /* all items have one */
-    bool goes_on;       /* it is not full, and what has left the view may belong to it */
-    wall_us oldest;     /* when Cleura told of the oldest item that it told of; 0: of none */
+    struct buffer tags;   /* of its items */
+    bool is_tagged;       /* all items have one */
+    bool goes_on;         /* it is not full, and what has left the view may belong to it */
+    wall_us oldest;       /* when Cleura told of the oldest item that it told of; 0: of none */
+    mono_us oldest_heard; /* the same moment */
 };
 
 /*

@@ -275,7 +275,7 @@ static void write_metrics(void *ctx, struct buffer *out)
                "When the certificate in use ends, 0: there is no TLS.",
                (double)(d->tls ? tls_ends_at(d->tls) / US_PER_S : 0));
     loop_metrics(d->loop, out);
-    reconcile_metrics(out, env_wall(d->env));
+    reconcile_metrics(out, env_mono(d->env));
     webhook_metrics(out, env_wall(d->env));
     oidc_metrics(d->oidc, out);
     span_metrics(out);

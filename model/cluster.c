@@ -52,6 +52,18 @@ struct cluster *cluster_copy(const struct cluster *c)
     return copy;
 }
 
+void cluster_observed_now(struct cluster *c, const struct env *env)
+{
+    c->observed_at = env_wall(env);
+    c->heard_at = env_mono(env);
+}
+
+void cluster_observed_before(struct cluster *c, const struct env *env)
+{
+    const int64_t age_us = c->observed_at ? env_wall(env) - c->observed_at : 0;
+    c->heard_at = env_mono(env) - (age_us > 0 ? age_us : 0);
+}
+
 void cluster_rest(struct cluster *c)
 {
     json_doc_rest(c->spec);

@@ -105,6 +105,7 @@ struct cluster {
     struct json_doc *spec; /* as asked, verbatim; NULL while unmanaged */
     struct shoot *shoot;   /* last observation; NULL before the first one */
     wall_us observed_at;   /* 0: never */
+    mono_us heard_at;      /* the same moment, for its age: people set the wall clock. Not stored */
     bool stale;
 
     enum phase phase;
@@ -139,6 +140,10 @@ struct cluster {
 struct cluster *cluster_new(void);
 void cluster_free(struct cluster *c);
 struct cluster *cluster_copy(const struct cluster *c);
+/* Cleura has just said how it is. */
+void cluster_observed_now(struct cluster *c, const struct env *env);
+/* Cleura last said so at observed_at, before the start, or never: its age is what the wall clock says now. */
+void cluster_observed_before(struct cluster *c, const struct env *env);
 /* Frees what its documents' readers had made of them: what they lent is gone. */
 void cluster_rest(struct cluster *c);
 DEFINE_CLEANUP(cluster_freep, struct cluster *, cluster_free)
@@ -329,6 +334,7 @@ struct project_state {
     json_t *catalog;  /* last catalog in our words, or NULL */
     wall_us catalog_at;
     wall_us discovered_at; /* last complete list */
+    wall_us settled_at;    /* PROJECT_ALL only: base/settled_clock.h, as of the last purge; 0: none was */
     json_t *freeze;        /* changes are refused: reason, by, since, until (times as numbers; 0: until it is
                               lifted); or        NULL */
 };

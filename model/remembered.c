@@ -224,6 +224,7 @@ json_t *project_state_to_json(const struct project_state *p)
     json_set_take(doc, "catalog", json_incref(p->catalog));
     json_set_int(doc, "catalog_at", p->catalog_at);
     json_set_int(doc, "discovered_at", p->discovered_at);
+    json_set_int(doc, "settled_at", p->settled_at);
     json_set_take(doc, "freeze", json_incref(p->freeze));
     return doc;
 }
@@ -239,6 +240,7 @@ struct project_state *project_state_from_json(const json_t *doc)
     p->catalog = json_incref(json_obj(doc, "catalog"));
     p->catalog_at = json_int(doc, "catalog_at", 0);
     p->discovered_at = json_int(doc, "discovered_at", 0);
+    p->settled_at = json_int(doc, "settled_at", 0);
     p->freeze = json_incref(json_obj(doc, "freeze"));
     return p;
 }

@@ -17,12 +17,12 @@ struct account_row {
     char name[NAME_BYTES];
     const char *breaker;
     unsigned lane_depth;
-    wall_us heard_at;
+    mono_us heard_at;
 };
 
 struct project_row {
     char name[NAME_BYTES];
-    wall_us oldest; /* 0: no cluster was observed */
+    mono_us oldest; /* NOT_OBSERVED: no cluster was */
 };
 
 struct published {
@@ -72,7 +72,7 @@ void gauges_publish(const struct reconcile *r)
         copy_name(row->name, a->name);
         row->breaker = status.breaker;
         row->lane_depth = status.queue_depth + status.in_flight;
-        row->heard_at = status.last_contact_at ? status.last_contact_at : r->started_at;
+        row->heard_at = status.last_contact_at ? status.heard_at : r->started_at;
     }
     for (const struct project *p = r->projects; p; p = p->hh.next) {
         struct project_row *row = &new->projects[new->project_count++];
@@ -89,9 +89,9 @@ void gauges_withdraw(void)
 
 /* ---- the scrape ---- */
 
-static double age_s(wall_us at, wall_us now)
+static double age_s(mono_us at, mono_us now)
 {
-    return at && now > at ? (double)(now - at) / (double)US_PER_S : 0;
+    return now > at ? (double)(now - at) / (double)US_PER_S : 0; /* NOT_OBSERVED is no age */
 }
 
 static void write_breakers(struct buffer *out, const struct published *p)
@@ -108,7 +108,7 @@ static void write_breakers(struct buffer *out, const struct published *p)
         }
 }
 
-static void write_all(struct buffer *out, const struct published *p, wall_us now)
+static void write_all(struct buffer *out, const struct published *p, mono_us now)
 {
     static const char depth[] = "shootd_upstream_lane_depth",
                       contact[] = "shootd_upstream_last_contact_age_seconds",
@@ -125,7 +125,7 @@ static void write_all(struct buffer *out, const struct published *p, wall_us now
         metric_of(out, oldest, "project", p->projects[i].name, age_s(p->projects[i].oldest, now));
 }
 
-void gauges_write(struct buffer *out, wall_us now)
+void gauges_write(struct buffer *out, mono_us now)
 {
     static const struct published none;
     (void)pthread_mutex_lock(&lock);

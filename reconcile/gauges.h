@@ -14,6 +14,6 @@ void gauges_publish(const struct reconcile *r);
 /* Loop thread, at the end: there are none. */
 void gauges_withdraw(void);
 /* Ages are those of `now`. Any thread. */
-void gauges_write(struct buffer *out, wall_us now);
+void gauges_write(struct buffer *out, mono_us now);
 
 #endif

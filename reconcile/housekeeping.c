@@ -52,7 +52,7 @@ static void on_purged(struct save *save)
 /* One slice after the other: whatever else is to be written gets its turn between two. */
 static void purge_rows(struct reconcile *r)
 {
-    wall_us now = env_wall(r->env);
+    wall_us now = settled_clock_now(&r->settled);
     const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
     /* What was delivered is known as long as it can be asked for again. */
@@ -62,19 +62,23 @@ static void purge_rows(struct reconcile *r)
     change_purge(save->set, CHANGE_REPLAY_PURGE, now - REPLAY_KEPT_US, PURGE_SLICE);
     change_purge(save->set, CHANGE_AUDIT_PURGE, now - config->audit_keep_us, PURGE_SLICE);
     change_purge(save->set, CHANGE_OPERATION_PURGE, now - config->operations_keep_us, PURGE_SLICE);
+    /* The next start begins from there. */
+    struct project_state *all = project_state_of_all(r);
+    all->settled_at = now;
+    change_put_project(save->set, project_state_copy(all));
     save_submit(save, false);
 }
 
 /* What ended before that is gone (AO-6). */
-static wall_us operations_kept_since(const struct reconcile *r)
+static wall_us operations_kept_since(struct reconcile *r)
 {
-    return env_wall(r->env) - r->o.config->operations_keep_us;
+    return settled_clock_now(&r->settled) - r->o.config->operations_keep_us;
 }
 
-static void note_oldest(struct project *p, wall_us observed_at)
+static void note_oldest(struct project *p, const struct cluster *c)
 {
-    if (observed_at && (!p->oldest_until_now || observed_at < p->oldest_until_now))
-        p->oldest_until_now = observed_at;
+    if (c->observed_at && c->heard_at < p->oldest_until_now)
+        p->oldest_until_now = c->heard_at;
 }
 
 static unsigned look_over(struct walk *w, struct entity *e)
@@ -88,7 +92,7 @@ static unsigned look_over(struct walk *w, struct entity *e)
     assert(e->cluster->phase < PHASE_MAX_);
     r->phases[e->cluster->phase]++;
     r->open_operations += entity_has_open_operation(e);
-    note_oldest(e->project, e->cluster->observed_at);
+    note_oldest(e->project, e->cluster);
     return shown ? WALK_CHANGED : WALK_PASSED_BY;
 }
 
@@ -110,7 +114,7 @@ static void look_over_entities(struct reconcile *r)
     memset(r->phases, 0, sizeof(r->phases));
     r->open_operations = 0;
     for (struct project *p = r->projects; p; p = p->hh.next)
-        p->oldest_until_now = 0;
+        p->oldest_until_now = NOT_OBSERVED;
     r->look_over = (struct walk){.name = "look at all clusters", .visit = look_over, .done = on_looked_over};
     walk_all(r, &r->look_over);
 }
@@ -239,7 +243,7 @@ void reconcile_remarks(char *text, size_t size)
                                     (unsigned long long)rows[i].count, rows[i].where);
 }
 
-void reconcile_metrics(struct buffer *out, wall_us now)
+void reconcile_metrics(struct buffer *out, mono_us now)
 {
     metric_one(out, "shootd_store_rows_put_aside", "gauge",
                "Stored rows that cannot be read (shootd check-store).",

@@ -32,6 +32,7 @@ static struct project *project_new(struct reconcile *r, const char *name)
     p->state = MEM_NEW(struct project_state);
     p->state->name = mem_strdup(name);
     p->unremembered = true;
+    p->oldest_observation = p->oldest_until_now = NOT_OBSERVED;
     list_init(&p->clusters);
     fresh_init(p);
     catalog_init(p);
@@ -133,8 +134,8 @@ void project_take_up_cluster(struct entity *e)
         mem_set_str(&c->message, "The operation that was to make it cannot be read: create it anew");
         entity_store(e);
     }
-    c->stale = e->project->set_aside ||
-               (c->observed_at && env_wall(e->r->env) - c->observed_at > schedule_interval(e));
+    c->stale =
+        e->project->set_aside || (c->observed_at && env_mono(e->r->env) - c->heard_at > schedule_interval(e));
     entity_show_stored(e);
     if (c->upstream_exists || entity_open_type(e) == OPERATION_DELETE)
         schedule_soon(e, 0);

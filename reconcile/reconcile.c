@@ -278,7 +278,8 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
     struct entity *e, *next_entity;
     assert(!r->started && !r->stopping);
     r->started = true;
-    r->started_at = env_wall(r->env);
+    r->started_at = env_mono(r->env);
+    settled_clock_begin(&r->settled, r->env, project_state_of_all(r)->settled_at);
     for (size_t i = 0; i < r->o.config->account_count; i++)
         account_add(r, &r->o.config->accounts[i]);
     HASH_ITER (hh, r->projects, p, next_project)

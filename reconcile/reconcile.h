@@ -36,7 +36,7 @@ void reconcile_stop(struct reconcile *r);
 void reconcile_free(struct reconcile *r);
 
 /* Appends shootd_upstream_*, shootd_clusters, ... to a scrape; ages are those of `now`. Any thread. */
-void reconcile_metrics(struct buffer *out, wall_us now);
+void reconcile_metrics(struct buffer *out, mono_us now);
 /* What an operator should know although all goes on: rows put aside, projects set aside. "" when nothing. Any
  * thread. */
 void reconcile_remarks(char *text, size_t size);

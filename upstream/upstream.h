@@ -288,7 +288,8 @@ struct upstream_account_status {
     wall_us token_at;          /* 0: no token */
     unsigned queue_depth;
     unsigned in_flight;
-    wall_us last_contact_at; /* last complete answer */
+    wall_us last_contact_at; /* last complete answer; 0: none yet */
+    mono_us heard_at;        /* the same moment, for its age */
     wall_us next_login_at;   /* guard; 0 when open */
     wall_us away_since;      /* Cleura has not answered since then; 0: it answers */
     const char *breaker;     /* "closed", "open", "half_open" */

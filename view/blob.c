@@ -17,6 +17,7 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
     atomic_init(&b->coded, NULL);
     atomic_init(&b->again, NULL);
     atomic_init(&b->seen_at, observed_at);
+    atomic_init(&b->heard_at, 0);
     strncpy(b->etag, etag, sizeof(b->etag) - 1);
     b->body = body;
     b->body_len = body ? strlen(body) : 0;
@@ -41,6 +42,12 @@ void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_bo
     b->brief_len = strlen(brief);
     b->observed_in_body = observed_in_body;
     b->observed_in_brief = observed_in_brief;
+}
+
+void view_blob_set_heard(struct view_blob *b, mono_us heard_at)
+{
+    assert(!b->key);
+    atomic_store(&b->heard_at, heard_at);
 }
 
 struct view_blob *view_blob_ref(struct view_blob *b)
@@ -92,11 +99,14 @@ wall_us view_blob_write(const struct view_blob *b, bool brief, struct buffer *ou
 
 static struct view_blob *form_seen_at(const struct view_blob *b, wall_us at)
 {
+    const mono_us heard_at = atomic_load(&b->heard_at);
     char now[TIME_TEXT_BYTES];
     const char *behind = b->body + b->observed_in_body + strlen(b->observed_text);
     char *body =
         mem_printf("%.*s%s%s", (int)b->observed_in_body, b->body, time_rfc3339(at, true, now), behind);
-    return view_blob_new(b->etag, body, at, NULL, NULL);
+    struct view_blob *form = view_blob_new(b->etag, body, at, NULL, NULL);
+    view_blob_set_heard(form, heard_at);
+    return form;
 }
 
 /*

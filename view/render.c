@@ -430,6 +430,7 @@ struct view_blob *render_cluster_blob(const struct cluster *c, const struct oper
     char *body = render_full(c, op, &in_body), *brief = render_brief(c, op, &in_brief);
     struct view_blob *blob = view_blob_new(etag, body, c->observed_at, cluster_facts_new(c, op), free_facts);
     view_blob_set_brief(blob, brief, in_body, in_brief);
+    view_blob_set_heard(blob, c->heard_at);
     return blob;
 }
 

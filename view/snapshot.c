@@ -261,9 +261,10 @@ static void release_blob(void *blob)
     view_blob_unref(blob);
 }
 
-void view_seen_again(struct view *v, struct view_blob *b, wall_us at)
+void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at)
 {
     assert(b->observed_at && at);
+    atomic_store(&b->heard_at, heard_at); /* a form of this look is not older */
     atomic_store(&b->seen_at, at);
     struct view_blob *older = atomic_exchange(&b->again, NULL);
     if (older)

@@ -30,6 +30,7 @@ struct view_blob {
     char observed_text[TIME_TEXT_BYTES];        /* the same as people write it, "" for 0 */
     size_t observed_in_body, observed_in_brief; /* where it begins */
     _Atomic wall_us seen_at;           /* newest observation, which found the same: view_seen_again */
+    _Atomic mono_us heard_at;          /* the same moment, for its age; clusters only */
     _Atomic(struct view_blob *) again; /* the form that tells seen_at, once somebody wanted it; owned */
     const void
         *subject; /* struct cluster_facts *, struct operation *, ... as the section says; owned by the blob */
@@ -41,6 +42,8 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
                                 void (*subject_free)(void *));
 /* Of a cluster, before it is shown. Takes `brief`; in both texts the time of observation begins there. */
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief);
+/* Of a cluster, before it is shown: when Cleura said what it tells. */
+void view_blob_set_heard(struct view_blob *b, mono_us heard_at);
 /* When Cleura last said what the blob tells; 0: never. */
 wall_us view_blob_seen_at(const struct view_blob *b);
 /*
@@ -139,7 +142,7 @@ void view_set(struct view *v, enum view_section section, const char *key, struct
  * Loop thread: an observation found what the blob tells, which is shown or staged. No new snapshot: readers
  * write the time when they want the blob.
  */
-void view_seen_again(struct view *v, struct view_blob *b, wall_us at);
+void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
  * Tokens that were good until lately, by the first digits of their digest's hex form: for a counter, and
  * nothing else. The last VIEW_FORMER_TOKENS of this process; there is no staging. Noted by the loop thread,

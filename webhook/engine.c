@@ -373,7 +373,7 @@ void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, 
     heap_set(&e->ages, &pending->age, d->created_at);
     webhook_count_pending(1);
     note_oldest(e);
-    int64_t wait_us = schedule_until_us(d->next_attempt_at, env_wall(e->env));
+    int64_t wait_us = schedule_until_us(d->next_attempt_at, d->updated_at, env_wall(e->env));
     pending_wait(pending, env_mono(e->env) + wait_us);
     endpoint_plan(p);
 }

@@ -83,12 +83,12 @@ int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s
     return asked > delay ? asked : delay;
 }
 
-int64_t schedule_until_us(wall_us at, wall_us now)
+int64_t schedule_until_us(wall_us at, wall_us planned_at, wall_us now)
 {
     const int64_t longest = SCHEDULE_MAX_DELAY_S * US_PER_S / 100 * (100 + SCHEDULE_JITTER_PERCENT);
-    if (at <= now)
-        return 0;
-    return at - now > longest ? longest : at - now;
+    const int64_t own = at - planned_at;
+    const int64_t left = at - now < own ? at - now : own;
+    return left < 0 ? 0 : left > longest ? longest : left;
 }
 
 int64_t schedule_pause_us(int throttled_in_a_row)

@@ -29,8 +29,9 @@ bool schedule_goes_on(int made);
  * for (`retry_after_s`, already clamped; negative: it asked for nothing).
  */
 int64_t schedule_delay_us(const struct env *env, int made, int64_t retry_after_s);
-/* How long until a stored date, never longer than the schedule can ask for: clocks jump between runs. */
-int64_t schedule_until_us(wall_us at, wall_us now);
+/* How long until a date that was stored at `planned_at`: never longer than it was from there, nor than the
+ * schedule can ask for, since clocks jump between runs. */
+int64_t schedule_until_us(wall_us at, wall_us planned_at, wall_us now);
 /* How long a receiver that says "too much" is left alone, by how often it said so in a row (1..). */
 int64_t schedule_pause_us(int throttled_in_a_row);
 

@@ -20,7 +20,7 @@ static struct problem *serve_cluster(struct request *r)
     if (p)
         return p;
     if (blob->observed_at)
-        fresh_tell_age(r, blob->observed_at, blob->observed_text);
+        fresh_tell_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
     fresh_tell_source(r);
     return answer_with_blob(r, blob);
 }

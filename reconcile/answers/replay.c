@@ -93,7 +93,7 @@ static void on_key_looked_up(struct stored *s)
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
     const struct replay *p = s->replay;
-    bool is_kept = p && env_wall(r->env) - p->created_at < REPLAY_KEPT_US;
+    bool is_kept = p && settled_clock_now(&r->settled) - p->created_at < REPLAY_KEPT_US;
     if (s->status != STORE_OK && s->status != STORE_NONE) {
         reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 5,
                                            "whether the key was used before cannot be read"));

@@ -52,18 +52,14 @@ static bool is_seen(const struct command *cmd, const char *scope)
     return projects_include(cmd->caller.projects, strcmp(scope, SCOPE_ALL) ? scope : PROJECT_ALL);
 }
 
-/* NULL: there is no such scope. That of all projects is made when it is first wanted. */
+/* NULL: there is no such scope. */
 static struct project_state *state_of(struct reconcile *r, const char *scope)
 {
     if (strcmp(scope, SCOPE_ALL) != 0) {
         struct project *p = project_find(r, scope);
         return p ? p->state : NULL;
     }
-    if (!r->all_projects) {
-        r->all_projects = MEM_NEW(struct project_state);
-        r->all_projects->name = mem_strdup(PROJECT_ALL);
-    }
-    return r->all_projects;
+    return project_state_of_all(r);
 }
 
 /* NULL: of all. */

@@ -44,6 +44,7 @@ static void settle_here(struct project *p)
     json_decref(state->catalog);
     state->catalog = NULL;
     state->catalog_at = state->bootstrapped_at = state->discovered_at = 0;
+    p->listed_at = 0;
     p->set_aside = false;
 }
 

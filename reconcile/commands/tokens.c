@@ -402,11 +402,11 @@ static bool is_over(const struct api_token *t, wall_us now)
 
 void tokens_look(struct reconcile *r)
 {
-    wall_us now = env_wall(r->env);
+    const wall_us now = env_wall(r->env), settled = settled_clock_now(&r->settled);
     for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {
         if (entry->is_leaving)
             continue;
-        if (!is_over(entry->token, now)) {
+        if (!is_over(entry->token, settled)) {
             look_at_token(r, entry->token, now);
             continue;
         }

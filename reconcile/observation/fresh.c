@@ -180,10 +180,12 @@ static void ask_each_project(struct reconcile *r, struct command *cmd)
 static bool was_read_moments_ago(struct project *p, const struct command *cmd)
 {
     const struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
-    wall_us read_at = p->state->discovered_at;
-    if (e && e->cluster->observed_at > read_at && !e->cluster->stale)
-        read_at = e->cluster->observed_at;
-    return env_wall(p->r->env) - read_at < p->r->o.config->polling.fresh_floor_us && !p->poll_failures;
+    const mono_us now = env_mono(p->r->env);
+    const int64_t floor_us = p->r->o.config->polling.fresh_floor_us;
+    const bool all = p->listed_at && now - p->listed_at < floor_us;
+    const bool it =
+        e && e->cluster->observed_at && !e->cluster->stale && now - e->cluster->heard_at < floor_us;
+    return (all || it) && !p->poll_failures;
 }
 
 void command_fresh(struct reconcile *r, struct command *cmd)

@@ -121,7 +121,7 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
             return true;
     }
     /* Cleura was heard of it, though what it shows does not count. */
-    e->seen.passed_over_at = env_wall(e->r->env);
+    e->seen.passed_over_at = env_mono(e->r->env);
     return false;
 }
 
@@ -136,7 +136,7 @@ static void seen_again(struct entity *e)
 {
     e->seen.other_uid_reads = 0;
     e->absence = (struct absence){0};
-    e->cluster->observed_at = env_wall(e->r->env);
+    cluster_observed_now(e->cluster, e->r->env);
     entity_note_newest(e, e->cluster->shoot);
     e->step.tries.absent_reads = 0;
     e->seen.unchanged_polls++;
@@ -212,7 +212,7 @@ void observe(struct entity *e, struct shoot *shoot)
     if (shoot->operation_at < e->seen.newest_at)
         e->seen.newest_at = shoot->operation_at; /* believed after all */
     entity_note_newest(e, shoot);
-    c->observed_at = now;
+    cluster_observed_now(c, e->r->env);
     c->stale = false;
     c->upstream_exists = true;
     if (guard_over)
@@ -255,8 +255,9 @@ void observe_row(struct entity *e, const uint8_t *row)
 static bool mark_stale(struct entity *e, int64_t older_than_us)
 {
     struct cluster *c = e->cluster;
-    wall_us heard_at = c->observed_at > e->seen.passed_over_at ? c->observed_at : e->seen.passed_over_at;
-    if (c->stale || !c->observed_at || env_wall(e->r->env) - heard_at <= older_than_us)
+    const mono_us heard_at =
+        e->seen.passed_over_at && e->seen.passed_over_at > c->heard_at ? e->seen.passed_over_at : c->heard_at;
+    if (c->stale || !c->observed_at || env_mono(e->r->env) - heard_at <= older_than_us)
         return false;
     c->stale = true;
     entity_show(e);

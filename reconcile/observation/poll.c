@@ -111,7 +111,7 @@ static void discover(struct project *p, struct shoot *shoot)
     c->upstream_exists = true;
     shoot_free(c->shoot);
     c->shoot = shoot;
-    c->observed_at = env_wall(r->env);
+    cluster_observed_now(c, r->env);
     struct entity *e = entity_add(r, p, c);
     struct decision d = decide(c, shoot, -1, c->observed_at);
     c->phase = d.phase;
@@ -250,6 +250,7 @@ static void end_list(struct project *p)
     struct reconcile *r = p->r;
     suspect_absent(p, p->poll_jitter);
     p->state->discovered_at = env_wall(r->env);
+    p->listed_at = env_mono(r->env);
     p->discovery_due = p->list_again ? env_mono(r->env) : last_slot(p, r->o.config->polling.discovery_us);
     p->list_again = false;
 }

@@ -70,7 +70,7 @@ static void create_accepted(struct entity *e, const struct upstream_result *resu
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
-        c->observed_at = env_wall(e->r->env);
+        cluster_observed_now(c, e->r->env);
         c->stale = false;
     }
     emit_cluster(save, EVENT_CLUSTER_CREATED, e, c->phase, "Accepted by Cleura");

@@ -101,13 +101,6 @@ static bool seems_idle(const struct entity *e)
     return s && !shoot_is_in_progress(s) && shoot_run(s) != RUN_RETRYING;
 }
 
-/* Begun so long ago; time that we were not running does not count. */
-static bool is_overdue_for(const struct entity *e, int64_t seconds)
-{
-    wall_us begun = current_step(e)->started_at, ours = e->r->started_at;
-    return env_wall(e->r->env) - (begun > ours ? begun : ours) > seconds * US_PER_S;
-}
-
 void step_busy(struct entity *e, const struct upstream_result *result)
 {
     struct operation_step *step = current_step(e);
@@ -117,7 +110,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
     step_move(e->op, step, STEP_PENDING);
     step->attempts--;
     e->step.looked_at = 0;
-    bool counts = step_kind(step)->exclusive ? seems_idle(e) : is_overdue_for(e, CONFLICTS_LONGEST_S);
+    bool counts = step_kind(step)->exclusive ? seems_idle(e) : entity_is_at_step_for(e, CONFLICTS_LONGEST_S);
     if (counts && ++e->step.tries.conflicts > CONFLICTS_MAX) {
         entity_fail_operation(e, upstream_problem(result));
         return;
@@ -129,7 +122,7 @@ void step_busy(struct entity *e, const struct upstream_result *result)
 void step_send_again(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    bool long_enough = is_overdue_for(e, STEP_BUDGET_S);
+    bool long_enough = entity_is_at_step_for(e, STEP_BUDGET_S);
     if (e->step.refusal) {
         entity_fail_operation(e, TAKE_PTR(e->step.refusal));
         return;
@@ -213,7 +206,7 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
-        c->observed_at = c->guard_since;
+        cluster_observed_now(c, e->r->env);
         /* One that tells of no operation, or of an older one, is no news. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
@@ -351,7 +344,7 @@ static void begin_call(struct entity *e)
     step_move(e->op, step, STEP_SENDING);
     step->attempts++;
     if (!step->started_at)
-        step->started_at = env_wall(e->r->env);
+        entity_note_begin(e, step);
     if (step_kind(step)->exclusive) /* it was just seen idle */
         c->guard_seen_at = c->shoot->operation_at;
     e->step.storing_intent = true;
@@ -595,7 +588,7 @@ static void begin_waiting(struct entity *e, struct operation_step *step)
 {
     bool nothing_upstream = e->op->type == OPERATION_DELETE && e->op->steps[0].status == STEP_SKIPPED;
     step_move(e->op, step, STEP_WAITING);
-    step->started_at = env_wall(e->r->env);
+    entity_note_begin(e, step);
     if (nothing_upstream) {
         entity_gone(e);
         return;

@@ -80,7 +80,7 @@ struct cluster *departed_take(struct project *p, const struct shoot *shoot)
 
 bool departed_purge(struct reconcile *r)
 {
-    const wall_us before = env_wall(r->env) - INT64_C(86400) * DEPARTED_DAYS * US_PER_S;
+    const wall_us before = settled_clock_now(&r->settled) - INT64_C(86400) * DEPARTED_DAYS * US_PER_S;
     struct save *save = NULL;
     unsigned left = DEPARTED_SLICE;
     struct departed *d, *next;

@@ -44,15 +44,29 @@ static void begin_afresh(struct entity *e)
         entity_note_newest(e, e->cluster->shoot);
 }
 
-/* That an intent is on its way to the store is known until it comes back. */
+/* That an intent is on its way to the store is known until it comes back, and so is when the step began. */
 void entity_forget_tries(struct entity *e)
 {
     const bool storing = e->step.storing_intent;
+    const mono_us begun_at = e->step.begun_at;
     assert(!upstream_call_is_active(&e->step.call) && !loop_timer_is_set(&e->step.retry));
     json_decref(e->step.body);
     problem_free(e->step.refusal);
     begin_afresh(e);
     e->step.storing_intent = storing;
+    e->step.begun_at = begun_at;
+}
+
+void entity_note_begin(struct entity *e, struct operation_step *step)
+{
+    step->started_at = env_wall(e->r->env);
+    e->step.begun_at = env_mono(e->r->env);
+}
+
+bool entity_is_at_step_for(const struct entity *e, int64_t seconds)
+{
+    const mono_us begun_at = e->step.begun_at ? e->step.begun_at : e->r->started_at;
+    return env_mono(e->r->env) - begun_at > seconds * US_PER_S;
 }
 
 struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster *c)
@@ -64,6 +78,7 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
     e->r = r;
     e->project = p;
     e->cluster = c;
+    cluster_observed_before(c, r->env);
     begin_afresh(e);
     assert(!entity_find(r, c->project, c->name));
     HASH_ADD_STR(r->entities, key, e);

@@ -32,6 +32,7 @@ struct step_run {
     json_t *body;            /* what the running call sends, when it was made for it */
     struct loop_timer retry; /* when the step is to be taken up again */
     struct step_tries tries;
+    mono_us begun_at;    /* the current step was; 0: before the start, if at all */
     bool storing_intent; /* that its call is about to be made: nothing else begins meanwhile */
     bool reading_back;
     bool unread;       /* of a step of the operation that ended nobody could read whether it took effect */
@@ -43,7 +44,7 @@ struct step_run {
 struct sightings {
     wall_us newest_at;        /* newest time of an operation that Cleura told, by its clock */
     mono_us newest_since;     /* when that was told last */
-    wall_us passed_over_at;   /* last answer about it that did not count; 0: none */
+    mono_us passed_over_at;   /* last answer about it that did not count; 0: none */
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* in a row: the idle interval grows with them */
     int64_t settled_version;  /* the cluster's, in which the same answer again means nothing new; 0: none */
@@ -97,6 +98,10 @@ void entity_hide(struct entity *e);
 /* What was tried and seen since the start: as after a restart only what is stored counts. No call may be
  * active. */
 void entity_forget_tries(struct entity *e);
+/* The current step of its operation begins. */
+void entity_note_begin(struct entity *e, struct operation_step *step);
+/* That step has begun more than so many seconds ago; the time before this start of shootd does not count. */
+bool entity_is_at_step_for(const struct entity *e, int64_t seconds);
 /* Makes `op` (taken) the entity's operation; the old one is freed. */
 void entity_set_operation(struct entity *e, struct operation *op);
 /* Frees what can be made again (cluster_rest), and what only the planning of an operation that ended needed.

@@ -97,6 +97,15 @@ static json_t *location_change(const struct project *p)
     return doc;
 }
 
+struct project_state *project_state_of_all(struct reconcile *r)
+{
+    if (!r->all_projects) {
+        r->all_projects = MEM_NEW(struct project_state);
+        r->all_projects->name = mem_strdup(PROJECT_ALL);
+    }
+    return r->all_projects;
+}
+
 const json_t *freeze_in_force(const struct project_state *state, wall_us now)
 {
     const json_t *freeze = state ? state->freeze : NULL;

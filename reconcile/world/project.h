@@ -27,6 +27,8 @@ struct account {
     char *shown;            /* last published JSON, to publish only changes */
 };
 
+#define NOT_OBSERVED INT64_MAX /* of a mono_us */
+
 struct project {
     UT_hash_handle hh;
     char *name;
@@ -37,8 +39,9 @@ struct project {
     struct project_state *state;
     struct list clusters; /* struct entity */
     size_t cluster_count;
-    wall_us oldest_observation; /* of its clusters, as of the last look at all; 0: none was observed */
-    wall_us oldest_until_now;   /* of the look under way */
+    mono_us listed_at;          /* the end of the last complete list of this run; 0: none yet */
+    mono_us oldest_observation; /* of its clusters, as of the last look at all; NOT_OBSERVED: none was */
+    mono_us oldest_until_now;   /* of the look under way */
     struct heap due;            /* entities by next poll */
     mono_us discovery_due;
     bool list_again; /* the list under way began too early for somebody */
@@ -75,6 +78,8 @@ struct project {
 
 /* One that the configuration names; NULL: there is none. */
 struct project *project_find(struct reconcile *r, const char *name);
+/* The state that is about all projects together; it is made when it is first wanted. */
+struct project_state *project_state_of_all(struct reconcile *r);
 /* Nothing is read or sent for it: it is set aside, or the configuration does not name it. */
 bool project_is_at_rest(const struct project *p);
 void project_spec_context(const struct project *p, struct spec_context *ret);

@@ -346,7 +346,7 @@ void entity_store(struct entity *e)
 
 static void show_seen(struct entity *e)
 {
-    view_seen_again(e->r->o.view, e->shown, e->cluster->observed_at);
+    view_seen_again(e->r->o.view, e->shown, e->cluster->observed_at, e->cluster->heard_at);
     entity_rest(e);
 }
 

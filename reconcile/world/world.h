@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "base/list.h"
+#include "base/settled_clock.h"
 #include "reconcile/world/options.h"
 #include "reconcile/world/overlap.h"
 #include "reconcile/world/walk.h"
@@ -105,7 +106,8 @@ struct reconcile {
         wall_us look_at; /* when the next one may be due */
         bool under_way;  /* one by the clock */
     } backups;
-    wall_us started_at;
+    mono_us started_at;
+    struct settled_clock settled; /* from the start on */
     bool started;
     bool stopping;
 };

@@ -383,3 +383,56 @@ def test_an_old_secret_does_not_come_back_with_an_old_clock(sim, make_shootd, re
     assert d.http.post(of_hook + "/test").status_code == 202
     sent = wait_until(lambda: receiver.of_type("webhook.test"), what="the delivery")[0]
     assert len(sent["headers"]["webhook-signature"].split()) == 1
+
+
+@pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
+def test_ages_go_on_when_the_clock_is_set_back(sim, make_shootd, tmp_path):
+    d = make_shootd(sim.url)
+    clock = Clock(tmp_path)
+    d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path, env=clock.environment())
+    d.wait_ready()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    sim.post("down", down=True)
+    clock.set(-600)
+    wait_until(lambda: d.cluster("dev").json()["status"]["stale"], what="stale to be stated")
+    one, all_of_them = (lambda: int(d.cluster("dev").headers["age"])), (lambda: int(d.http.get(d.clusters_path()).headers["age"]))
+    before = one()
+    wait_until(lambda: one() >= before + 2 and all_of_them() >= before + 2, what="the age to grow")
+    for family in ("shootd_upstream_last_contact_age_seconds", "shootd_project_oldest_observation_age_seconds"):
+        wait_until(lambda: float(re.search(rf"^{family}{{.*}} (\S+)$", d.http.get("/metrics").text, re.M)[1]) >= 2, what=family)
+
+
+@pytest.mark.skipif(SANITIZED or not os.path.exists(FAKETIME), reason="libfaketime is absent, or cannot be before a sanitizer")
+def test_a_clock_that_is_ahead_for_a_moment_removes_nothing(sim, make_shootd, tmp_path):
+    d = make_shootd(sim.url)
+    clock = Clock(tmp_path)
+
+    def start():
+        d.process = harness.Process([harness.BUILD / "shootd", "--config", d.config], d.log_path, env=clock.environment())
+        d.wait_ready()
+
+    def kept():
+        return {path: [i["id"] for i in d.http.get(path).json()["items"]] for path in ("/v1/tokens", "/v1/operations?status=succeeded")}
+
+    start()
+    token = d.http.post("/v1/tokens", json={"name": "ci", "role": "viewer", "projects": ["*"], "expires_in_days": 1}).json()
+    made = d.http.post(d.clusters_path(), json={"name": "dev"}, headers={"Idempotency-Key": "clock-that-is-ahead"})
+    d.wait_operation(made.json()["operation"]["id"])
+    before, events = kept(), [e["sequence"] for e in d.events()]
+    audit = len(d.http.get("/v1/audit", params={"limit": 1000}).json()["items"])
+    assert token["id"] in before["/v1/tokens"] and made.json()["operation"]["id"] in before["/v1/operations?status=succeeded"]
+    d.stop()
+    clock.set(120 * DAY)  # the hourly purge is done at the start, too
+    start()
+    wait_until(lambda: "the wall clock jumped ahead" in d.log(), what="the jump to be seen")
+    wait_until(lambda: d.cluster("dev").json()["status"]["stale"] is False, what="a look at Cleura")
+    clock.set(0)
+    d.stop()
+    start()
+    assert kept() == before
+    assert [e["sequence"] for e in d.events()][:len(events)] == events
+    assert len(d.http.get("/v1/audit", params={"limit": 1000}).json()["items"]) >= audit
+    again = d.http.post(d.clusters_path(), json={"name": "dev"}, headers={"Idempotency-Key": "clock-that-is-ahead"})
+    assert again.status_code == made.status_code and again.json()["operation"]["id"] == made.json()["operation"]["id"]
+    d.http.get("/v1/whoami", headers={"Authorization": "Bearer " + token["token"]}).raise_for_status()

@@ -228,6 +228,7 @@ static void add_observed(const char *project, const char *name, enum phase phase
     c->phase = phase;
     c->upstream_exists = true;
     c->observed_at = age ? env_wall(env_real()) - age * US_PER_S : 0;
+    cluster_observed_before(c, env_real());
     c->version = 1;
     char *key CLEANUP_FREE = mem_printf("%s/%s", project, name);
     view_set(view, VIEW_CLUSTERS, key, render_cluster_blob(c, NULL));

@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "base/seal_key.h"
+#include "base/settled_clock.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/timefmt.h"
@@ -742,6 +743,73 @@ static void metrics_have_their_text_form_OB_2(void **state)
                                   "part 1\n");
 }
 
+/* ---- the time by which what is over is removed ---- */
+
+static const int64_t DAY = 86400 * US_PER_S;
+
+static void a_clock_that_is_ahead_for_a_moment_does_not_count(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    virtual_init(&w, 7);
+    struct settled_clock c;
+    settled_clock_begin(&c, &w.env, 0);
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+    w.now += 5 * DAY; /* it goes on as both clocks do */
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+
+    w.wall_offset += 120 * DAY;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env) - 120 * DAY);
+    w.now += DAY - US_PER_S;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env) - 120 * DAY);
+    w.wall_offset -= 120 * DAY;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+
+    w.wall_offset += 120 * DAY; /* and for good */
+    assert_true(settled_clock_now(&c) == env_wall(&w.env) - 120 * DAY);
+    w.now += DAY;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+
+    w.wall_offset -= 600 * US_PER_S; /* back at once, and ahead by little */
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+    w.wall_offset += 60 * US_PER_S;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+}
+
+static void a_second_jump_has_a_day_of_its_own(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    virtual_init(&w, 7);
+    struct settled_clock c;
+    settled_clock_begin(&c, &w.env, 0);
+    w.wall_offset += 120 * US_PER_S;
+    const wall_us before = settled_clock_now(&c);
+    w.now += DAY - US_PER_S;
+    w.wall_offset += 120 * DAY;
+    assert_true(settled_clock_now(&c) == before + DAY - US_PER_S);
+    w.now += DAY - US_PER_S;
+    assert_true(settled_clock_now(&c) == before + 2 * (DAY - US_PER_S));
+    w.now += US_PER_S;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+}
+
+static void a_start_long_after_its_last_value_may_be_a_jump(void **state)
+{
+    (void)state;
+    struct virtual_world w;
+    virtual_init(&w, 7);
+    const wall_us before = env_wall(&w.env);
+    w.now += 3 * DAY;
+    struct settled_clock c;
+    settled_clock_begin(&c, &w.env, before);
+    assert_true(settled_clock_now(&c) == before);
+    w.now += DAY;
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+    settled_clock_begin(&c, &w.env, env_wall(&w.env) - DAY); /* a night is none */
+    assert_true(settled_clock_now(&c) == env_wall(&w.env));
+}
+
 /* ---- a thread that steps aside ---- */
 
 static int64_t processor_us(clockid_t clock)
@@ -816,6 +884,9 @@ int main(void)
         cmocka_unit_test(view_is_sorted_and_the_last_change_wins),
         cmocka_unit_test(documents_rest_as_text),
         cmocka_unit_test(a_nul_is_no_json_D8),
+        cmocka_unit_test(a_clock_that_is_ahead_for_a_moment_does_not_count),
+        cmocka_unit_test(a_second_jump_has_a_day_of_its_own),
+        cmocka_unit_test(a_start_long_after_its_last_value_may_be_a_jump),
         cmocka_unit_test(a_thread_that_steps_aside_keeps_its_share_beside_other_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,7 @@ static void what_was_seen_again_tells_the_newest_time(void **state)
         const struct view_snapshot *s = view_shown(v);
         struct view_blob *shown = view_find(s, VIEW_CLUSTERS, "p/dev"), *held = NULL;
         for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-            view_seen_again(v, shown, times[i]);
+            view_seen_again(v, shown, times[i], (mono_us)i + 1);
             view_publish(v);
             assert_ptr_equal(view_shown(v), s);
             assert_true(view_blob_seen_at(shown) == times[i]);
@@ -288,7 +288,7 @@ static void readers_never_see_an_older_look_after_a_newer(void **state)
             stage_cluster(looks.view, "p/dev", FIRST_SEEN * (wall_us)SECOND + i);
         view_publish(looks.view);
         struct view_blob *shown = view_find(view_shown(looks.view), VIEW_CLUSTERS, "p/dev");
-        view_seen_again(looks.view, shown, FIRST_SEEN * (wall_us)SECOND + i);
+        view_seen_again(looks.view, shown, FIRST_SEEN * (wall_us)SECOND + i, i);
     }
     atomic_store(&looks.over, true);
     for (size_t i = 0; i < ARRAY_LEN(threads); i++)

@@ -1079,6 +1079,24 @@ static void keeps_its_place_in_the_schedule_over_a_restart(void **state)
     expect_stored(f, "wh_a", 1, DELIVERY_PENDING, 3, "http_5xx");
 }
 
+/* The clock was ahead when it was planned, or has been set back since. */
+static void waits_no_longer_than_its_own_delay_over_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    f->receiver.reply = status_503;
+    subscribe(f, "wh_a");
+    publish(f, "wh_a", 1);
+    run(f, 60 * US_PER_S); /* two attempts; the third is 4 to 6 minutes away */
+    assert_int_equal(f->receiver.count, 2);
+    (void)stored(f, "wh_a", 1);
+    f->world.wall_offset -= 10 * 86400 * US_PER_S;
+    restart_engine(f, 1);
+    run(f, 150 * US_PER_S);
+    assert_int_equal(f->receiver.count, 2);
+    run(f, 211 * US_PER_S);
+    run_until_seen(f, 3);
+}
+
 static void a_backlog_keeps_its_bodies_in_the_store(void **state)
 {
     enum { BACKLOG = 255 };
@@ -1349,6 +1367,7 @@ int main(void)
         TEST(all_together_have_a_limit),
         TEST(wh16_sends_again_after_a_restart),
         TEST(keeps_its_place_in_the_schedule_over_a_restart),
+        TEST(waits_no_longer_than_its_own_delay_over_a_restart),
         TEST(a_backlog_keeps_its_bodies_in_the_store),
         TEST(an_event_that_is_gone_is_given_up),
         TEST(removal_stops_what_is_under_way),

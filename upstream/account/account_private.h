@@ -64,6 +64,7 @@ struct upstream_account {
     const char *away_reason; /* static */
     int unwell;              /* answers in a row that asked for a back-off */
     wall_us last_contact_at;
+    mono_us heard_at; /* the same moment */
 
     /* auth */
     enum auth_phase auth;

@@ -159,8 +159,10 @@ void health_note(struct upstream_account *a, const struct http_answer *answer, e
     enum breaker_state before = a->breaker.state;
     bool well = answer->outcome == HTTP_ANSWERED && answer->status < 500 && class != UPSTREAM_THROTTLED &&
                 class != UPSTREAM_UNREACHABLE;
-    if (answer->outcome == HTTP_ANSWERED)
+    if (answer->outcome == HTTP_ANSWERED) {
         a->last_contact_at = env_wall(a->env);
+        a->heard_at = now;
+    }
     if (is_failure(answer)) {
         if (!a->away_since)
             a->away_since = env_wall(a->env);

@@ -602,6 +602,7 @@ void upstream_account_status(const struct upstream_account *a, struct upstream_a
         .token_source = a->token ? a->remembered->token_source : NULL,
         .token_at = a->token ? a->remembered->token_at : 0,
         .last_contact_at = a->last_contact_at,
+        .heard_at = a->heard_at,
         .next_login_at = a->remembered->next_login_at,
         .away_since = a->away_since,
         .breaker = breaker_state_name(breaker_state(&a->breaker, env_mono(a->env))),
