@@ -20,8 +20,8 @@ void thread_in_background(const char *name);
  * for this processor. Does so when it has worked for 50 microseconds; cheap enough for each of thousands of
  * pieces. While the threads that answer take more than a quarter of the processors, the caller sleeps for
  * nine times as long as it has worked: Linux gives a thread that has waited for its share up to 4 ms of it at
- * a time, whatever its priority, and reads would wait for that. Where other processes compute, it works longer
- * before it gives way again, so that it keeps about its share.
+ * a time, whatever its priority, and reads would wait for that. Where other processes compute, it works
+ * longer before it gives way again, so that it keeps about its share.
  */
 void thread_step_aside(void);
 

@@ -366,22 +366,30 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
     if (kind->probed)
         kind->probed(step, result->document, &probe);
     else if (kind->is_met)
-        probe.effect = step_is_met(e, step, result->shoot);
-    if (probe.unheard) /* nobody knows that it was accepted */
+        probe.effect = kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_DIFFERS);
+    const bool is_unread =
+        !probe.effect && kind->is_met && kind->is_met(e, step, result->shoot, SPEC_UNKNOWN_AGREES);
+    if (probe.unheard || is_unread) /* nobody knows that it was accepted */
         return FOUND_UNCLEAR;
     return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
+}
+
+/* Since its call was first read back. */
+static int64_t doubt_us(struct entity *e)
+{
+    const mono_us now = env_mono(e->r->env);
+    if (!e->step.tries.lost_at)
+        e->step.tries.lost_at = now;
+    return now - e->step.tries.lost_at;
 }
 
 /* An action is seen only when its run is picked up, up to a minute later (GA-6). */
 static bool may_show_later(struct entity *e)
 {
     const struct step_kind *kind = step_kind(current_step(e));
-    mono_us now = env_mono(e->r->env);
     if (!kind->exclusive || kind->shows_at_once || kind->probed)
         return false;
-    if (!e->step.tries.lost_at)
-        e->step.tries.lost_at = now;
-    return now - e->step.tries.lost_at < GUARD_BLIND_US;
+    return doubt_us(e) < GUARD_BLIND_US;
 }
 
 /* It was lost, and what Cleura shows does not tell what became of it: neither sent again nor taken for done.
@@ -389,12 +397,9 @@ static bool may_show_later(struct entity *e)
 static void step_unclear(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    const mono_us now = env_mono(e->r->env);
-    if (!e->step.tries.lost_at)
-        e->step.tries.lost_at = now;
-    if (now - e->step.tries.lost_at < STEP_BUDGET_S * US_PER_S) {
+    if (doubt_us(e) < STEP_BUDGET_S * US_PER_S) {
         step_reports(e, "Waiting: the answer was lost, and Cleura does not tell whether it had effect");
-        loop_timer_set(e->r->o.loop, &e->step.retry, now + LOOK_AGAIN_S * US_PER_S);
+        loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
         return;
     }
     const bool is_create = step->type == STEP_CREATE_SHOOT; /* a shoot of this name is there, and not ours */
@@ -485,11 +490,13 @@ static void take_look(struct entity *e, const struct shoot *shoot)
 /*
  * The create's answer was lost, and what has the name cannot be what it was to make: so it had no effect, or
  * others changed its cluster meanwhile. It is not ours to destroy; one that was deleted before is shown a
- * while.
+ * while, and one of which too little can be read may be ours: it is read as long as a lost create is.
  */
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
-    if (gone_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
+    const bool in_doubt =
+        plan_likeness(e, shoot) == LIKENESS_UNPROVEN && doubt_us(e) < STEP_BUDGET_S * US_PER_S;
+    if (in_doubt || gone_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     else
         entity_disown(e);
