@@ -26,7 +26,7 @@ struct project_row {
 };
 
 struct published {
-    atomic_uint users; /* who is told, and that it is the current one */
+    atomic_uint users; /* the scrapes that read it, and one more while it is the current one */
     size_t account_count, project_count;
     struct account_row *accounts;
     struct project_row *projects;

@@ -1,7 +1,7 @@
 /*
- * What /metrics tells of each account and project. The loop thread publishes it whole now and then; a scrape,
- * of any thread, keeps what it found until it is done, so that neither waits for the other. Its series are
- * those that the configuration names: 1000 of each at most.
+ * The figures of /metrics about each account and project. The loop thread publishes all of them now and then;
+ * a scrape, of any thread, keeps the set that it found until it is done, so that neither waits for the other.
+ * Its series are those that the configuration names: 1000 of each at most.
  */
 #ifndef RECONCILE_GAUGES_H
 #define RECONCILE_GAUGES_H

@@ -1,4 +1,4 @@
-/* What is done every few seconds and every hour, and the figures that it counts. Loop thread, but for the
+/* The work of every few seconds and of every hour, and the figures that it counts. Loop thread, but for the
  * metrics. */
 #include "reconcile/housekeeping.h"
 
@@ -55,7 +55,7 @@ static void purge_rows(struct reconcile *r)
     wall_us now = settled_clock_now(&r->settled);
     const struct config *config = r->o.config;
     struct save *save = save_new(r, on_purged, NULL);
-    /* What was delivered is known as long as it can be asked for again. */
+    /* The log of deliveries is retained as long as the events, which can be delivered again until then. */
     const wall_us kept_since = now - config->events.keep_us;
     change_purge(save->set, CHANGE_DELIVERY_PURGE, kept_since, PURGE_SLICE);
     change_purge_events(save->set, kept_since, config->events.keep_count, PURGE_SLICE);
@@ -69,7 +69,7 @@ static void purge_rows(struct reconcile *r)
     save_submit(save, false);
 }
 
-/* What ended before that is gone (AO-6). */
+/* Operations that ended before this time are removed (AO-6). */
 static wall_us operations_kept_since(struct reconcile *r)
 {
     return settled_clock_now(&r->settled) - r->o.config->operations_keep_us;

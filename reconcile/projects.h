@@ -11,9 +11,9 @@
 
 /* ---- at the start ---- */
 
-/* Of each project that the configuration names, before the store is read. */
+/* For each project that the configuration names, before the store is read. */
 struct project *project_add(struct reconcile *r, const struct config_project *config);
-/* What a row of the store belongs to; one that the configuration does not name is made, retired. */
+/* The project of a row of the store; one that the configuration does not name is made, retired. */
 struct project *project_of_row(struct reconcile *r, const char *name);
 /* When all rows are there: its account is at hand, nothing is read yet. */
 void project_start(struct project *p);
@@ -29,9 +29,10 @@ void projects_free(struct reconcile *r);
  * and the catalog was shown with them. */
 bool project_rebind(struct project *p, const struct config_project *config);
 /*
- * Its account, or its place at Cleura, changes: who waits for Cleura's answer is told to try again, calls are
- * given up (one that was sent is settled by reading back, as after a restart), commands are refused until
- * project_resume. Its clusters stay as they are shown. `done` runs when all are at rest, perhaps at once.
+ * Its account, or its place at Cleura, changes: commands that wait for Cleura's answer are answered with a
+ * problem that asks to try again, calls are given up (one that was sent is settled by reading back, as after
+ * a restart), commands are refused until project_resume. Its clusters stay as they are shown. `done` runs
+ * when all are at rest, perhaps at once.
  */
 void project_pause(struct project *p, void (*done)(struct project *p));
 /* The same for one that the configuration does not name any more; its clusters are hidden. */

@@ -37,8 +37,8 @@ void reconcile_free(struct reconcile *r);
 
 /* Appends shootd_upstream_*, shootd_clusters, ... to a scrape; ages are those of `now`. Any thread. */
 void reconcile_metrics(struct buffer *out, mono_us now);
-/* What an operator should know although all goes on: rows put aside, projects set aside. "" when nothing. Any
- * thread. */
+/* Conditions that an operator should know although all goes on: rows put aside, projects set aside, webhooks
+ * whose secrets cannot be opened. "" when there are none. Any thread. */
 void reconcile_remarks(char *text, size_t size);
 /* How many webhooks have secrets that the seal key does not open. After the load; loop thread. */
 unsigned reconcile_unreadable_webhooks(const struct reconcile *r);

@@ -10,7 +10,7 @@
 #include "config/changes.h"
 #include "reconcile/reconcile.h"
 
-/* What became of a reading. */
+/* The outcome of a reading. */
 struct reload_outcome {
     uint64_t covers; /* who asked until then is answered: a number of reconcile_options.ask_reload */
     struct config_changes changes; /* without faults: what was changed */

@@ -1,9 +1,10 @@
 /*
- * The audit log (AU-18, AU-19). What changes something is told in the transaction of the change. What was
- * refused, and what gave a secret away, has no transaction: it gets one of its own, which is not waited for,
- * and is left out while the store takes nothing. Of what was not done, a token gets so many entries a minute,
- * and one that tells how many more there were. What had no effect (an equal PUT, a dry run, a repetition of
- * a keyed request) is not told. Loop thread.
+ * The audit log (AU-18, AU-19). The entry about a change is stored in the transaction of the change. Refused
+ * requests, failed writes, secrets that were given out and effects outside the store have no transaction:
+ * their entry gets one of its own, which is not waited for, and is left out while the store takes nothing. At
+ * most NOT_DONE_MAX refusals and failures of a token are audited in a minute; one more entry counts the rest.
+ * A request without effect (an equal PUT, a dry run, a repetition of a keyed request that gives no secret) is
+ * not audited. Loop thread.
  */
 #include "reconcile/answers/audit.h"
 
@@ -21,13 +22,13 @@
 #include "reconcile/world/world.h"
 
 enum {
-    MEMBERS_MAX = 50,  /* names of members that one entry tells */
+    MEMBERS_MAX = 50,  /* names of members in one entry */
     TEXT_MAX = 128,    /* bytes of one text of an entry: what a caller sends may be long */
     NOT_DONE_MAX = 120 /* entries of a token in a minute about what was not done: further ones are counted */
 };
 #define MINUTE_US (60 * US_PER_S)
 
-/* Of a token that asks for what it does not get. */
+/* Counts the refused and failed requests of a token in the current minute. */
 struct audit_limit {
     UT_hash_handle hh;
     char token_id[40];
@@ -79,7 +80,7 @@ static json_t *members_of(const json_t *body)
     return names;
 }
 
-/* What the path names below the project and the cluster, or what was made. */
+/* The object below the project and the cluster that the path names, or that was made. */
 static const char *target_of(const struct command *cmd)
 {
     bool about_account = cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY;
@@ -249,9 +250,8 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_LOOKUP && (cmd->lookup == LOOKUP_MONITORING || cmd->lookup == LOOKUP_SSH_KEY);
     bool gives_secret =
         cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
-    /* No transaction of ours tells of them: the effect of a login is at Cleura, that of a backup is a file,
-     * that of a reload is in the process.
-     */
+    /* These have no transaction in the store: the effect of a login is at Cleura, that of a backup is a file,
+     * that of a reload is in the process. */
     bool told = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY ||
                 cmd->type == COMMAND_BACKUP || cmd->type == COMMAND_RELOAD;
     if (!r || r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||

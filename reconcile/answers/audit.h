@@ -5,13 +5,14 @@
 #include "model/command.h"
 #include "reconcile/world/save.h"
 
-/* The change that the save holds is told, with the answer that was prepared for it. */
+/* Adds the entry about the change that the save holds, with the answer that was prepared for it. */
 void audit_accepted(struct save *save, struct command *cmd);
-/* What was refused, and what gave a secret away. */
+/* Adds the entry about a request without a transaction: refused, failed, or with a secret or an effect
+ * outside the store. */
 void audit_answered(struct command *cmd);
-/* What the daemon did itself; `what` is static. */
+/* Adds the entry about an action of the daemon itself; `what` is static. */
 void audit_daemon(struct reconcile *r, const char *what);
-/* Ends the minutes that are over, or all: what was left out is told. */
+/* Ends the minutes that have passed, or all; an entry counts what was left out of each. */
 void audit_tick(struct reconcile *r, bool all);
 void audit_free(struct reconcile *r);
 void command_audit(struct reconcile *r, struct command *cmd);

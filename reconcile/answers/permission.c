@@ -1,9 +1,9 @@
 /*
  * Tokens are revoked, narrowed, rotated and end while requests are under way: between the head of a request
  * and its body, while a command waits for Cleura, for the store or for an operation. On the loop these
- * changes have their order among commands, so this is where it is decided who may: for each command before it
- * is decided, and once more before an answer tells something (reply.c). The HTTP side has looked before, at
- * what was committed then.
+ * changes have their order among commands, so permission is decided here: for each command before it is
+ * decided, and once more before an answer that only reports something (reply.c). The HTTP side has looked
+ * before, at what was committed then.
  */
 #include "reconcile/answers/permission.h"
 
@@ -36,8 +36,9 @@ static struct problem *no_project(const struct command *cmd)
                                          "There is no project of this name that the token may see.");
 }
 
-/* A read that names no project was asked for all that the caller saw then, or for the projects that it names.
- * Who waits for an operation is asked again when the operation, and so its project, is found. */
+/* A read without a project in its path was asked for all projects that the caller saw then, or for those that
+ * it lists. A command that waits for an operation is checked again when the operation, and so its project, is
+ * found. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
     if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_tells(cmd->type))

@@ -1,8 +1,8 @@
 /*
- * Requests with an Idempotency-Key (HT-46 to HT-49). What a POST brought about is stored together with the
- * answer to it, so a repetition finds both or neither, whatever happened in between. Refusals had no effect
- * and are not kept: they are decided anew. While a request is being decided its key is held in memory; from
- * the commit on the row stands for it. Loop thread, but for the reader's callback.
+ * Requests with an Idempotency-Key (HT-46 to HT-49). The effect of a POST is stored together with the answer
+ * to it, so a repetition finds both or neither, whatever happened in between. Refusals had no effect and are
+ * not kept: they are decided anew. While a request is being decided its key is held in memory; from the
+ * commit on the row stands for it. Loop thread, but for the reader's callback.
  */
 #include "reconcile/answers/replay.h"
 

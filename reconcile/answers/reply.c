@@ -48,7 +48,7 @@ void command_keep(struct save *save, struct command *cmd)
     audit_accepted(save, cmd);
 }
 
-/* Its answer tells how things are now, or tells a secret again. A change is answered as it was promised. */
+/* Its answer reports the current state, or gives a secret again. A change is answered as it was promised. */
 static bool only_tells(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
@@ -225,7 +225,7 @@ void reply_operation(struct command *cmd, const struct operation *op)
 
 /* ---- writes that are answered when their operation ended ---- */
 
-/* What became of the write: the cluster as it is now, or why it failed. */
+/* Answers with the outcome of the write: the cluster as it is now, or why it failed. */
 static void reply_outcome(struct reconcile *r, struct command *cmd, const struct operation *op)
 {
     struct entity *e = entity_find(r, op->project, op->cluster);
@@ -265,7 +265,7 @@ static void answer_outcome(struct waiting *w)
         reply_give_back(cmd); /* with what was promised */
 }
 
-/* Of a request that is repeated long after its operation has ended. */
+/* Answers a request that is repeated long after its operation has ended. */
 static void on_outcome_read(struct stored *s)
 {
     const bool found = s->status == STORE_OK && s->operations && s->operations->count;

@@ -13,7 +13,7 @@ bool reply_if_denied(struct reconcile *r, struct command *cmd);
 void reply_problem(struct command *cmd, struct problem *problem);
 /* 503: shootd is stopping. */
 void reply_stopping(struct command *cmd);
-/* So everybody in a list of struct waiting. */
+/* The same for everybody in a list of struct waiting. */
 void reply_stopping_all(struct list *waiters);
 /* 404: the command names no cluster that is known. */
 void reply_no_cluster(struct command *cmd);
@@ -21,7 +21,7 @@ void reply_no_cluster(struct command *cmd);
 void reply_not_ready(struct command *cmd, const struct cluster *c);
 /* 409: the cluster was found at Cleura, and its spec is not ours. */
 void reply_not_managed(struct command *cmd);
-/* Tells the operation that a problem is about. */
+/* Adds the id of the operation that a problem is about. */
 void reply_name_operation(struct problem *problem, const struct operation *op);
 /* Makes the pointers of faults fit what the caller sent. */
 void reply_fit_faults(const struct command *cmd, struct problem *problem);
@@ -34,16 +34,17 @@ void reply_prepare_cluster(struct command *cmd, int status, const struct entity 
 void reply_prepare_operation(struct command *cmd, int status, const struct operation *op);
 /* Gives what was prepared; an accepted operation is waited for first when the caller asked for that. */
 void reply_prepared(struct reconcile *r, struct command *cmd);
-/* The last thing that the deciding side does with a command. An answer that only tells something is given to
- * who may ask for it still. */
+/* The last thing that the deciding side does with a command. An answer that only reports something is given
+ * only to a caller that may still ask for it. */
 void reply_give_back(struct command *cmd);
 /* Gives what was prepared for a request that changed nothing: with a key, it is bound to this answer first
  * (HT-48). */
 void reply_unchanged(struct reconcile *r, struct command *cmd);
-/* So with a cluster. `op` is the operation that answers this caller; NULL: the entity's own. */
+/* The same with a cluster as the answer. `op` is the operation that answers this caller; NULL: the entity's
+ * own. */
 void reply_cluster(struct command *cmd, int status, const struct entity *e, const struct operation *op);
 void reply_operation(struct command *cmd, const struct operation *op);
-/* Of a request that is accepted: its prepared answer is kept for repetitions, the audit log tells of it. */
+/* For an accepted request: its prepared answer is kept for repetitions, and an audit entry is added. */
 void command_keep(struct save *save, struct command *cmd);
 
 /* ---- whom a command is about ---- */

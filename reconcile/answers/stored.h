@@ -1,4 +1,4 @@
-/* What commands ask of the store's reader: a question leaves the loop, and its answer comes back to it. */
+/* Questions of commands to the store's reader: each leaves the loop, and its answer comes back to it. */
 #ifndef RECONCILE_ANSWERS_STORED_H
 #define RECONCILE_ANSWERS_STORED_H
 
@@ -7,7 +7,7 @@
 #include "model/command.h"
 #include "storage/storage.h"
 
-/* A question, and what was found: one of the five, by what was asked; none when status tells a failure. */
+/* A question, and its result: one of the five, by the kind of question; none when status is a failure. */
 struct stored {
     struct loop_task task;
     void (*on_found)(struct stored *s);
@@ -28,7 +28,7 @@ struct stored {
  */
 struct stored *stored_question(struct command *cmd, void (*on_found)(struct stored *s));
 
-/* What the store calls; `ctx` is the question, the answer is taken. Reader thread: they only pass it on. */
+/* Called by the store; `ctx` is the question, the answer is taken. Reader thread: they only pass it on. */
 void stored_events(void *ctx, enum store_status status, struct event_page *page);
 void stored_audit(void *ctx, enum store_status status, struct audit_page *page);
 void stored_replay(void *ctx, enum store_status status, struct replay *replay);

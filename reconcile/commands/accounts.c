@@ -1,5 +1,5 @@
 /*
- * Accounts: what their lanes report (tokens to remember, login states to tell of), and logins by hand: a
+ * Accounts: the reports of their lanes (tokens to remember, login states to announce), and logins by hand: a
  * command waits until Cleura sent a code, or until the token that it bought is in the store. Loop thread.
  */
 #include <assert.h>
@@ -80,7 +80,7 @@ void account_show(struct account *a)
     view_set(a->r->o.view, VIEW_ACCOUNTS, a->name, view_blob_new("", text, 0, NULL, NULL));
 }
 
-/* ---- remembered and told ---- */
+/* ---- remembered and announced ---- */
 
 static struct account_state *state_copy(const struct account_state *state)
 {
@@ -114,7 +114,7 @@ static unsigned take_up_operation(struct walk *w, struct entity *e)
     return WALK_CHANGED;
 }
 
-/* What waited for a login is taken up at once. */
+/* Work that waited for a login is taken up at once. */
 static void resume_work(struct account *a)
 {
     struct reconcile *r = a->r;
@@ -207,7 +207,7 @@ static void on_verify_saved(struct save *save)
         reply_json(wait_take(CONTAINER_OF(it, struct waiting, link)), 200, render_whole_account(a));
 }
 
-/* Whoever asks next sees what the answer told. */
+/* Published before the answer, so that the next reader sees the state that the answer shows. */
 static void show_now(struct account *a)
 {
     account_show(a);
@@ -312,7 +312,7 @@ void command_account_verify(struct reconcile *r, struct command *cmd)
 
 /* ---- life ---- */
 
-/* What was remembered of it, taken; NULL: nothing. */
+/* The remembered state of the account, taken; NULL: there is none. */
 static struct account_state *take_remembered(struct reconcile *r, const char *name)
 {
     for (size_t i = 0; i < r->absent_account_count; i++) {

@@ -100,7 +100,7 @@ static bool is_done(const struct entity *e, const struct action *action)
            action->is_done(e->cluster);
 }
 
-/* What is asked for is there, or on its way with `same`. */
+/* Answers an action whose result is there, or on its way with `same`. */
 static void reply_needless(struct entity *e, struct command *cmd, const struct operation *same)
 {
     if (cmd->write.dry_run)

@@ -1,7 +1,7 @@
 /*
- * Backups of the store into backups.directory: one by the clock, and whenever an admin asks. What takes long,
- * the copy, its check and the removal of old ones, happens on a thread of its own (struct worker). Loop
- * thread but for that. What is there is known from the names of the files, also after a restart.
+ * Backups of the store into backups.directory: one by the clock, and whenever an admin asks. The long work
+ * (the copy, its check and the removal of old ones) happens on a thread of its own (struct worker), all else
+ * on the loop thread. The names of the files show which backups there are, also after a restart.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -107,7 +107,7 @@ static void remove_old(const struct backup_job *b)
     free_names(names, count);
 }
 
-/* Of processes that were killed. `shootd backup` may be writing one here. */
+/* Removes the drafts of processes that were killed. A young one stays: `shootd backup` may be writing it. */
 static void remove_drafts(const struct backup_job *b)
 {
     struct dirent **names = NULL;

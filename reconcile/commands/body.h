@@ -1,4 +1,4 @@
-/* What the bodies of commands about webhooks and tokens have in common. Loop thread. */
+/* Functions that commands about webhooks and tokens share for their bodies. Loop thread. */
 #ifndef RECONCILE_COMMANDS_BODY_H
 #define RECONCILE_COMMANDS_BODY_H
 

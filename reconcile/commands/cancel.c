@@ -1,7 +1,7 @@
 /*
- * Cancelling (AO-9): nothing more of an operation is begun. What Cleura has been asked for goes on to its
- * end; an operation of which everything was sent cannot be cancelled. The desired spec stays as it was
- * accepted: what was not carried out shows as drift. Loop thread.
+ * Cancelling (AO-9): nothing more of an operation is begun. A call that Cleura has got goes on to its end; an
+ * operation whose calls were all sent cannot be cancelled. The desired spec stays as it was accepted: the
+ * part that was not carried out shows as drift. Loop thread.
  */
 #include <assert.h>
 #include <string.h>

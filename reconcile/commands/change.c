@@ -16,7 +16,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
-/* What is stored, in the form of a body, sharing it. */
+/* The stored labels and spec in the form of a body, which shares them. */
 static json_t *stored_body(const struct cluster *c)
 {
     json_t *body = json_object();
@@ -41,7 +41,8 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* What is asked for until now, of the changes that have begun: one that waits is replaced. NULL: nothing. */
+/* The spec that was asked for until now, by the changes that have begun: one that waits is replaced. NULL:
+ * none. */
 static const json_t *asked_before(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
@@ -50,8 +51,8 @@ static const json_t *asked_before(const struct entity *e)
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 
-/* What there is, in the words of a spec: what Cleura shows, or what it was asked to make. Where the answer
- * cannot be read it is what `spec` repeats of what was asked for. The caller owns it. */
+/* The present state in the form of a spec: as Cleura shows it, or as it was asked to make it. A part that
+ * cannot be read is taken from `spec` where it repeats what was asked for. The caller owns it. */
 static json_t *present_state(const struct entity *e, const json_t *spec)
 {
     const json_t *there = NULL;
@@ -62,7 +63,7 @@ static json_t *present_state(const struct entity *e, const json_t *spec)
     return spec_presumed(there, asked_before(e), spec);
 }
 
-/* What the update that runs is about to make of the cluster. */
+/* The spec that the running update is about to bring about. */
 static const json_t *goal_of_running(const struct entity *e)
 {
     return entity_open_type(e) == OPERATION_UPDATE ? json_obj(e->op->body, "spec") : NULL;

@@ -1,7 +1,6 @@
 /*
- * What all that callers ask of a cluster has in common, and the way of an
- * accepted operation. Everything is decided against memory; answers of accepted writes are given when the
- * change is durable. Loop thread.
+ * The common part of all that callers ask of a cluster, and the way of an accepted operation. Everything is
+ * decided against memory; answers of accepted writes are given when the change is durable. Loop thread.
  */
 #include "reconcile/commands/commands.h"
 
@@ -201,7 +200,7 @@ static bool precondition_failed(struct command *cmd, const char *why)
     return false;
 }
 
-/* "*" is about the pool; adding one has no precondition of the kind that 409 would not tell. */
+/* "*" is about the pool. Adding one needs no such precondition: a pool of that name is answered with 409. */
 static bool pool_holds(struct command *cmd)
 {
     if (cmd->write.pool == POOL_ADD)

@@ -1,4 +1,4 @@
-/* What the files that decide commands about clusters have in common. Loop thread. */
+/* Declarations that the files that decide commands about clusters share. Loop thread. */
 #ifndef RECONCILE_COMMANDS_COMMANDS_H
 #define RECONCILE_COMMANDS_COMMANDS_H
 
@@ -20,13 +20,13 @@ void command_accept(struct entity *e, struct command *cmd, struct operation *op)
 /* The entity of a caller's change that came back from the store; NULL when it is gone. */
 struct entity *command_settled(struct save *save);
 void command_reply_not_stored(struct command *cmd);
-/* A save's on_saved: the command in its ctx gets its prepared answer, or is told that nothing was stored. */
+/* A save's on_saved: the command in its ctx gets its prepared answer, or a problem: nothing was stored. */
 void command_reply_saved(struct save *save);
 /* The same, then the open operation goes on. */
 void command_saved_go_on(struct save *save);
 
-/* What a body says about a cluster. PUT replaces, so members that the body leaves out go back to their
- * defaults. */
+/* Takes labels, description and deletion protection from a body. PUT replaces, so members that the body
+ * leaves out go back to their defaults. */
 void desired_take_metadata(struct cluster *c, const json_t *body);
 /* A body that names another cluster is equal to none. */
 bool desired_metadata_is_equal(const struct cluster *c, const json_t *body);

@@ -1,5 +1,5 @@
-/* What this room does for reconcile.c and housekeeping.c: it decides commands, and looks after what they are
- * about. Loop thread. */
+/* The interface of this folder to reconcile.c and housekeeping.c: it decides commands, and looks after the
+ * objects that they are about. Loop thread. */
 #ifndef RECONCILE_COMMANDS_DECIDE_H
 #define RECONCILE_COMMANDS_DECIDE_H
 
@@ -54,7 +54,7 @@ void command_token_delete(struct reconcile *r, struct command *cmd);
 /* Keeps what is known of an account, taken, until account_add wants it. */
 void account_remember(struct reconcile *r, struct account_state *state);
 void account_add(struct reconcile *r, const struct config_account *config);
-/* Its calls are given up; nobody waits for a login. What is known of it stays. */
+/* Its calls are given up; nobody waits for a login. Its known state is retained. */
 void account_remove(struct account *a);
 void accounts_free(struct reconcile *r);
 void account_show(struct account *a);
@@ -69,7 +69,7 @@ void location_check(struct project *p);
 /* Answers a change of a cluster in a project where changes are frozen, and takes it; false: it may be
  * decided. */
 bool freeze_refuses(struct reconcile *r, struct command *cmd);
-/* Ends those whose time is over. Every housekeeping. */
+/* Ends those whose time has passed. Every housekeeping. */
 void freezes_look(struct reconcile *r);
 
 /* ---- backups.c ---- */
@@ -83,23 +83,22 @@ void backups_metrics(struct buffer *out);
 /* Makes a token, which the caller owns until it is stored; *ret_secret is the token itself. */
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret);
-/* Sees to it that what was before a rotation ends when its time is over. */
+/* Sees to it that the secret from before a rotation ends when its time has passed. */
 void token_watch(struct token_entry *entry);
-/* Tells of tokens that end soon, each once 14 days and once 1 day ahead, and removes those that ended 30 days
- * ago. */
+/* Emits token.expiring for tokens that end soon, for each once 14 days and once 1 day ahead, and removes
+ * those that ended 30 days ago. */
 void tokens_look(struct reconcile *r);
 
 /* ---- event_log.c ---- */
 
-/* A purge is over: the feed learns what is left. */
+/* A purge has ended: the feed learns what is left. */
 void event_log_purged(struct reconcile *r);
 
 /* ---- webhooks.c ---- */
 
 /* The engine switched a webhook off; takes the engine's copy. */
 void webhook_was_disabled(struct reconcile *r, struct subscription *s);
-/* Takes a webhook that is stored into the memory, and sees to it that its old keys end when their time is
- * over. */
+/* Adds a stored webhook to those in memory, and sees to it that its old keys end in time. */
 struct subscription_entry *webhook_add(struct reconcile *r, struct subscription *s);
 void webhook_entry_free(struct reconcile *r, struct subscription_entry *entry);
 

@@ -1,7 +1,6 @@
 /*
- * The delivery log of a webhook, and its repair: one delivery again, everything that was missed, a test.
- * What is asked of the store comes back as a task; the webhook may be gone or switched off by then. Loop
- * thread.
+ * The delivery log of a webhook, and its repair: one delivery again, everything that was missed, a test. The
+ * store's answer comes back as a task; the webhook may be gone or switched off by then. Loop thread.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -142,7 +141,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     }
     d->next_attempt_at = env_wall(r->env);
     prepare_delivery(cmd, d);
-    /* Of nothing but the answer and the audit log's entry. */
+    /* It holds nothing but the answer and the audit log's entry. */
     struct save *save = save_answer(r, command_reply_saved, cmd);
     command_keep(save, cmd);
     save_submit(save, true);
@@ -255,7 +254,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         return;
     }
     entry->recovering = true;
-    /* What is older is about to be purged, the log of what was delivered first. */
+    /* Older events are about to be purged, and the log of their deliveries is purged first. */
     const wall_us kept_since = env_wall(r->env) - r->o.config->events.keep_us;
     const struct subscription *s = entry->subscription;
     const struct event_query query = {

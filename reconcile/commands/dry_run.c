@@ -1,4 +1,5 @@
-/* Dry runs: what a write would do, told instead of done. Nothing is stored, nothing is sent. Loop thread. */
+/* Dry runs: the effect of a write is reported instead of carried out. Nothing is stored, nothing is sent.
+ * Loop thread. */
 #include <assert.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static void reply_forecast(struct command *cmd, bool valid, const struct forecas
     reply_json(cmd, 200, doc);
 }
 
-/* What the pools may take at most, before and after. Takes `after`. */
+/* The most that the pools may take, before and after. Takes `after`. */
 static json_t *quota_effect(const struct project *p, const json_t *before, json_t *after)
 {
     struct spec_context context;
@@ -66,7 +67,7 @@ static void foretell_change(json_t *changes, const char *path, const json_t *old
     (void)json_array_append_new(changes, change);
 }
 
-/* What a body says about the cluster itself; c: NULL when there is none yet. */
+/* Adds the changes of labels, description and deletion protection; c: NULL when there is no cluster yet. */
 static void foretell_metadata(json_t *changes, const struct cluster *c, const json_t *body)
 {
     struct cluster *after = cluster_new();

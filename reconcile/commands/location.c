@@ -35,7 +35,7 @@ static json_t *configured_location(const struct project *p)
     return doc;
 }
 
-/* What was read at the old place says nothing about the new one. */
+/* State that was read at the old place says nothing about the new one. */
 static void settle_here(struct project *p)
 {
     struct project_state *state = p->state;

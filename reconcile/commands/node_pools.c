@@ -1,7 +1,7 @@
 /*
- * Node pools as things of their own: each write becomes a change of the cluster's desired spec, so it is
- * checked, planned, queued and told like any other. A spec that names no pools yet gets those that are there,
- * by name only: what nobody asked for stays unmanaged. Loop thread.
+ * Node pools as resources of their own: each write becomes a change of the cluster's desired spec, so it is
+ * checked, planned, queued and reported like any other. A spec that names no pools yet gets those that are
+ * there, by name only: members that nobody asked for stay unmanaged. Loop thread.
  */
 #include <assert.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include "reconcile/world/world.h"
 #include "view/render.h"
 
-/* When token.expiring is told, in days ahead; the last one is the nearest. */
+/* How many days ahead token.expiring is emitted; the last one is the nearest. */
 static const int told_ahead[] = {14, 1};
 
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
@@ -73,7 +73,7 @@ static void check_role(const json_t *body, struct problem **faults)
                    "must be viewer, kubeconfig, operator or admin");
 }
 
-/* What a create must name, and a patch must not take away. */
+/* Checks the members that a create must have, and a patch must not take away. */
 static void check_name_and_projects(struct reconcile *r, const struct command *cmd, struct problem **faults)
 {
     const char *name = json_str(cmd->body, "name");
@@ -97,7 +97,7 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
     return json_is_null(days) ? 0 : now + json_integer_value(days) * DAY_US;
 }
 
-/* How many days ahead is to be told now; 0: nothing is new. */
+/* The warning that is due, in days ahead; 0: nothing is new. */
 static int days_to_tell(const struct api_token *t, wall_us now)
 {
     int days = 0;
@@ -107,7 +107,7 @@ static int days_to_tell(const struct api_token *t, wall_us now)
     return !t->told_days || days < t->told_days ? days : 0;
 }
 
-/* Nobody is told of what was decided for so short a time. */
+/* A warning that is due already at `since` is not emitted: so short a life was decided just then. */
 static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 {
     t->expires_at = expires_at;

@@ -28,7 +28,7 @@ static void set_strings(char ***place, char **list)
 
 /* ---- where it goes ---- */
 
-/* Whoever may change a webhook must not get at the credentials that another put into its headers. */
+/* A caller that may change a webhook must not get at the credentials that another put into its headers. */
 static void forget_headers(const struct command *cmd, struct subscription *s, struct problem **faults)
 {
     if (!s->header_count)

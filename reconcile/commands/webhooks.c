@@ -48,7 +48,7 @@ static void watch_keys(struct subscription_entry *entry, wall_us now)
     overlap_set(entry->r->o.loop, &entry->overlap, subscription_next_end(entry->subscription), now);
 }
 
-/* Keys whose grace is over sign nothing any more; they are not kept either. */
+/* Keys whose grace has ended sign nothing any more; they are not kept either. */
 static void on_overlap_over(struct loop_timer *timer)
 {
     struct subscription_entry *entry = CONTAINER_OF(timer, struct subscription_entry, overlap.timer);
@@ -94,7 +94,8 @@ static bool is_made_with(const struct subscription *s, const struct api_token *t
                                : s->created_by && !strcmp(s->created_by, t->name);
 }
 
-/* The token that it was made with was revoked: it tells so, and is switched off when that was asked for. */
+/* The token that it was made with was revoked: the webhook shows that, and is switched off when that was
+ * asked for. */
 static void tell_revoked(struct save *save, struct subscription *s, const struct token_entry *maker)
 {
     bool switched_off = maker->switches_off && !s->disabled;
@@ -118,7 +119,8 @@ void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
             tell_revoked(save, entry->subscription, maker);
 }
 
-/* While it was on its way to the store, that may have happened: its token leaves the memory behind it. */
+/* Its token may have been revoked while the webhook was on its way to the store: the token's entry is freed
+ * only after that. */
 static void look_at_maker(struct reconcile *r, struct subscription *s)
 {
     struct token_entry *maker;
@@ -190,7 +192,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
 
 /* ---- changed ---- */
 
-/* Takes `s`, the webhook as it is to be, and `secret`, which is told when the answer is to tell one. */
+/* Takes `s`, the new state of the webhook, and `secret`, which the answer shows when it is to show one. */
 static void change_webhook(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
                            struct subscription *s, bool tells_secret, char *secret)
 {

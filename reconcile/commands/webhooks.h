@@ -1,4 +1,4 @@
-/* What the files about webhooks have in common. Loop thread. */
+/* Declarations that the files about webhooks share. Loop thread. */
 #ifndef RECONCILE_COMMANDS_WEBHOOKS_H
 #define RECONCILE_COMMANDS_WEBHOOKS_H
 
@@ -17,8 +17,8 @@ struct subscription_entry *webhook_of(struct reconcile *r, struct command *cmd);
 /* ---- webhook_body.c: what callers say about a webhook ---- */
 
 /*
- * Brings what the body of a create or a patch says into `s`, whose id is set, and adds every fault. What the
- * body does not name stays as it is, null stands for the default.
+ * Applies the body of a create or a patch to `s`, whose id is set, and adds every fault. Members that the
+ * body does not name stay as they are, null stands for the default.
  */
 void webhook_apply(struct reconcile *r, const struct command *cmd, struct subscription *s,
                    struct problem **faults);

@@ -1,8 +1,8 @@
 /*
- * What Cleura offers in a region: read once an hour for all projects of an account, kept over restarts. And
- * what runs out of it: an event when a version that a cluster uses has 30, 14, 7 and 1 days left, and when it
- * is over, each once per cluster and version, also over restarts. Cleura upgrades by force after that
- * (CL-20). Loop thread.
+ * The catalog of Cleura's offers in a region: read once an hour for all projects of an account, kept over
+ * restarts. And the expiry of its versions: an event when a version that a cluster uses has 30, 14, 7 and 1
+ * days left, and when it has expired, each once per cluster and version, also over restarts. Cleura upgrades
+ * by force after that (CL-20). Loop thread.
  */
 #include "reconcile/lookups/catalog.h"
 
@@ -28,7 +28,7 @@
 
 #define DAY_US (24 * 3600 * US_PER_S)
 
-/* The warning that is due, by the days that are left; -1: none yet. 0: it is over. */
+/* The warning that is due, by the days that are left; -1: none yet. 0: it has expired. */
 static int due_warning(int64_t left_us)
 {
     static const int days[] = {0, 1, 7, 14, 30};
@@ -40,7 +40,7 @@ static int due_warning(int64_t left_us)
 
 struct look {
     struct entity *e;
-    json_t *told;      /* what was or is told of the versions in use */
+    json_t *told;      /* warnings that were or are emitted for the versions in use */
     struct save *save; /* made when the first event is */
 };
 
@@ -90,7 +90,7 @@ static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
     struct project *p = CONTAINER_OF(w, struct project, expiry);
     if (!p->state->catalog)
         return WALK_PASSED_BY;
-    /* Another catalog tells other dates. */
+    /* Another catalog has other dates. */
     wall_us before = e->cluster->expires_at;
     entity_note_expiry(e);
     bool changed = e->cluster->expires_at != before;
@@ -197,7 +197,7 @@ static void on_share_turn(struct loop_timer *timer)
     share_catalog(CONTAINER_OF(timer, struct project, catalog_share));
 }
 
-/* What Cleura offers is the same for all projects of an account in a region: one call serves them. */
+/* The catalog is the same for all projects of an account in a region: one call serves them. */
 static void catalog_read(struct project *p, const json_t *catalog)
 {
     struct project *other, *next;

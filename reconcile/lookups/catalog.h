@@ -1,4 +1,5 @@
-/* What Cleura offers in a region, read once an hour, and which versions in use run out. Loop thread. */
+/* The catalog of Cleura's offers in a region, read once an hour, and the expiry of versions in use. Loop
+ * thread. */
 #ifndef RECONCILE_LOOKUPS_CATALOG_H
 #define RECONCILE_LOOKUPS_CATALOG_H
 
@@ -8,7 +9,7 @@
 void catalog_init(struct project *p);
 /* The project is about to leave r->projects: nothing is read for it, nothing given on. */
 void catalog_stop(struct project *p);
-/* What is known of it, with the defaults of the configuration. */
+/* Shows the known catalog, with the defaults of the configuration. */
 void catalog_show(struct project *p);
 /* Unless it is being read. */
 void catalog_fetch(struct project *p);

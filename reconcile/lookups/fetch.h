@@ -1,6 +1,7 @@
 /*
- * What is fetched from Cleura when somebody asks: one fetch for all who wait (UP-17), given up when the last
- * of them has left (UP-19), kept as long as its kind says, never stored, never shown to a log. Loop thread.
+ * Documents that are fetched from Cleura when somebody asks: one fetch for all who wait (UP-17), given up
+ * when the last of them has left (UP-19), kept as long as its kind says, never stored, never logged. Loop
+ * thread.
  */
 #ifndef RECONCILE_LOOKUPS_FETCH_H
 #define RECONCILE_LOOKUPS_FETCH_H

@@ -81,7 +81,7 @@ static void answer_kubeconfig(struct command *cmd, const struct kubeconfig *k, b
     reply_json(cmd, 200, doc);
 }
 
-/* Cleura's API of generation v2 does not tell where the cluster's is. */
+/* Cleura's API of generation v2 does not report the address of the cluster's API server. */
 static void note_server(const struct kubeconfig *k, const char *server)
 {
     struct entity *e = fetch_entity(&k->fetch);
@@ -108,7 +108,7 @@ static void on_kubeconfig(struct upstream_call *call, const struct upstream_resu
     mem_free_secret(k->text);
     k->text = mem_strdup(result->kubeconfig);
     k->expiry_known = result->expires_at != 0;
-    /* Nothing tells the expiry: believe the shortest lifetime there is. */
+    /* The answer has no expiry: assume the shortest lifetime there is. */
     k->expires_at =
         k->expiry_known ? result->expires_at : env_wall(k->fetch.r->env) + DEFAULT_LIFETIME_S * US_PER_S;
     note_server(k, result->server);

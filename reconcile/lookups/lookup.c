@@ -98,7 +98,7 @@ static void answer_all(struct lookup *l)
 
 static void next_call(struct lookup *l);
 
-/* What the call could not be told: also when the cluster is too young to have it. */
+/* The problem of a call without a document: also when the cluster is too young to have it. */
 static struct problem *problem_of(const struct lookup *l, const struct upstream_result *result)
 {
     if (result->class == UPSTREAM_ABSENT || result->class == UPSTREAM_CONFLICT) {

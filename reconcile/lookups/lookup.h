@@ -1,4 +1,4 @@
-/* What is asked of Cleura when a command needs it (fetch.h). Loop thread. */
+/* Documents that Cleura is asked for when a command needs them (fetch.h). Loop thread. */
 #ifndef RECONCILE_LOOKUPS_LOOKUP_H
 #define RECONCILE_LOOKUPS_LOOKUP_H
 
@@ -15,7 +15,8 @@ void command_lookup(struct reconcile *r, struct command *cmd);
 
 /* ---- kubeconfig.c: fetched on demand and never stored ---- */
 
-/* What was given out before is void: fetched anew when asked for. Who waits is answered. */
+/* Kubeconfigs that were given out before are void: the next request fetches anew. Commands that wait are
+ * answered. */
 void kubeconfigs_drop(struct entity *e);
 void command_kubeconfig(struct reconcile *r, struct command *cmd);
 

@@ -1,4 +1,4 @@
-/* What each sub-resource takes: the seam between the fetching (lookup.c) and the table (lookup_rules.c). */
+/* The rule of each sub-resource: the seam between the fetching (lookup.c) and the table (lookup_rules.c). */
 #ifndef RECONCILE_LOOKUPS_LOOKUP_RULE_H
 #define RECONCILE_LOOKUPS_LOOKUP_RULE_H
 
@@ -12,7 +12,7 @@ struct lookup_rule {
     enum upstream_op op;
     int keep_s;  /* how long a document answers without a call */
     bool secret; /* overwritten when it is forgotten, no-store on the way */
-    /* A part that fails is told in the document instead of failing it all. */
+    /* A part that fails is reported in the document instead of failing it all. */
     bool parts_may_fail;
     /* Texts to ask for, one call each; NULL: one call. The caller owns the array. */
     json_t *(*items)(const struct project *p, const struct entity *e);

@@ -33,7 +33,7 @@ static json_t *pool_names(const struct project *p, const struct entity *e)
     json_t *names = json_array();
     size_t i;
     json_t *pool;
-    if (e->cluster->shoot->hibernated) /* there are none, and nothing that could tell */
+    if (e->cluster->shoot->hibernated) /* there are none, and nothing that could report them */
         return names;
     json_array_foreach (json_arr(shoot_observed(e->cluster->shoot), "node_pools"), i, pool)
         if (json_str(pool, "name"))

@@ -58,7 +58,7 @@ static void on_marking_late(struct waiting *w)
     answer_fresh(cmd, FRESH_FAILED);
 }
 
-/* What nobody could read anew is marked as stale, then the command is answered with that. */
+/* Clusters that nobody could read anew are marked as stale, then the command is answered with that. */
 static void answer_stale(struct project *p, struct command *cmd)
 {
     struct entity *e = cmd->name ? entity_find(p->r, p->name, cmd->name) : NULL;
@@ -196,7 +196,7 @@ void command_fresh(struct reconcile *r, struct command *cmd)
     }
     struct project *known = project_find(r, cmd->project);
     if (known && project_is_at_rest(known)) {
-        answer_fresh(cmd, FRESH_FAILED); /* what is stored is all that may be told */
+        answer_fresh(cmd, FRESH_FAILED); /* only the stored state may be shown */
         return;
     }
     struct project *p = command_project(r, cmd);

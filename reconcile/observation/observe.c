@@ -1,5 +1,5 @@
 /*
- * What an answer of Cleura changes: the cluster's phase and health, the events that tell of it, the end of a
+ * The effects of an answer of Cleura: the cluster's phase and health, the events about them, the end of a
  * waiting step. An answer that changes nothing costs no write.
  *
  * Clusters that it does not show: an empty list or a 404 can be a moment of blindness, of Cleura or of a
@@ -76,9 +76,10 @@ static bool follow_progress(struct entity *e)
 }
 
 /*
- * From before what is known. Nodes of Cleura with caches of their own may take turns in answering lists, for
- * minutes after a change (CL-8). Not for longer after the newer was last confirmed: its clock
- * may have been set. An answer without an operation is from before the first one; times are not told by all.
+ * The answer is older than the known state. Nodes of Cleura with caches of their own may take turns in
+ * answering lists, for minutes after a change (CL-8). An older answer counts OBSERVE_LAG_S after the newer
+ * one was last confirmed: the clock of the newer one may have been set. An answer without an operation is
+ * from before the first one; not every answer has a time.
  */
 static bool is_older(const struct entity *e, const struct shoot *seen)
 {
@@ -112,7 +113,7 @@ static bool answer_counts(struct entity *e, const struct shoot *seen)
         bool unproven =
             !c->upstream_exists && entity_open_type(e) == OPERATION_DELETE && !plan_may_be_ours(e, seen);
         if (unproven || (shoot_has_uid(c->shoot) && !shoot_has_uid(seen)))
-            return false; /* nothing tells that it is about this cluster: what is known gets old */
+            return false; /* nothing shows that it is about this cluster: the known state gets old */
         /* Deleted and made again by others under the same name: not the cluster that the record is about. */
         bool another = c->upstream_exists && shoot_is_another(c->shoot, seen);
         if (another)
@@ -162,12 +163,12 @@ static void save_observed(struct entity *e, const struct decision *d, enum phase
         c->generation++;
         emit_cluster(save, EVENT_CLUSTER_DISCOVERED, e, c->phase, "Found at Cleura; not managed by shootd");
     }
-    /* What a create's consumer waits for comes before the end of its operation. */
+    /* The event that a create's consumer waits for comes before the end of its operation. */
     if (entity_open_type(e) == OPERATION_CREATE)
         phase_emit_change(e, save, &before);
     steps_observed(e, save, d);
     if (was_open && e->saves.operation_ended)
-        before = c->phase; /* it ended in a change set of its own, which told */
+        before = c->phase; /* it ended in a change set of its own, which holds the event */
     if (was_open && !entity_has_open_operation(e))
         assess_again(e);
     if (!is_foreign)
@@ -323,7 +324,7 @@ static void begin_absence(struct entity *e)
     log_warning("cluster is not shown by Cleura", "project", c->project, "cluster", c->name, "reason",
                 c->message);
     assess_settle(e, save);
-    if (c->phase == before) /* a deletion waits for it: nothing else tells */
+    if (c->phase == before) /* a deletion waits for it: no other event reports it */
         emit_cluster(save, EVENT_CLUSTER_UNREACHABLE, e, before, c->message);
     save_entity(save, e);
     save_submit(save, false);

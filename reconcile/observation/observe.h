@@ -1,4 +1,4 @@
-/* What an answer of Cleura changes, also one that does not show the cluster. Loop thread. */
+/* The effects of an answer of Cleura, also of one that does not show the cluster. Loop thread. */
 #ifndef RECONCILE_OBSERVATION_OBSERVE_H
 #define RECONCILE_OBSERVATION_OBSERVE_H
 
@@ -6,8 +6,8 @@
 
 /* Takes the shoot. No call of the cluster and no first or last save is under way. */
 void observe(struct entity *e, struct shoot *shoot);
-/* The digest of the row that told what is known; the same row again would tell nothing new. NULL: it might.
- */
+/* The digest of the list's row that the known state came from; the same row again brings nothing new. NULL:
+ * it might. */
 const uint8_t *observe_known_row(const struct entity *e);
 /* A list had the row of this digest, which observe_known_row gave. */
 void observe_row(struct entity *e, const uint8_t *row);

@@ -56,8 +56,8 @@ static int64_t steady_interval(const struct project *p)
 }
 
 /*
- * The last slot of the project's grid before now + about_us + a quarter of its interval. What was read out of
- * turn shortly before a slot counts for it: the wait may be a quarter of an interval longer, once.
+ * The last slot of the project's grid before now + about_us + a quarter of its interval. A read out of turn
+ * shortly before a slot counts for it: the wait may be a quarter of an interval longer, once.
  */
 static mono_us last_slot(const struct project *p, int64_t about_us)
 {
@@ -149,8 +149,8 @@ static void keep_as_it_was(struct entity *e, int64_t jitter)
 }
 
 /*
- * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. What
- * Cleura does not have yet, or never had, is missing in it by right.
+ * A list may lag behind (CL-18): only a read of the shoot itself proves that it is gone. A cluster that
+ * Cleura does not have yet, or never had, is missing in the list by right.
  */
 static void suspect_absent(struct project *p, int64_t jitter)
 {
@@ -176,7 +176,7 @@ static bool is_under_way(const struct entity *e)
     return entity_is_committing(e) || upstream_call_is_active(&e->step.call);
 }
 
-/* What was observed may have ended it. */
+/* The entity may be gone: the observation may have ended it. */
 static void mark_listed(struct project *p, const char *name, int64_t jitter)
 {
     struct entity *e = find_in_project(p, name);

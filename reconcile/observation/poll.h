@@ -13,7 +13,7 @@ void poll_stop(struct project *p);
 void fresh_init(struct project *p);
 /* The read that starts now serves everybody who waits. Returns the one shoot that all ask for, or NULL. */
 const char *fresh_take_up(struct project *p);
-/* That read is over, and answers them. */
+/* That read has ended, and answers them. */
 void fresh_answer(struct project *p, bool ok);
 void command_fresh(struct reconcile *r, struct command *cmd);
 

@@ -26,7 +26,7 @@
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 
-/* What was never begun stays undone; what is under way ends as the operation does. */
+/* A step that was never begun is skipped; a step under way ends as the operation does. */
 static void end_steps(struct operation *op)
 {
     for (unsigned i = op->step_index; i < op->step_count; i++) {
@@ -97,7 +97,7 @@ static void end_badly(struct entity *e, enum operation_status status, struct pro
     struct save *save = save_new(e->r, NULL, NULL);
     operation_finish(e, save, e->op, status, problem);
     if (!c->upstream_exists && e->op->type == OPERATION_CREATE) {
-        /* The shoot was never made: the record stays, to tell why. */
+        /* The shoot was never made: the record stays, to show why. */
         enum phase before = c->phase;
         c->phase = PHASE_FAILED;
         c->health = HEALTH_UNHEALTHY;
@@ -164,7 +164,7 @@ void queue_supersede(struct entity *e, struct save *save, const struct operation
     }
 }
 
-/* What was accepted in advance may turn out to be impossible when its turn comes. */
+/* An operation that was accepted in advance may turn out to be impossible when its turn comes. */
 static struct problem *why_impossible(const struct entity *e, const struct operation *op)
 {
     struct problem *faults = NULL;

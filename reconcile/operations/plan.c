@@ -1,4 +1,4 @@
-/* Which steps an operation has. Loop thread. */
+/* Plans the steps of an operation. Loop thread. */
 #include "reconcile/operations/plan.h"
 
 #include <assert.h>
@@ -38,7 +38,7 @@ bool plan_is_foreign(const struct entity *e)
     return !e->cluster->upstream_exists && create_step(e) && !plan_may_have_been_made(e);
 }
 
-/* What cannot be read speaks neither for it nor against it: `proven` when it has to speak for it. */
+/* A value that cannot be read counts as the same, unless the likeness has to be `proven`. */
 static bool is_same(const json_t *wanted, const json_t *there, bool proven)
 {
     return json_is_null(there) ? !proven : json_equal(wanted, there);
@@ -63,8 +63,8 @@ static bool same_pools(const json_t *wanted, const json_t *there, bool proven)
 }
 
 /*
- * A foreign one of the same name has a history or another shape. Of ours the history can be read, and either
- * the version or all pools: it may be destroyed because of that.
+ * A foreign shoot of the same name has a history or another shape. A shoot is ours for certain when its
+ * history can be read, and either the version or all pools are the same: it may be destroyed because of that.
  */
 enum likeness plan_likeness(const struct entity *e, const struct shoot *shoot)
 {
@@ -96,7 +96,7 @@ void plan_delete(struct entity *e, struct operation *op)
     plan_delete_after_create(e, op);
 }
 
-/* What the create asked for tells later whether a shoot of this name is ours (plan_may_be_ours). */
+/* The body of the create is kept: it shows later whether a shoot of this name is ours (plan_may_be_ours). */
 void plan_delete_after_create(struct entity *e, struct operation *op)
 {
     assert(op->type == OPERATION_DELETE);
@@ -110,7 +110,7 @@ void plan_delete_after_create(struct entity *e, struct operation *op)
     }
 }
 
-/* What there will be when the open operations are through: what Cleura shows is what was asked of it. */
+/* The state when the open operations are through: Cleura shows what was asked of it. */
 static const json_t *base_of(const struct entity *e)
 {
     if (e->cluster->shoot)

@@ -1,4 +1,4 @@
-/* Which steps an operation has. Loop thread. */
+/* Plans the steps of an operation. Loop thread. */
 #ifndef RECONCILE_OPERATIONS_PLAN_H
 #define RECONCILE_OPERATIONS_PLAN_H
 
@@ -14,7 +14,7 @@ void plan_delete_after_create(struct entity *e, struct operation *op);
  * Cleura's answer cannot be read, there is what was asked for `before` (spec_presumed), if the body has that.
  */
 void plan_update(struct entity *e, struct operation *op);
-/* What it is planned from; the caller owns it. */
+/* The state that it is planned from; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);
 /* A shoot of the entity's name that Cleura shows cannot be the one that our create was to make. */

@@ -1,4 +1,4 @@
-/* What an observation means for the step that waits: it goes on, it is over, or nothing came of it. Loop
+/* The meaning of an observation for the step that waits: it goes on, it has ended, or it had no effect. Loop
  * thread. */
 #include <assert.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 enum {
     DELETE_AGAIN_S = 60,                  /* no deletion in sight so long after it was accepted: ask again */
-    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same when it cannot be told whether there is one */
+    DELETE_DOUBT_S = 10 * DELETE_AGAIN_S, /* the same when it is unclear whether there is one */
     EFFECT_AGAIN_S = 60,                  /* the same for changes and actions whose effect does not show */
 };
 
@@ -96,7 +96,7 @@ static void ask_again(struct entity *e)
     step_send_again(e);
 }
 
-/* What was asked for does not show, though Cleura is done: flags may lag a little (GA-3). */
+/* The effect that was asked for does not show, though Cleura is done: flags may lag a little (GA-3). */
 static void effect_not_met(struct entity *e)
 {
     mono_us now = env_mono(e->r->env);

@@ -1,4 +1,5 @@
-/* What a kind of step is: the seam between the engine (steps.c) and the table (step_kinds.c). Loop thread. */
+/* The definition of a kind of step: the seam between the engine (steps.c) and the table (step_kinds.c). Loop
+ * thread. */
 #ifndef RECONCILE_OPERATIONS_STEP_KIND_H
 #define RECONCILE_OPERATIONS_STEP_KIND_H
 
@@ -10,11 +11,11 @@
 enum finding {
     FOUND_EFFECT,
     FOUND_NO_EFFECT,
-    FOUND_UNCLEAR, /* it cannot be told: looked at again, for a while */
+    FOUND_UNCLEAR, /* not known yet: looked at again, for a while */
     FOUND_FOREIGN,
 };
 
-/* What a probe tells of a step. */
+/* The result of a probe for a step. */
 struct probe_finding {
     bool effect, complete;
     /* A word that is not in our table; borrowed. After a 2xx it counts as an effect that goes on. */
@@ -26,8 +27,8 @@ struct step_kind {
     bool waits;      /* sends nothing: ends by an observation */
     bool idempotent; /* may be sent again without looking */
     /*
-     * Sent only while Cleura does nothing with the shoot, and over only when the run that it starts is over
-     * (the guard): changes and actions.
+     * Sent only while Cleura does nothing with the shoot, and ended only when the run that it starts has
+     * ended (the guard): changes and actions.
      */
     bool exclusive;
     bool destroys; /* the shoot itself; also while Cleura is busy with it */
@@ -38,29 +39,29 @@ struct step_kind {
     /* A definite answer other than OK; NULL: the operation fails with it. */
     void (*refused)(struct entity *e, struct operation_step *step, const struct upstream_result *result);
     void (*accepted)(struct entity *e, const struct upstream_result *result, struct save *save);
-    /* Read back: the shoot is there. What does that say about the step? NULL: is_met says. */
+    /* Read back: the shoot is there. Returns what that says about the step. NULL: is_met says. */
     enum finding (*found)(const struct entity *e, const struct shoot *shoot);
     /* Whether the shoot shows what the step is for; NULL: the end of Cleura's run is all there is. */
     bool (*is_met)(const struct entity *e, const struct operation_step *step, const struct shoot *shoot,
                    enum spec_unknown unknown);
     /* Somebody else has done it meanwhile: nothing is sent. NULL: never. */
     bool (*is_needless)(const struct entity *e);
-    /* The step is over. */
+    /* The step has ended. */
     void (*ended)(struct entity *e, const struct operation_step *step);
-    /* What is to be sent now; NULL: the operation's body. The caller owns it. */
+    /* The body to be sent now; NULL: the operation's body. The caller owns it. */
     json_t *(*body)(const struct entity *e, const struct operation_step *step);
     /*
-     * A call that tells more than the shoot does: read back, and confirmed at the end, by it.
+     * A call that shows more than the shoot does: it is made to read back, and to confirm at the end.
      */
     enum upstream_op probe; /* 0: none */
     void (*probed)(const struct operation_step *step, const json_t *document, struct probe_finding *ret);
-    int64_t patience_us; /* 0: for ever; else an accepted step that starts no run is over after this long */
+    int64_t patience_us; /* 0: for ever; else an accepted step that starts no run ends after this long */
 };
 
 const struct step_kind *step_kind(const struct operation_step *step);
 
-/* The kind's is_met, which it has to have. Before Cleura took the step, what cannot be read is to be sent;
- * afterwards nothing tells that it had no effect. */
+/* The kind's is_met, which it has to have. Before Cleura took the step, a value that cannot be read is to be
+ * sent; afterwards it counts as met, since nothing shows that the step had no effect. */
 bool step_is_met(const struct entity *e, const struct operation_step *step, const struct shoot *shoot);
 
 static inline struct operation_step *current_step(const struct entity *e)
@@ -86,7 +87,7 @@ void step_submit(struct entity *e, enum upstream_op op, step_answer *on_done);
 void step_send_again(struct entity *e);
 /* Nothing was sent, or a read failed: the step is as it was before, and taken up again later. */
 void step_not_sent(struct entity *e, const struct upstream_result *result);
-/* It is accepted and that is all, its run is over, its effect is there already, or nothing is to be done:
+/* It is accepted and that is all, its run has ended, its effect is there already, or nothing is to be done:
  * STEP_DONE or STEP_SKIPPED. */
 void step_end(struct entity *e, enum step_status end);
 /* Moves to the first step that is not over; false when there is none left. */

@@ -1,4 +1,4 @@
-/* The kinds of steps: what each calls, what Cleura's answers mean for it, when it is over. Loop thread. */
+/* The kinds of steps: what each calls, what Cleura's answers mean for it, when it ends. Loop thread. */
 #include <assert.h>
 #include <string.h>
 

@@ -200,14 +200,14 @@ static void begin_run(struct entity *e, const struct upstream_result *result, st
     e->step.tries = (struct step_tries){0};
     current_step(e)->accepted_at = c->guard_since;
     c->guard_until = c->guard_since + (kind->patience_us ? kind->patience_us : GUARD_LIMIT_US);
-    /* An answer that tells no uid, or another one, must not make us forget which shoot is meant. */
+    /* An answer without a uid, or with another one, must not make us forget which shoot is meant. */
     bool same = result->shoot && shoot_has_uid(result->shoot) && !shoot_is_another(c->shoot, result->shoot);
     if (same && !e->step.reading_back) {
         shoot_free(c->shoot);
         c->shoot = shoot_copy(result->shoot);
         entity_note_newest(e, c->shoot);
         cluster_observed_now(c, e->r->env);
-        /* One that tells of no operation, or of an older one, is no news. */
+        /* An answer without an operation, or with an older one, is no news. */
         if (c->shoot->operation_at > c->guard_seen_at)
             c->guard_seen_at = c->shoot->operation_at;
     }
@@ -259,7 +259,7 @@ static void step_refused(struct entity *e, const struct upstream_result *result)
         e->step.refusal = upstream_problem(result);
         step_lost(e);
     } else if (result->class == UPSTREAM_ABSENT && kind->exclusive && step->attempts == 1) {
-        /* Gone already, or a gateway's 404: looking tells, and a second one is believed. */
+        /* Gone already, or a gateway's 404: the shoot is read, and a second 404 is believed. */
         step_move(e->op, step, STEP_PENDING);
         e->step.looked_at = 0;
         try_again(e, LOOK_AGAIN_S * US_PER_S);
@@ -392,8 +392,8 @@ static bool may_show_later(struct entity *e)
     return doubt_us(e) < GUARD_BLIND_US;
 }
 
-/* It was lost, and what Cleura shows does not tell what became of it: neither sent again nor taken for done.
- */
+/* The answer was lost, and Cleura does not show whether it had effect: the step is neither sent again nor
+ * taken for done. */
 static void step_unclear(struct entity *e)
 {
     struct operation_step *step = current_step(e);
@@ -650,8 +650,8 @@ bool step_is_unsent(const struct operation_step *step)
 }
 
 /*
- * Accepted while the account used another generation of Cleura's API. What was sent then is still read back
- * and observed, where that needs no call of its own. False when the step can go on.
+ * The step was accepted while the account used another generation of Cleura's API. A call that was sent then
+ * is still read back and observed, where that needs no call of its own. False when the step can go on.
  */
 static bool fail_unsupported(struct entity *e, const struct operation_step *step)
 {

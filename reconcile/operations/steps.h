@@ -11,8 +11,7 @@ void steps_advance(struct entity *e);
 void steps_observed(struct entity *e, struct save *save, const struct decision *d);
 /* Whether an observation that changed nothing is to be handed to steps_observed all the same. */
 bool steps_want(const struct entity *e, const struct decision *d);
-/* Cleura took the step's call, and nothing of it shows: what is told meanwhile, or NULL. The caller owns it.
- */
+/* The message for a step whose call Cleura took, and nothing of it shows; else NULL. The caller owns it. */
 char *steps_remark(const struct entity *e);
 /* It is done, or was not needed. */
 bool step_is_over(const struct operation_step *step);

@@ -1,7 +1,7 @@
 /*
- * What phase, health and drift follow from what is known of a cluster: after an observation, and when an
- * operation begins or ends; and the events that tell of a change of phase: by where it ends, where it came
- * from, and what was asked for. Loop thread.
+ * The phase, health and drift that follow from the known state of a cluster: after an observation, and when
+ * an operation begins or ends; and the events about a change of phase: by the new phase, the one before, and
+ * what was asked for. Loop thread.
  */
 #include "reconcile/world/assess.h"
 
@@ -69,11 +69,12 @@ static enum event_type event_of(const struct entity *e, enum phase from)
         return event;
     if (op->type == OPERATION_RETRY)
         return EVENT_CLUSTER_RECOVERED;
-    /* What failed or was given up did not update it. */
+    /* An operation that failed or was cancelled did not update it. */
     return op->status == OPERATION_FAILED || op->status == OPERATION_CANCELLED ? EVENT_NONE : event;
 }
 
-/* Gardener goes to and fro between an error and the next try: told once for each set of error codes. */
+/* Gardener goes to and fro between an error and the next try: the event is emitted again only when the error
+ * codes change. */
 static bool retrying_is_news(struct cluster *c)
 {
     char *codes = mem_strdup("");

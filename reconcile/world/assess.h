@@ -1,4 +1,4 @@
-/* What phase, health and drift follow from what is known, and the events of a change. Loop thread. */
+/* The phase, health and drift that follow from the known state, and the events of a change. Loop thread. */
 #ifndef RECONCILE_WORLD_ASSESS_H
 #define RECONCILE_WORLD_ASSESS_H
 
@@ -8,8 +8,8 @@
 bool assess_apply(struct cluster *c, const struct decision *d);
 /* From the same observation, after an operation began or ended. */
 void assess_again(struct entity *e);
-/* What a managed cluster has otherwise than asked for, while nothing is under way that changes it; true when
- * that changed. */
+/* Compares a managed cluster with its spec, while nothing is under way that changes it; true when the drift
+ * changed. */
 bool assess_drift(struct entity *e, struct save *save);
 /* All of it, with the events that follow. */
 void assess_settle(struct entity *e, struct save *save);

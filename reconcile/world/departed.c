@@ -1,8 +1,8 @@
 /*
- * What has left. Records whose shoots vanished without a deletion that was seen are kept for DEPARTED_DAYS:
- * when the same uid shows up again, the cluster comes back with its id, spec, labels and protection. Shoots
- * that were deleted are remembered for as long as a list may still show them (CL-8), so that they are not
- * discovered again; in memory only, a restart forgets them. Loop thread.
+ * Clusters that have left. Records whose shoots vanished without a deletion that was seen are kept for
+ * DEPARTED_DAYS: when the same uid shows up again, the cluster comes back with its id, spec, labels and
+ * protection. Shoots that were deleted are remembered for as long as a list may still show them (CL-8), so
+ * that they are not discovered again; in memory only, a restart forgets them. Loop thread.
  */
 #include "reconcile/world/departed.h"
 

@@ -117,7 +117,7 @@ void entity_set_operation(struct entity *e, struct operation *op)
     operation_free(e->op);
     e->op = op;
     e->saves.operation_ended = false;
-    /* What was remembered of the old one's step. */
+    /* Forgets the state of the old operation's step. */
     e->step.tries = (struct step_tries){0};
     e->step.looked_at = 0;
     e->step.reading_back = false;
@@ -132,7 +132,7 @@ void entity_rest(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     cluster_rest(e->cluster);
-    /* Without a shoot, what the create asked for may still tell whose it is (operations/plan.h). */
+    /* Without a shoot, the body of the create may still show whose a shoot is (operations/plan.h). */
     if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot)
         operation_trim(e->op);
 }

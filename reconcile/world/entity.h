@@ -15,7 +15,7 @@ enum {
     OBSERVE_LAG_S = 300, /* how long an answer may show what was before */
 };
 
-/* What was tried and seen since the current step began. */
+/* The tries and findings since the current step began. */
 struct step_tries {
     int retries;         /* failures of the step in a row, for the back-off */
     int conflicts;       /* 409 answers in a row to the current step, of a cluster that seems idle */
@@ -37,13 +37,13 @@ struct step_run {
     bool reading_back;
     bool unread;       /* of a step of the operation that ended nobody could read whether it took effect */
     mono_us looked_at; /* the shoot was read for it, and is the one meant; 0: it is to be read */
-    struct problem *refusal; /* a definite answer after a lost one: told when the read-back finds nothing */
+    struct problem *refusal; /* a definite answer after a lost one: given when the read-back finds nothing */
 };
 
-/* What Cleura's answers told, beside the shoot itself. */
+/* Facts from Cleura's answers, beside the shoot itself. */
 struct sightings {
-    wall_us newest_at;        /* newest time of an operation that Cleura told, by its clock */
-    mono_us newest_since;     /* when that was told last */
+    wall_us newest_at;        /* newest time of an operation in Cleura's answers, by its clock */
+    mono_us newest_since;     /* when an answer had that last */
     mono_us passed_over_at;   /* last answer about it that did not count; 0: none */
     int other_uid_reads;      /* consecutive reads that found another uid */
     unsigned unchanged_polls; /* in a row: the idle interval grows with them */
@@ -95,8 +95,8 @@ struct entity *entity_add(struct reconcile *r, struct project *p, struct cluster
 void entity_remove(struct entity *e);
 /* Readers have it no more; it stays in memory. */
 void entity_hide(struct entity *e);
-/* What was tried and seen since the start: as after a restart only what is stored counts. No call may be
- * active. */
+/* Forgets the tries and findings since the start: as after a restart only the stored state counts. No call
+ * may be active. */
 void entity_forget_tries(struct entity *e);
 /* The current step of its operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
@@ -123,7 +123,7 @@ bool entity_is_active(const struct entity *e);
 bool entity_is_leaving(const struct entity *e);
 /* Cleura's last operation is a deletion, also one that failed. */
 bool entity_is_deleted_at_cleura(const struct entity *e);
-/* An answer told this much of the shoot: what is older is not believed for OBSERVE_LAG_S. */
+/* Notes the time of an answer about the shoot: older answers are not believed for OBSERVE_LAG_S. */
 void entity_note_newest(struct entity *e, const struct shoot *shoot);
 /* Notes when the first version that the cluster uses runs out: before it is shown. */
 void entity_note_expiry(struct entity *e);

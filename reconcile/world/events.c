@@ -1,6 +1,6 @@
 /*
- * Facts: an event and its deliveries go into the change set of the change they tell of (WH-17), so neither
- * exists without the other.
+ * Facts: an event and its deliveries go into the change set of the change that they report (WH-17), so
+ * neither exists without the other.
  */
 #include "reconcile/world/events.h"
 
@@ -53,7 +53,7 @@ static const struct event *append_event(struct save *save, enum event_type type,
     return change_append_event(save->set, e);
 }
 
-/* Of `op`, or NULL. */
+/* The event belongs to `op`, or to no operation (NULL). */
 static void emit_of(struct save *save, enum event_type type, const char *project, const char *cluster,
                     const struct operation *op, json_t *data)
 {
@@ -110,7 +110,7 @@ void emit_cluster(struct save *save, enum event_type type, const struct entity *
     json_t *data = cluster_data(e, previous, e->op, message);
     if (type == EVENT_CLUSTER_RETRYING || type == EVENT_CLUSTER_FAILED)
         json_set_take(data, "errors", cluster_errors(e->cluster));
-    /* What an operation brings about comes with its end at the latest. */
+    /* An event that an operation causes comes with its end at the latest. */
     const bool is_of_op =
         e->op && (!e->op->finished_at || e->op->finished_at >= env_wall(e->r->env) - US_PER_S);
     emit_of(save, type, e->cluster->project, e->cluster->name, is_of_op ? e->op : NULL, data);

@@ -1,4 +1,4 @@
-/* What the reconciler is given at its start. */
+/* The options that the reconciler is given at its start. */
 #ifndef RECONCILE_WORLD_OPTIONS_H
 #define RECONCILE_WORLD_OPTIONS_H
 

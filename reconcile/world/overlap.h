@@ -1,7 +1,8 @@
 /*
- * The time for which an old secret counts beside its new one: of an API token, or of a webhook. It is told by
- * the wall clock and waited for by the other, so that its end comes, and comes to the store, whatever is done
- * to the wall clock meanwhile; what has ended has ended for later starts, too. Loop thread.
+ * The time for which an old secret counts beside its new one: of an API token, or of a webhook. Its end is a
+ * time of the wall clock, but it is waited for by the monotonic clock, so that it comes, and comes to the
+ * store, whatever is done to the wall clock meanwhile; a secret that has ended has ended for later starts,
+ * too. Loop thread.
  */
 #ifndef RECONCILE_WORLD_OVERLAP_H
 #define RECONCILE_WORLD_OVERLAP_H

@@ -1,4 +1,4 @@
-/* What is known of a project beside its clusters, as it is stored and as readers see it at /v1/projects. Loop
+/* The state of a project beside its clusters, as it is stored and as readers see it at /v1/projects. Loop
  * thread. */
 #include "reconcile/world/project.h"
 

@@ -84,9 +84,8 @@ struct project_state *project_state_of_all(struct reconcile *r);
 bool project_is_at_rest(const struct project *p);
 void project_spec_context(const struct project *p, struct spec_context *ret);
 struct upstream_account *project_lane(const struct project *p);
-/* What keeps the project's clusters from being changed: its own freeze, or that of all projects; NULL:
- * nothing.
- */
+/* The freeze that keeps the project's clusters from being changed: its own, or that of all projects; NULL:
+ * none. */
 struct freeze {
     const char *scope; /* "all", or the project's name */
     const json_t *in_force;
@@ -105,7 +104,7 @@ json_t *time_or_null(wall_us at);
 /* The entity tag of a document without a version of its own: a digest of its text (HT-21). */
 enum { TAG_BYTES = 20 };
 void tag_of(const char *text, char etag[static TAG_BYTES]);
-/* Of its clusters; of their operations, those that wait too. */
+/* Counts its clusters, and their operations, those that wait too. */
 void project_count(const struct project *p, int64_t *ret_clusters, int64_t *ret_open);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Which operations are in memory. r->left_out is the greatest id of one that ended and is not: pages that end
- * above it are made from the view, the others by the store, which has all of them. Loop thread.
+ * The operations that are in memory. r->left_out is the greatest id of one that ended and is not: pages that
+ * end above it are made from the view, the others by the store, which has all of them. Loop thread.
  */
 #include "reconcile/world/remembered.h"
 
@@ -13,7 +13,8 @@
 #include "reconcile/world/entity.h"
 #include "view/render.h"
 
-/* So many go at a time. An operation of many steps counts for more: it takes that much more memory. */
+/* The most that are removed at a time. An operation of many steps counts for more: it takes that much more
+ * memory. */
 enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8 };
 
 struct operation_entry *operation_entry(struct reconcile *r, const char *id)
@@ -96,7 +97,7 @@ void operations_leave_to_store(struct reconcile *r)
     for (unsigned left = ENDED_SLICE;
          left && r->ended_weight > STORE_RECENT_OPERATIONS && (shown = view_next(&place));) {
         struct operation_entry *entry = operation_entry(r, shown->key);
-        /* Who waits is answered as soon as it has ended; what ended since is not shown as such yet. */
+        /* Waiters are answered as soon as it has ended; one that ended since is not shown as ended yet. */
         if (!entry || !has_ended(entry) || !list_is_empty(&entry->waiters))
             continue;
         leave_to_store(r, entry);

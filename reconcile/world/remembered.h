@@ -17,15 +17,16 @@ struct operation_entry {
 
 /* NULL: not in memory. */
 struct operation_entry *operation_entry(struct reconcile *r, const char *id);
-/* Takes `op`, as it is stored now. What was remembered of it is the caller's; NULL: nothing was. */
+/* Takes `op`, as it is stored now. The caller owns the result, the one remembered before; NULL: there was
+ * none. */
 struct operation *operation_remember(struct reconcile *r, struct operation *op);
 /* Whether an ended operation of this id may be in the store only. */
 bool operation_has_left(const struct reconcile *r, const char *id);
 /* At start, once clusters have taken what is theirs: only what is to be remembered stays. */
 void operations_settle(struct reconcile *r);
 /*
- * When many have ended since the last time, the oldest leave the memory. After the view was published: what
- * it shows is what is looked through.
+ * When many have ended since the last time, the oldest are evicted. After the view was published: the
+ * operations that it shows are looked through.
  */
 void operations_leave_to_store(struct reconcile *r);
 /* Those that ended before that time, a bounded number; false: there are more. */

@@ -134,7 +134,7 @@ static void show_digest(struct reconcile *r, const uint8_t *digest, const struct
     view_set(r->o.view, VIEW_TOKENS, hex, t ? render_api_token_blob(t) : NULL);
 }
 
-/* What the token was before its rotation is the same token until its time is over. */
+/* The old secret of a rotated token stands for the same token until it ends. */
 static void show_old_secret(struct reconcile *r, const struct api_token *t)
 {
     struct api_token *old = api_token_copy(t);
@@ -221,7 +221,7 @@ static void committed_token_delete(struct reconcile *r, const struct change_set 
     token_entry_free(r, entry);
 }
 
-/* What the rest of the process must see of a committed change; kinds without a row need nothing. */
+/* The functions that show a committed change to the rest of the process; kinds without a row need none. */
 static void (*const committed[CHANGE_KIND_MAX_])(struct reconcile *, const struct change_set *,
                                                  struct change *) = {
     [CHANGE_CLUSTER_PUT] = committed_cluster,
@@ -259,7 +259,7 @@ static void on_committed(struct loop_task *task)
         log_error("change of {entity} not stored", "status", store_status_name(save->status), "entity",
                   save->key);
     }
-    /* Whoever is answered next must find its own write: publish before on_saved replies. */
+    /* A caller that is answered next must find its own write: publish before on_saved replies. */
     view_publish(r->o.view);
     if (save->status == STORE_OK)
         for (size_t i = 0; i < save->set->count; i++)

@@ -1,6 +1,6 @@
 /*
- * What is to be done with each cluster, a bounded piece in a turn of the loop: with ten thousand of them, one
- * look at each may take seconds when all of them change. Loop thread.
+ * Visits each cluster, a bounded piece in a turn of the loop: with ten thousand of them, one look at each may
+ * take seconds when all of them change. Loop thread.
  */
 #include "reconcile/world/walk.h"
 

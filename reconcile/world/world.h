@@ -35,7 +35,7 @@ struct reactions {
     void (*credentials_rotated)(struct entity *e);
     /* It is about to be freed: nobody may know it any more (lookups/). */
     void (*left)(struct entity *e);
-    /* What a command waited for is there: it is decided anew. */
+    /* The object that a command waited for is there: the command is decided anew. */
     void (*decide_again)(struct reconcile *r, struct command *cmd);
 };
 
