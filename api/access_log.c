@@ -19,7 +19,7 @@ enum {
     NAME_BYTES = 72,       /* of names in a path; longer ones exist only where nothing was found */
 };
 
-/* What one line says. Pointers are to static text. */
+/* The content of one line. Pointers are to static text. */
 struct access_entry {
     enum log_level level;
     const char *method, *route, *code, *outcome;

@@ -38,7 +38,7 @@ void access_log_set(struct access_log *log, enum access_log_mode mode);
 /* When no request is left: writes what waits, ends the thread. */
 void access_log_stop(struct access_log *log);
 /*
- * The request is over: adds its line when the mode and the log level want one. `outcome` is NULL when the
+ * The request has ended: adds its line when the mode and the log level want one. `outcome` is NULL when the
  * answer was sent whole; static. The worker of the request; does not block on writing.
  */
 void access_log_add(struct access_log *log, struct request *r, int64_t duration_us, const char *outcome);

@@ -70,23 +70,22 @@ struct api_options {
     const char *revision;
     const char *store_id; /* of the store, and of this start of the daemon: UUIDs */
     const char *start_id;
-    /* What does not keep the server from serving and yet is to be known (/readyz?verbose): "" when nothing.
-     */
+    /* Conditions to report although the server serves (/readyz?verbose): "" when there are none. */
     void (*remarks)(void *ctx, char *text, size_t size);
-    /* What cursors are authenticated with, 32 bytes, copied; NULL: made anew at each start. */
+    /* The key that authenticates cursors, 32 bytes, copied; NULL: made anew at each start. */
     const uint8_t *cursor_secret;
     const struct api_limits *limits; /* NULL: api_limits_default() */
 };
 
 struct api;
 
-/* Starts to serve. NULL on failure; *ret_error then tells why and is freed by the caller. */
+/* Starts to serve. NULL on failure; *ret_error then says why and is freed by the caller. */
 struct api *api_start(const struct api_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void api_quiesce(struct api *api);
 /* From here on answers close their connection, new writes get 503 shutting_down, and event streams end. */
 void api_begin_drain(struct api *api);
-/* Waits until no request is in flight, transmission included (MH-18); false when the time is over. */
+/* Waits until no request is in flight, transmission included (MH-18); false when the time has passed. */
 bool api_drained(struct api *api, int timeout_ms);
 /* Answers what is still parked with 503, stops every HTTP thread, frees. A reply that comes later is dropped.
  */

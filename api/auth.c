@@ -1,7 +1,8 @@
 /*
- * Who asks, and may they. The token is a row of the view: its length first, then one digest and one look-up;
- * nothing here touches the store. Tokens of the right length that are unknown, malformed, expired or revoked
- * get one and the same answer after the same work (AU-8): bench/refusals.py compares the times.
+ * Authentication and permission of the caller. The token is a row of the view: its length first, then one
+ * digest and one look-up; nothing here touches the store. Tokens of the right length that are unknown,
+ * malformed, expired or revoked get one and the same answer after the same work (AU-8): bench/refusals.py
+ * compares the times.
  */
 #include "api/auth.h"
 
@@ -65,8 +66,8 @@ const char *auth_failure_name(enum auth_failure why)
     return names[why];
 }
 
-/* What wrong or missing credentials come to: 401, or 429 when the address sent too many of them. The answer
- * does not tell `why`, a counter does. */
+/* Refuses wrong or missing credentials: 401, or 429 when the address sent too many of them. A counter shows
+ * `why`, the answer does not. */
 static struct problem *refuse_credentials(struct request *r, enum auth_failure why, const char *detail)
 {
     const enum problem_code code = why == AUTH_MISSING ? PROBLEM_UNAUTHENTICATED : PROBLEM_INVALID_TOKEN;
@@ -126,7 +127,7 @@ _Static_assert(sizeof(struct last_token) <= CONNECTION_USER_BYTES, "a connection
 /*
  * Clients send the same credentials on every request of a connection, and to digest them costs more than all
  * other checks: those of the last request are known again by a fingerprint under a key of this process, which
- * gives nothing away. What they are good for is looked up anew each time.
+ * gives nothing away. The token that they belong to is looked up anew each time.
  */
 static bool read_credentials(struct request *r, const char *field, char key[static TOKEN_HEX_BYTES],
                              enum auth_failure *ret_why)
@@ -149,8 +150,8 @@ static bool read_credentials(struct request *r, const char *field, char key[stat
     return true;
 }
 
-/* The first request of a minute tells that the token is in use. The view's copy remembers that it did: of
- * what the view shows only this changes, and atomically. */
+/* The first request of a minute reports that the token is in use. The view's copy remembers that: it
+ * is the only member that changes in what the view shows, and it changes atomically. */
 static void note_use(struct request *r)
 {
     struct api_token *t = (struct api_token *)(uintptr_t)r->token;
@@ -165,15 +166,15 @@ static void tell_why(const struct api *api, const char *key, const struct api_to
                      enum auth_failure *why)
 {
     const bool was =
-        view_was_token(api->options.view, key); /* looked up in any case: the time tells nothing */
+        view_was_token(api->options.view, key); /* looked up in any case: the time shows nothing */
     if (found && !found->revoked_at)
         *why = AUTH_EXPIRED;
     else if (found || was)
         *why = AUTH_REVOKED;
 }
 
-/* The key is the whole digest: who knows it cannot be told from its comparison what the token is. False: not
- * good, *why tells what it is, and stays when nothing of that key is there. */
+/* The key is the whole digest: the time of its comparison does not show what the token is. False: not good,
+ * *why says what it is, and stays when nothing of that key is there. */
 static bool look_up(struct request *r, const char *key, enum auth_failure *why)
 {
     const struct view_snapshot *s = view_enter(r->api->options.view);
@@ -193,7 +194,7 @@ static bool look_up(struct request *r, const char *key, enum auth_failure *why)
     return ok;
 }
 
-/* Takes the reference. Who shows a JWT is from here on a token like any other. */
+/* Takes the reference. A caller that shows a JWT is from here on a token like any other. */
 static void take_caller(struct request *r, struct view_blob *caller)
 {
     assert(!r->token_blob);
@@ -215,7 +216,7 @@ static bool check_jwt(struct request *r, const char *field, enum auth_failure *r
     return caller != NULL;
 }
 
-/* Of a page in a browser, as the browser tells; its own page may read. */
+/* Whether a page in a browser made the request, as the browser's fields show; a page of shootd may read. */
 static bool is_of_a_page(const struct request *r)
 {
     const char *site = r->http.headers.values[HEADER_SEC_FETCH_SITE];
@@ -225,7 +226,7 @@ static bool is_of_a_page(const struct request *r)
 
 /*
  * Whether the connection has a client certificate, in place of a token. A browser shows one by itself, also
- * when the page of another site makes it ask, which its fields tell: then a token is needed.
+ * when the page of another site makes it ask, which its fields show: then a token is needed.
  */
 static bool check_certificate(struct request *r)
 {
@@ -239,7 +240,7 @@ static bool check_certificate(struct request *r)
     return true;
 }
 
-/* Who had shown a JWT for a ticket; takes the reference. */
+/* The caller had shown a JWT or a certificate for a ticket; takes the reference. */
 static bool look_at_caller(struct request *r, struct view_blob *caller)
 {
     if (caller_holds(r->api, caller->subject)) {

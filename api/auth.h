@@ -1,6 +1,6 @@
 /*
- * Who asks, what they may do, and how often. Each check returns NULL to go on, or the problem. The worker of
- * the request.
+ * Authentication, permission and rate limits of callers. Each check returns NULL to go on, or the problem.
+ * The worker of the request.
  */
 #ifndef API_AUTH_H
 #define API_AUTH_H
@@ -25,10 +25,10 @@ enum { TOKEN_PRINT_BYTES = 16, TOKEN_PRINT_KEY_BYTES = 16 };
 enum auth_failure {
     AUTH_MISSING,
     AUTH_MALFORMED,
-    AUTH_UNKNOWN, /* also a ticket that was used or is over */
+    AUTH_UNKNOWN, /* also a ticket that was used or has expired */
     AUTH_REVOKED, /* and rotated away: one of the last VIEW_FORMER_TOKENS; older ones are unknown */
     AUTH_EXPIRED,
-    AUTH_JWT, /* one that is not good: shootd_oidc_tokens_total tells why */
+    AUTH_JWT, /* one that is not good: shootd_oidc_tokens_total shows why */
     AUTH_FAILURE_MAX_,
 };
 /* The word of the metric. Any thread. */

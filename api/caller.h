@@ -1,9 +1,9 @@
 /*
- * Who shows no token of ours, but a JWT of an issuer (oidc/oidc.h) or a client certificate
+ * A caller that shows no token of ours, but a JWT of an issuer (oidc/oidc.h) or a client certificate
  * (http/connection/tls.h): to the rest of the API a token that stands in no store. Its id, its digest and
  * with them its limits, its idempotency keys and its entries in the audit log are those of issuer and
- * subject, whichever JWT or certificate is shown. What a JWT came to is kept for a minute, and not past its
- * end, by its SHA-256 (AU-16).
+ * subject, whichever JWT or certificate is shown. The result of checking a JWT is kept for a minute, and not
+ * past its end, by its SHA-256 (AU-16).
  */
 #ifndef API_CALLER_H
 #define API_CALLER_H
@@ -44,7 +44,7 @@ struct view_blob *certificate_caller(const struct api *api, const struct tls_cli
 /* Whether what the caller was found by holds still: not expired; issuers, or rules and authorities of
  * certificates, as they were. Any thread. */
 bool caller_holds(const struct api *api, const struct api_token *caller);
-/* Who asks for a command: who shows this token, of whatever kind. Fills what is zero. */
+/* The caller of a command: the one that shows this token, of whatever kind. Fills what is zero. */
 void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret);
 
 #endif

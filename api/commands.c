@@ -95,7 +95,8 @@ void request_tell(struct request *r, struct command *cmd)
 
 /* ---- what comes back ---- */
 
-/* What has no version of its own is told apart by its bytes (HT-21). Secrets are not to be kept: no tag. */
+/* A document without a version of its own gets a tag from its bytes (HT-21). Secrets are not to be kept: no
+ * tag. */
 static void choose_tag(const struct request *r, struct command *cmd)
 {
     bool is_open = !cmd->reply.is_secret && !(r->route->flags & ROUTE_SECRET);

@@ -111,7 +111,7 @@ static void digest_text(crypto_generichash_state *state, const char *text)
     (void)crypto_generichash_update(state, (const unsigned char *)text, strlen(text) + 1);
 }
 
-/* What shapes the list: not where it begins, how many rows are wanted, nor how much of each. */
+/* The digest of what shapes the list: not where it begins, how many rows are wanted, nor how much of each. */
 static void digest_list(const struct request *r, uint8_t digest[static CURSOR_DIGEST_BYTES])
 {
     crypto_generichash_state state;

@@ -24,7 +24,7 @@ enum {
     CURSOR_LIFE_HOURS = 72,
 };
 
-/* Where a page ended: the key of its last item, and its numbers to sort by, which the key does not tell. */
+/* Where a page ended: the key of its last item, and its numbers to sort by, which the key does not hold. */
 struct cursor_place {
     char key[CURSOR_MAX_KEY + 1]; /* "": before the first item */
     int64_t numbers[CURSOR_MAX_NUMBERS];

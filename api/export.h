@@ -20,7 +20,7 @@ enum { EXPORTS_MAX = 4 };
 struct problem *export_open(struct request *r, struct audit_query *query);
 /* Whether what the request streams is an export. */
 bool export_is(const struct request *r);
-/* The request of an export is completed; tells how it ended, for the access log. Its worker. */
+/* The request of an export is completed; returns how it ended, for the access log. Its worker. */
 const char *export_completed(struct request *r);
 
 #endif

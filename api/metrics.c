@@ -138,8 +138,8 @@ static const char *route_label(size_t route)
     return route == NO_ROUTE ? "none" : routes[route].template;
 }
 
-/* Of these a route's counters are there from the start, at 0 (OB-6): else nobody sees the first error rise.
- */
+/* A route's counters of these statuses are there from the start, at 0 (OB-6): else nobody sees the first
+ * error rise. */
 static bool is_told_from_the_start(int status)
 {
     return status == MHD_HTTP_OK || status == MHD_HTTP_INTERNAL_SERVER_ERROR ||

@@ -18,7 +18,7 @@ struct shard;
 struct metrics {
     pthread_mutex_t lock; /* guards `shards` when a worker adds its own */
     _Atomic(struct shard *) shards;
-    uint64_t serial; /* tells this instance from an earlier one at the same address */
+    uint64_t serial; /* distinguishes this instance from an earlier one at the same address */
 };
 
 void metrics_init(struct metrics *m);

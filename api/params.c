@@ -103,7 +103,7 @@ static const char *check_label(const char *text, json_t **ret_valid)
     return label_filter_fault(text);
 }
 
-/* What the audit log tells beside operations of the API (reconcile/answers/audit.c). */
+/* Actions of the audit log beside operations of the API (reconcile/answers/audit.c). */
 static const char *const own_actions[] = {"daemon.started", "daemon.stopped", "audit.left_out"};
 
 static bool is_action(const char *name, size_t len)

@@ -1,5 +1,5 @@
 /*
- * What reads have in common, of single resources and of collections (HT-35 to HT-37): each returns the
+ * Functions that reads share, of single resources and of collections (HT-35 to HT-37): each returns the
  * problem when a precondition fails. Pages are prepared bodies, joined without making JSON again, with keyset
  * cursors over the order of the view, or another one (api/resources/cluster_order.h); a page has an entity
  * tag, the digest of its items' tags, or of its bytes where they have none. The worker of the request.
@@ -15,13 +15,13 @@
 struct view_blob *read_blob(struct request *r, enum view_section section, const char *key);
 /* The cluster that the path names, the same way; PROBLEM_CLUSTER_NOT_FOUND when there is none. */
 struct problem *read_cluster(struct request *r, struct view_blob **ret);
-/* The same for its body, which tells the newest time of observation; the blob may be without a subject. */
+/* The same for its body, which holds the newest time of observation; the blob may be without a subject. */
 struct problem *read_cluster_body(struct request *r, struct view_blob **ret);
 /* Answers with a blob, which it takes: ETag, Cache-Control, preconditions. */
 struct problem *answer_with_blob(struct request *r, struct view_blob *blob);
 /* The same with a JSON text made for this answer, which it takes; the tag is a digest of its bytes. */
 struct problem *answer_with_text(struct request *r, char *text, size_t len);
-/* So with the entity tag that it has. */
+/* The same with the entity tag that it has. */
 struct problem *answer_with_tagged_text(struct request *r, char *text, size_t len, const char *etag);
 /* Takes `doc`. */
 struct problem *answer_with_document(struct request *r, json_t *doc);
@@ -35,11 +35,11 @@ struct problem *answer_with_public_document(struct request *r, json_t *doc);
  * read, could not be read, or the deadline passed. Prefer: wait=N (seconds) sets the deadline.
  */
 struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r));
-/* Tells that the answer is from memory, unless it comes after a fresh read, which told so (HT-28). */
+/* Adds the field that says: from memory. Not after a fresh read, which has added its own (HT-28). */
 void fresh_tell_source(struct request *r);
-/* Tells how old the answer is and when Cleura said so: what it has said just now, or never, is 0 s old
- * (HT-24). The age is by the monotonic clock: `heard_at` is the same moment. Entity tags do not change with
- * it, so a 304 tells it, too. `as_text` is the same time, prepared; NULL: it is written now. */
+/* Adds how old the answer is and when Cleura gave it: an answer of just now, or none yet, is 0 s old (HT-24).
+ * The age is by the monotonic clock: `heard_at` is the same moment. Entity tags do not change with it, so a
+ * 304 has it, too. `as_text` is the same time, prepared; NULL: it is written now. */
 void fresh_tell_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
 
 /* ---- collections ---- */
@@ -51,8 +51,8 @@ struct list_query {
     bool brief;         /* the short form of the items */
     bool tells_age;     /* the answer says where it comes from, and how old its oldest item is */
     bool (*wanted)(struct request *r, const struct view_entry *entry);
-    /* Of operations: answers with the page, which reaches to what has left the view; NULL: nothing of that is
-     * wanted. */
+    /* For operations: answers with the page, which reaches to those that have left the view; NULL: they are
+     * not wanted. */
     struct problem *(*older)(struct request *r, const struct cursor_place *after);
 };
 
@@ -69,7 +69,7 @@ struct list_body {
     struct buffer tags;   /* of its items */
     bool is_tagged;       /* all items have one */
     bool goes_on;         /* it is not full, and what has left the view may belong to it */
-    wall_us oldest;       /* when Cleura told of the oldest item that it told of; 0: of none */
+    wall_us oldest;       /* when Cleura showed the oldest item that it has shown; 0: it showed none */
     mono_us oldest_heard; /* the same moment */
 };
 
@@ -84,7 +84,7 @@ void list_add(struct list_body *page, const char *item, size_t len);
 void list_add_tagged(struct list_body *page, const char *items, const char *tags);
 /* Adds an entry of the view. */
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
-/* Before list_close, for a query that tells the age. */
+/* Before list_close, for a query that reports the age. */
 void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page);
 /* The page is still to be ended with list_done. */
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
@@ -96,8 +96,8 @@ bool list_has_prefix(const char *key, const char *prefix);
 /* The words of a parameter, NULL-terminated; the caller owns them. NULL: it was not given, and everything is
  * wanted. */
 char **list_words(const struct request *r, enum param_id id);
-/* The projects that are asked for and that the token sees, likewise. NULL: all. Who sees all projects sees
- * also what is about none, and what is about those that are no longer there. */
+/* The projects that are asked for and that the token sees, likewise. NULL: all. A caller that sees all
+ * projects sees also what is about none, and what is about those that are no longer there. */
 char **list_projects(const struct request *r);
 
 /* The page of a JSON array that the deciding side made; `next` is the key of its last item, NULL or "" when

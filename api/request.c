@@ -105,7 +105,7 @@ static void add_problem_fields(struct server_request *http, enum problem_code co
     auth_add_fields(request_of(http), code);
 }
 
-/* Of writes, and of reads that asked Cleura. */
+/* Records the spans of writes, and of reads that asked Cleura. */
 static void record_span(struct request *r, int64_t duration_us)
 {
     struct server_request *http = &r->http;

@@ -31,10 +31,10 @@ struct request {
     struct command_idempotency idempotency; /* key: digest, "" when none was given */
     /* Turns the command's answer into another form, or leaves it to the common way. NULL: none. */
     struct problem *(*finish)(struct request *r, struct command *cmd);
-    struct problem *(*serve)(struct request *r); /* answers once a fresh read is over (api/reads.h) */
+    struct problem *(*serve)(struct request *r); /* answers once a fresh read has ended (api/reads.h) */
 };
 
-/* What the engine calls (http/http.h). */
+/* The functions that the engine calls (http/http.h). */
 extern const struct http_application api_application;
 
 #endif

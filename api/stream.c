@@ -288,7 +288,7 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
     s->is_unchecked = position > feed_newest(api->options.feed);
     s->ends_at =
         env_mono(env) + env_jitter(env, atomic_load(&api->live.stream_lifetime_us), LIFETIME_SPREAD_PERCENT);
-    /* Where it begins, told at once: a client that loses the stream before the first event loses nothing. */
+    /* The begin is sent at once: a client that loses the stream before the first event loses nothing. */
     (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
     s->told = s->position;
     (void)begin_note(s);

@@ -22,7 +22,7 @@ enum {
     BUSY_PERCENT = 80,
 };
 
-/* What the thread remembers between two looks. */
+/* The state of the thread between two looks. */
 struct stream_round {
     struct streams *all;
     struct feed_entry *batch[BATCH];
@@ -58,7 +58,7 @@ static bool token_still_holds(struct api *api, const struct stream *s)
     return holds;
 }
 
-/* Under the lock of its shard: ends a stream whose time is over, and offers it what is new. */
+/* Under the lock of its shard: ends a stream whose time has passed, and offers it what is new. */
 static void check_stream(struct stream_round *l, struct stream *s)
 {
     struct api *api = l->all->api;

@@ -1,12 +1,12 @@
 /*
- * Event streams. What one sends (AO-18 to AO-24; http/event_stream.h carries it): a stream keeps a position
- * in the log. The feed's entries are sent as they are; what the feed has lost comes from the store in small
- * pages. With nothing to send it waits until the thread of all streams resumes it, or the loop thread when a
- * page has come.
+ * Event streams (AO-18 to AO-24; http/event_stream.h carries them). A stream keeps a position in the log. The
+ * feed's entries are sent as they are; entries that the feed has lost come from the store in small pages.
+ * With nothing to send it waits until the thread of all streams resumes it, or the loop thread when a page
+ * has come.
  *
- * And all of them: how many there may be, and the thread that wakes, ends and cuts them. It waits for the
- * feed, at most the time that the reaper takes between two looks; the loop thread never touches a stream when
- * an event is published.
+ * The set of all streams: how many there may be, and the thread that wakes, ends and cuts them. It waits for
+ * the feed, at most the time that the reaper takes between two looks; the loop thread never touches a stream
+ * when an event is published.
  */
 #ifndef API_STREAMS_H
 #define API_STREAMS_H
@@ -42,13 +42,13 @@ enum stream_end {
 };
 const char *stream_end_name(enum stream_end end);
 
-/* Of all streams; any thread. */
+/* Counts of all streams; any thread. */
 struct stream_counts {
     _Atomic uint64_t ended[STREAM_END_MAX_];
     _Atomic uint64_t sent; /* events */
 };
 
-/* What is being sent. */
+/* The piece that is being sent. */
 enum stream_piece { PIECE_NOTE, PIECE_ENTRY, PIECE_PAGE };
 
 struct stream {
@@ -94,7 +94,7 @@ void stream_check(struct stream *s, struct feed_entry *const *batch, size_t coun
 void stream_end(struct stream *s, enum stream_end why);
 /* Any thread: the client of a stream that has ended does not take the rest; its connection is shut down. */
 void stream_cut(struct stream *s);
-/* The request is completed; its worker. Tells why the stream ended. */
+/* The request is completed; its worker. Returns why the stream ended. */
 enum stream_end stream_completed(struct stream *s);
 
 /* ---- streams.c: all of them ---- */
@@ -128,7 +128,7 @@ void streams_end_all(struct streams *all);
  * headers alone for HEAD; over the caps it is a problem. The worker of the request.
  */
 struct problem *streams_open(struct request *r, struct command_events *asked, int64_t position);
-/* The request of a stream is completed: tells why the stream ended. */
+/* The request of a stream is completed: returns why the stream ended. */
 enum stream_end streams_completed(struct request *r);
 
 #endif

@@ -12,7 +12,7 @@
 #include "api/reads.h"
 #include "base/mem.h"
 
-/* The names of the account's projects that the caller sees; *ret_all tells whether these are all of them. */
+/* The names of the account's projects that the caller sees; *ret_all says whether these are all of them. */
 static json_t *visible_projects(const struct request *r, const struct config_account *account, bool *ret_all)
 {
     const struct config *config = api_config(r->api);

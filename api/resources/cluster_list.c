@@ -13,7 +13,7 @@
 #include "model/label_filter.h"
 #include "view/cluster_facts.h"
 
-/* What is looked for is in lower case, as the facts' texts are. */
+/* The wanted text is in lower case, as the facts' texts are. */
 static bool matches_text(const struct cluster_facts *c, const char *wanted)
 {
     return !wanted || strstr(c->search, wanted);

@@ -83,7 +83,7 @@ static int64_t number_observed_at(const struct view_entry *e)
     return view_blob_seen_at(e->blob);
 }
 
-/* What has no end comes after all that has. */
+/* A cluster without an end comes after all that have one. */
 static int64_t number_expires_at(const struct view_entry *e)
 {
     return facts(e)->expires_at ? facts(e)->expires_at : INT64_MAX;

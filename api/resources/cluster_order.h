@@ -26,7 +26,7 @@ struct cluster_order {
 /* NULL, or what is wrong with the text, static; *ret_valid, when it may help, gets the names of all keys. */
 const char *cluster_order_parse(const char *text, struct cluster_order *ret, json_t **ret_valid);
 
-/* What is compared of one cluster; texts are borrowed. */
+/* The values of one cluster that are compared; texts are borrowed. */
 struct order_row {
     const struct view_blob *blob; /* NULL: the place of a cursor */
     const char *key;

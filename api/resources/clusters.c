@@ -45,7 +45,7 @@ struct problem *handle_cluster_patch(struct request *r)
     return write_park(r, write_command(r, COMMAND_CLUSTER_PATCH));
 }
 
-/* What changes the spec or ends the cluster has methods of its own. */
+/* An operation that changes the spec or ends the cluster has a method of its own. */
 static bool is_action(int type)
 {
     return type >= 0 && type != OPERATION_CREATE && type != OPERATION_UPDATE && type != OPERATION_DELETE;

@@ -58,7 +58,7 @@ static void read_types(struct request *r, struct command_events *events, struct 
     }
 }
 
-/* What was asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
+/* The projects that were asked for and may be seen. An empty list means: nothing at all; NULL: everything. */
 static void read_projects(struct request *r, struct command_events *events)
 {
     if (r->project) {
@@ -107,7 +107,7 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     return NULL;
 }
 
-/* The deciding side tells the number of the last event; lists continue with a cursor (HT-36). */
+/* The deciding side returns the number of the last event; lists continue with a cursor (HT-36). */
 static struct problem *finish_events_page(struct request *r, struct command *cmd)
 {
     json_t *doc = cmd->reply.text ? json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL) : NULL;
@@ -124,7 +124,7 @@ static struct problem *finish_events_page(struct request *r, struct command *cmd
     return answer_with_document(r, doc);
 }
 
-/* What belongs to the other form of the answer, and credentials that are given twice. */
+/* Adds faults: parameters of the other form of the answer, and credentials that are given twice. */
 static void check_form(struct request *r, struct problem **faults)
 {
     static const struct {
@@ -150,7 +150,7 @@ static void check_form(struct request *r, struct problem **faults)
 
 /*
  * Where a stream begins: the client's last event, `after`, or now (AO-22). Programs that stand in for
- * EventSource tell the last event by `lastEventId` and keep the `after` of their beginning in front of it.
+ * EventSource send the last event as `lastEventId` and keep the `after` of their beginning in front of it.
  */
 static int64_t read_position(struct request *r, struct problem **faults)
 {

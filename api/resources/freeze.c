@@ -1,4 +1,4 @@
-/* What keeps clusters from being changed for a time. */
+/* Freezes: clusters are kept from being changed for a time. */
 #include "api/resources/handlers.h"
 
 #include "api/api_private.h"

@@ -1,7 +1,7 @@
 /*
- * What is wrong and what to do: of one cluster, and of all that a token may see. Concluded from the view when
- * somebody asks. Of many clusters most have nothing wrong, which their facts tell; bodies are read of the
- * others only, and of so many for one page that an HTTP thread is not held for more than about 2 ms.
+ * Issues, and what to do about them: of one cluster, and of all that a token may see. Concluded from the view
+ * when somebody asks. Most clusters have no issue, which their facts show; only the bodies of the others are
+ * read, and for one page so many that an HTTP thread is not held for more than about 2 ms.
  */
 #include "api/resources/handlers.h"
 
@@ -57,7 +57,7 @@ struct problem *handle_issues(struct request *r)
 
 /* ---- of all ---- */
 
-/* What one page may cost, in parts of about 2 us. */
+/* The most that one page may cost, in parts of about 2 us. */
 enum { BUDGET = 1000, COST_OF_BODY = 25, COST_OF_VERSIONS = 3, VERDICTS = 64 };
 
 /* Neighbours have the same versions mostly: what was found of some is remembered for a page. */
@@ -78,7 +78,7 @@ struct fleet {
     int64_t left; /* rows */
     struct list_body page;
     bool more;
-    struct cursor_place next; /* the cluster, and how many of its rows were told */
+    struct cursor_place next; /* the cluster, and how many of its rows were listed */
 };
 
 static const json_t *catalog_of(struct fleet *x, const char *project)
@@ -144,7 +144,7 @@ static void add_row(struct fleet *x, const struct cluster_facts *f, const json_t
     x->left--;
 }
 
-/* The page ends before row `told` of the cluster. */
+/* The page ends after so many rows of the cluster. */
 static void end_at(struct fleet *x, const char *key, int64_t told)
 {
     x->more = cursor_place_set(&x->next, key);

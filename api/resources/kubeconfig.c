@@ -151,8 +151,8 @@ static void add_query_fault(struct problem **faults, const char *name, const cha
 }
 
 /*
- * The kubeconfig makes curl send the token of shootd to an address: the configured one. What a client calls
- * the server (Host) may be what somebody else made it believe.
+ * The kubeconfig makes curl send the token of shootd to an address: the configured one. The name by which a
+ * client calls the server (Host) may be what somebody else made it believe: it is used on loopback only.
  */
 static void check_address(const struct request *r, struct problem **faults)
 {

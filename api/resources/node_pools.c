@@ -21,7 +21,7 @@ static const json_t *pool_named(const json_t *pools, const char *name)
     return NULL;
 }
 
-/* What was asked for; a single pool without a name is the one that is there. */
+/* The pool that was asked for; a single pool without a name is the one that is there. */
 static const json_t *wanted_pool(const struct cluster *c, const json_t *there, const char *name)
 {
     const json_t *wanted = json_arr(json_doc_tree(c->spec), "node_pools");

@@ -47,7 +47,8 @@ struct problem *handle_webhook(struct request *r)
     return p ? p : answer_with_blob(r, blob);
 }
 
-/* A command about the webhook of the path. What If-Match named here is compared again when it is decided. */
+/* A command about the webhook of the path. The version that If-Match named here is compared again when it is
+ * decided. */
 static struct problem *command_about(struct request *r, enum command_type type, struct command **ret)
 {
     struct view_blob *blob;
