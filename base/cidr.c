@@ -94,7 +94,7 @@ bool cidr_parse(const char *text, struct cidr *ret_cidr)
     struct cidr cidr = {.bits = IP_BITS};
     if (!ip_parse(address, &cidr.base))
         return false;
-    /* Told by its spelling: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
+    /* The spelling decides: "::ffff:10.0.0.0/104" counts its bits as IPv6 does. */
     bool four = !strchr(address, ':');
     unsigned bits = four ? IPV4_BITS : IP_BITS;
     if (slash && !cidr_parse_bits(slash + 1, bits, &bits))

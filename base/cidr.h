@@ -28,7 +28,8 @@ bool ip_from_sockaddr(const struct sockaddr *address, struct ip *ret_ip);
 /* The IPv4 address that a NAT64 address (64:ff9b::/96) leads to; false when it is not one. */
 bool ip_embedded(const struct ip *ip, struct ip *ret_ip);
 
-/* Whose address it is, as far as one can tell: the IPv4 address, or the first half of the IPv6 address. */
+/* The owner of the address, as far as it can be known: the IPv4 address, or the first half of the IPv6
+ * address. */
 uint64_t ip_network(const struct ip *ip);
 
 /* "10.0.0.0/8", "fd00::/8" or a single address; bits behind the prefix are ignored. */

@@ -52,7 +52,7 @@ int64_t env_jitter(const struct env *env, int64_t base_us, unsigned spread_perce
 /* Conditions on the monotonic clock, so that a wait lasts as long as it says when the wall clock is set.
  * Always the real clock; any thread. Ended with pthread_cond_destroy. */
 void cond_init(pthread_cond_t *cond);
-/* What pthread_cond_timedwait takes for a wait that ends this many microseconds from now. */
+/* The time that pthread_cond_timedwait takes for a wait that ends this many microseconds from now. */
 struct timespec cond_until(int64_t timeout_us);
 
 #endif

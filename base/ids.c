@@ -107,7 +107,7 @@ void token_make(const struct env *env, char token[static TOKEN_BYTES])
     token[TOKEN_LEN] = '\0';
 }
 
-/* All of it in any case: of those of one length the time tells nothing. */
+/* Makes all checks in any case: for tokens of one length the time shows nothing. */
 bool token_is_wellformed(const char *token)
 {
     if (strnlen(token, TOKEN_BYTES) != TOKEN_LEN)

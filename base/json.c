@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* Up to here, a double tells every integer from its neighbours. */
+/* Up to here, a double distinguishes every integer from its neighbours. */
 #define EXACT_INTEGERS 9007199254740992.0
 
 /*
@@ -63,7 +63,7 @@ static json_t *json_parse(const char *bytes, size_t len, size_t flags, struct js
         json_error_t error;
         doc = json_loadb(bytes, len, flags, &error);
         if (!doc) {
-            /* What stands behind " near " is of the text itself. */
+            /* The part behind " near " quotes the text itself. */
             const char *near = strstr(error.text, " near ");
             size_t shown = near ? (size_t)(near - error.text) : strlen(error.text);
             (void)snprintf(fault.text, sizeof(fault.text), "%.*s", (int)shown, error.text);
@@ -131,8 +131,8 @@ static json_t *parse_any(const char *bytes, size_t len)
     return json_loadb(bytes, len, JSON_DECODE_ANY, NULL);
 }
 
-/* What stands for a value that cannot be read: of the wrong type for everything but a number, and too large
- * for one. */
+/* Stands for a value that cannot be read: of the wrong type for everything but a number, and too large for
+ * one. */
 static json_t *unreadable(void)
 {
     return json_real(DBL_MAX);

@@ -20,7 +20,7 @@ enum { JSON_MAX_DEPTH = 64 };
 /*
  * A look over JSON text before anything is built of it: is it JSON, and how much of it? jansson makes some
  * hundred bytes of each `[]`, so that a text far below a limit of bytes can fill the memory. Linear, without
- * allocation. What bytes stand in strings is for the parser to judge. See json_scan.c.
+ * allocation. The bytes in strings are for the parser to judge. See json_scan.c.
  */
 struct json_limits {
     size_t bytes;   /* of the text */
@@ -86,8 +86,8 @@ json_t *json_parse_foreign(const char *bytes, size_t len, const struct json_limi
 
 /*
  * The same, but one odd value does not make the whole text bad: RFC 8259 lets numbers be of any size, and
- * texts hold lone surrogates. What the parser does not take stands in the tree as a number beyond every
- * range, which no reader of a member takes for anything; a member whose name is so is left out.
+ * texts hold lone surrogates. A value that the parser does not take stands in the tree as a number beyond
+ * every range, which no reader of a member takes for anything; a member with such a name is left out.
  */
 json_t *json_parse_tolerant(const char *bytes, size_t len, const struct json_limits *limits,
                             enum json_scan_end *ret_end);

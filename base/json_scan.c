@@ -8,7 +8,7 @@
 
 enum { STEP_VALUES = 1024 }; /* some tens of microseconds */
 
-/* What may come next. */
+/* The tokens that may come next. */
 enum expect { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COLON, COMMA_OR_END };
 
 struct scan {

@@ -113,7 +113,7 @@ static size_t secret_prefix(const char *text)
     return 0;
 }
 
-/* What follows the prefix, up to the first character that no secret has, is masked. */
+/* The text after the prefix, up to the first character that no secret has, is masked. */
 void log_mask_secrets(char *text)
 {
     while (*text) {
@@ -174,7 +174,7 @@ static void flush_stderr(void)
     buffer_done(&held_lines);
 }
 
-/* What is in a line; the time is when it is written. */
+/* The parts of a line; the time is when it is written. */
 struct line {
     const char *when, *level, *message;
     const char *const *keys, *const *values;
@@ -270,8 +270,8 @@ static bool is_in_message(const char *message, const char *key)
 }
 
 /*
- * What a person reads first: what happened, to what, and why. This is the one place that makes it; the fields
- * are beside it, for machines.
+ * The sentence that a person reads first: what happened, to what, and why. This is the one place that makes
+ * it; the fields are beside it, for machines.
  */
 static void add_sentence(struct buffer *out, const char *message, const char *const *keys,
                          const char *const *values, unsigned count)

@@ -33,7 +33,7 @@ struct histogram {
     _Atomic uint64_t sum_us;
 };
 
-/* What a scrape adds up of several that have the same edges. Zeroed it is empty. */
+/* The sum, for a scrape, of several histograms that have the same edges. Zeroed it is empty. */
 struct histogram_total {
     uint64_t counts[HISTOGRAM_EDGES_MAX + 1];
     uint64_t sum_us;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a file's mode may let others do. */
+/* The access that a file's mode may give to others. */
 enum private_mode {
     PRIVATE_TO_OWNER,
     PRIVATE_TO_GROUP, /* its group may read it: how systemd hands credentials over */
@@ -23,7 +23,7 @@ int private_file_read(int directory, const char *name, enum private_mode mode, v
 /* Makes the file anew (mode 0600, synced) and then puts it in the place of the old one. 0 or a negative
  * errno. */
 int private_file_write(int directory, const char *name, const void *bytes, size_t len);
-/* What a private_file_write leaves that is killed. */
+/* Removes the draft that a killed private_file_write leaves. */
 void private_file_remove_draft(int directory, const char *name);
 
 #endif

@@ -18,10 +18,10 @@ struct seal_key {
     uint8_t bytes[SEAL_KEY_BYTES];
 };
 
-/* A key for another purpose, which tells nothing of this one; `purpose` says which. */
+/* A key for another purpose, which reveals nothing of this one; `purpose` says which. */
 void seal_derive(const struct seal_key *key, const char *purpose, uint8_t ret_key[static SEAL_KEY_BYTES]);
 
-/* A name of the key, which tells nothing of it: hex. */
+/* A name of the key, which reveals nothing of it: hex. */
 void seal_key_id(const struct seal_key *key, char ret_id[static SEAL_KEY_ID_BYTES]);
 
 /* The caller frees the result. */

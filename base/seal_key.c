@@ -21,7 +21,7 @@ static int read_key(int directory, const char *name, enum private_mode mode, str
     return n < 0 ? n : n == (int)sizeof(key->bytes) ? 0 : -EINVAL;
 }
 
-/* What systemd hands over; -ENOENT when there is none. */
+/* The key that systemd hands over; -ENOENT when there is none. */
 static int read_credential(struct seal_key *key)
 {
     const char *credentials = getenv("CREDENTIALS_DIRECTORY");

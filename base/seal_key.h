@@ -3,8 +3,8 @@
  * is there. Directories are descriptors. Blocking; at the start, and in commands.
  *
  * A rotation puts the new key beside the old one (`seal.key.next`), commits what it sealed together with the
- * id of the new key, and then lets it take the place of the old one. Whoever finds a `seal.key.next` settles:
- * it is the key when the store names it, else it was never used.
+ * id of the new key, and then lets it take the place of the old one. A `seal.key.next` that is found later is
+ * settled: it is the key when the store names it, else it was never used.
  */
 #ifndef BASE_SEAL_KEY_H
 #define BASE_SEAL_KEY_H

@@ -1,5 +1,5 @@
 /*
- * The time by which what is over is removed for good. It follows the wall clock, but a jump ahead counts only
+ * The time by which expired data is removed for good. It follows the wall clock, but a jump ahead counts only
  * once the clock has stayed ahead for a day of the monotonic clock: one that is wrong for a moment, as that
  * of a machine may be before it has asked a time server, removes nothing. One owning thread.
  */

@@ -1,7 +1,7 @@
 /*
- * Spans (OB-13): what was done for a trace, when, and under which other span. Whoever did it records it; it
- * waits as text in OTLP's JSON form, in one bounded queue, for tracing/exporter.c. What does not fit is
- * dropped and counted: nobody waits for a trace. Any thread.
+ * Spans (OB-13): what was done for a trace, when, and under which other span. The code that did it records
+ * it; it waits as text in OTLP's JSON form, in one bounded queue, for tracing/exporter.c. A span that does
+ * not fit is dropped and counted: nobody waits for a trace. Any thread.
  */
 #ifndef BASE_SPAN_H
 #define BASE_SPAN_H
@@ -46,7 +46,7 @@ struct span_attribute {
 /* The members of struct span for an array of them. */
 #define SPAN_ATTRIBUTES(array) .attributes = (array), .attribute_count = ARRAY_LEN(array)
 
-/* What happened meanwhile: an event of OpenTelemetry. */
+/* An event during the span: an event of OpenTelemetry. */
 struct span_note {
     wall_us at;
     const char *text;
@@ -72,11 +72,11 @@ json_t *span_attributes(const struct span_attribute *attributes, size_t count);
 
 /* How many traces of a million are recorded. Nothing is, until this is called. Before threads start. */
 void span_set_ratio(int millionths);
-/* Decides whether the trace of a request is recorded: `told` by a trusted peer, its sampled flag says so
- * (OB-14); else it is by chance. As long as nothing is recorded the flag stays what it is. */
+/* Decides whether the trace of a request is recorded: by its sampled flag when a trusted peer sent it, as the
+ * last argument says (OB-14); else by chance. As long as nothing is recorded the flag stays what it is. */
 void span_decide(const struct env *env, struct trace *t, bool told);
 bool span_is_recorded(const struct trace *t);
-/* Of a trace that is recorded; else nothing happens. */
+/* Records a span of a trace that is recorded; else nothing happens. */
 void span_record(const struct span *s);
 
 /* Moves the oldest ones to the end of `to`, with a comma between two: at most `most`, and as many as fit into

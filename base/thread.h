@@ -1,4 +1,4 @@
-/* What the threads of the daemon have in common. */
+/* Settings that the threads of the daemon share. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 

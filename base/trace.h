@@ -35,7 +35,7 @@ void trace_new_span(const struct env *env, char span[static TRACE_SPAN_BYTES]);
 /* The span of a part of something that has an id: the same each time, so that others can hang under it before
  * it has ended, and after a restart. */
 void trace_span_of(const char *id, unsigned part, char span[static TRACE_SPAN_BYTES]);
-/* The field for one outgoing call, of which `span` tells. */
+/* The field for one outgoing call, whose span is `span`. */
 void trace_parent(const struct trace *t, const char *span, char field[static TRACEPARENT_BYTES]);
 
 /* The stored form; NULL when there is no trace. */

@@ -1,4 +1,4 @@
-/* Which build this is: static text, told by the Makefile. */
+/* The version of this build: static text, set by the Makefile. */
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 
