@@ -1,5 +1,5 @@
 /*
- * What a configuration that was read again changes, key by key. Main thread, before it is put into force.
+ * The changes of a configuration that was read again, key by key. Main thread, before it is put into force.
  */
 #ifndef CONFIG_CHANGES_H
 #define CONFIG_CHANGES_H
@@ -12,8 +12,8 @@ struct config_changes {
 };
 
 /*
- * Compares by the table of keys. What needs a restart gets the value in force, in `next`: it is what the
- * process goes on with. config_changes_done frees what *ret holds.
+ * Compares by the table of keys. A key that needs a restart gets the value in force, in `next`: it is the one
+ * that the process goes on with. config_changes_done frees what *ret holds.
  */
 void config_compare(const struct config *now, struct config *next, struct config_changes *ret);
 void config_changes_done(struct config_changes *changes);

@@ -1,4 +1,4 @@
-/* What no table of keys can say about a configuration. Before threads start. */
+/* The checks of a configuration that no table of keys can express. Before threads start. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,7 +281,8 @@ static void check_backups(struct loader *l)
         config_fault(l, node_at(l, "backups", "every"), "every", "must be 0s or at least %ds", FEWEST_S);
 }
 
-/* What every create in the project would be refused for. The catalog has to be asked for the rest. */
+/* Finds the defaults that every create in the project would be refused for. The catalog has to be asked for
+ * the rest. */
 static void check_defaults(struct loader *l, const yaml_node_t *project, const json_t *defaults)
 {
     const yaml_node_t *node = find_node(l, project, "defaults");
@@ -301,7 +302,7 @@ static void check_defaults(struct loader *l, const yaml_node_t *project, const j
 
 enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200 };
 
-/* Of the issuer, or of one of its keys. */
+/* The node of one of the item's keys, or of the item when it has no such key. */
 static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
 {
     const yaml_node_t *at = find_node(l, item, key);
@@ -332,7 +333,7 @@ static void check_algorithms(struct loader *l, const yaml_node_t *node, char *co
         config_fault(l, node, "algorithms", "must name at least one of: RS256, PS256, ES256, EdDSA");
 }
 
-/* Of a rule that gives a role. */
+/* Checks the projects of a rule or of a client. */
 static void check_rule(struct loader *l, const yaml_node_t *node, char *const *projects)
 {
     const yaml_node_t *at = key_or_item(l, node, "projects");

@@ -40,7 +40,7 @@ struct config_project {
     json_t *defaults; /* object: machine_type, minimum, maximum, volume_size_gib, max_surge, zones, ... */
 };
 
-/* What who shows a token of an issuer may do: the first rule that fits its claims says it. */
+/* The rights of callers that show a token of an issuer: the first rule that fits its claims decides. */
 struct config_rule {
     char *claim;    /* name, or JSON pointer when it begins with '/' */
     char *contains; /* the claim is this text, or a list with it */
@@ -59,14 +59,14 @@ struct config_issuer {
     size_t rule_count;
 };
 
-/* What who shows a client certificate of the configured authority may do. */
+/* The rights of a caller that shows a client certificate of the configured authority. */
 struct config_client {
     char *name; /* "dns:..." or "uri:...", of the certificate's alternative names */
     enum role role;
     char **projects; /* NULL-terminated; {"*"} is all */
 };
 
-/* Which requests get a line in the log: writes, errors and slow ones; all; none. */
+/* The requests that get a line in the log: writes, errors and slow ones; all; none. */
 enum access_log_mode { ACCESS_LOG_WRITES, ACCESS_LOG_ALL, ACCESS_LOG_OFF };
 
 /* The journal when stderr is it, else text; the journal; text or JSON lines on stderr. */
@@ -152,10 +152,10 @@ struct config {
 };
 
 /*
- * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ...). Faults are printed to
- * `errors`, one a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there
- * was any. The caller owns the result. Credentials of systemd exist only inside the unit: they are read to
- * serve, and else passed over, which a check tells as a note.
+ * Loads `path`, or, with path NULL, the environment (CLEURA_LOGIN, ...). Faults are printed to `errors`, one
+ * a line, "file:line: key: what is wrong and what is valid", every one of them. NULL when there was any. The
+ * caller owns the result. Credentials of systemd exist only inside the unit: they are read to serve, and else
+ * passed over, which a check reports as a note.
  */
 enum config_purpose { CONFIG_TO_SERVE, CONFIG_TO_CHECK, CONFIG_BESIDE_UNIT };
 struct config *config_load(const char *path, enum config_purpose purpose, FILE *errors);

@@ -1,6 +1,6 @@
 /*
- * What the parts of this folder share: the table of keys, which the sample, the loader and its checks come
- * from, and what the loader knows meanwhile. Before threads start.
+ * Declarations that the parts of this folder share: the table of keys, which the sample, the loader and its
+ * checks come from, and the state of the loader. Before threads start.
  */
 #ifndef CONFIG_CONFIG_PRIVATE_H
 #define CONFIG_CONFIG_PRIVATE_H
@@ -44,7 +44,7 @@ struct key {
 struct key_group {
     const struct key *keys;
     size_t count;
-    /* Of items: of one of them, and how many there may be. */
+    /* For items: the size of one of them, and how many there may be. */
     size_t size;
     size_t most;
 };
@@ -74,7 +74,7 @@ struct loader {
     yaml_document_t *doc;
     struct config *config;
     unsigned faults;
-    struct config_remark *remarks; /* faults and notes, told in the order of lines */
+    struct config_remark *remarks; /* faults and notes, reported in the order of lines */
     size_t remark_count;
 };
 
@@ -91,12 +91,12 @@ void config_tell(struct loader *l, FILE *out);
 
 /* The text of a plain value; NULL for lists and mappings. */
 const char *config_scalar(const yaml_node_t *node);
-/* Of a sequence. */
+/* The items of a sequence. */
 size_t config_item_count(const yaml_node_t *node);
 const yaml_node_t *config_item(struct loader *l, const yaml_node_t *node, size_t i);
 
-/* What no table of keys can say: names that must be unique, URLs, files, what contradicts each other. Reads
- * the secrets. */
+/* Makes the checks that no table of keys can express: names that must be unique, URLs, files, members that
+ * contradict each other. Reads the secrets. */
 void config_check(struct loader *l);
 
 #endif

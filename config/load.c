@@ -331,7 +331,7 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
             config_fault(l, n, g->keys[i].name, "is required in %s", where);
 }
 
-/* Tells the faults; NULL when there are any. */
+/* Reports the faults; NULL when there are any. */
 static struct config *finish_load(struct loader *l, FILE *errors)
 {
     config_check(l);
@@ -413,7 +413,7 @@ static struct config *load_environment(FILE *errors)
     return finish_load(&l, errors);
 }
 
-/* Whoever wrote it believes that it counts. */
+/* The author of a second document believes that it counts. */
 static void refuse_second_document(struct loader *l, yaml_parser_t *parser)
 {
     yaml_document_t next;

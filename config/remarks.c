@@ -1,4 +1,4 @@
-/* What is wrong with a configuration, kept until all is known and told in the order of lines. */
+/* The faults and notes of a configuration, kept until all are known and reported in the order of lines. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -147,7 +147,8 @@ static bool begins_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* What follows the host: nothing, or a port that is not the scheme's own, which browsers leave out. */
+/* The fault of the text after the host: it must be empty, or a port that is not the scheme's own, which
+ * browsers leave out. */
 static const char *port_fault(const char *text, const char *usual)
 {
     if (!*text)

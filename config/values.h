@@ -1,5 +1,5 @@
-/* What the plain values of the configuration mean: numbers, durations, hosts, ports and web origins. Pure;
- * any thread. */
+/* The meaning of the plain values of the configuration: numbers, durations, hosts, ports and web origins.
+ * Pure; any thread. */
 #ifndef CONFIG_VALUES_H
 #define CONFIG_VALUES_H
 
