@@ -31,8 +31,7 @@ static bool is_there(int directory, const char *name)
     return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* NULL: it is not there, or nothing that can be used; *ret_fault, static or of strerror, tells what is wrong.
- */
+/* NULL: it is not there, or not usable; *ret_fault, static or of strerror, says what is wrong. */
 static json_t *read_document(int directory, const char *name, const char **ret_fault)
 {
     char text[FILE_MAX_BYTES];
@@ -162,8 +161,8 @@ static void on_answered(struct command *cmd)
     command_free(cmd);
 }
 
-/* Tells who left the file that was taken, and may be there no more, that it is stored, or refused and why
- * (`refusal`). `id` is that of its token, NULL when that could not be read. */
+/* Reports that the token is stored, or refused and why (`refusal`), to the process that left the file that
+ * was taken, and may be there no more. `id` is that of its token, NULL when that could not be read. */
 static void finish(int state_dir, const char *id, const char *refusal)
 {
     json_t *doc CLEANUP_JSON = json_object();

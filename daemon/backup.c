@@ -124,7 +124,7 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
 /* The key that is beside the backup waits under another name until the store is in place. */
 #define KEY_DRAFT "seal.key.restored"
 
-/* 1: there is a draft; 0: no key is beside the backup; else a negative errno, which was told. */
+/* 1: there is a draft; 0: no key is beside the backup; else a negative errno, which was reported. */
 static int prepare_key(const struct config *config, const char *from)
 {
     struct seal_key key;
@@ -167,7 +167,7 @@ static int put_away(const struct config *config, const char *name, const char *n
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
-/* What was there is kept when it is not the same key, whether or not it is one. */
+/* The file that was there is kept when it is not the same key, whether or not it is one. */
 static int place_key(const struct config *config, const char *now)
 {
     char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, config->state_dir);

@@ -500,7 +500,7 @@ struct daemon *daemon_start(struct config *config, const char *path, enum exit_c
     d->env = env_real();
     d->listener.fd = -1;
     d->state_dir = -1;
-    uuid_t id; /* tells starts apart in logs and /version */
+    uuid_t id; /* distinguishes starts in logs and /version */
     uuid_generate_random(id);
     uuid_unparse_lower(id, d->start_id);
     atomic_init(&d->seen_heartbeat, 0);
@@ -581,7 +581,7 @@ static void stop_http(struct daemon *d)
     loop_post(d->loop, &stop->task);
     if (!api_drained(d->api, (int)(config_of(d)->limits.drain_us / US_PER_MS)))
         log_warning("requests were cut at the drain limit", "waiting", LOG_INT(api_parked(d->api)));
-    /* What was posted before, a reload among it, still looks at the API. */
+    /* Tasks that were posted before, a reload among them, still look at the API. */
     while (sem_wait(&has_run) < 0 && errno == EINTR)
         ;
     (void)sem_destroy(&has_run);

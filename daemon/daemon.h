@@ -12,7 +12,7 @@
 
 #include "config/config.h"
 
-/* What the process tells systemd when it ends (SD-6). docs/operations.md repeats the table. */
+/* The exit codes of the process, for systemd (SD-6). docs/operations.md repeats the table. */
 enum exit_code {
     EXIT_OK = 0,
     EXIT_RUNTIME = 1,     /* something broke while running: a restart may help */
@@ -28,8 +28,8 @@ struct daemon;
 struct daemon *daemon_start(struct config *config, const char *path, enum exit_code *ret_exit);
 /* Whether every critical thread made progress since the last call: the ground for a watchdog ping (SD-4). */
 bool daemon_is_alive(struct daemon *d);
-/* What is to be done every second and after each signal: sees to a token that `shootd admin-token` made, and
- * to a configuration that is in force now, and to a certificate that changed. Main thread. */
+/* The work of every second and after each signal: sees to a token that `shootd admin-token` made, and to a
+ * configuration that is in force now, and to a certificate that changed. Main thread. */
 void daemon_look(struct daemon *d);
 /* SIGHUP came: the configuration is read again. Main thread. */
 void daemon_reload(struct daemon *d);

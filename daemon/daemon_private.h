@@ -1,6 +1,6 @@
 /*
- * What surrounds the daemon, for daemon.c and main.c: the socket that it listens on, the directory of its
- * state, the journal, its version. Main thread, at start and at the end.
+ * The surroundings of the daemon, for daemon.c and main.c: the socket that it listens on, the directory of
+ * its state, the journal, its version. Main thread, at start and at the end.
  */
 #ifndef DAEMON_DAEMON_PRIVATE_H
 #define DAEMON_DAEMON_PRIVATE_H
@@ -27,8 +27,8 @@ void listener_close(struct listener *l);
 
 struct tls;
 
-/* The certificate that the configuration names. NULL: it names none, or *ret_error (the caller frees it)
- * tells why it cannot be used. */
+/* The certificate that the configuration names. NULL: it names none, or *ret_error (the caller frees it) says
+ * why it cannot be used. */
 struct tls *certificate_open(const struct config *config, char **ret_error);
 
 /* ---- state_dir.c ---- */

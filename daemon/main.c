@@ -59,7 +59,7 @@ static const char usage[] =
     "shootd rotate-seal-key [--config FILE]\n"
     "                    make a new seal key and seal everything again, while shootd does not run\n";
 
-/* What the process is for. */
+/* The command that the process runs. */
 enum command_line {
     SERVE,
     CHECK_CONFIG,
@@ -300,7 +300,7 @@ static int check_copy(const char *path)
     return check_store(path, key);
 }
 
-/* Of the configuration everything was checked but what the server itself reads. */
+/* Checks the part of the configuration that the server itself reads; the rest was checked before. */
 static int check_certificate(const struct config *config)
 {
     char *error CLEANUP_FREE = NULL;
@@ -355,7 +355,7 @@ int main(int argc, char **argv)
     }
     /* No core dumps with secrets (AU-22); under systemd the unit says so, and this call may be filtered. */
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    /* Nor do other processes of the same user look into this one's memory. */
+    /* Other processes of the same user must not look into this one's memory. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     /*
      * The loop, the readers and the writer give memory back in other threads than took it: with an arena for

@@ -20,7 +20,7 @@ struct reloader {
     struct config_current *current;
     /* Puts it into force; `done` runs on the loop thread when the one before is of no more use. */
     void (*apply)(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx);
-    /* Tells who asked; the loop thread. */
+    /* Answers those who asked; the loop thread. */
     void (*tell)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);
     void *ctx;
     /* the reloader's own */
@@ -31,14 +31,14 @@ struct reloader {
     bool again; /* SIGHUP came meanwhile */
 };
 
-/* The signal by which the loop thread wakes the main thread when a reload is over. */
+/* The signal by which the loop thread wakes the main thread when a reload has ended. */
 enum { RELOAD_OVER_SIGNAL = 10 /* SIGUSR1 */ };
 
 /* Main thread. Everything else in *r is set. */
 void reloader_init(struct reloader *r);
 /* SIGHUP came: begins, or notes that another is wanted. systemd hears of it (SD-2). */
 void reloader_begin(struct reloader *r);
-/* Ends one that is over, and begins the one that was wanted meanwhile. After each signal. */
+/* Frees one that has ended, and begins the one that was wanted meanwhile. After each signal. */
 void reloader_look(struct reloader *r);
 /* The loop has ended: what was under way is given up. */
 void reloader_done(struct reloader *r);

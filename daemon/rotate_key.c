@@ -17,7 +17,7 @@
 #include "upstream/upstream.h"
 #include "webhook/webhook.h"
 
-/* What is sealed, and how it is sealed again. */
+/* The sealed data, and how it is sealed again. */
 struct rotation {
     const struct config *config;
     void *conn;

@@ -53,7 +53,7 @@ static const char *linked_file(int fd)
     return NULL;
 }
 
-/* What is wrong with it; NULL: nothing. The caller frees it. */
+/* The fault of the directory; NULL: none. The caller frees it. */
 static char *fault_of(int fd, const char *path)
 {
     struct stat st;
