@@ -22,18 +22,19 @@
 #include "base/trace.h"
 #include "model/names.h"
 
-/* Of the text that Cleura sends for a shoot in a list. */
+/* Size of the digest of the text that Cleura sends for a shoot in a list. */
 enum { ROW_DIGEST_BYTES = 16 };
 
 enum { SHOOT_PROGRESS_UNKNOWN = -1 };
 
-/* What one upstream answer says about one shoot: the decoded, generation-free form (upstream fills it). */
+/* One shoot as one upstream answer describes it: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
-    uint8_t row[ROW_DIGEST_BYTES]; /* the row of a list that told this; zeros: no list did. Not stored */
+    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row that this was read from; zeros: no list. Not
+                                      stored */
     struct json_doc *observed;     /* our words, complete */
-    /* What is asked of `observed` time and again, without its tree (shoot_set_observed). */
-    uuid_t uid;               /* which shoot it is: names are given again; null: Cleura does not tell (yet) */
+    /* Values of `observed` that are needed often, readable without its tree (shoot_set_observed). */
+    uuid_t uid; /* which shoot it is, because names are reused; null: Cleura does not report it (yet) */
     char *kubernetes_version; /* or NULL */
     int pool_count;
     char **images; /* of the pools: name, version, name, version, ...; each pair once; NULL-terminated */
@@ -41,9 +42,9 @@ struct shoot {
     bool has_operation;
     char *operation_type;                /* Create, Reconcile, Delete, ... or NULL */
     char *operation_state;               /* Processing, Succeeded, ... or NULL: see shoot_run */
-    int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not tell */
+    int progress;                        /* SHOOT_PROGRESS_UNKNOWN: Cleura does not report it */
     char *description;                   /* capped at 1 KiB */
-    wall_us operation_at;                /* last_update_time; 0 when the generation does not tell (v1) */
+    wall_us operation_at;                /* last_update_time; 0 when the generation does not report it (v1) */
     bool hibernated, hibernated_unknown; /* unknown: what it is cannot be read; `hibernated` is false */
     /* Arrays of {type, status, reason?, message?, codes?}; NULL: what they are cannot be read. */
     struct json_doc *conditions;
@@ -59,7 +60,7 @@ struct shoot *shoot_copy(const struct shoot *s);
 bool shoot_name_is_possible(const char *name);
 /* The same for a node pool: a DNS label, within what a step can name (GA-9). */
 bool pool_name_is_possible(const char *name);
-/* What the state of Cleura's last operation says. */
+/* The run that the state of Cleura's last operation stands for. */
 enum shoot_run {
     RUN_NONE,    /* there is no operation */
     RUN_UNKNOWN, /* there is one, and its state cannot be read */
@@ -74,19 +75,19 @@ enum shoot_run {
 enum shoot_run shoot_run(const struct shoot *s);
 /* Cleura is at it, or about to be. */
 bool shoot_is_in_progress(const struct shoot *s);
-/* A deletion may be under way, as far as the words go: it is none only where that can be told. */
+/* A deletion may be under way: false only when the type or the state of the operation rules it out. */
 bool shoot_may_be_deleting(const struct shoot *s);
 /* Cleura's last operation on it is a deletion, of whatever end. NULL is not. */
 bool shoot_is_deletion(const struct shoot *s);
-/* So, and Cleura has not given up on it. */
+/* The last operation is a deletion that Cleura has not given up. */
 bool shoot_is_being_deleted(const struct shoot *s);
 /* Takes `observed`, and notes what is asked of it often; a uid that is no UUID counts as none. */
 void shoot_set_observed(struct shoot *s, json_t *observed);
-/* What is there, lent as json_doc_tree does; NULL of NULL. */
+/* The tree of `observed`, lent as json_doc_tree does; NULL of NULL. */
 json_t *shoot_observed(const struct shoot *s);
-/* Cleura told which one it is. NULL has none. */
+/* Cleura reported the uid. A NULL shoot has none. */
 bool shoot_has_uid(const struct shoot *s);
-/* Both tell who they are, and they are two. */
+/* Both have a uid, and the two uids differ. */
 bool shoot_is_another(const struct shoot *a, const struct shoot *b);
 /* The state of that operation is this word. */
 bool shoot_state_is(const struct shoot *s, const char *state);
@@ -121,18 +122,18 @@ struct cluster {
     json_t *expiry_told; /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
     wall_us expires_at;  /* of the first version in use to run out, 0: none known; follows from shoot and
                             catalog, so it is not stored */
-    bool slept;          /* the last lasting phase was hibernated: what cluster.hibernated told */
-    bool wants_hibernated; /* what we last asked for, to tell hibernating from updating */
+    bool slept;          /* the last lasting phase was hibernated, as cluster.hibernated reported */
+    bool wants_hibernated; /* what we last asked for, to distinguish hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change: ETag and event order */
     int64_t generation;    /* grows with every change that a caller made: what If-Match protects */
     wall_us created_at;
     wall_us updated_at;
-    char *api_server_url; /* as a kubeconfig told it, where Cleura's API does not (v2); or NULL */
+    char *api_server_url; /* from a kubeconfig, where Cleura's API does not report it (v2); or NULL */
     wall_us absent_since; /* Cleura does not show it since then, and nobody deleted it; 0: it does */
     wall_us departed_at;  /* it ended so: the row is kept for when the same uid comes back; 0: it lives */
-    char *retrying_told;  /* the error codes that the last cluster.retrying of this run told of; or NULL */
+    char *retrying_told;  /* the error codes that the last cluster.retrying of this run reported; or NULL */
     bool upstream_exists; /* an answer or a read-back proved that the shoot was made */
     bool deleted;         /* row to be removed; its events stay */
 };
@@ -173,7 +174,7 @@ struct operation_step {
     wall_us finished_at;
 };
 
-/* What an operation said, and when. */
+/* A message of an operation, and its time. */
 struct operation_note {
     wall_us at;
     char *text;
@@ -214,7 +215,7 @@ struct operation *operation_from_json(const json_t *doc);
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
 /* Its message from now on. Noted, too, when the trace that it is part of is recorded. */
 void operation_says(struct operation *op, wall_us now, const char *message);
-/* What it said is forgotten, but for its message. */
+/* Frees the notes of its messages; the current message stays. */
 void operation_forget_notes(struct operation *op);
 /* The trace as what belongs to the operation, or to its step of this index, has it: under a span of its own.
  */
@@ -275,13 +276,13 @@ struct api_token {
     wall_us expires_at; /* 0: never */
     wall_us revoked_at; /* 0: live */
     wall_us rotated_at; /* 0: never */
-    /* What the token was before its last rotation, which is good for a while (AU-5). */
+    /* The secret before the last rotation, which stays valid for a while (AU-5). */
     uint8_t old_digest[32];
     wall_us old_ends_at;     /* 0: there is none */
     _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
-    int told_days;           /* token.expiring was told so many days ahead; 0: not yet */
+    int told_days;           /* token.expiring was emitted so many days ahead; 0: not yet */
     bool is_old;             /* in the view: found by the old digest */
-    /* Of who shows a JWT or a client certificate (api/caller.h), else NULL; never stored. */
+    /* The owner of a JWT or a client certificate (api/caller.h), else NULL; never stored. */
     char *issuer;
     char *subject;
     bool is_certificate;
@@ -298,7 +299,7 @@ void api_token_free(struct api_token *t);
 struct api_token *api_token_copy(const struct api_token *t);
 json_t *api_token_to_json(const struct api_token *t);
 struct api_token *api_token_from_json(const json_t *doc);
-/* What last_used_at tells of a use at `now`: the minute. */
+/* The last_used_at that a use at `now` is stored with: the minute. */
 wall_us token_minute(wall_us now);
 /* Neither expired nor revoked. */
 bool api_token_is_live(const struct api_token *t, wall_us now);
@@ -308,7 +309,7 @@ bool projects_include(char *const *list, const char *project);
 /* Whether who sees `mine` sees everything in `theirs`; "*" is everything. NULL-terminated lists. */
 bool projects_cover(char *const *mine, char *const *theirs);
 
-/* What is remembered of a Cleura account between runs. */
+/* The state of a Cleura account that is stored between runs. */
 struct account_state {
     char *name;
     uint8_t *sealed_token; /* or NULL; bound to base URL and login by the seal's context */
@@ -326,11 +327,11 @@ void account_state_free(struct account_state *a);
 json_t *account_state_to_json(const struct account_state *a);
 struct account_state *account_state_from_json(const json_t *doc);
 
-/* What is remembered of a project between runs. */
+/* The state of a project that is stored between runs. */
 struct project_state {
     char *name;
     wall_us bootstrapped_at; /* 0: not known to be */
-    json_t *location; /* the place at Cleura that the clusters are known from, of strings; NULL: not told */
+    json_t *location; /* the place at Cleura that the clusters are known from, of strings; NULL: not known */
     json_t *catalog;  /* last catalog in our words, or NULL */
     wall_us catalog_at;
     wall_us discovered_at; /* last complete list */

@@ -1,7 +1,7 @@
 /*
- * What the HTTP side asks of the deciding side. A command is made and filled on an HTTP thread, posted whole,
- * decided on the loop thread, answered exactly once by calling `give_back` there, and then belongs to the
- * HTTP side again. Neither side includes the other: `daemon` joins them.
+ * Requests of the HTTP side to the deciding side. A command is made and filled on an HTTP thread, posted
+ * whole, decided on the loop thread, answered exactly once by calling `give_back` there, and then belongs to
+ * the HTTP side again. Neither side includes the other: `daemon` joins them.
  */
 #ifndef MODEL_COMMAND_H
 #define MODEL_COMMAND_H
@@ -56,9 +56,9 @@ enum command_type {
     COMMAND_REDELIVER,        /* webhook; id */
     COMMAND_EVENTS,           /* events: a page of stored events */
     COMMAND_AUDIT,            /* audit: a page of the audit log, an array */
-    COMMAND_AUDIT_DENIED,     /* tells that the caller may not do what it asked for; nobody waits */
+    COMMAND_AUDIT_DENIED,     /* notes that the caller may not do what it asked for; nobody waits */
     COMMAND_TOKEN_HAND_IN,    /* body: a token as it is stored, of who may write the state directory */
-    COMMAND_TOKEN_USED,       /* tells that the caller's token is in use, once a minute; nobody waits */
+    COMMAND_TOKEN_USED,       /* notes that the caller's token is in use, once a minute; nobody waits */
     COMMAND_TOKEN_CREATE,     /* body {name, role, projects, description?, expires_in_days?} */
     COMMAND_TOKEN_PATCH,      /* id; body {name?, projects?, description?} */
     COMMAND_TOKEN_ROTATE,     /* id; body {grace_seconds?, expires_in_days?} or none */
@@ -84,7 +84,7 @@ struct command_write {
     char *fault_pointer;        /* to the caller's body in the cluster's, or NULL: faults leave it out */
     char *if_match;             /* raw header values, or NULL */
     char *if_none_match;
-    bool dry_run; /* tell what would happen */
+    bool dry_run; /* only report what would happen */
     bool waits;   /* the caller asked to wait for the end of the operation, and may */
     /* found out by the decider */
     bool name_is_free; /* Cleura said so */
@@ -233,7 +233,7 @@ struct command {
     /* the decider's own */
     enum command_stage stage;
     void *key_held;   /* nobody else may use its key meanwhile */
-    bool audited;     /* the audit log tells of it */
+    bool audited;     /* the audit log has an entry for it */
     bool denied;      /* the caller may not, or may no more */
     void *decided_by; /* once it was taken up */
 };

@@ -12,7 +12,7 @@ static bool is(const char *word, const char *value)
 
 bool decide_guard_holds(const struct cluster *c, const struct shoot *s, wall_us now)
 {
-    /* A state that nobody knows is no sign of a run: its time tells whether it is a newer one. */
+    /* A state that nobody knows is no sign of a run: its time shows whether it is a newer one. */
     const enum shoot_run run = shoot_run(s);
     bool runs = run == RUN_PROCESSING || run == RUN_PENDING || run == RUN_RETRYING;
     if (!c->guard_since || !s->has_operation || runs)
@@ -55,7 +55,7 @@ static enum conditions worst_condition(const struct shoot *s)
     return worst;
 }
 
-/* Until Cleura tells it is what it was. */
+/* While Cleura does not report it, the state that was last asked for counts. */
 static bool is_hibernated(const struct cluster *c, const struct shoot *s)
 {
     return s->hibernated_unknown ? c->wants_hibernated : s->hibernated;

@@ -25,8 +25,8 @@ char *decision_message(const struct decision *d);
 /*
  * Whether the guard against the stale end (Succeeded, the Failed of an earlier try, or a state that nobody
  * knows) still holds for this observation: a write was accepted and what is shown is still the operation from
- * before it. Generations that tell no time (v1) are believed after GUARD_BLIND_US, the longest pick-up delay
- * of GA-6.
+ * before it. Generations that report no time (v1) are believed after GUARD_BLIND_US, the longest pick-up
+ * delay of GA-6.
  */
 #define GUARD_BLIND_US (60 * US_PER_S)
 /* A write that changes nothing starts no operation: after this long what is shown is believed again. */

@@ -1,7 +1,7 @@
 /*
  * The versions that a cluster uses, Kubernetes and the machine images of its pools, and when they run out, as
- * far as the catalog of its project tells. Cleura upgrades by force after that (CL-20). Pure;
- * any thread; documents are only read, reference counts stay untouched.
+ * far as the catalog of its project says. Cleura upgrades by force after that (CL-20). Pure; any thread;
+ * documents are only read, reference counts stay untouched.
  */
 #ifndef MODEL_EXPIRY_H
 #define MODEL_EXPIRY_H
@@ -14,7 +14,7 @@ struct version_in_use {
     const char *version;
     const json_t *offers; /* all versions of the component that the catalog lists; NULL: none */
     const json_t *entry;  /* the one in use; NULL: it is not listed (any more) */
-    wall_us expires_at;   /* 0: the catalog tells no date */
+    wall_us expires_at;   /* 0: the catalog has no date */
 };
 
 #define COMPONENT_KUBERNETES "kubernetes"

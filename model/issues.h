@@ -1,7 +1,7 @@
 /*
- * What is wrong with a cluster, or soon will be, and what to do about it: errors of Cleura, the last
- * operation, conditions, constraints, drift, versions that run out, a view that is old. Tables;
- * GA-2, GA-4. Pure; any thread; documents are only read, reference counts stay untouched.
+ * The problems of a cluster, present or near, and the remedy of each: errors of Cleura, the last operation,
+ * conditions, constraints, drift, versions that run out, a view that is old. Tables; GA-2, GA-4. Pure; any
+ * thread; documents are only read, reference counts stay untouched.
  */
 #ifndef MODEL_ISSUES_H
 #define MODEL_ISSUES_H
@@ -15,12 +15,12 @@ const char *issue_severity_name(int severity);
 /* -1 for an unknown name, and for NULL. */
 int issue_severity_from_name(const char *name);
 
-/* Which part of what is known of a cluster an issue was concluded from. */
+/* The part of the data of a cluster that an issue was concluded from. */
 enum { ISSUE_SOURCE_MAX_ = 7 };
 const char *issue_source_name(int source);
 int issue_source_from_name(const char *name);
 
-/* What an error code of Gardener means for the user (GA-2). */
+/* The meaning of an error code of Gardener for the user (GA-2). */
 struct error_meaning {
     const char *code;
     bool user_error; /* the account's owner can mend it */

@@ -1,6 +1,6 @@
 /*
- * What is kept of a command beside its effect: its entry in the audit log, and its answer for those who
- * repeat it. Both are written in the transaction of the change that they tell of. Plain structs with one
+ * The records that a command leaves beside its effect: its entry in the audit log, and its answer for those
+ * who repeat it. Both are written in the transaction of the change that they describe. Plain structs with one
  * owner.
  */
 #ifndef MODEL_KEPT_H
@@ -54,9 +54,9 @@ struct audit_query {
     unsigned outcomes; /* bits; 0: all */
     wall_us since;     /* inclusive */
     wall_us until;     /* exclusive; 0: until now */
-    /* Id of a token: its entries about no project are wanted also when `projects` is given. Not those about
-     * others: that there is one, told by a project that does not exist having none, would say that the
-     * project exists. */
+    /* Id of a token: its entries without a project are wanted also when `projects` is given. Its entries
+     * about other projects are not: a project that does not exist gets no entry, so an entry would reveal
+     * that the project exists. */
     char *own;
 };
 /* The caller owns what is in the copy. */

@@ -1,5 +1,5 @@
 /*
- * What stands in a kubeconfig: the parts of its current context. Pure; any thread. The text and everything
+ * The content of a kubeconfig: the parts of its current context. Pure; any thread. The text and everything
  * taken from it are secrets, but for the server and its certificate authority.
  */
 #ifndef MODEL_KUBECONFIG_FILE_H

@@ -11,7 +11,7 @@
 
 enum { LABEL_FILTER_MAX_BYTES = 2000 };
 
-/* What is wrong with it and how it is written, static text; NULL when it is a filter. */
+/* The fault of the filter and the right form, static text; NULL when it is a filter. */
 const char *label_filter_fault(const char *filter);
 /* Whether the object of strings fulfils a filter without fault. */
 bool label_filter_holds(const char *filter, const json_t *labels);

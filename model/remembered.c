@@ -187,7 +187,7 @@ struct account_state *account_state_from_json(const json_t *doc)
     a->next_login_at = json_int(doc, "next_login_at", 0);
     a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
     a->two_factor = json_bool(doc, "two_factor", false);
-    /* Rows of before this member: a refusal was told when it was counted. */
+    /* Rows written before this member existed: a refusal was reported when it was counted. */
     a->failed_told = json_bool(doc, "failed_told", a->login_failures > 0);
     return a;
 }

@@ -150,7 +150,7 @@ bool shoot_may_be_deleting(const struct shoot *s)
         if (!strcmp(s->operation_type, others[i]))
             return false;
     const enum shoot_run run = shoot_run(s);
-    /* Of a word that is not in the table it is enough that it goes on. */
+    /* An operation type that is not in the table may be a deletion while the operation goes on. */
     return shoot_is_deletion(s) || run == RUN_UNKNOWN || run == RUN_RETRYING || shoot_is_in_progress(s);
 }
 
@@ -169,7 +169,7 @@ bool shoot_state_is(const struct shoot *s, const char *state)
     return s->operation_state && !strcmp(s->operation_state, state);
 }
 
-/* What shoot_set_observed notes. */
+/* The values that shoot_set_observed notes. */
 static json_t *brief_to_json(const struct shoot *s)
 {
     char uid[UUID_STR_LEN];

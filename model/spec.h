@@ -58,7 +58,7 @@ bool spec_label_value_is_valid(const char *text, size_t len);
 
 /* The complete spec that a create sends, `name` included. Call only after spec_check_body found nothing. */
 json_t *spec_resolve(const char *name, const json_t *spec, const struct spec_context *context);
-/* What spec_resolve uses when the caller says nothing: for the catalog's `defaults`. */
+/* The values that spec_resolve uses where the caller gives none: for the catalog's `defaults`. */
 json_t *spec_defaults(const struct spec_context *context);
 
 /* One pool of a create or an update, complete. */
@@ -66,10 +66,10 @@ json_t *spec_resolve_pool(const json_t *pool, const struct spec_context *context
 /* The version that "1.33" stands for now, borrowed from the catalog; NULL when none is offered. */
 const char *spec_resolve_version(const char *wanted, const struct spec_context *context);
 
-/* A member of `observed` that is null: Cleura does not tell it, or not so that it can be read. */
+/* The meaning of a null member of `observed`, which Cleura does not report, or not in a readable form. */
 enum spec_unknown {
     SPEC_UNKNOWN_DIFFERS, /* from what is wanted: it is to be sent */
-    SPEC_UNKNOWN_AGREES,  /* nothing tells that it differs */
+    SPEC_UNKNOWN_AGREES,  /* nothing shows that it differs */
 };
 /*
  * Compares what is wanted with what is there. Members that `spec` leaves out are not compared; "1.33" equals
@@ -81,36 +81,37 @@ size_t spec_differences(const json_t *spec, const json_t *observed, enum spec_un
 /* The same for one pool, member by member, its name left out. */
 bool spec_pool_is_met(const json_t *wanted, const json_t *observed, enum spec_unknown unknown);
 /*
- * `observed` where it can be read; what is null in it is what `before`, the spec that was asked for until
- * now, and `spec` agree in. What is planned from it does not ask again for what was asked for already. Pools
- * that are not seen are in it as far as that goes, and one without a name for those that nobody knows of.
- * NULL when `observed` is; `before` may be NULL. The caller owns it.
+ * `observed` where it can be read. A null in it is replaced by the value in which `spec` and `before`, the
+ * spec that was asked for until now, agree: a plan that is made from the result does not ask again for what
+ * was asked for already. Pools that are not seen are added as far as the two specs agree, and one without a
+ * name for those that nobody knows of. NULL when `observed` is; `before` may be NULL. The caller owns it.
  */
 json_t *spec_presumed(const json_t *observed, const json_t *before, const json_t *spec);
-/* Every pool that is there can be told by its name; false when their list cannot be read. */
+/* Every pool that is there is known by its name; false when their list cannot be read. */
 bool spec_pools_are_known(const json_t *observed_pools);
 
 /*
  * The steps that lead from `observed` to `spec`, in the order in which they are to be sent: an array of
  * {type, target, want, rolls_nodes, reason}, type one of patch_cluster, update_pool, create_pool,
  * delete_pool; target the pool, or ""; want the members to change (create_pool: the complete pool;
- * update_pool: the wanted one, without an image that is there in any version); reason why nodes are replaced,
- * or null. Empty when nothing differs. Of pools that cannot all be told by their names none is made: those
- * that are not seen are changed, so that Cleura says whether they are there.
+ * update_pool: the wanted one, without an image that is there in any version, unless it names the version);
+ * reason why nodes are replaced, or null. Empty when nothing differs. While not all pools are known by their
+ * names, none is created: those that are not seen are changed, so that Cleura's answer shows whether they
+ * exist.
  */
 json_t *spec_plan(const json_t *spec, const json_t *observed, const struct spec_context *context);
 /* Whether `observed` shows what a step of spec_plan is to bring about. */
 bool spec_step_is_met(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                       enum spec_unknown unknown);
 /*
- * What a step has to send now, in our words: for the cluster the members that still differ, versions
+ * The body that a step has to send now, in our words: for the cluster the members that still differ, versions
  * resolved; for a pool the complete one, what is there overlaid with what is wanted.
  */
 json_t *spec_step_body(enum step_type type, const char *target, const json_t *want, const json_t *observed,
                        const struct spec_context *context);
 
 /*
- * What complete pools may take of the project's quota at most: {nodes, cores, memory_gib, volume_gib}, with
+ * The most that complete pools may take of the project's quota: {nodes, cores, memory_gib, volume_gib}, with
  * `maximum` and `max_surge` of each; cores and memory are null when the catalog lacks a machine type.
  */
 json_t *spec_quota(const json_t *pools, const struct spec_context *context);
@@ -123,8 +124,9 @@ struct spec_quota_sum {
 void spec_quota_add(struct spec_quota_sum *sum, const json_t *pools, const struct spec_context *context);
 json_t *spec_quota_of(const struct spec_quota_sum *sum);
 /*
- * What a spec that passed its checks may be, but nobody means: {pointer, code, detail} are added. `observed`
- * is what there is, NULL for a create; pools: complete, in the order of those of the spec where it has any.
+ * Adds {pointer, code, detail} for each setting that passed its checks but that hardly anybody intends.
+ * `observed` is what there is, NULL for a create; pools: complete, in the order of those of the spec where it
+ * has any.
  */
 void spec_warnings(const json_t *spec, const json_t *observed, const json_t *pools, json_t *warnings);
 /* use: of spec_quota, for all clusters of the project; limits: of the project, NULL when they are not known.

@@ -1,4 +1,7 @@
-/* Values that the catalog lists. What the cluster has already stays acceptable when no longer offered. */
+/*
+ * Values that the catalog lists. A value that the cluster already has stays acceptable when it is no longer
+ * offered.
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -128,7 +131,7 @@ void spec_check_zones(struct check *k, const char *pointer, const json_t *value,
     }
 }
 
-/* Cleura's profile has one volume type; its smallest size is the catalog's, when it tells. */
+/* Cleura's profile has one volume type; its smallest size is in the catalog, when Cleura reports it. */
 void spec_check_volume_size(struct check *k, const char *pointer, const json_t *value, const json_t *there)
 {
     (void)there;
@@ -207,7 +210,7 @@ void spec_check_image(struct check *k, const char *pointer, const json_t *value,
         check_image_version(k, pointer, known, version);
 }
 
-/* As far as can be told: `architecture` is NULL where it is not known. */
+/* True also when it is not known: `architecture` is NULL then, or the version lists none. */
 static bool runs_on(const json_t *version, const char *architecture)
 {
     const json_t *known = json_arr(version, "architectures");

@@ -121,8 +121,7 @@ static bool holds_all(const json_t *array, const json_t *items)
     return true;
 }
 
-/* Their order is Gardener's, and Cleura may show them in another (CL-13): only removal is told.
- */
+/* Their order is Gardener's, and Cleura may show them in another (CL-13): only removal is a fault. */
 static void check_zones(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const json_t *wanted = json_arr(pool, "zones");

@@ -110,7 +110,7 @@ void spec_check_object(struct check *k, const struct member *members, size_t cou
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
         if (*k->faults && json_array_size((*k->faults)->faults) >= PROBLEM_MAX_FAULTS)
-            return; /* more are not told */
+            return; /* more are not reported */
         char *here CLEANUP_FREE = json_pointer_to(pointer, name);
         const struct member *m = NULL;
         for (size_t i = 0; i < count && !m; i++)
@@ -154,7 +154,7 @@ const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const jso
     return single ? json_array_get(observed_pools, 0) : NULL;
 }
 
-/* What a pool's member will be: as asked for, else as it is, else the project's default. */
+/* The value that a pool's member will have: as asked for, else as it is, else the project's default. */
 static int64_t pool_int(const struct check *k, const json_t *pool, const json_t *there, const char *name,
                         int64_t fallback)
 {

@@ -1,6 +1,6 @@
 /*
- * What the files of the spec check share: the tables' row, the fault macro, the checks of single values.
- * Rules: GA-7 to GA-12, narrowed by Cleura's published patterns (CL-10). Pure; any thread.
+ * The declarations that the files of the spec check share: the tables' row, the fault macro, the checks of
+ * single values. Rules: GA-7 to GA-12, narrowed by Cleura's published patterns (CL-10). Pure; any thread.
  */
 #ifndef MODEL_SPEC_CHECK_PRIVATE_H
 #define MODEL_SPEC_CHECK_PRIVATE_H
@@ -63,7 +63,7 @@ const json_t *spec_pool_there(const json_t *pools, const json_t *pool, const jso
 /* spec_catalog.c: values that the catalog lists */
 spec_check_fn spec_check_kubernetes_version, spec_check_machine_type, spec_check_image, spec_check_zones,
     spec_check_floating_pool, spec_check_load_balancer, spec_check_volume_size;
-/* Whether the pool's image runs on its machine type, as far as the catalog tells. */
+/* Whether the pool's image runs on its machine type, as far as the catalog says. */
 void spec_check_architecture(struct check *k, const char *pointer, const json_t *pool, const json_t *there);
 
 /* spec_labels.c */
@@ -79,7 +79,7 @@ struct ipv4_net {
     unsigned bits; /* 0..32 */
 };
 
-/* "10.250.0.0/16" and the like; *ret_canonical tells whether no host bits were set. False: not a network. */
+/* "10.250.0.0/16" and the like; *ret_canonical says whether no host bits were set. False: not a network. */
 bool ipv4_net_parse(const char *text, struct ipv4_net *ret_net, bool *ret_canonical);
 /* Whether the two have an address in common. */
 bool ipv4_net_overlaps(const struct ipv4_net *left, const struct ipv4_net *right);

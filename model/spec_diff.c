@@ -69,7 +69,7 @@ static bool is_empty(const json_t *value)
     return !value || json_is_null(value) || (json_is_string(value) && !json_string_length(value));
 }
 
-/* Of a schedule; UTC has several names, one of them is silence. */
+/* The time zone of a schedule; UTC has several names, and a missing zone is UTC, too. */
 static bool is_zone(const char *key)
 {
     return !strcmp(key, "location");
@@ -238,7 +238,10 @@ static size_t compare(const struct comparison *c, const char *path, const json_t
     return same ? 0 : differ(c, path, wanted, found);
 }
 
-/* What a spec may repeat, but not ask for: it was equal when it was accepted, and is Cleura's to change. */
+/*
+ * Members that a spec may repeat, but not ask for: they were equal when it was accepted, and Cleura may
+ * change them.
+ */
 static bool is_read_only(const char *member)
 {
     static const char *const members[] = {"uid", "technical_id", "purpose"};

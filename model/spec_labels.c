@@ -124,7 +124,7 @@ static void check_effect(struct check *k, const char *pointer, const json_t *val
     spec_check_listed(k, pointer, value, effects, "a taint effect");
 }
 
-/* What makes a taint unique; NULL when a part is missing. */
+/* The parts that make a taint unique; NULL when one is missing. */
 static char *taint_identity(const json_t *taint)
 {
     const char *key = json_str(taint, "key"), *effect = json_str(taint, "effect");

@@ -153,13 +153,13 @@ void spec_check_limits(const json_t *body, enum spec_part part, const json_t *kn
     for (const struct spec_limit *limit = spec_limits; limit->path && !found; limit++) {
         const struct walk w = {limit, &found};
         if (limit->kind != LIMIT_ITEMS && limit->kind != LIMIT_MEMBERS)
-            continue; /* strings have their checks, which tell more */
+            continue; /* strings have their own checks, which report more */
         if (part == SPEC_PART_BODY)
             go(&w, limit->path, "#", body, known);
         else if (!strncmp(limit->path, pool, strlen(pool)))
             go(&w, limit->path + strlen(pool), "#", body, known);
     }
-    /* What the table does not know is refused as unknown, once there is little of it. */
+    /* Values that the table does not know are refused as unknown later; only their number is checked here. */
     if (!found && count_values(body, SPEC_VALUES_MAX) > SPEC_VALUES_MAX)
         problem_add_fault(&found, PROBLEM_VALIDATION_FAILED, FAULT_AT_BODY, "#", "too_many", NULL,
                           "must have at most %d values in all", SPEC_VALUES_MAX);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "model/spec_check_private.h"
 
-/* What Cleura can change on a living cluster in one call. */
+/* The members that Cleura can change on a living cluster in one call. */
 static const char *const cluster_members[] = {"kubernetes_version",    "allowed_cidrs",
                                               "hibernation_schedules", "maintenance",
                                               "high_availability",     "networking"};
@@ -53,7 +53,7 @@ static bool member_is_met(const char *member, const json_t *wanted, const json_t
     return spec_differences(one, observed, SPEC_UNKNOWN_DIFFERS, differences) == 0;
 }
 
-/* Of networking only cilium's settings can be changed; the rest was checked to be equal. */
+/* In networking only cilium's settings can be changed; the rest was checked to be equal. */
 static json_t *changeable(const char *member, json_t *wanted)
 {
     if (strcmp(member, "networking") != 0)

@@ -1,6 +1,7 @@
 /*
- * What may be taken to be there where Cleura's answer cannot be read: what was asked for before, as long as
- * it still is. So a change sends what it is about, and nothing else because of an odd member.
+ * The values that may be presumed where Cleura's answer cannot be read: those that were asked for before, as
+ * long as they still are. A change then sends only what it is about, and nothing else because of an odd
+ * member.
  */
 #include "base/mem.h"
 #include "model/spec_check_private.h"

@@ -1,4 +1,4 @@
-/* What node pools may take of the project's quota at most: all nodes that the autoscaler may start, and the
+/* The most that node pools may take of the project's quota: all nodes that the autoscaler may start, and the
  * extra ones while nodes are replaced. */
 #include "model/spec.h"
 
@@ -31,7 +31,7 @@ static int64_t memory_mib(const char *text)
 
 enum { CPUS_MAX = 100000 };
 
-/* -1 when the catalog lacks the type, or tells what no machine has. */
+/* -1 when the catalog lacks the type, or has a number that no machine has. */
 static int64_t cpus_of(const json_t *type)
 {
     int64_t cpus = json_int(type, "cpus", -1);

@@ -1,4 +1,4 @@
-/* What a create uses for everything left out. */
+/* The values that a create uses for everything left out. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -157,8 +157,8 @@ static void check_location(struct check *k, const char *pointer, const json_t *v
 }
 
 /*
- * Cleura takes the whole list, without time zones: what stays of it would run in UTC from then on. Whoever
- * wants that says so.
+ * Cleura takes the whole list, without time zones: a schedule that stays would run in UTC from then on. A
+ * caller that wants this must give UTC as its location.
  */
 static void check_zones_stay(struct check *k, const char *pointer, const json_t *wanted, const json_t *there)
 {

@@ -1,4 +1,4 @@
-/* What a spec may be, but nobody means: told by dry runs. */
+/* Settings of a spec that are valid but that hardly anybody intends: dry runs report them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limit
                  {"volume_gib", "volume_gib", "GiB of volumes", 1}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         int64_t limit = json_int(limits, kinds[i].limit, -1), wanted = json_int(use, kinds[i].use, -1);
-        if (limit < 0) /* OpenStack says -1 for no limit; what is not known is told below */
+        if (limit < 0) /* OpenStack says -1 for no limit; unknown limits are reported below */
             continue;
         if (wanted * kinds[i].unit > limit)
             spec_warn(warnings, "#/spec/node_pools", "quota_exceeded",

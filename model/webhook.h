@@ -144,18 +144,21 @@ struct delivery {
     wall_us created_at;
     wall_us updated_at;
     struct delivery_attempt attempts[DELIVERY_ATTEMPTS]; /* the first one first */
-    struct trace trace;     /* of the operation that the event tells of; never stored */
+    struct trace trace;     /* of the operation that the event is about; never stored */
     uint8_t attempts_known; /* as `attempt`, but for rows of earlier versions, which kept the last one only */
 };
 
 /* Adds an attempt that ended. More than there can be are left out. */
 void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *attempt);
 /*
- * The attempts as they are stored: "" when the other members tell them, which is so for a delivery that
- * succeeded at once. The caller frees it.
+ * The attempts as they are stored: "" when the other members hold all of them, which is so for a delivery
+ * that succeeded at once. The caller frees it.
  */
 char *delivery_attempts_text(const struct delivery *d);
-/* The way back, after all other members are set. What is no such text is as if nothing was known. */
+/*
+ * The way back, after all other members are set. Any other text counts as no text: then nothing is known of
+ * the attempts.
+ */
 void delivery_read_attempts(struct delivery *d, const char *text, size_t len);
 
 #endif
