@@ -1,6 +1,7 @@
 /*
- * Owns the check of a large store beside its use: a start that read all of it would take seconds. What turns
- * out to be damaged is not written to any more. A check that comes to no verdict is begun again later.
+ * Owns the check of a large store beside its use: a start that read all of it would take seconds. A store
+ * that proves to be damaged is not written to any more. A check that comes to no verdict is begun again
+ * later.
  */
 #include "storage/storage_private.h"
 
@@ -26,7 +27,7 @@ static enum store_status check_once(struct checker *c, char **ret_error)
 {
     void *conn = NULL;
     if (c->backend->open(c->location, false, &conn, ret_error) != STORE_OK)
-        return STORE_RETRY; /* no descriptor, no memory: nothing that tells of damage */
+        return STORE_RETRY; /* no descriptor, no memory: no sign of damage */
     publish(c, conn);
     enum store_status status = c->backend->check(conn, ret_error);
     publish(c, NULL);

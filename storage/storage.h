@@ -1,7 +1,7 @@
 /*
- * What the rest of the daemon knows of storage: domain calls, no SQL. A backend (sqlite, fake, later pgsql)
- * is one const table of functions; everything above it (the writer thread with group commit, the reader
- * thread) is backend-independent. One conformance suite (tests/storage) runs against every backend.
+ * The interface of storage for the rest of the daemon: domain calls, no SQL. A backend (sqlite, fake, later
+ * pgsql) is one const table of functions; everything above it (the writer thread with group commit, the
+ * reader thread) is backend-independent. One conformance suite (tests/storage) runs against every backend.
  *
  * Threads: storage owns two. The writer applies change sets in the order of submission, many per transaction,
  * and reports each after its commit is durable. The reader answers page queries on a connection of its own.
@@ -121,9 +121,9 @@ void change_put_replay(struct change_set *set, struct replay *p);
 void change_append_audit(struct change_set *set, struct audit_entry *e);
 void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
- * Events older than `before`, and all but the `newest` newest. What a pending delivery needs stays, and
- * everything after it: what is kept has no gaps, so that its oldest number tells what is gone. At most
- * `limit` rows, the oldest first: other transactions wait while a purge is written.
+ * Events older than `before`, and all but the `newest` newest. An event that a pending delivery needs stays,
+ * and every later one: the events that are kept have no gaps, so that the oldest number shows what is gone.
+ * At most `limit` rows, the oldest first: other transactions wait while a purge is written.
  */
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */
@@ -133,7 +133,7 @@ bool change_set_left_over(const struct change_set *set);
 
 /* ---- page queries (reader thread) ---- */
 
-/* So many entries of the audit log, and events where actors or targets are asked for, one page looks at. */
+/* One page looks at so many entries of the audit log, or events where actors or targets are asked for. */
 enum { STORE_LOOKED_AT = 20000 };
 
 struct event_query {
@@ -202,7 +202,7 @@ struct store_visitor {
 /* Text of a UUID with its NUL. */
 enum { STORE_ID_BYTES = 37 };
 
-/* What a copy of a store holds. */
+/* The content of a copy of a store. */
 struct store_copy {
     char id[STORE_ID_BYTES]; /* the store's own; "": it has none yet */
     int schema;
@@ -229,8 +229,8 @@ struct store_backend {
     void (*close)(void *conn);
     /*
      * Whether opening it left a part unchecked, because the store is large; and that check, of everything, on
-     * a connection that is used for nothing else. STORE_BROKEN: it is damaged; STORE_RETRY: that cannot be
-     * told now. Another thread may interrupt the check while the connection is open. NULL: nothing is ever
+     * a connection that is used for nothing else. STORE_BROKEN: it is damaged; STORE_RETRY: there is no
+     * verdict now. Another thread may interrupt the check while the connection is open. NULL: nothing is ever
      * left.
      */
     bool (*is_unchecked)(void *conn);
@@ -243,7 +243,7 @@ struct store_backend {
     enum store_status (*commit)(void *conn, char **ret_error);
     /*
      * The number of the last marked transaction that was committed, durably; 0: none. Outside a transaction.
-     * After a commit that failed this tells whether it had effect.
+     * After a commit that failed this shows whether it had effect.
      */
     enum store_status (*last_marked)(void *conn, int64_t *ret_number);
     void (*rollback)(void *conn);
@@ -334,7 +334,7 @@ enum store_status storage_backup(struct storage *s, const char *target, struct s
 void storage_end_backups(struct storage *s);
 /* The number of the schema that this program writes. It upgrades stores of each smaller number, down to 1. */
 int sqlite_schema(void);
-/* What the inspection of a store found. */
+/* The result of the inspection of a store. */
 struct store_verdict {
     bool sound; /* all is well */
     bool older; /* its schema is older than this program's, which upgrades it at a start */
@@ -350,7 +350,7 @@ enum store_status sqlite_inspect(const char *location, FILE *out, struct store_v
 
 /* ---- copies of an SQLite store. Blocking, on a connection of their own ---- */
 
-/* Checks all of a store, or of a backup of one, and tells what it is. STORE_NEWER, STORE_BROKEN. */
+/* Checks all of a store, or of a backup of one, and describes it. STORE_NEWER, STORE_BROKEN. */
 enum store_status sqlite_look(const char *path, struct store_copy *ret, char **ret_error);
 /*
  * Copies the store of one moment to the file `target`, which is not there yet, and checks the copy before it

@@ -10,7 +10,7 @@
  * While broken, droppable sets fail at once; the others keep their order at the head of the backlog. In
  * `lost` all fail at once: nobody waits for what will not come. A commit that failed may have had effect all
  * the same (an I/O error at the last fsync, a lost connection): its sets are neither dropped nor repeated nor
- * reported until the store tells, by the number of its last transaction.
+ * reported until the number of the store's last transaction shows it.
  */
 #include "storage/storage_private.h"
 
@@ -72,7 +72,7 @@ static void writer_report(struct writer *w, struct change_set *set, enum store_s
         w->metrics.change_sets++;
     (void)pthread_mutex_unlock(&w->lock.mutex);
     set->on_done(set, status);
-    /* Only now: a depth of 0 says that everybody was told. */
+    /* Only now: a depth of 0 says that everybody has the result. */
     (void)pthread_mutex_lock(&w->lock.mutex);
     assert(w->metrics.queue_depth);
     w->metrics.queue_depth--;
@@ -97,7 +97,7 @@ static void drop_droppable(struct writer *w)
         writer_report(w, set, STORE_BROKEN);
 }
 
-/* What is not going to be stored, or not soon enough for who asked. */
+/* Refuses sets that will not be stored, or not soon enough for the caller. */
 static void refuse_waiting(struct writer *w)
 {
     if (!w->lost) {

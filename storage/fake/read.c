@@ -127,7 +127,7 @@ static bool fake_lists(char *const *list, const char *text)
     return false;
 }
 
-/* What the body of an entry or of an event has. */
+/* The list has this member of the body of an entry or of an event. */
 static bool fake_lists_member(char *const *list, const char *body, const char *name)
 {
     json_t *CLEANUP_JSON doc = json_parse_lenient(body, strlen(body), NULL);
@@ -158,7 +158,7 @@ static bool wants_event(const struct fake_tables *t, const struct event_query *q
            wants_of_whom(query, e);
 }
 
-/* What a search looks at. False: nothing. */
+/* The numbers that a search looks at. False: none. */
 static bool search_window(const struct fake_rows *rows, const struct event_query *q,
                           struct number_range *ret_all, struct number_range *ret_window)
 {

@@ -63,7 +63,7 @@ static void close_existing(struct sqlite_conn *conn)
     free(conn->path);
 }
 
-/* Whoever waits for the end of a copy waits no longer. */
+/* Nobody waits for the end of the copy any more. */
 static bool is_to_end(const atomic_bool *end)
 {
     return end && atomic_load(end);
@@ -213,14 +213,14 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
 
 /* ---- the way back ---- */
 
-/* What root makes belongs to whom the directory belongs to. */
+/* A file that root makes gets the owner of its directory. */
 static bool give_to_owner(const char *path, const char *folder)
 {
     struct stat st;
     return stat(folder, &st) == 0 && (geteuid() != 0 || lchown(path, st.st_uid, st.st_gid) == 0);
 }
 
-/* So that the old store is one file, when it can be read; nobody else has it open. */
+/* Makes the old store one file, when it can be read; nobody else has it open. */
 static void settle(const char *location)
 {
     sqlite3 *db = NULL;

@@ -149,8 +149,8 @@ static enum store_status check_whole(struct sqlite_conn *conn, char **ret_error)
                   : STORE_OK;
 }
 
-/* What a start cannot do without. What may be large is checked later: events, deliveries, operations, the
- * audit log. */
+/* A start cannot do without these tables. Tables that may be large are checked later: events, deliveries,
+ * operations, the audit log. */
 static enum store_status check_small_tables(struct sqlite_conn *conn, char **ret_error)
 {
     static const char *const tables[] = {"clusters", "subscriptions", "tokens", "accounts",

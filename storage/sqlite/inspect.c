@@ -1,5 +1,5 @@
 /*
- * Owns what `shootd check-store` tells: whether the file is whole, rows, those that were put aside because
+ * Owns what `shootd check-store` reports: whether the file is whole, rows, those that were put aside because
  * they cannot be read, and what to do about it. Reads only, on a connection of its own, also beside a running
  * daemon (DB-4), and a store of each schema as it is: one of an older schema is upgraded by the daemon only.
  */

@@ -113,7 +113,7 @@ static const char delivery_log[] =
     "CREATE INDEX deliveries_failed ON deliveries (subscription_id, id) WHERE status = 'failed';";
 
 /*
- * The number of the last transaction tells whether one whose COMMIT failed had effect. Rows that cannot be
+ * The number of the last transaction shows whether one whose COMMIT failed had effect. Rows that cannot be
  * read are put aside as they are.
  */
 static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transaction', 0);"
@@ -128,8 +128,8 @@ static const char certainty[] = "INSERT INTO meta (key, value) VALUES ('transact
 
 /*
  * Operations are read from here when they are wanted, a page at a time. Clusters are read without making
- * trees of documents that are known to be whole: the digest is empty where an earlier version wrote them.
- * What is no JSON is left for the load, which puts it aside.
+ * trees of documents that are known to be whole: the digest is empty where an earlier version wrote them. A
+ * row that is no JSON is left for the load, which puts it aside.
  */
 static const char fast_start[] =
     "ALTER TABLE operations ADD COLUMN cluster TEXT NOT NULL DEFAULT '';"
@@ -144,8 +144,8 @@ static const char fast_start[] =
     "ALTER TABLE clusters ADD COLUMN digest BLOB NOT NULL DEFAULT x'';";
 
 /*
- * Of all rows those of deliveries are the most: their ids are packed, their webhook is a number, and what no
- * question needs is no index. When a delivery last succeeded is kept with the webhook.
+ * Most rows of a store are deliveries: their ids are packed, their webhook is a number, and columns that no
+ * query needs have no index. The time when a delivery last succeeded is kept with the webhook.
  */
 static const char lean_deliveries[] =
     "CREATE TABLE webhooks ("
@@ -189,7 +189,7 @@ static const char lean_deliveries[] =
     "CREATE INDEX deliveries_final ON deliveries (updated_at) WHERE status <> 'pending';"
     "CREATE INDEX deliveries_failed ON deliveries (subscription, id) WHERE status = 'failed';";
 
-/* Each attempt, not only the last; empty where the other columns tell it (delivery_attempts_text). */
+/* Each attempt, not only the last; empty where the other columns hold it (delivery_attempts_text). */
 static const char attempts[] = "ALTER TABLE deliveries ADD COLUMN attempts TEXT NOT NULL DEFAULT '';";
 
 static const char *const migrations[] = {tables,    page_indexes, replays,         audit,   delivery_log,

@@ -1,6 +1,6 @@
 /*
  * Owns reading operations that are not in memory: one by id, and pages, the newest first. Runs on the
- * connection's thread. A row that cannot be read is left out of the page, and that is told.
+ * connection's thread. A row that cannot be read is left out of the page, and that is logged.
  */
 #include "storage/sqlite/sqlite_private.h"
 
@@ -55,7 +55,7 @@ static struct operation *read_operation(sqlite3_stmt *stmt)
     return op;
 }
 
-/* One row more than wanted tells that there is another page. */
+/* One row more than wanted shows that there is another page. */
 static enum store_status read_rows(struct binder *b, int limit, struct operation_page *page)
 {
     char last[sizeof(page->next)] = "";

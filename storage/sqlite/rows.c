@@ -1,6 +1,6 @@
 /*
  * Owns reading stored structs back at start, and pages of deliveries. Runs on the connection's thread. A row
- * that cannot be understood is neither an error nor skipped: it goes to the quarantine, and that is told.
+ * that cannot be understood is neither an error nor skipped: it goes to the quarantine, and that is reported.
  */
 #include "storage/sqlite/sqlite_private.h"
 

@@ -38,13 +38,13 @@ struct sqlite_conn {
 /* Opens and verifies; on failure nothing is open and nothing was changed. A store is made at the first
  * opening only. */
 enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
-/* The same for a reader of a database of any version that is known, which is told. Nothing is prepared, and
- * nothing was checked. */
+/* The same for a reader of a database of any version that is known; *ret_version is that version. Nothing is
+ * prepared, and nothing was checked. */
 enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error);
 void handle_close(struct sqlite_conn *conn);
-/* Runs SQL without parameters; a failure is described as "`what`: reason". */
 /* Replaces what *ret_error says; NULL is allowed. */
 void handle_tell(char **ret_error, const char *what);
+/* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 
 enum store_status sqlite_check(void *conn, char **ret_error);
@@ -131,7 +131,9 @@ enum store_status statement_step(struct binder *b, char **ret_error);
 void statement_end(struct binder *b);
 /* For statements that return no rows. */
 enum store_status statement_run(struct binder *b, char **ret_error);
-/* What people call it, for the errors that they can do something about; NULL: nothing better than SQLite. */
+/*
+ * People's name for an error that they can do something about; NULL: SQLite's message is the best there is.
+ */
 const char *sqlite_trouble(int rc, int os_error);
 /* Maps a result code, notes a suspect connection, describes. */
 enum store_status sqlite_fail(struct sqlite_conn *conn, int rc, const char *what, char **ret_error);

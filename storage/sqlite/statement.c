@@ -29,7 +29,7 @@ struct rc_meaning {
     bool suspect;
 };
 
-/* What is not listed is broken and makes the connection suspect. */
+/* A code that is not listed means broken and makes the connection suspect. */
 static const struct rc_meaning meanings[] = {
     {SQLITE_BUSY, STORE_RETRY, false},          {SQLITE_LOCKED, STORE_RETRY, false},
     {SQLITE_INTERRUPT, STORE_RETRY, false},     {SQLITE_SCHEMA, STORE_RETRY, false},

@@ -54,7 +54,7 @@ STATEMENT(OPERATIONS_PAGE, OPERATIONS_NEWEST
           " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))" OPERATIONS_OF_STATUS)
 STATEMENT(OPERATIONS_PAGE_OF_CLUSTER,
           OPERATIONS_NEWEST " AND project = ?2 AND cluster = ?3" OPERATIONS_OF_STATUS)
-/* What is no JSON has no type. */
+/* A row that is no JSON has no type. */
 STATEMENT(OPERATIONS_PAGE_OF_TYPE,
           OPERATIONS_NEWEST " AND (?2 IS NULL OR +project IN (SELECT value FROM json_each(?2)))"
                             " AND (?3 IS NULL OR +cluster IN (SELECT value FROM json_each(?3)))"
@@ -119,7 +119,7 @@ STATEMENT(EVENTS_PAGE_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PA
 STATEMENT(EVENTS_NEWEST, EVENTS_PAGE_HEAD " AND ?4 IS NULL" EVENTS_PAGE_TAIL_NEWEST)
 STATEMENT(EVENTS_NEWEST_OF_CLUSTER, EVENTS_PAGE_HEAD " AND cluster = ?4" EVENTS_PAGE_TAIL_NEWEST)
 STATEMENT(EVENTS_NEWEST_OF_PROJECT, EVENTS_PAGE_HEAD " AND project = ?4" EVENTS_PAGE_TAIL_NEWEST)
-/* Of a subscription with this id; deliveries have it in place of the id. */
+/* The number of the subscription with this id; deliveries have it in place of the id. */
 #define NUMBER_OF(id) "(SELECT number FROM subscriptions WHERE id = " id ")"
 /*
  * ?4 is the subscription, ?6 the time. Begins at the first number of that time or later, which events_at
@@ -217,7 +217,7 @@ STATEMENT(AUDIT_RANGE, RANGE_OF("audit"))
 STATEMENT(EVENTS_RANGE, RANGE_OF("events"))
 #undef RANGE_OF
 /* ?1 and ?11 the numbers, inclusive; ?2 to ?6, ?12 and ?13 JSON arrays or NULL; ?7 a token whatever ?2 says,
- * or NULL; ?8 limit; ?9 since, ?10 until. What is no JSON has neither name nor target. */
+ * or NULL; ?8 limit; ?9 since, ?10 until. An entry that is no JSON has neither name nor target. */
 #define AUDIT_MEMBER(name) "CASE WHEN json_valid(body) THEN json_extract(body, '$." name "') END"
 #define AUDIT_PAGE_HEAD                                                                                    \
     "SELECT sequence, body FROM audit WHERE sequence >= ?1 AND sequence <= ?11"                            \
