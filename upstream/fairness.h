@@ -8,11 +8,11 @@
  * own, because a user's write must not pay for the polls of its own project.
  *
  * Nothing starves. Let S be the cost of a call, D the time one really takes, Q the longest queue, and K the
- * turn of a call that is submitted at t behind k others of its flow: K - t <= k * S + 4 * LANE_HANDICAP_S.
- * What is submitted after K has a later turn, and at K at most Q calls are ahead, so while the lane works the
- * call is sent by t + 32 s + k * S + Q * D. (A call that is repeated with a new token or at another endpoint
- * goes first, once each; so does a write right after the read that it is based on. A call marked as a retry
- * waits for its budget besides: upstream/account/budget.h.)
+ * turn of a call that is submitted at t behind k others of its flow: K - t <= k * S + 4 * LANE_HANDICAP_S. A
+ * call that is submitted after K has a later turn, and at K at most Q calls are ahead, so while the lane
+ * works the call is sent by t + 32 s + k * S + Q * D. (A call that is repeated with a new token or at another
+ * endpoint goes first, once each; so does a write right after the read that it is based on. A call marked as
+ * a retry waits for its budget besides: upstream/account/budget.h.)
  *
  * Times are monotonic microseconds. Owner: the loop thread. Nothing here fails.
  */
@@ -48,8 +48,9 @@ void fairness_leave(struct fairness *f, struct fair_ticket *ticket, bool sent);
 /* A call took this long. */
 void fairness_measure(struct fairness *f, int64_t duration_us);
 /*
- * What a call costs the lane: starts are at least `spacing_us` apart, and `max_in_flight` calls share the
- * rest. At most one step of priority, so that an outage full of timeouts does not turn the order upside down.
+ * The time that a call costs the lane: starts are at least `spacing_us` apart, and `max_in_flight` calls
+ * share the rest. It is at most one step of priority, so that an outage full of timeouts does not turn the
+ * order upside down.
  */
 int64_t fairness_cost(const struct fairness *f, int64_t spacing_us, int max_in_flight);
 

@@ -65,7 +65,7 @@ enum upstream_class {
     UPSTREAM_CONFLICT,     /* 409 */
     UPSTREAM_REFUSED,      /* 400, 422: the request itself is wrong; message says why */
     UPSTREAM_FORBIDDEN,    /* missing privilege */
-    UPSTREAM_LOGIN_FAILED, /* no usable login; retry_after_s tells when the guard opens */
+    UPSTREAM_LOGIN_FAILED, /* no usable login; retry_after_s says when the guard opens */
     UPSTREAM_THROTTLED,    /* 429, forbidden IP: nothing happened, try later */
     UPSTREAM_UNREACHABLE,  /* nothing was sent, or a read failed: try later */
     UPSTREAM_UNCERTAIN,    /* a write whose effect is unknown: read back */
@@ -88,12 +88,12 @@ struct upstream_result {
     enum upstream_class class;
     int status;               /* HTTP status, 0 when there was none */
     char *message;            /* for people, without secrets; or NULL */
-    int retry_after_s;        /* 0: not told */
+    int retry_after_s;        /* 0: not known */
     const char *not_believed; /* GET: the shoot of the answer is refused, and why; static, or NULL */
     bool unexplained;     /* refused without Cleura's own words, though other calls were answered just now */
     struct unread unread; /* of the answer; of lists see upstream/account/refused_rows.c */
     /* payloads, by operation; NULL or 0 when not applicable */
-    struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation tells it */
+    struct shoot *shoot;   /* GET; CREATE, PATCH and pools when the generation returns it */
     size_t shoot_count;    /* LIST: how many on_shoots and on_known were given */
     size_t shoots_refused; /* LIST: rows that were not believed; the others count all the same */
     json_t *catalog;       /* CATALOG, in our words, for the project's region */
@@ -102,7 +102,7 @@ struct upstream_result {
     char *text;    /* SSH_KEY; secret */
     char *kubeconfig;   /* secret */
     char *server;       /* KUBECONFIG: the URL of the cluster's API in it; or NULL */
-    wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate tells */
+    wall_us expires_at; /* KUBECONFIG; 0 when neither the answer nor the certificate says it */
 };
 
 /* In order of urgency: what a user waits for comes first. */
@@ -120,7 +120,7 @@ struct exchange;
 
 enum { UPSTREAM_REQUEST_ID_BYTES = 129 };
 
-/* What a call is doing; lane.c has the moves. */
+/* The state of a call; lane.c has the moves. */
 enum call_state {
     CALL_IDLE,    /* nobody's but its user's */
     CALL_WAITING, /* for its turn */
@@ -129,8 +129,8 @@ enum call_state {
 };
 
 /*
- * Rows of a list that tell nothing new: when the same bytes come again, they are not decoded. Given to a
- * call, which hands them to whoever reads its answer.
+ * Rows of a list that bring nothing new: when the same bytes come again, they are not decoded. Given to a
+ * call, which passes them on to the reading of its answer.
  */
 struct known_row {
     uint8_t digest[ROW_DIGEST_BYTES]; /* struct shoot's */
@@ -263,7 +263,7 @@ enum login_outcome {
 struct upstream_login_end {
     enum login_outcome outcome;
     const char *message; /* for people, without secrets; borrowed */
-    int retry_after_s;   /* 0: not told */
+    int retry_after_s;   /* 0: not known */
 };
 
 /* Loop thread; runs once, perhaps from within the call that begins. */
@@ -317,7 +317,7 @@ uint64_t upstream_retries_delayed_total(void);
 /* Gauge: accounts whose breaker is open or half open. Any thread. */
 int upstream_breakers_open(void);
 
-/* The problem that tells a caller about a class. The caller owns it. */
+/* The problem that reports a class to a caller. The caller owns it. */
 struct problem *upstream_problem(const struct upstream_result *result);
 
 #endif

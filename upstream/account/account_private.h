@@ -17,7 +17,7 @@ enum auth_phase { AUTH_IDLE, AUTH_VALIDATING, AUTH_LOGGING_IN, AUTH_ASKING_CODE,
 
 enum { CREDENTIAL_MARK_BYTES = 65 };
 
-/* What is to be sent next, or is under way, because a person asked for it. */
+/* The step that is to be sent next, or is under way, because a person asked for it. */
 enum by_hand_step { BY_HAND_NONE, BY_HAND_LOGIN, BY_HAND_LOGIN_BY_SMS, BY_HAND_ASK_CODE, BY_HAND_CHECK_CODE };
 
 /* One login by hand at a time; see by_hand.c. */
@@ -117,7 +117,7 @@ struct exchange *exchange_send(struct upstream_account *a, const struct request_
 /* No handler runs any more. */
 void exchange_cancel(struct exchange *x);
 
-/* call_spans.c: what a call that is part of a recorded trace tells of itself. */
+/* call_spans.c: the spans of a call that is part of a recorded trace. */
 /* It waits no more: it is sent, or ends with this error. */
 void call_waited(struct upstream_call *call, const char *error);
 /* Whatever was sent came to an end; `why` the shoot in the answer is not believed, or NULL. */
@@ -128,9 +128,12 @@ void call_cancelled(struct upstream_call *call);
 /* refused_rows.c: what of answers cannot be used. */
 /* Told once for each name of a project and each reason. */
 void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why);
-/* Counted and told. */
+/* Counted and logged. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
-/* Of one answer, or one row of a list: counts, and tells what is news. `name`: the shoot, or NULL. */
+/*
+ * For one answer, or one row of a list: counts the members, and logs those that are new. `name`: the shoot,
+ * or NULL.
+ */
 void unread_members_note(struct upstream_account *a, const char *project_id, enum upstream_op op,
                          const char *name, const struct unread *unread);
 void refused_rows_done(struct upstream_account *a);
@@ -155,7 +158,7 @@ int health_retry_after_s(const struct upstream_account *a);
 void health_started(struct upstream_account *a);
 /* Each answer, to calls and logins alike, passes here once. */
 void health_note(struct upstream_account *a, const struct http_answer *answer, enum upstream_class class);
-/* A request ended without telling anything about Cleura. */
+/* A request ended without showing anything about Cleura. */
 void health_abandoned(struct upstream_account *a);
 void health_done(struct upstream_account *a);
 /* A sentence for people: which host, since when, why. The caller owns it. */
@@ -173,16 +176,16 @@ void auth_init(struct upstream_account *a, const struct account_state *remembere
 /* Puts it in the place of the account's configuration; with other credentials a login begins afresh. */
 void auth_configure(struct upstream_account *a, const struct config_account *config);
 void auth_done(struct upstream_account *a);
-/* Keyed digest: tells secrets apart without storing anything that could be tried offline. */
+/* Keyed digest: distinguishes secrets without storing anything that could be tried offline. */
 void auth_mark(const struct upstream_account *a, const char *secret, char mark[static CREDENTIAL_MARK_BYTES]);
 /* Takes a token (and owns it); one that is not `checked` has yet to be confirmed by Cleura. */
 void auth_accept_token(struct upstream_account *a, char *token, const char *source, bool checked);
 void auth_log_in(struct upstream_account *a, bool by_sms);
 void auth_validate(struct upstream_account *a);
-/* The auth call under way ended: OK (and the caller looks whether it can be understood, and tells
- * health_note), REFUSED, or an outage, of which health_note was told. */
+/* The auth call under way ended: OK (and the caller checks whether it can be understood, and calls
+ * health_note), REFUSED, or an outage, for which health_note was called. */
 enum upstream_class auth_answered(struct upstream_account *a, const struct exchange_end *end);
-/* Of a 2xx; one that cannot be understood counts as an outage. */
+/* For a 2xx; one that cannot be understood counts as an outage. */
 void auth_note_login(struct upstream_account *a, const struct exchange_end *end);
 /* Closes the guard, each time for longer until a login succeeds. */
 void auth_close_guard(struct upstream_account *a);

@@ -123,7 +123,7 @@ static bool texts_equal(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* What was refused says nothing about other credentials; a token belongs to its login. */
+/* A refusal says nothing about other credentials; a token belongs to its login. */
 static void begin_afresh(struct upstream_account *a, bool other_login)
 {
     struct account_state *r = a->remembered;
@@ -241,7 +241,7 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     auth_tell(a, state, message);
 }
 
-/* What calls hear that wait for a token which there will not be soon. */
+/* The result of calls that wait for a token which there will not be soon. */
 static void fill_refusal(const struct upstream_account *a, struct upstream_result *result)
 {
     wall_us wait = a->remembered->next_login_at - env_wall(a->env);
@@ -262,7 +262,7 @@ enum upstream_class auth_answered(struct upstream_account *a, const struct excha
     assert(phase != AUTH_IDLE && a->auth_call);
     a->auth = AUTH_IDLE;
     a->auth_call = NULL;
-    /* The message is never told: it may echo the password (CL-1). */
+    /* The message is never shown: it may echo the password (CL-1). */
     enum upstream_class class = end->result.class;
     bool unexplained = end->token_rejected && class == UPSTREAM_THROTTLED;
     if (unexplained && phase == AUTH_LOGGING_IN)
@@ -352,7 +352,7 @@ static void on_validated(void *ctx, struct exchange_end *end)
     } else if (end->token_rejected && end->result.class != UPSTREAM_THROTTLED) {
         auth_token_rejected(a, a->token_generation);
     } else if (class == UPSTREAM_REFUSED) {
-        /* No such check here: the first real call tells. */
+        /* No such check here: the first real call shows it. */
         a->token_checked = true;
     } else {
         by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, "Cleura could not be reached to check the token");

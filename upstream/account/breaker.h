@@ -49,8 +49,8 @@ void breaker_success(struct breaker *b, mono_us now);
 /* No answer, or a 5xx. Results of requests that were sent before it opened change nothing. */
 void breaker_failure(struct breaker *b, const struct env *env, mono_us now);
 /*
- * A request ended without telling anything about the peer. If it was the probe, the next one waits as long
- * as this one did: a caller that gives up again and again must not turn probes into a stream.
+ * A request ended without showing anything about the peer. If it was the probe, the next one waits as long as
+ * this one did: a caller that gives up again and again must not turn probes into a stream.
  */
 void breaker_abandoned(struct breaker *b, const struct env *env, mono_us now);
 /* The peer itself named a time (Retry-After): while open no probe before it. */

@@ -32,7 +32,7 @@ void call_waited(struct upstream_call *call, const char *error)
                                SPAN_ATTRIBUTES(attributes)});
 }
 
-/* What was sent: `status` 0 when nothing was answered. */
+/* The span of one request: `status` 0 when nothing was answered. */
 static void sent_span(const struct upstream_call *call, int status, mono_us ended, const char *error)
 {
     const struct span_attribute attributes[] = {

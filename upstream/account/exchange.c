@@ -1,6 +1,6 @@
 /*
- * One request and its answer: transport, then the worker, then the loop again. What moves to the worker is
- * this struct, whole: while it is there the loop touches nothing of it but `dropped`.
+ * One request and its answer: transport, then the worker, then the loop again. This struct moves to the
+ * worker whole: while it is there the loop touches nothing of it but `dropped`.
  *
  *   exchange_send -> transport -> on_transferred -> [worker: read_answer] -> on_answer_read -> on_done
  *                                                      ^      a list: on_rows   |

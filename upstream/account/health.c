@@ -33,7 +33,7 @@ int upstream_breakers_open(void)
     return atomic_load(&breakers_open);
 }
 
-/* A date is meant by the clock that made it, which the answer tells too: ours may be another. */
+/* A Retry-After date is by the clock that made it, which the answer's Date shows: ours may differ. */
 int answer_retry_after_s(const struct upstream_account *a, const struct http_answer *answer)
 {
     wall_us now;
@@ -81,7 +81,7 @@ void health_started(struct upstream_account *a)
     breaker_started(&a->breaker);
 }
 
-/* Counts and tells what changed, `before` being the state until now. */
+/* Counts and logs a change, `before` being the state until now. */
 static void follow_breaker(struct upstream_account *a, enum breaker_state before)
 {
     enum breaker_state now = a->breaker.state;

@@ -22,10 +22,13 @@ enum {
     ANSWERED_LATELY_S = 60,
     FAIR_CHANCE_S = 5,     /* a transfer that got less time than this says nothing about Cleura */
     CLOCK_SLACK_MS = 10,   /* timeouts of transfers are rounded */
-    ANSWER_MARGIN_MS = 50, /* left of a user's time to tell him the outcome */
+    ANSWER_MARGIN_MS = 50, /* left of a user's time to report the outcome to him */
 };
 
-/* What a call is doing. docs/architecture.md draws this; tests/api/test_layout.py holds both together. */
+/*
+ * The states of a call, and how they follow each other. docs/architecture.md draws this;
+ * tests/api/test_layout.py holds both together.
+ */
 static const struct {
     enum call_state from, to;
     const char *on; /* for readers */
@@ -209,7 +212,7 @@ static bool was_cut(const struct upstream_call *call, const struct http_answer *
            duration + CLOCK_SLACK_MS * US_PER_MS >= allowed;
 }
 
-/* What the answer says about Cleura, whatever it says to the call. */
+/* The state of Cleura that the answer shows, whatever it means for the call. */
 static void note_health(const struct upstream_call *call, const struct exchange_end *end)
 {
     struct upstream_account *a = call->account;
@@ -330,7 +333,7 @@ static void on_rows(void *ctx, struct list_part *part)
             call->on_refused(call, part->refused[i].name);
     if (call->on_known && part->known_count)
         call->on_known(call, part->known, part->known_count);
-    /* Which may have cancelled it. */
+    /* The callbacks above may have cancelled the call. */
     if (call->on_shoots && upstream_call_is_active(call))
         call->on_shoots(call, part->shoots, part->shoot_count);
 }
@@ -433,7 +436,7 @@ void lane_kick(struct upstream_account *a)
         case AUTH_REFUSED:
             lane_fail_waiting(a, &refusal);
             upstream_result_done(&refusal);
-            /* What was submitted meanwhile gets its answer on the next turn. */
+            /* A call that was submitted meanwhile gets its answer on the next turn. */
             kick_at(a, env_mono(a->env) + US_PER_MS);
             return;
         }

@@ -1,8 +1,8 @@
 /*
- * What of Cleura's answers cannot be used: shoots that are not believed, rows of lists and answers about one,
- * and single members that cannot be read. They are counted. Each name of a project is told once with each
- * reason, and each member once, whatever number of shoots has it, in the life of the process, as long as
- * there are not very many of them. Loop thread.
+ * The parts of Cleura's answers that cannot be used: shoots that are not believed, rows of lists and answers
+ * about one, and single members that cannot be read. They are counted. Each name of a project is logged once
+ * with each reason, and each member once, whatever number of shoots has it, in the life of the process, as
+ * long as there are not very many of them. Loop thread.
  */
 #include <ctype.h>
 #include <stdatomic.h>
@@ -39,7 +39,7 @@ uint64_t upstream_members_unread_total(void)
     return atomic_load(&members_unread);
 }
 
-/* Whether nobody was told of it yet. */
+/* Whether it was not logged yet, and notes it; false also when very many were. */
 static bool is_news(struct refused_name **told, const char key[static KEY_BYTES])
 {
     struct refused_name *known;

@@ -165,7 +165,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
     row->why = doc ? d.fault : json_scan_text(end);
 }
 
-/* Refused rows count, too: they are told one by one. */
+/* Refused rows count, too: they are reported one by one. */
 static bool part_is_full(const struct list_part *part)
 {
     return part->shoot_count + part->refused_count == LIST_PART_ROWS || part->known_count == LIST_PART_KNOWN;

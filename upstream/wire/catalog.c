@@ -14,7 +14,7 @@ static const json_t *list_of(struct decoding *d, const json_t *object, const cha
     return decode_array(d, object, json_object_get(object, snake) ? snake : camel, &array) ? array : NULL;
 }
 
-/* What is absent counts as `absent`, what cannot be read as `unread`. */
+/* A word that is absent counts as `absent`, one that cannot be read as `unread`. */
 static void take_word(struct decoding *d, json_t *ours, const char *name, const json_t *theirs,
                       const char *their_name, const char *absent, const char *unread)
 {
@@ -39,7 +39,10 @@ static json_t *version_entry(struct decoding *d, const json_t *version, const ch
     return entry;
 }
 
-/* What cannot be named cannot be chosen, and is left out; so are images, types and places below. */
+/*
+ * An entry without a readable name cannot be chosen, and is left out; the same holds for images, types and
+ * places below.
+ */
 static json_t *versions(struct decoding *d, const json_t *of)
 {
     const json_t *array = list_of(d, of, "versions", "versions");
@@ -121,7 +124,7 @@ static json_t *names(struct decoding *d, const json_t *object, const char *key)
     return ours;
 }
 
-/* The smallest volume that any usable volume type offers; 0: not told. */
+/* The smallest volume that any usable volume type offers; 0: not reported. */
 static int64_t volume_minimum(struct decoding *d, const json_t *root)
 {
     const json_t *types = list_of(d, root, "volume_types", "volume_types");
@@ -175,7 +178,7 @@ json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *r
     json_set_take(ours, "zones", zones(d, root, region));
     if (volume)
         json_set_int(ours, "volume_minimum_gib", volume);
-    /* v1 tells neither; these are the only values in use (CL-24). */
+    /* v1 reports neither; these are the only values in use (CL-24). */
     json_set_take(ours, "floating_pools", names_or(d, constraints, "floating_pools", "ext-net"));
     json_set_take(ours, "load_balancer_providers",
                   names_or(d, constraints, "load_balancer_providers", "amphora"));

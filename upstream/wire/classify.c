@@ -1,6 +1,6 @@
 /*
- * What an ended transfer means, decided in one place (UP-13, CL-2, CL-3). The question for a
- * write is always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
+ * The meaning of an ended transfer, decided in one place (UP-13, CL-2, CL-3). The question for a write is
+ * always: may it have had effect? If so it is UNCERTAIN and its caller reads back.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -166,8 +166,7 @@ enum upstream_class classify_answer(bool is_write, const struct http_answer *ans
         return class;
     char *message = error_message(answer->body, answer->body_len);
     if (class == UPSTREAM_FORBIDDEN) {
-        /* CL-3: the message tells a dead token from a missing privilege and a refused address.
-         */
+        /* CL-3: the message distinguishes a dead token, a missing privilege and a refused address. */
         if (!message || strcasestr(message, "token"))
             *ret_token_rejected = true;
         bool by_address = message && (strcasestr(message, "forbidden ip") ||

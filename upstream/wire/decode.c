@@ -17,7 +17,7 @@ enum {
     FUTURE_S = 366 * 24 * 3600, /* clocks may differ, but not by more */
 };
 
-#define QUANTITY_MAX 9007199254740992.0 /* a double tells every integer up to here from its neighbours */
+#define QUANTITY_MAX 9007199254740992.0 /* a double holds every integer up to here exactly */
 
 char *url_segment(const char *text)
 {
@@ -106,7 +106,7 @@ void decode_tell_unread(const struct decoding *d, const json_t *doc, struct unre
 
 /* ---- members, each by itself ---- */
 
-/* What holds the member cannot be read itself. */
+/* The value that should hold the member is no object. */
 static bool is_odd(const json_t *object)
 {
     return object && !json_is_object(object);

@@ -25,7 +25,7 @@ struct auth_form {
     const char *wrapper;
 };
 
-/* What a step says beside login and password. Borrowed. */
+/* The content of a step beside login and password. Borrowed. */
 struct auth_words {
     bool by_sms;              /* PASSWORD: names SMS as the second factor */
     const char *verification; /* ASK_CODE, CHECK_CODE */
@@ -48,7 +48,7 @@ struct login_answer {
     bool sms, webauthn; /* second factors that were named */
 };
 
-/* What the reading of an answer needs of its call: copies. */
+/* The data of a call that the reading of its answer needs: copies. */
 struct answer_about {
     enum upstream_op op;
     char *region;
@@ -115,7 +115,7 @@ struct shoot_words {
     const char *max_surge, *operation, *operation_at, *hibernated, *last_errors, *task_id, *condition_since,
         *condition_updated;
 };
-/* What one of the two calls `maintenance`: in auto-updates and window their words differ, too. */
+/* The words of one generation for `maintenance`: in auto-updates and window they differ, too. */
 struct maintenance_words {
     const char *update, *kubernetes, *machine_image, *window;
 };
@@ -123,11 +123,11 @@ struct maintenance_words {
 json_t *decode_pools(struct decoding *d, const json_t *provider, const struct shoot_words *words);
 json_t *decode_maintenance(struct decoding *d, const json_t *maintenance,
                            const struct maintenance_words *words);
-/* What the run and the health of the shoot are; `status` and what holds the last operation may be NULL. */
+/* Fills the run and the health of the shoot; `status` and the object with the last operation may be NULL. */
 void decode_status(struct decoding *d, struct shoot *s, const json_t *status, const json_t *run_in,
                    const struct shoot_words *words);
-/* A shoot of the name that `in` tells; NULL when Gardener cannot have it, or its uid cannot be read: it may
- * be another one. */
+/* A shoot of the name that `in` has; NULL when Gardener cannot have it, or its uid cannot be read: it may be
+ * another one. */
 struct shoot *decode_new(struct decoding *d, const json_t *in);
 
 /* shared.c */
@@ -214,9 +214,9 @@ decode_answer decode_ca_stage, decode_monitoring, decode_nodes, decode_upgrade_c
 json_t *decode_catalog(struct decoding *d, const json_t *profiles, const char *region, bool v1);
 
 /*
- * decode.c: single members. Absent and null are the same: NULL, null or what is said. What is there and
- * cannot be read is noted, and unknown: NULL, null or 0; so is, without a note, what is in an object that
- * cannot be read. Values are the caller's, texts and containers lent.
+ * decode.c: single members. Absent and null are the same: NULL, null or the given default. A member that is
+ * there and cannot be read is noted, and unknown: NULL, null or 0; a member of an object that cannot be read
+ * is unknown, too, without a note. Values are the caller's, texts and containers lent.
  */
 void decode_refuse(struct decoding *d, const char *why);
 /* That this member cannot be read, which its caller found. */
@@ -254,7 +254,7 @@ void decode_prose(json_t *ours, const char *key, const char *text);
  * cannot be read; so is the next. */
 json_t *decode_map(struct decoding *d, const json_t *object, const char *member);
 json_t *decode_words(struct decoding *d, const json_t *object, const char *key);
-/* What is not known is not sent, and stays as it is (CL-17): a member under their name; a map as [{key,
+/* An unknown value is not sent, and stays as it is (CL-17): a member under their name; a map as [{key,
  * value}]; the size of a pool's volumes in their words, NULL when it is not known. The caller frees it. */
 void encode_known(json_t *theirs, const char *their_name, const json_t *ours, const char *name);
 void encode_pairs(json_t *theirs, const json_t *ours, const char *name);

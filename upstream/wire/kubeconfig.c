@@ -1,7 +1,6 @@
 /*
- * What a kubeconfig says about itself: whether it is one, and when its client certificate ends. The real
- * expiry is read, never assumed (GA-14): Cleura shortens long requests silently. The text is a secret
- * throughout.
+ * Reads from a kubeconfig whether it is one, and when its client certificate ends. The real expiry is read,
+ * never assumed (GA-14): Cleura shortens long requests silently. The text is a secret throughout.
  */
 #include <openssl/asn1.h>
 #include <openssl/bio.h>

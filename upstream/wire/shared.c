@@ -1,6 +1,6 @@
 /*
- * What both generations share: paths that differ in a word, lists that differ in their items, and the
- * kubeconfig calls, of which Cleura has three (CL-15). Pure.
+ * The parts that both generations share: paths that differ in a word, lists that differ in their items, and
+ * the kubeconfig calls, of which Cleura has three (CL-15). Pure.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static const struct {
     const char *path, *before, *after;
 } kubeconfig_calls[] = {
     {"/gardener/v3/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
-     "{\"expiration_seconds\":", "}"}, /* the only one that tells the real expiry */
+     "{\"expiration_seconds\":", "}"}, /* the only one that returns the real expiry */
     {"/gardener/v2/{cloud}/shoots/{region}/{project}/{name}/admin-kubeconfig",
      "{\"expiration_seconds\":", "}"},
     {"/gardener/v1/{cloud}/shoot/{region}/{project}/{name}/adminkubeconfig",

@@ -1,6 +1,6 @@
 /*
- * What the shoots of both generations share: only members that we know are taken over, so that what is kept
- * is bounded and can always be read back. Runs on the worker. Pure.
+ * The decoding that the shoots of both generations share: only members that we know are taken over, so that
+ * the stored part is bounded and can always be read back. Runs on the worker. Pure.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ static json_t *decode_networking_v1(struct decoding *d, const json_t *spec, cons
     json_set_str(ours, "floating_pool", decode_word(d, infrastructure, "floatingPoolName"));
     json_set_str(ours, "network_id", decode_word(d, networks, "id"));
     json_set_str(ours, "router_id", decode_word(d, router, "id"));
-    json_set_str(ours, "load_balancer_provider", NULL); /* v1 does not tell */
+    json_set_str(ours, "load_balancer_provider", NULL); /* v1 does not report it */
     return ours;
 }
 
