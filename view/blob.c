@@ -1,6 +1,6 @@
 /*
- * Resources in the view. A cluster's body tells when it was observed, which each poll moves and nothing else:
- * the texts stay as they were made, and readers put the newer time in.
+ * Resources in the view. A cluster's body holds the time of its observation, the only member that each poll
+ * changes: the texts stay as they were made, and readers put the newer time in.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
- * What filters, orders and counts ask of a cluster in the view, in one piece of memory, so that a list of ten
- * thousand reads no JSON. Whoever needs more of one cluster reads its body back. Immutable; any thread.
+ * The facts that filters, orders and counts need of a cluster in the view, in one piece of memory, so that a
+ * list of ten thousand reads no JSON. A reader that needs more of one cluster parses its body. Immutable; any
+ * thread.
  */
 #ifndef VIEW_CLUSTER_FACTS_H
 #define VIEW_CLUSTER_FACTS_H

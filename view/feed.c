@@ -113,7 +113,7 @@ void feed_set_oldest(struct feed *f, int64_t oldest)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-/* Under the lock. What has to go for `e` is handed out, one at a time. */
+/* Under the lock. Returns an entry that has to leave to make room for `e`, one at a time; NULL: no more. */
 static struct feed_entry *make_room(struct feed *f, const struct feed_entry *e)
 {
     bool follows = e->sequence == f->numbers.newest + 1; /* else the ring would have a gap */

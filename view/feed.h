@@ -1,8 +1,8 @@
 /*
  * The newest events, ready to be sent to streams: a bounded ring of immutable entries with their text made
- * once for all readers (AO-19). Dense: what it holds are the last numbers without a gap. Published by the
- * loop thread when an event is durable and the view shows what it tells of; read by any thread. One short
- * lock, under which nothing is allocated or freed.
+ * once for all readers (AO-19). Dense: it holds the last numbers without a gap. Published by the loop thread
+ * when an event is durable and the view shows its effect; read by any thread. One short lock, under which
+ * nothing is allocated or freed.
  */
 #ifndef VIEW_FEED_H
 #define VIEW_FEED_H
@@ -42,7 +42,7 @@ struct feed *feed_new(size_t max_entries, size_t max_bytes);
 /* No reader may be left; entries live on while they are referenced. NULL is allowed. */
 void feed_free(struct feed *f);
 
-/* What the store holds when nothing was published yet. */
+/* The numbers that the store holds, before anything was published. */
 void feed_begin(struct feed *f, int64_t oldest, int64_t newest);
 /* Any thread: what the store keeps after a purge. */
 void feed_set_oldest(struct feed *f, int64_t oldest);

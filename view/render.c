@@ -226,7 +226,7 @@ json_t *render_operation(const struct operation *op)
     return doc;
 }
 
-/* Of keys only what is public; of headers only their names. */
+/* Keys show only their public part, headers only their names. */
 json_t *render_subscription(const struct subscription *s)
 {
     json_t *keys = json_array(), *header_names = json_array();

@@ -13,7 +13,7 @@
 
 /* The whole cluster; `op` is its open or last operation, or NULL. */
 char *render_cluster(const struct cluster *c, const struct operation *op);
-/* What a table of clusters shows of it. */
+/* The part of it that a table of clusters shows. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
@@ -29,8 +29,8 @@ void render_event_item(struct buffer *out, const struct event *e);
 /* The same as a block of a text/event-stream, with its empty line (AO-19). */
 void render_event_stream(struct buffer *out, const struct event *e);
 
-/* Blobs for the view: ETag from id and version. Of a cluster the subject is its facts, of the others a copy,
- * of an operation without its body. */
+/* Blobs for the view: ETag from id and version. The subject is the facts of a cluster, a copy of the others,
+ * and of an operation a copy without its body. */
 struct view_blob *render_cluster_blob(const struct cluster *c, const struct operation *op);
 struct view_blob *render_operation_blob(const struct operation *op);
 struct view_blob *render_subscription_blob(const struct subscription *s);

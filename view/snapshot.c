@@ -294,7 +294,7 @@ static int staged_compare(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-/* Of several changes for one key the last counts. Returns how many are left. */
+/* The last of several changes for one key counts. Returns how many are left. */
 static size_t staging_sort(struct staging *staging)
 {
     size_t kept = 0;
@@ -448,7 +448,7 @@ bool view_was_token(const struct view *v, const char *key)
 {
     const uint64_t mark = former_mark(key);
     bool found = false;
-    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all of them: the time tells nothing */
+    for (size_t i = 0; i < VIEW_FORMER_TOKENS; i++) /* all of them: the time reveals nothing */
         found |= atomic_load_explicit(&v->former_tokens[i], memory_order_relaxed) == mark;
     return found;
 }

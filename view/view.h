@@ -25,13 +25,13 @@ struct view_blob {
     _Atomic(struct http_coded *) coded; /* NULL until somebody wanted it; set once, any thread; owned */
     char *brief;                        /* clusters: the short form of the body; others: NULL */
     size_t brief_len;
-    wall_us observed_at; /* clusters: the time of observation that the body tells, 0: none; catalogs: when
-                            they were fetched; others: 0 */
+    wall_us observed_at; /* clusters: the time of observation in the body, 0: none; catalogs: when they were
+                            fetched; others: 0 */
     char observed_text[TIME_TEXT_BYTES];        /* the same as people write it, "" for 0 */
     size_t observed_in_body, observed_in_brief; /* where it begins */
     _Atomic wall_us seen_at;           /* newest observation, which found the same: view_seen_again */
     _Atomic mono_us heard_at;          /* the same moment, for its age; clusters only */
-    _Atomic(struct view_blob *) again; /* the form that tells seen_at, once somebody wanted it; owned */
+    _Atomic(struct view_blob *) again; /* the form that has seen_at, once somebody wanted it; owned */
     const void
         *subject; /* struct cluster_facts *, struct operation *, ... as the section says; owned by the blob */
     void (*subject_free)(void *subject);
@@ -40,15 +40,15 @@ struct view_blob {
 /* Takes body and subject. */
 struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_at, void *subject,
                                 void (*subject_free)(void *));
-/* Of a cluster, before it is shown. Takes `brief`; in both texts the time of observation begins there. */
+/* For a cluster, before it is shown. Takes `brief`; in both texts the time of observation begins there. */
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief);
-/* Of a cluster, before it is shown: when Cleura said what it tells. */
+/* For a cluster, before it is shown: when Cleura last reported the state in it. */
 void view_blob_set_heard(struct view_blob *b, mono_us heard_at);
-/* When Cleura last said what the blob tells; 0: never. */
+/* When Cleura last reported the state in the blob; 0: never. */
 wall_us view_blob_seen_at(const struct view_blob *b);
 /*
- * Inside view_enter/view_leave: a reference to the blob, or to the form of it whose body tells the newest
- * time of observation. That form has neither key, brief nor subject.
+ * Inside view_enter/view_leave: a reference to the blob, or to the form of it whose body has the newest time
+ * of observation. That form has neither key, brief nor subject.
  */
 struct view_blob *view_blob_as_seen(struct view_blob *b);
 /* Appends the body, or the brief, with the newest time of observation; returns that time. */
@@ -105,8 +105,7 @@ struct view_snapshot {
     struct view_section_entries sections[VIEW_SECTION_MAX_];
     bool ready;    /* the store was read and the loop runs */
     bool draining; /* a stop was ordered: /readyz is 503 */
-    /* Of the operations that ended only those with a greater id are all here, the others in the store; "":
-     * all are here. */
+    /* All operations that ended and have a greater id are here, the others in the store; "": all are here. */
     char left_out[40];
 };
 
@@ -139,8 +138,8 @@ const struct view_snapshot *view_shown(const struct view *v);
 /* Loop thread: stages one change; blob NULL removes. Takes the reference. */
 void view_set(struct view *v, enum view_section section, const char *key, struct view_blob *blob);
 /*
- * Loop thread: an observation found what the blob tells, which is shown or staged. No new snapshot: readers
- * write the time when they want the blob.
+ * Loop thread: an observation found the state in the blob, which is shown or staged, unchanged. No new
+ * snapshot: readers write the time when they want the blob.
  */
 void view_seen_again(struct view *v, struct view_blob *b, wall_us at, mono_us heard_at);
 /*
@@ -155,8 +154,8 @@ void view_set_flags(struct view *v, bool ready, bool draining);
 /* Loop thread: the id grows only; shown with the next view_publish. */
 void view_set_left_out(struct view *v, const char *operation_id);
 /*
- * Loop thread: makes what was staged visible at once. Nothing staged: does nothing. Of the entries it touches
- * the neighbours of those that changed, at most VIEW_CHUNK_MOST of each.
+ * Loop thread: makes what was staged visible at once. Nothing staged: does nothing. Beside the changed
+ * entries it touches only their neighbours, at most VIEW_CHUNK_MOST of each.
  */
 void view_publish(struct view *v);
 

@@ -67,7 +67,7 @@ static void write_result(const struct pending_delivery *pending, struct delivery
     snippet_write(row->snippet, answer->body, answer->body_len, p->subscription, p->engine->o.key);
 }
 
-/* A test is about now and tried once; what it finds out is told, not acted on. */
+/* A test is about now and tried once; its result is reported, not acted on. */
 static bool is_test(const struct delivery *row)
 {
     return !strcmp(row->event_type, event_type_name(EVENT_WEBHOOK_TEST));
@@ -82,7 +82,7 @@ static enum delivery_status verdict(const struct delivery *row, enum attempt_res
     return DELIVERY_PENDING;
 }
 
-/* What the answer means for everything else that waits for this receiver. */
+/* The effect of an answer on everything else that waits for this receiver. */
 static void note_receiver(struct endpoint *p, enum attempt_result result, int64_t retry_after_s, wall_us now)
 {
     p->failing = result != ATTEMPT_DELIVERED;

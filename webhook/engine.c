@@ -136,7 +136,7 @@ static void on_due(struct loop_timer *timer)
     attempt_start(pending);
 }
 
-/* Those that wait for the right to send get what is free of it. Whoever finds no room waits again. */
+/* Endpoints that wait for a place to send get the free ones. An endpoint that finds none waits again. */
 static void engine_wake(struct webhook_engine *e)
 {
     assert(e->in_flight <= ENGINE_MAX_IN_FLIGHT);
@@ -321,7 +321,7 @@ void webhook_engine_set(struct webhook_engine *e, const struct subscription *s)
     } else if (s->version < p->subscription->version) {
         return; /* stored before what happened since, for example a 410 */
     } else {
-        /* What another receiver answers says nothing about this one. */
+        /* An answer of another receiver says nothing about this one. */
         if (!sends_the_same(p->subscription, s)) {
             endpoint_interrupt(p);
             engine_wake(e);

@@ -83,8 +83,8 @@ void attempt_start(struct pending_delivery *pending);
 /* Drops the call or the read under way; the attempt counts as not made. */
 void attempt_cancel(struct pending_delivery *pending);
 /*
- * How an answer's body begins, for the delivery log (WH-22), as valid UTF-8 without control characters. What
- * looks like a secret, and the values of the webhook's extra headers, are masked: receivers that echo a
+ * How an answer's body begins, for the delivery log (WH-22), as valid UTF-8 without control characters. Text
+ * that looks like a secret, and the values of the webhook's extra headers, are masked: receivers that echo a
  * request must not get them into the store.
  */
 void snippet_write(char to[static DELIVERY_SNIPPET_BYTES], const char *body, size_t body_len,

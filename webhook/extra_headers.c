@@ -15,8 +15,8 @@
 enum { NAME_MAX_BYTES = 64, VALUE_MAX_BYTES = 1024 };
 
 /*
- * What belongs to the connection, to the message or to the signature (RFC 9110 7.6.1, WH-2), and what would
- * have libcurl unpack what it does not bound. A "*" ends a prefix.
+ * Fields of the connection, of the message or of the signature (RFC 9110 7.6.1, WH-2), and fields that would
+ * make libcurl unpack bytes that it does not bound. A "*" ends a prefix.
  */
 static const char *const reserved[] = {
     "accept-encoding", "connection", "content-*",         "cookie*",    "expect", "forwarded", "host",

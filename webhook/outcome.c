@@ -47,7 +47,7 @@ enum attempt_result attempt_result_of(const struct http_answer *answer)
     case HTTP_ANSWERED:
         return result_of_status(answer->status);
     case HTTP_TOO_LARGE:
-        /* Its status decides where the transport tells it; without one nobody knows what was said. */
+        /* Its status decides where the transport reports it; without one nobody knows the answer. */
         return answer->status ? result_of_status(answer->status) : ATTEMPT_ANSWER_TOO_LARGE;
     case HTTP_TIMEOUT:
         return ATTEMPT_TIMEOUT;

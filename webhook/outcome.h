@@ -1,5 +1,5 @@
 /*
- * What an answer means for a delivery (docs/webhooks.md), and its sanitized name (WH-22): the only thing
+ * The meaning of an answer for a delivery (docs/webhooks.md), and its sanitized name (WH-22): the only thing
  * about a failure that is stored, logged and counted. And when a delivery is tried again (WH-14). Pure but
  * for env's randomness; any thread.
  */

@@ -29,7 +29,7 @@ enum {
 
 /* ---- signatures ---- */
 
-/* What is signed, in its parts. */
+/* The text that is signed, in its parts. */
 struct signed_text {
     const char *prefix; /* "id.timestamp." */
     const char *body;

@@ -19,7 +19,7 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 #define URL_FORM "https://host[:port]/path"
 
-/* What an address needs to be a target. */
+/* The permission that an address needs to be a target. */
 enum reach {
     REACH_PUBLIC, /* nothing */
     REACH_HOUSE,  /* a network or a host of webhooks.allow: what people number their own machines with */
@@ -78,7 +78,7 @@ static const struct {
     {"2000::/3", REACH_PUBLIC},
 };
 
-/* What the address needs, and the network of the row that says so. */
+/* The permission that the address needs, and the network of the row that demands it. */
 static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
 {
     for (size_t i = 0; i < ARRAY_LEN(space); i++)

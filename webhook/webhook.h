@@ -1,9 +1,9 @@
 /*
- * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). What the model keeps of
- * a webhook is its struct subscription. Everything here lives
- * on the loop thread. The engine learns of webhooks and of committed deliveries, sends them on a
- * transport of its own (a dead receiver never slows Cleura calls), and stores the result of every attempt.
- * What it has not stored as final is sent again after a restart: at least once, same id, same bytes.
+ * Webhooks: Standard Webhooks 1.0 deliveries from the store's outbox (WH-1 to WH-22). The model keeps a
+ * webhook as a struct subscription. Everything here lives on the loop thread. The engine learns of webhooks
+ * and of committed deliveries, sends them on a transport of its own (a dead receiver never slows Cleura
+ * calls), and stores the result of every attempt. A delivery that it has not stored as final is sent again
+ * after a restart: at least once, same id, same bytes.
  */
 #ifndef WEBHOOK_WEBHOOK_H
 #define WEBHOOK_WEBHOOK_H
@@ -23,7 +23,7 @@
 
 struct webhook_engine;
 
-/* What the engine's transport has to be made with (max_connections). */
+/* The number of connections that the engine's transport has to be made with (max_connections). */
 enum { WEBHOOK_CONNECTIONS = 144 };
 
 struct webhook_options {
@@ -41,7 +41,7 @@ struct webhook_options {
 };
 
 struct webhook_engine *webhook_engine_new(const struct webhook_options *options);
-/* What the configuration allows counts from the next attempt on; the one before may be freed then. */
+/* A new configuration counts from the next attempt on; the one before may be freed then. */
 void webhook_engine_configure(struct webhook_engine *e, const struct config *config);
 /* Cancels running attempts; they count as not made. NULL is allowed. */
 void webhook_engine_free(struct webhook_engine *e);
@@ -57,7 +57,7 @@ void webhook_engine_remove(struct webhook_engine *e, const char *id);
  * A committed, pending delivery. `body` is the event's exact text, copied; NULL: read it from the store.
  * Ignored when it is final, known already, or of a webhook that does not exist.
  *
- * An answer whose body passes 16 KiB fails as "answer_too_large" unless the transport tells its status.
+ * An answer whose body passes 16 KiB fails as "answer_too_large" unless the transport reports its status.
  */
 void webhook_engine_enqueue(struct webhook_engine *e, const struct delivery *d, const char *body);
 /*
