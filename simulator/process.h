@@ -14,7 +14,7 @@ void process_finish(struct exchange *x);
 
 /* routes.c: splits the path and finds the route; fills route and params. */
 void routes_match(struct exchange *x);
-/* False after an answer that tells why a path parameter is not acceptable. */
+/* False after an answer that says why a path parameter is not acceptable. */
 bool routes_check_params(struct exchange *x);
 
 #endif

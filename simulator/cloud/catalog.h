@@ -21,7 +21,7 @@ struct known_region {
     const char *zones[4];
 };
 
-/* What is known about a region; an invented entry for other tags. */
+/* The data of a region; an invented entry for other tags. */
 struct known_region catalog_region(const char *tag);
 
 /* The profile in v2 shape, and the v1 shape of it. */

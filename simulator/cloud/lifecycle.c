@@ -82,7 +82,10 @@ static void script_apply(struct sim *sim, const struct shoot *shoot, struct run 
     }
 }
 
-/* What a run of several kinds shows: the create if it is one, else the one that takes longest. */
+/*
+ * The kind that a run of several kinds shows: the create or the deletion if it is one, else the kind that
+ * takes longest.
+ */
 static enum run_kind kinds_leading(const struct sim *sim, unsigned kinds)
 {
     enum run_kind leading = RUN_KIND_INVALID;
@@ -112,7 +115,7 @@ static void queued_accept(struct sim *sim, struct shoot *shoot, unsigned kinds)
         shoot->queued.starts_us = now_us + clock_from_seconds(sim->settings.stale_seconds);
         shoot->has_queued = true;
     }
-    /* What waits already does both; the last word on hibernation counts. */
+    /* The run that waits takes the new kinds, too; the last word on hibernation counts. */
     if ((kinds & (bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE))) != 0)
         shoot->queued.kinds &= ~(bit_of(RUN_HIBERNATE) | bit_of(RUN_WAKE));
     shoot->queued.kinds |= kinds;

@@ -58,7 +58,7 @@ struct run {
     char *description;
 };
 
-/* What /_sim/lifecycle asked for: applies to the next runs that begin. */
+/* An outcome that /_sim/lifecycle asked for: applies to the next runs that begin. */
 struct script {
     struct script *next;
     char *shoot;        /* NULL: any */

@@ -1,4 +1,4 @@
-/* What was asked of the simulated API: the last requests one by one, and counters. */
+/* The requests to the simulated API: the last ones one by one, and counters. */
 #ifndef SIMULATOR_CLOUD_REQUEST_LOG_H
 #define SIMULATOR_CLOUD_REQUEST_LOG_H
 

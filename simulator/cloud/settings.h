@@ -1,4 +1,4 @@
-/* What /_sim/settings can change while the simulator runs. */
+/* The settings that /_sim/settings can change while the simulator runs. */
 #ifndef SIMULATOR_CLOUD_SETTINGS_H
 #define SIMULATOR_CLOUD_SETTINGS_H
 

@@ -75,7 +75,7 @@ size_t shoot_worker_index(const struct shoot *shoot, const char *name);
 bool shoot_has_infrastructure(const struct shoot *shoot, int64_t now_us);
 /* An API server address exists: kubeconfigs can be made. */
 bool shoot_has_api_server(const struct shoot *shoot, int64_t now_us);
-/* The flag as answers tell it, which may be late. */
+/* The flag as answers show it, which may be late. */
 bool shoot_shows_hibernated(const struct shoot *shoot, int64_t now_us);
 /* Nodes of a group that are up now; names by index. */
 size_t shoot_node_count(const struct shoot *shoot, const json_t *worker, int64_t now_us);

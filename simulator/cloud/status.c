@@ -1,4 +1,4 @@
-/* What a shoot tells about itself: last operation, conditions, constraints, last errors. */
+/* The status that a shoot reports: last operation, conditions, constraints, last errors. */
 #include "simulator/cloud/lifecycle.h"
 
 #include "base/attrs.h"

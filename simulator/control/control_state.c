@@ -159,7 +159,7 @@ static bool set_condition(struct sim *sim, struct shoot *shoot, const char *stat
     return true;
 }
 
-/* NULL when the request (v2 shape) is not a good one; errors tells why. */
+/* NULL when the request (v2 shape) is not a good one; errors says why. */
 static struct shoot *make_shoot(struct sim *sim, const json_t *body, const char *region, const char *project,
                                 json_t *errors)
 {

@@ -1,4 +1,4 @@
-/* Who the caller is, and which domains, regions, projects and quotas there are. */
+/* The caller, and the domains, regions, projects and quotas that there are. */
 #include "simulator/cloud/catalog.h"
 #include "simulator/cloud/sim.h"
 #include "simulator/handlers/handlers.h"

@@ -174,7 +174,7 @@ static void check_name(json_t *errors, const json_t *body)
 {
     const char *name = json_string_value(json_object_get(body, "name"));
     if (!name || !check_pattern(PATTERN_SHOOT, name))
-        return; /* told already */
+        return; /* reported already */
     if (strlen(name) > SHOOT_NAME_LONGEST)
         check_fail(errors, "name", "must have 1 to 15 characters");
     else if (!check_pattern(PATTERN_DNS_LABEL, name) || strstr(name, "--"))

@@ -225,7 +225,7 @@ json_t *decode_worker(struct sim *sim, const char *region, const json_t *body, c
     return NULL;
 }
 
-/* What Gardener answers with new nodes: machine, image and volume. */
+/* Gardener makes new nodes when machine, image or volume change. */
 static enum run_kind kind_of_change(const json_t *before, const json_t *after)
 {
     bool same = json_equal(json_object_get(before, "machine"), json_object_get(after, "machine")) &&
