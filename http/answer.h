@@ -1,6 +1,6 @@
 /*
- * What will be sent, independent of libmicrohttpd: handlers fill it, http/send.c sends it. Part of its
- * request. Bodies are static bytes, an own text, or bytes that others serve too, which are not copied.
+ * The answer that will be sent, independent of libmicrohttpd: handlers fill it, http/send.c sends it. Part of
+ * its request. Bodies are static bytes, an own text, or bytes that others serve too, which are not copied.
  */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H

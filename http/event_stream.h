@@ -1,11 +1,11 @@
 /*
  * One event stream (text/event-stream), or another answer that is made while it is sent, as a transport: a
  * response whose bytes libmicrohttpd asks for when the client has taken the ones before. It holds the piece
- * that is being sent, never a queue: who reads slowly costs nothing and delays nobody. What the pieces are is
- * the content's, which embeds this struct.
+ * that is being sent, never a queue: a slow reader costs nothing and delays nobody. The content, which embeds
+ * this struct, decides what the pieces are.
  *
- * With nothing to send the connection is suspended (MH-12). Whoever resumes it and whoever suspends it hold
- * the stream's lock (MH-10).
+ * With nothing to send the connection is suspended (MH-12). The stream's lock is held to suspend and to
+ * resume it (MH-10).
  */
 #ifndef HTTP_EVENT_STREAM_H
 #define HTTP_EVENT_STREAM_H
@@ -22,7 +22,7 @@ struct answer;
 struct event_stream;
 struct server_request;
 
-/* What the content does; the first two under the lock, on the worker of the connection. */
+/* The functions of the content; the first two under the lock, on the worker of the connection. */
 struct event_stream_content {
     /* Begins the next piece with event_stream_begin; false: there is none now. */
     bool (*next)(struct event_stream *s);

@@ -19,8 +19,8 @@
 struct http;
 
 /*
- * What the application does with a request, on the worker of its connection; none of it blocks. Its own part
- * of a request follows the struct server_request, which is its first member, and is zero at first.
+ * The functions of the application for a request, on the worker of its connection; none of them blocks. Its
+ * own part of a request follows the struct server_request, which is its first member, and is zero at first.
  */
 struct http_application {
     size_t request_size;
@@ -73,7 +73,7 @@ struct http_numbers {
 
 struct connection_limits http_limits_default(void);
 
-/* Starts to serve. NULL on failure; *ret_error then tells why and is freed by the caller. */
+/* Starts to serve. NULL on failure; *ret_error then says why and is freed by the caller. */
 struct http *http_start(const struct http_options *options, char **ret_error);
 /* Accepts no more connections; the listening socket stays open for a successor (MH-15, MH-16). */
 void http_quiesce(struct http *http);

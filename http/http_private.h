@@ -53,7 +53,7 @@ void server_request_resume(struct server_request *r);
 enum MHD_Result server_request_send(struct server_request *r);
 /* Adds to the answer of an OPTIONS request what a preflight asks; `allow` are the methods of the resource. */
 void http_answer_preflight(struct server_request *r, const char *allow);
-/* What a connection keeps of its last answer; NULL is allowed. */
+/* Frees the data of its last answer that a connection keeps; NULL is allowed. */
 void response_cache_free(struct response_cache *kept);
 
 /* ---- event_stream.c ---- */

@@ -24,7 +24,7 @@ struct rate_limit {
     _Atomic uint64_t refused;
 };
 
-/* What is left for a key after a request. */
+/* The state of a key after a request. */
 struct rate_limit_state {
     const struct rate_limit *limit; /* NULL: there is no bound */
     int64_t per_minute;             /* then */

@@ -56,7 +56,7 @@ struct server_request {
     enum request_stage stage;
     char id[REQUEST_ID_BYTES];
     struct trace trace;                 /* see server_request_trace; its span is that of this request */
-    char caller_span[TRACE_SPAN_BYTES]; /* "": the client told none */
+    char caller_span[TRACE_SPAN_BYTES]; /* "": the client sent none */
     mono_us started;
     enum method method;
     const char *method_text;
@@ -70,7 +70,7 @@ struct server_request {
     const char *target; /* without its query */
     char *path;         /* decoded in place; segments point into it */
     struct path_segments segments;
-    struct rate_limit_state rate_limit; /* told in the answer: of a caller, set by the application */
+    struct rate_limit_state rate_limit; /* sent in the answer: of a caller, set by the application */
 
     struct buffer body;
     size_t body_seen; /* bytes received, kept or not */

@@ -15,7 +15,7 @@ enum {
     FIELDS_MAX = ANSWER_MAX_HEADERS + 7,
     VARY_BYTES = 512,
     RATE_LIMIT_BYTES = 96,
-    /* What clients of HTTP/1.0 get at once; the others get what fits into the connection's memory. */
+    /* Clients of HTTP/1.0 get so many bytes at once; the others what fits into the connection's memory. */
     STREAM_BLOCK = 1024,
     CODED_BLOCK = 16 * 1024,
 };
@@ -233,8 +233,8 @@ static void add_field(struct fields *f, const char *name, const char *value)
     f->items[f->count++].value = value;
 }
 
-/* One field of all that the answer depends on (HT-30): what is so for the route, and what its handler told.
- */
+/* One field with all names that the answer depends on (HT-30): those of the route, and those of its
+ * handler. */
 static void add_vary(struct server_request *r, struct fields *f)
 {
     const struct answer *a = &r->answer;

@@ -272,7 +272,7 @@ void loop_run(struct loop *loop)
     atomic_store(&loop->has_owner, true);
     while (!atomic_load(&loop->stopping))
         loop_turn(loop, env_mono(loop->env) + LONGEST_SLEEP_S * US_PER_S);
-    /* What was posted before loop_stop, while the last turn was under way. */
+    /* Tasks that were posted before loop_stop, while the last turn was under way. */
     watchdog_wake(&loop->watchdog, loop->env);
     if (run_mailbox(loop))
         end_turn(loop);

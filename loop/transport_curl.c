@@ -125,7 +125,7 @@ static void call_leave(struct http_call *call)
     call->connections = NULL;
 }
 
-/* What a failed transfer means for the question "may the peer have acted?" (UP-13). */
+/* The meaning of a failed transfer for the question "may the peer have acted?" (UP-13). */
 static enum http_outcome classify(const struct http_call *call, CURLcode code, const char **error)
 {
     static const struct {
@@ -579,7 +579,10 @@ static bool awaits_authorities(struct curl_transport *t, const char *url)
     a->job = (struct worker_job){
         .work = read_authorities, .done = on_authorities, .drop = drop_authorities, .goes_on = true};
     a->owner = t;
-    /* What SSL_CERT_FILE names, as everywhere with OpenSSL, else libcurl's own default; there may be none. */
+    /*
+     * The file that SSL_CERT_FILE names, as everywhere with OpenSSL, else libcurl's own default; there may be
+     * none.
+     */
     const char *named = getenv(X509_get_default_cert_file_env());
     const char *usual = named && *named ? named : curl_version_info(CURLVERSION_NOW)->cainfo;
     a->file = mem_strdup(t->options.ca_file ? t->options.ca_file : usual);

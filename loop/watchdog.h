@@ -16,7 +16,7 @@ enum { WATCHDOG_STALL_MS = 20 };
 
 struct watchdog {
     const char *kind; /* of the callback: timer, task, descriptor, publish */
-    const char *what; /* static text that it told, or NULL */
+    const char *what; /* static text that it gave, or NULL */
     mono_us at;       /* when the last piece ended */
     int64_t cpu_us;
     mono_us next_log;
@@ -32,7 +32,7 @@ static inline void watchdog_begin(struct watchdog *w, const char *kind)
     w->kind = kind;
     w->what = NULL;
 }
-/* A piece of work is over: counts it, and tells of one above WATCHDOG_STALL_MS, at most once in 10 s. */
+/* A piece of work has ended: counts it, and logs one above WATCHDOG_STALL_MS, at most once in 10 s. */
 void watchdog_end(struct watchdog *w, const struct env *env);
 void watchdog_metrics(const struct watchdog *w, struct buffer *out);
 

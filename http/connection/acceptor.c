@@ -49,8 +49,8 @@ static void refuse_connection(struct acceptor *a, int fd, const struct sockaddr 
 }
 
 /*
- * A worker that has no memory for a connection closes it and tells nobody: `open` and `unseen` are one too
- * high from then on. Nothing else works any more by then.
+ * A worker that has no memory for a connection closes it and reports it to nobody: `open` and `unseen` are
+ * one too high from then on. Nothing else works any more by then.
  */
 static void hand_over(struct acceptor *a, int fd, const struct sockaddr *address, socklen_t len)
 {

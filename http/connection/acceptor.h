@@ -39,7 +39,7 @@ struct acceptor_options {
     struct MHD_Daemon *daemon;
     int listen_fd;  /* non-blocking; stays the caller's */
     unsigned limit; /* connections at a time; those beyond wait in the kernel's queue */
-    bool has_tls;   /* who is refused is told nothing: that would take a handshake */
+    bool has_tls;   /* a refused client gets no answer: that would take a handshake */
     unsigned
         per_address; /* of these, those of one client's address: further ones are refused; 0: any number */
     const struct trust *trust;
@@ -49,7 +49,7 @@ struct acceptor_options {
 int acceptor_start(struct acceptor *a, const struct acceptor_options *options);
 /* When it returns, nothing is accepted any more. May be called again; from the thread that started it. */
 void acceptor_stop(struct acceptor *a);
-/* After the daemon has stopped: its workers tell of connections until then. */
+/* After the daemon has stopped: its workers report connections until then. */
 void acceptor_done(struct acceptor *a);
 
 /* A worker has begun to read a connection. Any thread. */

@@ -1,7 +1,7 @@
 /*
- * Who is at the other end. A client is the peer of the connection or, when that is a proxy we trust, the one
- * that it tells of in X-Forwarded-For: for the log, and for rate limits. Whoever is not trusted can write
- * there what it likes and is not believed.
+ * The client at the other end: the peer of the connection or, when that is a proxy we trust, the one that it
+ * names in X-Forwarded-For: for the log, and for rate limits. A peer that is not trusted can write there what
+ * it likes and is not believed.
  *
  * And how many connections each client's address has open, so that one cannot take them all. An address is an
  * IPv4 address or the first half of an IPv6 address; proxies that are trusted and Unix sockets, behind which
@@ -33,16 +33,13 @@ struct trust {
     bool local; /* whoever comes through a Unix socket */
 };
 
-/* `proxies` are networks, addresses and CLIENT_LOCAL; NULL-terminated or NULL. What is none of these is left
+/* `proxies` are networks, addresses and CLIENT_LOCAL; NULL-terminated or NULL. Any other entry is left
  * out. */
 void trust_init(struct trust *trust, char *const *proxies);
 void trust_done(struct trust *trust);
 /* Whether a peer's address, as text, is that of one of them. */
 bool trust_has(const struct trust *trust, const char *address);
-/*
- * The client that a trusted proxy tells of in `forwarded_for`, written into `text`; NULL when it tells of
- * none.
- */
+/* The client that a trusted proxy names in `forwarded_for`, written into `text`; NULL when it names none. */
 const char *trust_find_client(const struct trust *trust, const char *forwarded_for,
                               char text[static CLIENT_BYTES]);
 /* The IPv4 address or the first half of the IPv6 address of a client; 0: none. */

@@ -226,7 +226,7 @@ static void check_connection(struct reaper *reaper, struct connection *c, mono_u
     if (due == REAPED || due > now || !atomic_compare_exchange_strong(&c->due, &due, REAPED))
         return;
     int phase = atomic_load(&c->phase);
-    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* who began a request is told */
+    if (phase == PHASE_CONN_HEADER || phase == PHASE_CONN_BODY) { /* a begun request gets an answer */
         struct problem *problem CLEANUP_PROBLEM =
             problem_new(PROBLEM_REQUEST_TIMEOUT, "The request was not complete in time.");
         problem_send(reaper->env, c->tls ? -1 : c->fd, NULL, c->address, problem);

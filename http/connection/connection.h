@@ -43,9 +43,9 @@ enum connection_phase {
 /*
  * Closing without a reset. When an answer ends a connection before the whole request was read (a body that is
  * too large, wrong credentials), a plain close makes the kernel answer the rest of the body with a reset,
- * which can take the answer away from the client, or from a proxy, which then tells of a bad gateway. So the
- * socket stays open for a moment after libmicrohttpd has closed its own descriptor, and what comes is thrown
- * away (RFC 9112, 9.6); not when there are too many.
+ * which can take the answer away from the client, or from a proxy, which then reports a bad gateway. The
+ * socket therefore stays open for a moment after libmicrohttpd has closed its own descriptor, and what comes
+ * is thrown away (RFC 9112, 9.6); not when there are too many.
  */
 enum { LINGERING_CLOSES_MAX = 256 };
 
@@ -57,7 +57,7 @@ struct lingering_closes {
     } items[LINGERING_CLOSES_MAX];
 };
 
-/* What the application keeps with a connection; zero at first. Its worker only. */
+/* Memory of the application in a connection; zero at first. Its worker only. */
 enum { CONNECTION_USER_BYTES = 96 };
 
 struct connection {
@@ -108,10 +108,10 @@ unsigned reaper_unread(struct reaper *reaper);
 size_t reaper_lingering(struct reaper *reaper);
 
 struct connection *connection_open(struct reaper *reaper, struct MHD_Connection *mhd);
-/* Who showed a certificate in the handshake: looked at once for the same authorities. The worker's thread, in
- * a request. */
+/* The client that showed a certificate in the handshake: looked at once for the same authorities. The
+ * worker's thread, in a request. */
 const struct tls_client *connection_client(struct connection *c, struct tls *tls);
-/* What `response_cache` holds has been freed. */
+/* The caller has freed the content of `response_cache`. */
 void connection_close(struct connection *c);
 /* Any thread, as long as the connection is open: it is over its limit now. */
 void connection_expire(struct connection *c);

@@ -60,8 +60,8 @@ static void resume(struct handshakes *h, struct connection *c)
     MHD_resume_connection(mhd);
 }
 
-/* What GnuTLS reads with. During the handshake nothing else of the connection goes on; after it the library
- * notices by itself that nothing is there. */
+/* GnuTLS reads with this function. During the handshake nothing else of the connection goes on; after it the
+ * library notices by itself that nothing is there. */
 static ssize_t pull(gnutls_transport_ptr_t ptr, void *bytes, size_t size)
 {
     struct connection *c = ptr;

@@ -1,10 +1,10 @@
 /*
  * Handshakes that wait for their client. libmicrohttpd 0.9.75 with epoll does not notice that a handshake has
- * read all there is: it tries it again at once, and again, so who sends half a hello and stays keeps a
- * processor busy, and each handshake does for as long as a packet takes to its client and back. So a
- * connection that has no bytes to go on with in its handshake is suspended, and one thread with an epoll of
- * its own resumes it when there are some, or when it was shut down. The other direction needs none of this:
- * what we send in a handshake fits into the socket's buffer (TLS_NAMES_MAX).
+ * read all there is: it tries it again at once, and again, so a client that sends half a hello and stays
+ * keeps a processor busy, and each handshake does for as long as a packet takes to its client and back. A
+ * connection that has no bytes to go on with in its handshake is therefore suspended, and one thread with an
+ * epoll of its own resumes it when there are some, or when it was shut down. The other direction needs none
+ * of this: what we send in a handshake fits into the socket's buffer (TLS_NAMES_MAX).
  */
 #ifndef HTTP_CONNECTION_HANDSHAKES_H
 #define HTTP_CONNECTION_HANDSHAKES_H

@@ -31,7 +31,7 @@ enum {
 
 #define HANDSHAKES_END_US (60 * US_PER_S)
 
-/* What tells that a file is another one. */
+/* The values that show whether a file is another one. */
 struct version {
     dev_t device;
     ino_t inode;
@@ -55,7 +55,7 @@ struct tls {
     char *paths[FILES]; /* NULL: there is none */
     struct version seen[FILES];
     char *authorities;    /* of clients, as they were at the start */
-    bool was_faulty;      /* at the last look, and nobody was told yet */
+    bool was_faulty;      /* at the last look, and not reported yet */
     pthread_mutex_t lock; /* guards `current` */
     struct certificate *current;
     _Atomic uint64_t clients_generation;
@@ -155,7 +155,7 @@ static bool take_key(struct certificate *c, const char *path, const gnutls_datum
     return key_fits(c) || fail(ret_error, path, "is not the key of the certificate");
 }
 
-/* Of all authorities together: each handshake tells them. */
+/* The sum over all authorities: each handshake sends their names. */
 static size_t names_len(gnutls_x509_trust_list_t authorities)
 {
     gnutls_x509_trust_list_iter_t it = NULL;
@@ -314,8 +314,8 @@ enum tls_look tls_look(struct tls *tls, char **ret_error)
         replace(tls, next);
         return TLS_TAKEN;
     }
-    /* Between the two files of a renewal nothing is wrong: it is looked at once more before somebody is told.
-     */
+    /* Between the two files of a renewal nothing is wrong: they are read once more before a fault is
+     * reported. */
     if (changed || !tls->was_faulty) {
         tls->was_faulty = true;
         return TLS_SAME;

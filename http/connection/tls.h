@@ -28,7 +28,7 @@ struct tls_files {
     const char *client_ca;   /* PEM; NULL: clients are not asked for certificates */
 };
 
-/* Reads the files, whose names are copied. NULL: *ret_error (the caller frees it) tells what is wrong. */
+/* Reads the files, whose names are copied. NULL: *ret_error (the caller frees it) says what is wrong. */
 struct tls *tls_open(const struct env *env, const struct tls_files *files, char **ret_error);
 /* After the server has stopped. NULL is allowed. */
 void tls_free(struct tls *tls);
@@ -36,7 +36,7 @@ void tls_free(struct tls *tls);
 enum tls_look {
     TLS_SAME,  /* the files did not change, or are just being changed */
     TLS_TAKEN, /* what they hold counts for new connections */
-    TLS_FAULTY /* it cannot be used, as *ret_error tells, once for each change; what was there before stays */
+    TLS_FAULTY /* it cannot be used, as *ret_error says, once for each change; what was there before stays */
 };
 /* Reads the files again if they changed. Blocking; one thread, every second or so. */
 enum tls_look tls_look(struct tls *tls, char **ret_error);
@@ -44,7 +44,7 @@ enum tls_look tls_look(struct tls *tls, char **ret_error);
 /* When the certificate in use ends. Any thread. */
 wall_us tls_ends_at(struct tls *tls);
 
-/* Who shows a client certificate. */
+/* A client that showed a certificate. */
 struct tls_client {
     char **names; /* its alternative names, "dns:..." and "uri:...", NULL-terminated; NULL: there is none that
                      is good */

@@ -24,7 +24,7 @@ bool etag_list_holds(const char *list, const char *etag);
 bool etag_of_coded(const char *etag, char *coded, size_t size);
 /* The list is exactly "*". */
 bool etag_list_is_any(const char *list);
-/* What a GET or HEAD of a resource with this tag comes to; NULL for an absent field. */
+/* The condition of a GET or HEAD of a resource with this tag; NULL for an absent field. */
 enum condition condition_of_read(const char *if_match, const char *if_none_match, const char *etag);
 /* The same for a write: never CONDITION_NOT_MODIFIED. "": the resource exists and has no tag. */
 enum condition condition_of_write(const char *if_match, const char *if_none_match, const char *etag);

@@ -1,6 +1,5 @@
-/* What the header fields say about the body to come and the answer wanted (HT-10 to HT-13, HT-54, AO-10).
- * Pure.
- */
+/* The meaning of the header fields for the body to come and for the answer wanted (HT-10 to HT-13, HT-54,
+ * AO-10). Pure. */
 #ifndef HTTP_MESSAGE_CONTENT_H
 #define HTTP_MESSAGE_CONTENT_H
 
@@ -32,7 +31,7 @@ enum content_flag {
     CONTENT_FLAGS_END_ = 128,   /* further flags are the application's */
 };
 
-/* What an operation takes and gives. */
+/* The content that an operation takes and gives. */
 struct content_rules {
     unsigned flags;
     size_t body_limit; /* bytes; 0: a small body is passed over */
@@ -61,7 +60,7 @@ struct preferences {
     bool representation; /* return=representation */
 };
 
-/* Of each preference the first one counts; unknown and malformed ones are passed over. */
+/* The first one of each preference counts; unknown and malformed ones are passed over. */
 struct preferences prefer_read(const struct headers *h);
 
 /* ---- gzip of answers (HT-53). Strong entity tags differ per coding: "x" and "x-gz" are one version in two

@@ -138,8 +138,8 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *k
 /*
  * libmicrohttpd 0.9.75 takes a bare LF, a folded line and a NUL for what other programs do not take them for,
  * and hands over texts that show nothing of it. But it parses in place: texts lie where they were received,
- * with a NUL in place of each byte of a line end. So a line that ended with CR LF, and is whole, ends two
- * bytes before the next one begins; the last one ends four bytes before the section does. Newer libraries
+ * with a NUL in place of each byte of a line end. A line that ended with CR LF, and is whole, therefore ends
+ * two bytes before the next one begins; the last one ends four bytes before the section does. Newer libraries
  * refuse such lines themselves and may lay the texts out in another way.
  */
 void headers_collect(struct headers *h, struct MHD_Connection *mhd, const char *method, const char *version)
@@ -228,7 +228,7 @@ static bool host_is_valid(const char *host)
     return len && has_end && escapes_are_whole(host);
 }
 
-/* What must not stand twice, and a list of lengths. */
+/* The fault of a field that stands twice and must not; NULL: there is none. */
 static const char *duplicate_fault(const struct headers *h)
 {
     static const struct {
@@ -273,8 +273,8 @@ static struct problem *check_coding(const struct headers *h, bool is_http_1_0)
 struct framing framing_of(const struct headers *h)
 {
     const char *length = h->values[HEADER_CONTENT_LENGTH];
-    /* How the library reads chunks is not what others do (a bare LF in an extension, for example). What such
-     * a body ends before may be part of it for a proxy: it is not parsed. */
+    /* The library does not read chunks as others do (a bare LF in an extension, for example). The bytes
+     * behind the end that it finds may be part of the body for a proxy: they are not parsed. */
     return (struct framing){
         .has_body = h->values[HEADER_TRANSFER_ENCODING] || (length && length[strspn(length, "0")] != '\0'),
         .must_close =

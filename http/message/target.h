@@ -49,7 +49,7 @@ struct query_rule {
     int64_t min, max, fallback;
     int (*from_name)(const char *name);
     const char *(*to_name)(int value);
-    /* Texts: NULL, or what is wrong, static; may tell the valid values. */
+    /* Texts: NULL, or what is wrong, static; may return the valid values. */
     const char *(*check)(const char *text, json_t **ret_valid);
     bool repeats; /* may be given several times */
     bool single;  /* enums: one name only, where several have no meaning together */
@@ -57,7 +57,7 @@ struct query_rule {
 
 enum { QUERY_MAX_RULES = 48 };
 
-/* What was given, by the index of its rule. */
+/* The values that were given, by the index of their rule. */
 struct query_values {
     char *texts[QUERY_MAX_RULES];     /* decoded; NULL: not given; repeated ones joined by commas */
     int64_t numbers[QUERY_MAX_RULES]; /* numbers, booleans, times (wall_us); enums: the bits asked for */
@@ -69,8 +69,8 @@ struct problem;
 
 /*
  * libmicrohttpd keeps a record of each parameter in the memory of the connection; when that is full, it goes
- * on with a request that it has answered already, and is silent. So queries that may fill it are refused
- * before it parses them: the problem, or NULL. The caller owns it.
+ * on with a request that it has answered already, and is silent. Queries that may fill it are therefore
+ * refused before it parses them: the problem, or NULL. The caller owns it.
  */
 struct problem *query_refuse_target(const char *target);
 /*
