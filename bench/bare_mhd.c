@@ -1,8 +1,8 @@
 /*
  * The peer of `make bench`: the least that libmicrohttpd can do. Sends the bytes of a file with the same
  * threads and nothing else: no routing, no authentication, and the header fields of a second file, one
- * "Name: value" per line, or only the content type; the status is 200 or what is said behind that. What is
- * posted is thrown away, so it is a receiver of webhooks too.
+ * "Name: value" per line, or only the content type; the status is 200 or the one that is given behind that. A
+ * posted body is thrown away, so it is a receiver of webhooks too.
  */
 #include <arpa/inet.h>
 #include <microhttpd.h>

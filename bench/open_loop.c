@@ -2,7 +2,7 @@
  * Reads at a fixed rate. Request k is due k / rate after the start, whatever became of those before it; it
  * takes an idle connection or waits for one, and its time counts from when it was due, so that a server that
  * stalls is not asked less (no coordinated omission). It sleeps until something is due or answered. It goes
- * before all others on its core where that is allowed, unless told to be behind them (-n).
+ * before all others on its core where that is allowed, unless -n puts it behind them.
  *
  *     open_loop -p PORT -t TOKEN_FILE [-c CONNECTIONS] [-r RATE] [-s SECONDS] [-H "Name: value"]
  *               [-o FILE] [-n] PATH...
@@ -10,10 +10,10 @@
  * Several paths are asked for in turn. Prints one line of JSON, times in microseconds, and writes all times
  * to FILE, in nanoseconds, 8 bytes each.
  *
- * What this program is stopped for, by the others on its core, is not the server's. It wants to run at least
- * as often as a request is due; when it comes STOPPED_NS later than it asked for, what is under way is left
- * out of the times, and what is due until CATCH_UP times as much has passed, while the server works on what
- * was sent late. So are the first WARM_UP_NS. `left_out` says how many.
+ * The time for which the others on its core stop this program is not the server's. It wants to run at least
+ * as often as a request is due; when it comes STOPPED_NS later than it asked for, the requests under way are
+ * left out of the times, and those that are due until CATCH_UP times as much has passed, while the server
+ * works on requests that were sent late. The first WARM_UP_NS are left out, too. `left_out` says how many.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ struct connection {
     char head[HEAD_BYTES + 1];
     size_t head_len;
     bool has_head, chunked;
-    size_t left; /* of a body that told its length */
+    size_t left; /* of a body with a Content-Length */
     char tail[sizeof(end_of_chunks)];
 };
 
@@ -373,7 +373,7 @@ static void make_requests(char **paths)
     }
 }
 
-/* Of memory that is there already when it is needed. */
+/* Memory that is mapped before it is needed. */
 static uint64_t *new_times(void)
 {
     return memset(checked(malloc(total * sizeof(uint64_t))), 1, total * sizeof(uint64_t));

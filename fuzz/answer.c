@@ -1,6 +1,7 @@
-/* What Cleura sends, both generations. What is decoded of it can be stored and read back, equal. The first
- * line is the generation and what was asked for, such as "v1 list"; the rest is the body. "any odd": the rest
- * is a value that stands in the place of each member of whole answers, see odd_members.c. */
+/* Answers of Cleura, both generations. The data that is decoded from one can be stored and read back, equal.
+ * The first line is the generation and what was asked for, such as "v1 list"; the rest is the body.
+ * "any odd": the rest is a value that stands in the place of each member of whole answers, see odd_members.c.
+ */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * What the fuzz targets share. Each target is a file with LLVMFuzzerTestOneInput: `make fuzz` links it with
- * libFuzzer, and tests/unit/test_fuzz_replay.c, where each has a name of its own, feeds it the files of
- * fuzz/corpus and fuzz/found. A target ends the process when a promise is broken.
+ * The declarations that the fuzz targets share. Each target is a file with LLVMFuzzerTestOneInput: `make
+ * fuzz` links it with libFuzzer, and tests/unit/test_fuzz_replay.c, where each has a name of its own, feeds
+ * it the files of fuzz/corpus and fuzz/found. A target ends the process when a promise is broken.
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H

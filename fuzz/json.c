@@ -1,6 +1,6 @@
 /* The look over JSON text (base/json_scan.c): what the parser takes the scan takes, and its items are the
- * parser's; what the scan takes the tolerant parser reads. What we write (base/json_write.c) is what jansson
- * writes. */
+ * parser's; what the scan takes the tolerant parser reads. Our writer (base/json_write.c) writes the same
+ * text as jansson. */
 #include "fuzz/fuzz.h"
 
 #include <string.h>

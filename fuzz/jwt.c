@@ -5,7 +5,7 @@
 
 #include "oidc/verify.h"
 
-/* Of the keys that signed the seeds; their private halves are nowhere. */
+/* The public keys of the pairs that signed the seeds; the private keys are nowhere. */
 static const char jwks[] =
     "{\"keys\": [{\"use\": \"sig\", \"alg\": \"RS256\", \"kid\": \"one\", \"kty\": \"RSA\", \"n\": \"thxC4"
     "byoAeDtMOU7HXH-gixWfP8Y_Fgnlbsq6IVctGxoo-dZFNcpIeM7U6WUWQbTbYMT7VvmGj7U0cPjkqkSr"

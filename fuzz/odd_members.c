@@ -1,6 +1,6 @@
 /*
  * Each member of Cleura's answers is read by itself: whatever stands in the place of one, the rest is decoded
- * as before. Nobody lists here what depends on what: a member that is left out tells which of our words do.
+ * as before. Nobody lists here what depends on what: leaving a member out shows which words depend on it.
  */
 #include "fuzz/odd_members.h"
 
@@ -106,7 +106,7 @@ static json_t *shoot_words_of(struct upstream_result *result)
     return json_incref(json_object_get(stored, "shoot"));
 }
 
-/* What we make of it, in our words; NULL when it is refused. */
+/* The answer in our words; NULL when it is refused. */
 static json_t *decoded(const struct sample *s, const char *text)
 {
     const struct answer_about about = {
@@ -153,7 +153,7 @@ static bool is_at_or_below(const char *path, const char *above)
     return !strncmp(path, above, len) && (path[len] == '\0' || path[len] == '/');
 }
 
-/* Of these, all is known or nothing. */
+/* Members of these names are known as a whole, or not at all. */
 static bool is_known_as_a_whole(const char *path)
 {
     static const char *const names[] = {

@@ -25,7 +25,7 @@ static void read_fields(struct request *r)
     FUZZ_CHECK(server_request_trace(&r->http)->id[0]);
 }
 
-/* What passed every check is well-formed. */
+/* A request that passed every check is well-formed. */
 static void check_passed(struct request *r, const char *body)
 {
     struct cursor_place place;
@@ -39,7 +39,7 @@ static void check_passed(struct request *r, const char *body)
     problem_free(p ? p : http_read_document(&r->http, &rules));
 }
 
-/* What is refused is told as a problem, in text that can be read. */
+/* A refusal is a problem, in text that can be read. */
 static void check_refused(const struct request *r)
 {
     FUZZ_CHECK(r->http.answer.status >= 200);

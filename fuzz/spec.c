@@ -11,7 +11,7 @@
 #include "model/spec.h"
 #include "upstream/wire/generation_private.h"
 
-/* Each step tells what to send, and an empty plan means that nothing differs. */
+/* Each step has a body to send, and the plan is empty when nothing differs. */
 static void check_plan(const json_t *spec, const json_t *observed, const struct spec_context *context)
 {
     json_t *differences CLEANUP_JSON = json_array();
@@ -31,7 +31,10 @@ static void check_plan(const json_t *spec, const json_t *observed, const struct 
     fuzz_check_stored(plan);
 }
 
-/* What a create sends is complete, and what it asks for is what there is when it is there. */
+/*
+ * A create sends a complete spec, and a cluster that has all of it differs in nothing from what was asked
+ * for.
+ */
 static void check_create(const json_t *spec, const struct spec_context *context)
 {
     json_t *resolved CLEANUP_JSON = spec_resolve("dev", spec, context);

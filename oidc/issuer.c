@@ -146,9 +146,7 @@ static int64_t retry_us(const struct issuer *issuer)
            (int64_t)env_random_below(loop_env(issuer->o.loop), (uint64_t)(most * US_PER_S));
 }
 
-/* What is known stays, but not for ever: a key that was taken back must not be good as long as nobody says
- * so.
- */
+/* Known keys stay, but not for ever: a revoked key must not stay valid because the new set cannot be read. */
 static void drop_old_keys(struct issuer *issuer)
 {
     if (!issuer->keys || env_mono(loop_env(issuer->o.loop)) - issuer->read_at < ISSUER_KEPT_S * US_PER_S)

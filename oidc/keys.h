@@ -26,9 +26,9 @@ struct oidc_key;
 struct oidc_keys;
 
 /*
- * Reads a set of keys. Of those in it only the ones that can check one of our algorithms are taken: public,
- * for signatures, with parameters in their bounds; the first OIDC_KEYS_MAX. NULL when the text is no set, or
- * none of its keys is of use; *ret_why, static, says so. The caller frees the result.
+ * Reads a set of keys. Only keys that can check one of our algorithms are taken: public, for signatures, with
+ * parameters in their bounds; the first OIDC_KEYS_MAX. NULL when the text is no set, or none of its keys is
+ * of use; *ret_why, static, says so. The caller frees the result.
  */
 struct oidc_keys *oidc_keys_read(const char *text, size_t len, const char **ret_why);
 /* One more owner, who frees it, too. Loop thread. */

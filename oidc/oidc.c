@@ -17,7 +17,7 @@
  * how much is written. */
 enum { PAUSE_US = 1000000 };
 
-/* What HTTP threads look at. */
+/* The snapshot that HTTP threads read. */
 struct snapshot {
     uint64_t generation;
     size_t count;
@@ -206,7 +206,7 @@ void oidc_identity_done(struct oidc_identity *identity)
 
 /* ---- numbers ---- */
 
-/* Of all issuers together: labels are of closed sets. */
+/* One value over all issuers: label values must come from a closed set. */
 static void write_keys(struct oidc *o, struct buffer *out)
 {
     const mono_us now = env_mono(loop_env(o->options.loop));

@@ -13,8 +13,8 @@
 
 struct oidc;
 
-/* Begins to read the keys of the issuers of `config`. What it is given must outlive it. Before the loop runs,
- * or its thread. */
+/* Begins to read the keys of the issuers of `config`. The arguments must outlive it. Before the loop runs, or
+ * its thread. */
 struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker,
                       const struct config *config);
 /* When neither the loop nor an HTTP thread runs; before the worker, the transport and the loop are freed.
@@ -26,7 +26,7 @@ void oidc_free(struct oidc *o);
  */
 void oidc_configure(struct oidc *o, const struct config *config);
 
-/* Who shows a token, and what they may do. */
+/* The owner of a token, and the rights that a rule gives. */
 struct oidc_identity {
     char *issuer;
     char *subject;

@@ -1,4 +1,4 @@
-/* What who shows a good JWT may do: the rules of the configuration over its claims. Pure; any thread. */
+/* The rights that a good JWT gives: the rules of the configuration over its claims. Pure; any thread. */
 #ifndef OIDC_RULES_H
 #define OIDC_RULES_H
 

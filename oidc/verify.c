@@ -88,7 +88,7 @@ static bool is_access_token_type(const char *typ)
     return !strcasecmp(typ, "at+jwt");
 }
 
-/* What names a key elsewhere (jku, jwk, x5u, x5c) is not looked at. */
+/* Members that name a key elsewhere (jku, jwk, x5u, x5c) are not looked at. */
 static bool header_is_known(const json_t *header)
 {
     const json_t *typ = json_object_get(header, "typ"), *key = json_object_get(header, "kid");

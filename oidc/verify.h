@@ -16,7 +16,7 @@ enum {
     OIDC_LEEWAY_S = 60,          /* between the issuer's clock and ours */
 };
 
-/* What is wrong with a token; labels of a metric, words of the log. */
+/* The results of the check of a token; labels of a metric, words of the log. */
 enum oidc_end {
     OIDC_OK,
     OIDC_MALFORMED,    /* no JWS in its compact form, or too large */
@@ -31,7 +31,7 @@ enum oidc_end {
     OIDC_NOT_YET,  /* issued or valid in the future */
     OIDC_LIFETIME, /* valid for longer than we allow */
     OIDC_CLAIMS,   /* what must be there is not, or has another form */
-    OIDC_ID_TOKEN, /* tells a client who logged in; nothing to be let in with */
+    OIDC_ID_TOKEN, /* shows a client who logged in; it gives no access */
     OIDC_NO_RULE,  /* good, but nothing says what it may do (oidc/rules.h) */
     OIDC_END_MAX_,
 };

@@ -40,7 +40,7 @@ enum export_outcome { EXPORT_TAKEN, EXPORT_REFUSED, EXPORT_GIVEN_UP, EXPORT_OUTC
 static const char *const outcomes[] = {"taken", "refused", "given_up"};
 static _Atomic uint64_t exported[EXPORT_OUTCOME_MAX_];
 
-/* Who we are (OB-13), as the beginning of each body. */
+/* The attributes of this process (OB-13), as the beginning of each body. */
 static char *make_head(const struct span_exporter_options *options)
 {
     const struct span_attribute us[] = {

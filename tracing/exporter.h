@@ -21,17 +21,17 @@ enum {
 
 struct span_exporter;
 
-/* What must outlive it is borrowed: loop, transport. */
+/* Loop and transport are borrowed, and must outlive it. */
 struct span_exporter_options {
     struct loop *loop;
     struct transport *transport;
     const char *endpoint; /* its base address */
     const char *version;  /* of ours */
-    const char *instance; /* tells starts apart */
+    const char *instance; /* distinguishes starts */
 };
 
 struct span_exporter *span_exporter_new(const struct span_exporter_options *options);
-/* What waits is lost. NULL is allowed. */
+/* Spans that still wait are lost. NULL is allowed. */
 void span_exporter_free(struct span_exporter *x);
 /* Appends what became of the spans that were sent. Any thread. */
 void span_exporter_metrics(struct buffer *out);
