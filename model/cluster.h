@@ -30,8 +30,7 @@ enum { SHOOT_PROGRESS_UNKNOWN = -1 };
 /* One shoot as one upstream answer describes it: the decoded, generation-free form (upstream fills it). */
 struct shoot {
     char *name;
-    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row that this was read from; zeros: no list. Not
-                                      stored */
+    uint8_t row[ROW_DIGEST_BYTES]; /* digest of the list row that it came from; zeros: none. Not stored */
     struct json_doc *observed;     /* our words, complete */
     /* Values of `observed` that are needed often, readable without its tree (shoot_set_observed). */
     uuid_t uid; /* which shoot it is, because names are reused; null: Cleura does not report it (yet) */

@@ -155,10 +155,7 @@ void delivery_note_attempt(struct delivery *d, const struct delivery_attempt *at
  * that succeeded at once. The caller frees it.
  */
 char *delivery_attempts_text(const struct delivery *d);
-/*
- * The way back, after all other members are set. Any other text counts as no text: then nothing is known of
- * the attempts.
- */
+/* The way back, after all other members are set. Any other text counts as the empty one. */
 void delivery_read_attempts(struct delivery *d, const char *text, size_t len);
 
 #endif
