@@ -1,6 +1,6 @@
 /*
- * One suite for every backend: the contract of storage/storage.h on bare connections. What runs on top of a
- * backend (threads, group commit) is in test_running.c.
+ * The contract of storage/storage.h on bare connections, one suite for every backend. The parts above a
+ * backend (threads, group commit) are tested in test_running.c.
  */
 #include "tests/storage/store_fixture.h"
 
@@ -640,7 +640,7 @@ static void assert_last_marked(struct fixture *f, int64_t wanted)
     assert_int_equal(number, wanted);
 }
 
-/* After a commit that failed it tells whether that had effect. */
+/* After a commit that failed it reports whether that had effect. */
 static void the_last_marked_transaction_is_the_last_that_was_committed(void **state)
 {
     struct fixture *f = *state;
@@ -776,7 +776,8 @@ static void purges_keep_what_is_needed(void **state)
     assert_int_equal(load(f).last_success, 10); /* of a delivery that is gone */
 }
 
-/* What is kept begins somewhere and has no gap: by age, by number, and never beyond a pending delivery. */
+/* The events that are kept begin somewhere and have no gap: by age, by number, and never beyond a pending
+ * delivery. */
 static void the_event_log_is_purged_from_its_beginning(void **state)
 {
     static const struct {
@@ -835,7 +836,7 @@ static struct change_set *old_rows_of_every_kind(int count)
     return set;
 }
 
-/* Of 10 rows 7 are to go, at most 3 at a time. */
+/* 7 rows out of 10 are to go, at most 3 at a time. */
 static void purges_go_in_slices(void **state)
 {
     struct fixture *f = *state;

@@ -1,6 +1,6 @@
 /*
  * The running store over every backend: group commit, order, reports exactly once, the broken store, the
- * lease, the reader's queue. A fake clock moves only by order, and a condition variable tells when a report
+ * lease, the reader's queue. A fake clock moves only by order, and a condition variable says when a report
  * came.
  */
 #include "tests/storage/store_fixture.h"
@@ -386,7 +386,7 @@ static void an_uncertain_commit_is_read_back(void **state)
     assert_int_equal(newest(f), 2);
 }
 
-/* An I/O error at the last fsync: what was refused must not begin after a restart, what is stored was told.
+/* An I/O error at the last fsync: a refused change must not begin after a restart, a stored one was reported.
  */
 static void a_failed_commit_that_had_effect_is_no_refusal(void **state)
 {
@@ -439,7 +439,7 @@ static void and_its_audit_entry_is_there_once(void **state)
     assert_int_equal(audit_rows(f), 1);
 }
 
-/* Nobody is told anything until the store tells; then each hears what is true. */
+/* Nobody gets an answer until the store reports; then each gets a true one. */
 static void settle_later(struct fixture *f, bool had_effect)
 {
     struct storage_metrics metrics;

@@ -1,6 +1,6 @@
 /*
- * What only SQLite has: files, modes, migrations, refusals that change nothing, the lock between processes,
- * recovery after a process died. Forked children never return into the test runner.
+ * The things that only SQLite has: files, modes, migrations, refusals that change nothing, the lock between
+ * processes, recovery after a process died. Forked children never return into the test runner.
  */
 #include "tests/storage/store_fixture.h"
 
@@ -376,7 +376,7 @@ static void an_unreadable_row_of_each_kind_is_no_reason_not_to_start(void **stat
         load_and_count(f, counts);
         for (int kind = 0; kind < ROW_KIND_MAX_; kind++) {
             assert_int_equal(counts[kind], 1);
-            /* Of a delivery nothing is read that its table does not check. */
+            /* Every member of a delivery that is read is checked by its table. */
             assert_int_equal(put_aside(f, (enum row_kind)kind), kind == ROW_DELIVERY ? 0 : 1);
         }
         assert_int_equal(counts[ROW_KIND_MAX_], ROW_KIND_MAX_ - 1);
@@ -453,7 +453,7 @@ static void a_corrupt_database_is_refused_unchanged(void **state)
     check_refused(f, STORE_BROKEN, f->location);
 }
 
-/* Of the pages that hold events; the file has no log beside it. */
+/* Breaks the pages that hold events; the file has no log beside it. */
 static void damage_events(struct fixture *f)
 {
     size_t len = 0;
@@ -550,7 +550,7 @@ static void a_missing_folder_is_explained(void **state)
     free(error);
 }
 
-/* Runs `body` in a child that tells when it is done and then waits to be killed, or exits by itself. */
+/* Runs `body` in a child that reports when it is done and then waits to be killed, or exits by itself. */
 static pid_t fork_child(struct fixture *f, void (*body)(struct fixture *f), bool stays)
 {
     int ready[2];

@@ -9,9 +9,9 @@
 
 #define MINUTE (60 * US_PER_S)
 
-/* What Cleura shows of its one shoot, "dev", and what it was asked. */
+/* The one shoot that Cleura shows, "dev", and the requests that it got. */
 struct one_shoot {
-    const char *uid; /* of the shoot "dev"; NULL: there is none, "": Cleura does not tell it */
+    const char *uid; /* of the shoot "dev"; NULL: there is none, "": Cleura's answer has none */
     const char *state;
     const char *type;
     bool away;

@@ -232,8 +232,8 @@ bool running_kill(struct running *d, bool lose_last_turn)
 /* ---- commands ---- */
 
 /*
- * Each command is given back exactly once, also when the process ends. What is dropped at a kill was told to
- * nobody.
+ * Each command is given back exactly once, also when the process ends. A command that is dropped at a kill
+ * has had no answer.
  */
 static void on_reply(struct command *cmd)
 {

@@ -1,4 +1,4 @@
-/* What Cleura sends is read within budgets, row by row, and what is kept of it can always be read back. */
+/* Cleura's answers are read within budgets, row by row, and the kept part can always be read back. */
 #include "tests/support/check.h"
 
 #include <openssl/ui.h>
@@ -268,8 +268,7 @@ static void uids_that_cannot_be_read_are_refused(void **state)
     }
 }
 
-/* What a row with this in place of a member tells: how many members cannot be read, and which is the first.
- */
+/* Reads a row with this in place of a member: how many members cannot be read, and which is the first. */
 static struct shoot *decode_told(int generation, const char *path, const char *value, struct unread *ret)
 {
     struct decoding d = {.now = NOW};
@@ -301,7 +300,7 @@ static void what_cannot_be_read_is_unknown(void **state)
 {
     (void)state;
     static const struct {
-        const char *paths[2], *value, *told; /* told: what the text has instead of what it had */
+        const char *paths[2], *value, *told; /* told: the new text in place of the old one */
         const char *had;
     } rows[] = {
         {{"generation", "metadata.generation"}, "18446744073709551615", NULL, NULL}, /* nobody uses it */
@@ -399,7 +398,7 @@ static void it_is_named_by_its_path(void **state)
     }
 }
 
-/* What cannot be read of a pool is not sent with a change of it, so that it stays. */
+/* A member of a pool that cannot be read is not sent with a change of it, so that it stays. */
 static void what_is_not_known_is_not_sent(void **state)
 {
     (void)state;
@@ -461,7 +460,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Of everything that is passed nothing is written down: a name may be as long as the answer. */
+/* Members that are passed over are not written down: a name may be as long as the answer. */
 static void a_path_is_found_in_linear_time(void **state)
 {
     (void)state;
@@ -720,7 +719,7 @@ static void one_bad_row_does_not_take_the_others_along(void **state)
     assert_false(list_next(&generation_v2, NOW, &rows, NULL, &part));
 }
 
-/* Of what came before, byte for byte, only that it came again. */
+/* A row that came before, byte for byte, is only reported as known. */
 static void known_rows_are_not_decoded(void **state)
 {
     (void)state;

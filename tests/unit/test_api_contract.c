@@ -220,7 +220,7 @@ static json_t *text_of(size_t len)
     return value;
 }
 
-/* What is one more than the limit, at its place. */
+/* The value that is one more than the limit, at its place. */
 static json_t *one_too_many(const struct spec_limit *limit)
 {
     size_t len = strlen(limit->path), max = (size_t)limit->max;

@@ -537,7 +537,7 @@ static void ht24_ht28_pages_tell_the_age_of_their_oldest_item(void **state)
         {"/v1/clusters", "Age: 300\r\n"},
         {"/v1/clusters?fields=summary", "Age: 300\r\n"},
         {"/v1/clusters?limit=1", "Age: 10\r\n"},
-        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* was never told of */
+        {"/v1/clusters?sort=-name&limit=1", "Age: 0\r\n"}, /* was never announced */
         {"/v1/clusters?sort=-name&limit=2", "Age: 300\r\n"},
         {"/v1/projects/team-b/clusters", "Age: 0\r\n"},
         {"/v1/clusters?q=nobody", "Age: 0\r\n"},
@@ -1189,7 +1189,7 @@ static unsigned occurrences(const char *text)
     return count;
 }
 
-/* Of ten thousand clusters those without issues are passed by, and of the others one page reads few. */
+/* Among ten thousand clusters those without issues are passed by, and one page reads few of the others. */
 static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
 {
     (void)state;
@@ -1217,7 +1217,7 @@ static void issues_of_all_clusters_come_in_pages_of_bounded_work(void **state)
         unsigned found = occurrences("\"code\":\"cluster_failed\"");
         assert_in_range(found, 1, MOST_BODIES);
         (void)snprintf(name, sizeof(name), "trouble-%05d", rows ? (int)rows - 1 : 0);
-        has(name); /* neither left out nor told twice */
+        has(name); /* neither left out nor shown twice */
         rows += found;
         pages++;
     } while (next_cursor(cursor, sizeof(cursor)) && pages < 10);

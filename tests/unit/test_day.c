@@ -251,7 +251,7 @@ static void check_lists(const struct day *day)
     unsigned fewest = PROJECTS * fewest_lists();
     print_message("lists: %u; the fewest possible: %u: %+.2f %%\n", day->lists, fewest,
                   (day->lists * 100.0 / fewest) - 100);
-    /* What readers asked for is in it: it stands for the project's next list. */
+    /* The answer that readers asked for is in it: it stands for the project's next list. */
     assert_true(day->lists * 100 <= fewest * 105);
     /* A wait may be a quarter longer, once, on the way to the project's slot. */
     assert_true(day->lists + PROJECTS >= fewest);

@@ -86,7 +86,7 @@ static void expect_webhook(struct running *d, const char *text)
     assert_string_equal(shown, text);
 }
 
-/* Who is locked out and had just asked for a webhook gets no events by it. */
+/* A token that is revoked right after it asked for a webhook gets no events by it. */
 static void a_webhook_that_is_being_stored_hears_that_its_token_is_revoked(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static void feed(target_run *run, const char *path)
     char *bytes CLEANUP_FREE = mem_calloc(LARGEST, 1);
     size_t len = fread(bytes, 1, LARGEST, file);
     (void)fclose(file);
-    (void)fprintf(stderr, "%s\n", path); /* the last one told is the one that ended the program */
+    (void)fprintf(stderr, "%s\n", path); /* the last one reported is the one that ended the program */
     /* In memory of its size, so that a step over its end is seen. */
     char *exact CLEANUP_FREE = mem_dup(bytes, len ? len : 1);
     (void)run((const uint8_t *)exact, len);

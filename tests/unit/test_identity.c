@@ -14,7 +14,7 @@
 #define UID_OURS     "11111111-8888-4777-8666-555555555555"
 #define UID_STRANGER "99999999-8888-4777-8666-555555555555"
 
-/* Of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
+/* The member of the cluster that readers see as "dev"; "" when there is none. The caller frees it. */
 static char *seen_uid(struct running *d, bool *ret_managed)
 {
     const struct view_snapshot *s = view_enter(d->view);
@@ -357,7 +357,7 @@ static void a_deletion_that_failed_is_no_proof(void **state)
     one_shoot_end(d);
 }
 
-/* The answer to a change tells no uid: which shoot is meant stays known. */
+/* The answer to a change has no uid: the record still knows which shoot is meant. */
 static void an_answer_without_a_uid_makes_nobody_forget(void **state)
 {
     (void)state;

@@ -119,7 +119,7 @@ static void operations_and_audit_are_kept_as_configured(void **state)
     free(d);
 }
 
-/* The event log as a page tells of it. */
+/* The event log as a page shows it. */
 static void read_log(struct running *d, int64_t *ret_oldest, int64_t *ret_newest)
 {
     struct command *cmd = running_command(d, COMMAND_EVENTS, NULL, NULL, NULL);

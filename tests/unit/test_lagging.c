@@ -15,7 +15,7 @@
 #define UID_1  "11111111-8888-4777-8666-555555555555"
 #define UID_2  "22222222-8888-4777-8666-555555555555"
 
-/* What Cleura shows; no uid: nothing. */
+/* The shoot that Cleura shows; no uid: nothing. */
 struct shown {
     const char *uid;
     const char *version;
@@ -199,7 +199,7 @@ static void what_only_vanished_is_found_again_at_once(void **state)
     end(d);
 }
 
-/* Readers learn the time of each look all the same. Only what is told of the project is shown anew. */
+/* Readers get the time of each look all the same. Only the project's own members are shown anew. */
 static void polls_without_news_show_no_cluster_anew(void **state)
 {
     (void)state;

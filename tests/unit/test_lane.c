@@ -185,7 +185,7 @@ static void break_it(struct fixture *f)
     assert_string_equal(status_of(f).breaker, "open");
 }
 
-/* Which request, counted from `from`, went to the project; 0: none. */
+/* The number, counted from `from`, of the request that went to the project; 0: none. */
 static unsigned place_of(const struct fixture *f, unsigned from, const char *project)
 {
     for (unsigned i = from; i < f->transport->count; i++)

@@ -1,7 +1,7 @@
 /*
- * What one list of 10,000 real shoots takes while it is read: the bytes, one row's tree, and the rows that
- * are handed over. What is kept of them afterwards is not in it. Measured as the peak of a process of its
- * own.
+ * Memory that one list of 10,000 real shoots takes while it is read: the bytes, one row's tree, and the rows
+ * that are handed over. The part that is kept afterwards is not in it. Measured as the peak of a process of
+ * its own.
  */
 #include "tests/support/check.h"
 

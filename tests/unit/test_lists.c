@@ -1,4 +1,4 @@
-/* What lists are made of: cursors, orders, label filters, times; apart from HTTP. */
+/* The parts of lists: cursors, orders, label filters, times; apart from HTTP. */
 #include "tests/support/check.h"
 
 #include <sodium.h>
@@ -456,7 +456,7 @@ static void count_errors(enum log_level level, const char *message, const char *
              !strcmp(keys[0], "request_id") && !strcmp(values[0], "req_page");
 }
 
-/* What a page of two items comes to, of which `room` bytes may be held. */
+/* The outcome of a page of two items, of which `room` bytes may be held. */
 static struct problem *close_page(struct request *r, size_t room)
 {
     struct list_body page CLEANUP_LIST_BODY;

@@ -160,7 +160,7 @@ static void a_word_that_was_not_heard_before_is_shown(void **state)
     assert_string_equal(plain, "at 3 m");
 }
 
-/* Until Cleura tells whether it sleeps, it does what it did. */
+/* Until Cleura says whether it sleeps, it does what it did. */
 static void sleep_that_cannot_be_read_is_as_it_was(void **state)
 {
     (void)state;
@@ -187,14 +187,14 @@ static void guard_ends_when_something_newer_is_seen(void **state)
     s.operation_at = 500;
     s.operation_state = (char[]){"Processing"};
     assert_false(decide_guard_holds(&c, &s, 2000));
-    /* What it was before, in a word that nobody knows: no run of ours, so nothing else is sent yet. */
+    /* The state before, in a word that nobody knows: no run of ours, so nothing else is sent yet. */
     s.operation_state = (char[]){"Reconsidering"};
     assert_true(decide_guard_holds(&c, &s, 2000));
     s.operation_at = 501;
     assert_false(decide_guard_holds(&c, &s, 2000));
     s.operation_at = 500;
     s.operation_state = (char[]){"Succeeded"};
-    s.operation_at = 0; /* v1 tells no time */
+    s.operation_at = 0; /* v1 has no time */
     assert_true(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US - 1));
     assert_false(decide_guard_holds(&c, &s, 1000 + GUARD_BLIND_US));
 }
@@ -418,7 +418,7 @@ static void stored_forms_round_trip(void **state)
     struct operation *op_back = operation_from_json(op_doc);
     assert_int_equal(op_back->steps[0].status, STEP_SENDING);
     assert_int_equal(op_back->steps[0].attempts, 2);
-    /* Which no table of moves leads to: set aside, not believed. */
+    /* No table of moves leads to this: the row is set aside, not believed. */
     op->steps[0].attempts = 0;
     json_t *unsent CLEANUP_JSON = operation_to_json(op);
     assert_null(operation_from_json(unsent));
@@ -432,7 +432,7 @@ static void stored_forms_round_trip(void **state)
     json_t *of_nobody CLEANUP_JSON = json_deep_copy(op_doc);
     (void)json_object_del(of_nobody, "cluster");
     assert_null(operation_from_json(of_nobody));
-    /* What is open has no end yet, whatever the row says. */
+    /* An open operation has no end yet, whatever the row says. */
     json_t *ended CLEANUP_JSON = json_deep_copy(op_doc);
     json_set_int(ended, "finished_at", 1);
     struct operation *open = operation_from_json(ended);

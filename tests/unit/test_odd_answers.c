@@ -1,6 +1,6 @@
 /*
- * What cannot be read of Cleura's answers, and words that were not heard before: a delete needs uid and name,
- * a change uid and state, and after a 2xx an unheard word means "in progress". On a virtual clock.
+ * Members of Cleura's answers that cannot be read, and words that were not heard before: a delete needs uid
+ * and name, a change uid and state, and after a 2xx an unheard word means "in progress". On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -179,7 +179,7 @@ static void an_unheard_stage_of_a_rotation_counts_as_in_progress(void **state)
     one_shoot_end(d);
 }
 
-/* Nothing tells that it was accepted: neither sent again nor taken for accepted. */
+/* Nothing shows that it was accepted: neither sent again nor taken for accepted. */
 static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state)
 {
     (void)state;

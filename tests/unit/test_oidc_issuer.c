@@ -181,7 +181,8 @@ static void how_long_answers_are_new(void **state)
         assert_int_equal(issuer_fresh_us(rows[i].text), rows[i].seconds * US_PER_S);
 }
 
-/* Who rotates its keys is believed at once; who sends unknown keys does not decide how often it is asked. */
+/* An issuer that rotates its keys is believed at once; a caller with unknown keys does not decide how often
+ * it is asked. */
 static void an_unknown_key_is_looked_for_once_in_a_minute(void **state)
 {
     struct test *t = *state;
@@ -253,7 +254,7 @@ static void answers_that_are_not_taken(void **state)
     assert_int_equal(show(t, t->key, "one", "ops"), OIDC_OK);
 }
 
-/* What is worse than before does not take the place of what there is. */
+/* Keys that are worse than those before do not take their place. */
 static void good_keys_stay_when_the_next_answer_is_bad(void **state)
 {
     struct test *t = *state;

@@ -1,4 +1,4 @@
-/* Which rule of an issuer fits the claims of a token. */
+/* The rule of an issuer that fits the claims of a token. */
 #include "tests/support/check.h"
 
 #include <string.h>

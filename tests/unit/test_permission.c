@@ -1,7 +1,7 @@
 /*
  * Tokens end, are narrowed and rotated while requests of theirs are under way (AU-5): a command counts as its
- * token is when it is decided, and an answer that only tells something goes to who may hear it then. On a
- * virtual clock.
+ * token is when it is decided, and an answer that only shows something goes to a caller that may see it then.
+ * On a virtual clock.
  */
 #include "tests/support/check.h"
 
@@ -26,7 +26,7 @@ static void settle(struct running *d)
     running_run(d, US_PER_S);
 }
 
-/* The token that an answer tells. */
+/* The token in an answer. */
 static struct token read_token(const struct command *cmd)
 {
     struct token t = {.id = ""};
@@ -304,7 +304,7 @@ static bool holds(const struct command_caller *caller)
     return *is_good;
 }
 
-/* Who shows a JWT or a certificate has no token here: the HTTP side says whether it still counts. */
+/* A caller with a JWT or a certificate has no token here: the HTTP side says whether it still counts. */
 static void other_callers_are_looked_at_too(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * Whatever users, Cleura and the power supply do: in the end each cluster is what was last accepted for it,
  * every accepted operation has ended with its own truth, and Cleura was changed once per accepted change.
- * Random sequences, seeded, on a virtual clock. PROPERTY_SEED=n runs one seed and tells what happens.
+ * Random sequences, seeded, on a virtual clock. PROPERTY_SEED=n runs one seed and prints what happens.
  */
 #include "tests/support/check.h"
 
@@ -81,7 +81,7 @@ enum fault {
 static const char *const fault_names[] = {"none",         "timeout", "broken",   "5xx",  "throttled",
                                           "forbidden ip", "garbage", "not sent", "token"};
 
-/* What is known of a cluster from the answers that were given. */
+/* The knowledge about a cluster from the answers that were given. */
 struct tracked {
     const char *name;
     bool wanted;
@@ -399,7 +399,7 @@ static struct canned_answer list_shoots(struct property *p)
     return answer_json(p, 200, list);
 }
 
-/* What a request of the shoots is about: *ret_rest is the path behind the name, "" for the list. */
+/* The shoot that a request is about: *ret_rest is the path behind the name, "" for the list. */
 static struct shoot_model *target_of(struct property *p, const char *url, const json_t *body,
                                      const char **ret_rest)
 {
@@ -599,7 +599,7 @@ static const char *command_name(const struct command *cmd)
     return names[cmd->type];
 }
 
-/* What an answer promised. */
+/* The promise of an answer. */
 static void learn(struct property *p, struct tracked *t, const struct command *cmd)
 {
     if (cmd->reply.problem) {
@@ -650,7 +650,7 @@ static bool is_being_deleted(const struct view_snapshot *s, const char *name)
     return false;
 }
 
-/* Of a command that nobody answered the store tells whether it was accepted. */
+/* The store says whether a command that nobody answered was accepted. */
 static void settle_unsure(struct property *p, struct tracked *t, const struct view_snapshot *s)
 {
     struct cluster *c CLEANUP_CLUSTER = shown_cluster(s, t->name);
@@ -725,7 +725,8 @@ static void draw_key(struct property *p, struct command *cmd)
                    p->commands);
 }
 
-/* Who asks again with the key of what was accepted hears of that, and nothing else comes of it. */
+/* A caller that repeats an accepted request with its key gets the same answer, and nothing else comes of it.
+ */
 static void repeat(struct property *p, const struct command *first)
 {
     struct command *again =

@@ -1,4 +1,4 @@
-/* What Cleura's refusals and empty promises do to an operation, on a virtual clock. */
+/* The effects of Cleura's refusals and empty promises on an operation, on a virtual clock. */
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void a_promise_without_effect_is_told(void **state)
     one_shoot_end(d);
 }
 
-/* Which host, since when and why: the operation that waits says it. */
+/* The operation that waits names the host, since when it is away, and why. */
 static void an_outage_is_told(void **state)
 {
     (void)state;

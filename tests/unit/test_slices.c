@@ -248,7 +248,7 @@ static void b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn(void *
         assert_in_range(turns, 0, TURNS_MAX);
         running_turn(&m->d);
         size_t now = count_shown(m, any);
-        /* What was submitted in two turns may be committed in one. */
+        /* Changes that were submitted in two turns may be committed in one. */
         assert_true(now + 2 * SLICE >= left);
         assert_true(!running_answered(cmd) || !now);
         left = now;

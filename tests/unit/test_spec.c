@@ -62,7 +62,7 @@ static char *fault_list(const struct problem *problem)
 
 struct row {
     const char *spec;   /* or one member of it, see the tests */
-    const char *faults; /* as fault_list tells */
+    const char *faults; /* as fault_list has it */
 };
 
 struct setting {

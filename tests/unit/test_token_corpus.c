@@ -47,7 +47,7 @@ static void add_token(char token[static TOKEN_BYTES], int number)
     token_make(env_real(), token);
     token_digest(token, t.digest);
     token_hex(t.digest, hex);
-    t.used_at = token_minute(NOW_US); /* nobody has to be told of its use */
+    t.used_at = token_minute(NOW_US); /* nobody has to hear of its use */
     (void)snprintf(t.id, sizeof(t.id), ID_TOKEN "%d", number);
     view_set(api.options.view, VIEW_TOKENS, hex, render_api_token_blob(&t));
 }

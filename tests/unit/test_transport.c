@@ -32,8 +32,8 @@ enum { WAIT_S = 10, ANSWER_MAX = 16 * 1024 };
 
 /* ---- the resolver ---- */
 
-/* What "rebind.test" resolves to next; a second address may follow. libcurl resolves on a thread of its own.
- */
+/* The address that "rebind.test" resolves to next; a second address may follow. libcurl resolves on a thread
+ * of its own. */
 static const char *_Atomic first_address;
 static const char *_Atomic second_address;
 

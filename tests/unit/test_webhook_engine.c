@@ -260,7 +260,7 @@ static struct delivery make_delivery(struct fixture *f, const char *subscription
     return d;
 }
 
-/* Stores an event with its delivery, as reconcile does, and tells the engine. */
+/* Stores an event with its delivery, as reconcile does, and hands it to the engine. */
 static void publish_type(struct fixture *f, const char *subscription, unsigned number, const char *type)
 {
     struct change_set *set = change_set_new();
@@ -544,7 +544,7 @@ static void gone_disables_at_once(void **state)
     expect_stored(f, "wh_a", 3, DELIVERY_FAILED, 0, "disabled");
     publish(f, "wh_a", 4);
     expect_stored(f, "wh_a", 4, DELIVERY_FAILED, 0, "disabled");
-    /* What was stored before the 410 does not switch it on again; a later version does. */
+    /* A version that was stored before the 410 does not switch it on again; a later version does. */
     struct subscription *s = make_subscription(f, "wh_a");
     webhook_engine_set(f->engine, s);
     publish(f, "wh_a", 5);
@@ -1206,7 +1206,7 @@ static struct reply slowly_gone(const struct request *request, unsigned number)
     return (struct reply){.status = is_old ? 410 : 200, .latency_us = 10 * US_PER_S};
 }
 
-/* What the receiver of before answers is nothing to the one that there is now. */
+/* The answer of the former receiver means nothing for the present one. */
 static void an_attempt_under_way_ends_with_another_url(void **state)
 {
     struct fixture *f = *state;

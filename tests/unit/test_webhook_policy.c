@@ -168,7 +168,8 @@ static void wh20_an_allowed_host_may_be_private_but_not_local_to_the_link(void *
     assert_true(allowed_for(&config, "other.internal", "fe80::1"));
 }
 
-/* What hands out the secrets of this machine is opened by a network that means it, not by a wide one. */
+/* An address that hands out the secrets of this machine is opened by a network that means it, not by a wide
+ * one. */
 static void wh20_hosts_of_clouds_are_named(void **state)
 {
     static const struct {

@@ -185,7 +185,7 @@ static void wh4_a_given_secret_has_24_to_64_bytes(void **state)
     }
 }
 
-/* What the keys of `s` make of an event at `now`; `wanted` are secrets, newest first. */
+/* The signatures that the keys of `s` make of an event at `now`; `wanted` are secrets, newest first. */
 static void expect_signatures(const struct subscription *s, wall_us now, const char *const *wanted)
 {
     char *all CLEANUP_FREE = webhook_sign_all(s, &seal_of_house, "evt_1", now, "{}", 2);

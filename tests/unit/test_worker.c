@@ -152,7 +152,7 @@ static void a_stall_is_counted(void **state)
     const char *wall = strstr(out.data, "longest_stall_seconds{clock=\"wall\"} ");
     assert_non_null(wall);
     assert_true(strtod(strchr(wall, ' '), NULL) >= 0.030);
-    /* Who reads the log learns who held it, and whether it worked or waited. */
+    /* A reader of the log sees who held it, and whether it worked or waited. */
     const char *held = strstr(logged, "the loop was held up for ");
     assert_non_null(held);
     assert_int_equal(*logged, '0' + LOG_LEVEL_WARNING);
