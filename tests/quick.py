@@ -3,8 +3,8 @@
 import re
 import subprocess
 
-# Folder -> files of tests/ that show the most of it in the least time. test_layout.py looks at all sources, so it always runs.
-ALWAYS = ["api/test_layout.py"]
+# Folder -> files of tests/ that show the most of it in the least time. test_layout.py and test_words.py look at all sources, so they always run.
+ALWAYS = ["api/test_layout.py", "api/test_words.py"]
 FILES = {
     "base": ["api/test_start.py"],
     "model": ["api/test_whole_spec.py", "api/test_dry_run.py"],

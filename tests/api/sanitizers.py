@@ -15,6 +15,7 @@ NOT_REPEATED = {
     "test_typescript.py": "a generated client",
     "test_webhook_docs.py": "examples of the pages",
     "test_webhook_peers.py": "verifiers of others",
+    "test_words.py": "sources",
 }
 
 # The thread sanitizer repeats those in which threads meet; units repeat the rest of the code.
