@@ -23,7 +23,7 @@ def main():
             finally:
                 d.stop()
                 sim.stop()
-    section("Instructions and allocations of a cached read", "Of one cluster, on a connection that is kept open, by callgrind. The library is libmicrohttpd.")
+    section("Instructions and allocations of a cached read", "One cluster is read on a connection that is kept open, under callgrind. The library is libmicrohttpd.")
     table(["status", "instructions of ours", "with the library's", "allocations", "bounds in `make test`, of ours and of all"], rows)
 
 

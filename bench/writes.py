@@ -144,7 +144,7 @@ def main():
     section(f"A burst of {CREATES:,} creates",
             f"{CONNECTIONS} connections, each with one create at a time, until {CREATES:,} are accepted or {MOST_SECONDS} s are over; meanwhile, and for "
             f"{CALM_SECONDS} s before, {READS_PER_SECOND} reads of one cluster in a second on one connection, timed from when they were due. Syncs: what "
-            f"the same disk does when each of {SYNC_BYTES} bytes is synced (`fdatasync`) before the next are written. Of Cleura's API v2 a create is checked "
+            f"the same disk does when each of {SYNC_BYTES} bytes is synced (`fdatasync`) before the next are written. With Cleura's API v2 a create is checked "
             "for its name with a call of its own, up to 2.5 s; v1 has no such call.")
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
