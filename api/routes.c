@@ -141,6 +141,7 @@ const struct route routes[] = {
     {"deleteFreeze", METHOD_DELETE, "/v1/freeze", handle_freeze_delete, ROLE_ADMIN, 0, 0, P(SCOPE)},
 
     {"createBackup", METHOD_POST, "/v1/backups", handle_backup_create, ROLE_ADMIN, 0, 0, 0},
+    {"getReload", METHOD_GET, "/v1/reload", handle_last_reload, ROLE_ADMIN, 0, 0, 0},
     {"reloadConfiguration", METHOD_POST, "/v1/reload", handle_reload, ROLE_ADMIN, 0, 0, 0},
 
     {"listAccounts", METHOD_GET, "/v1/accounts", handle_accounts, ROLE_VIEWER, 0, 0, PAGE},

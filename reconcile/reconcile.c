@@ -348,6 +348,7 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_FREEZE] = command_freeze,
     [COMMAND_UNFREEZE] = command_unfreeze,
     [COMMAND_BACKUP] = command_backup,
+    [COMMAND_LAST_RELOAD] = command_last_reload,
     [COMMAND_RELOAD] = command_reload,
     [COMMAND_ACCOUNT_LOGIN] = command_account_login,
     [COMMAND_ACCOUNT_VERIFY] = command_account_verify,
@@ -445,6 +446,7 @@ void reconcile_free(struct reconcile *r)
     replays_free(r);
     audit_free(r);
     project_state_free(r->all_projects);
+    json_decref(r->last_reload);
     accounts_free(r);
     projects_free(r);
     operations_free(r);

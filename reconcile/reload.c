@@ -9,15 +9,18 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
+#include "base/text.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/projects.h"
+#include "reconcile/world/project.h"
 #include "reconcile/world/schedule.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 
 static _Atomic uint64_t ended[2]; /* with faults, in force */
+static atomic_bool last_failed;
 
 /* ---- accounts ---- */
 
@@ -182,18 +185,48 @@ static json_t *outcome_document(const struct reload_outcome *o)
     return doc;
 }
 
+static json_t *lines_of(const char *faults)
+{
+    enum { MOST = 100, LINE_BYTES = 2000 };
+    json_t *lines = json_array();
+    char *copy CLEANUP_FREE = mem_strdup(faults ? faults : "");
+    char *rest = copy;
+    for (char *line = strsep(&rest, "\n"); line && json_array_size(lines) < MOST; line = strsep(&rest, "\n"))
+        if (*line)
+            (void)json_array_append_new(lines, json_stringn(line, utf8_cut(line, LINE_BYTES)));
+    return lines;
+}
+
 static struct problem *faults_problem(const char *faults)
 {
-    enum { MOST = 50 };
     struct problem *problem = problem_new(PROBLEM_CONFIGURATION_INVALID,
                                           "the file has faults, which `errors` lists; nothing was changed");
-    char *copy CLEANUP_FREE = mem_strdup(faults);
-    char *rest = copy;
-    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
-        if (*line)
-            problem_add_fault(&problem, PROBLEM_CONFIGURATION_INVALID, FAULT_AT_BODY, "#",
-                              "invalid_configuration", NULL, "%s", line);
+    json_t *lines CLEANUP_JSON = lines_of(faults), *line;
+    size_t i;
+    json_array_foreach (lines, i, line)
+        problem_add_fault(&problem, PROBLEM_CONFIGURATION_INVALID, FAULT_AT_BODY, "#",
+                          "invalid_configuration", NULL, "%s", json_string_value(line));
     return problem;
+}
+
+static void note_last(struct reconcile *r, const struct reload_outcome *o)
+{
+    json_t *last = json_object();
+    json_set_take(last, "at", time_or_null(env_wall(r->env)));
+    json_set_take(last, "ok", json_boolean(!o->faults));
+    json_set_take(last, "faults", lines_of(o->faults));
+    json_set_take(last, "changed", o->faults ? json_array() : json_incref(o->changes.applied));
+    json_set_take(last, "restart_needed", o->faults ? json_array() : json_incref(o->changes.restart_needed));
+    json_decref(r->last_reload);
+    r->last_reload = last;
+    atomic_store(&last_failed, o->faults != NULL);
+}
+
+void command_last_reload(struct reconcile *r, struct command *cmd)
+{
+    json_t *doc = json_object();
+    json_set_take(doc, "last_reload", r->last_reload ? json_incref(r->last_reload) : json_null());
+    reply_json(cmd, 200, doc);
 }
 
 static void answer(struct command *cmd, const struct reload_outcome *o)
@@ -218,6 +251,7 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
 {
     loop_assert_owner(r->o.loop);
     atomic_fetch_add(&ended[!outcome->faults], 1);
+    note_last(r, outcome);
     if (outcome->faults)
         log_error("configuration not read again: it has faults, and nothing was changed", "faults",
                   outcome->faults);
@@ -249,4 +283,7 @@ void reload_metrics(struct buffer *out)
     metric_family(out, name, "counter", "Times that the configuration was read again.");
     metric_of(out, name, "outcome", "in_force", (double)atomic_load(&ended[true]));
     metric_of(out, name, "outcome", "faulty", (double)atomic_load(&ended[false]));
+    metric_one(out, "shootd_config_reload_success", "gauge",
+               "1 while the file that was read last, at the start or by a reload, has no faults.",
+               !atomic_load(&last_failed));
 }

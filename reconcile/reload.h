@@ -25,6 +25,8 @@ void reconcile_configure(struct reconcile *r, const struct config *config, void 
                          void *ctx);
 /* Somebody asks for it, and waits. */
 void command_reload(struct reconcile *r, struct command *cmd);
+/* Answers with the outcome of the last one. */
+void command_last_reload(struct reconcile *r, struct command *cmd);
 /* The end of a reading, of one with faults, too: answers and logs. */
 void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcome);
 /* Any thread. */

@@ -25,6 +25,7 @@ struct problem *handle_freezes(struct request *r);
 struct problem *handle_freeze_put(struct request *r);
 struct problem *handle_freeze_delete(struct request *r);
 struct problem *handle_backup_create(struct request *r);
+struct problem *handle_last_reload(struct request *r);
 struct problem *handle_reload(struct request *r);
 struct problem *handle_location_confirm(struct request *r);
 struct problem *handle_catalog(struct request *r);

@@ -96,6 +96,7 @@ struct reconcile {
     struct list walks; /* those under way */
     struct reload reload;
     struct list reload_waiters; /* struct waiting */
+    json_t *last_reload;        /* its outcome, as GET /v1/reload shows it; NULL: there was none */
     struct loop_timer housekeeping;
     unsigned ticks;
     struct walk look_over;       /* of the housekeeping */

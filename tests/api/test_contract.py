@@ -825,10 +825,12 @@ def test_reload(directory, checker):
         with checker.client(d) as client:
             good = d.config.read_text()
             d.config.write_text(good.replace("idle: 1s", "idle: 3s").replace("listen: 127.0.0.1:", "listen: 127.0.0.2:"))
+            assert client.get("/v1/reload").json() == {"last_reload": None}
             told = client.post("/v1/reload", headers={"Idempotency-Key": "reload-0123456789"})
             assert (told.status_code, told.json()) == (200, {"changed": ["polling.idle"], "restart_needed": ["listen"]})
             d.config.write_text(good + "colour: red\n")
             assert client.post("/v1/reload").status_code == 409
+            assert client.get("/v1/reload").json()["last_reload"]["ok"] is False
     finally:
         d.stop()
         sim.stop()

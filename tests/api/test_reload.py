@@ -45,8 +45,19 @@ def lists(sim, project):
 # ---- values ----------------------------------------------------------------------------------------------------
 
 
+def last_reload(d):
+    return d.http.get("/v1/reload").json()["last_reload"]
+
+
+def succeeded(d):
+    return re.search(r"^shootd_config_reload_success (\d)$", d.http.get("/metrics").text, re.M)[1]
+
+
 def test_nothing_changed(d):
+    assert last_reload(d) is None and succeeded(d) == "1"
     assert d.reload() == {"changed": [], "restart_needed": []}
+    last = last_reload(d)
+    assert last.pop("at") and last == {"ok": True, "faults": [], "changed": [], "restart_needed": []}
 
 
 def test_values_count_at_once(d):
@@ -163,6 +174,8 @@ def test_a_faulty_file_changes_nothing(d):
     faults = [e["detail"] for e in refused.json()["errors"]]
     assert any(re.match(r"line \d+: access_log: 'some' is not one of", f) for f in faults), faults
     assert any("colour: unknown key" in f for f in faults) and str(d.config) not in refused.text
+    last = last_reload(d)
+    assert last["ok"] is False and last["faults"] == faults and last["changed"] == [] and succeeded(d) == "0"
     d.config.write_text(good + "  - not: [yaml")
     assert d.http.post("/v1/reload").json()["code"] == "configuration_invalid"
     d.config.unlink()
@@ -171,16 +184,17 @@ def test_a_faulty_file_changes_nothing(d):
     assert "nobody" in d.http.post("/v1/reload").text
     assert "nothing was changed" in d.log()
     d.config.write_text(good)
-    assert d.reload() == {"changed": [], "restart_needed": []}
+    os.kill(d.process.pid, signal.SIGHUP)
+    wait_until(lambda: last_reload(d)["ok"] and succeeded(d) == "1", what="the good file")
     assert d.http.get("/v1/projects/team-b").status_code == 200
 
 
 def test_who_may(d):
     token = d.http.post("/v1/tokens", json={"name": "op", "role": "operator", "projects": ["*"]}).json()["token"]
     with web.Client(base_url=d.url, headers={"Authorization": "Bearer " + token}) as operator:
-        assert operator.post("/v1/reload").status_code == 403
+        assert operator.post("/v1/reload").status_code == 403 and operator.get("/v1/reload").status_code == 403
     edit(d, "log_level: debug", "log_level: info")
-    assert d.reload()["changed"] == ["log_level"]
+    assert d.reload()["changed"] == ["log_level"] == last_reload(d)["changed"]
     wait_until(lambda: {"reloadConfiguration", "configuration.reloaded"} <= {e["action"] for e in d.http.get("/v1/audit").json()["items"]},
                what="the audit entries")
 

@@ -155,6 +155,7 @@ static void answer_command(struct command *cmd)
     case COMMAND_FREEZE:
     case COMMAND_UNFREEZE:
     case COMMAND_BACKUP:
+    case COMMAND_LAST_RELOAD:
     case COMMAND_RELOAD:
     case COMMAND_ACCOUNT_LOGIN:
     case COMMAND_ACCOUNT_VERIFY:
