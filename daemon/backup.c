@@ -158,12 +158,19 @@ static bool same_key(const char *one, const char *other)
     return same;
 }
 
-/* *ret_kept: there was something of this name. */
-static int put_away(const struct config *config, const char *name, const char *now, bool *ret_kept)
+/* The old name stays until another file takes it, but for a directory, which has no second name. */
+static int keep_by_link(const char *from, const char *to)
+{
+    return link(from, to) == 0 ? 0 : rename(from, to);
+}
+
+/* Keeps the file of this name. *ret_kept: there was one. */
+static int put_away(const struct config *config, const char *name, const char *now,
+                    int (*keep)(const char *from, const char *to), bool *ret_kept)
 {
     char *path CLEANUP_FREE = mem_printf("%s/%s", config->state_dir, name);
     char *kept CLEANUP_FREE = mem_printf("%s/before-restore-%s-%s", config->state_dir, now, name);
-    *ret_kept = rename(path, kept) == 0;
+    *ret_kept = keep(path, kept) == 0;
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
@@ -173,7 +180,8 @@ static int place_key(const struct config *config, const char *now)
     char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, config->state_dir);
     char *place CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
     bool kept = false;
-    int told = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", now, &kept);
+    /* There is a key at any moment. */
+    int told = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", now, keep_by_link, &kept);
     if (told != EXIT_OK)
         return told;
     int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -194,7 +202,7 @@ static int restore_key(const struct config *config, bool has_key, const char *no
 {
     bool kept = false;
     /* The key of a rotation that was interrupted may be that of the store which was put away. */
-    int told = put_away(config, "seal.key.next", now, &kept);
+    int told = put_away(config, "seal.key.next", now, rename, &kept);
     if (told != EXIT_OK || has_key)
         return told == EXIT_OK ? place_key(config, now) : told;
     (void)printf("seal.key   none beside the backup: it stays as it is; with another one than the backup's, "

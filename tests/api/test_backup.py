@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import random
 import re
 import shutil
 import sqlite3
@@ -12,7 +13,7 @@ import time
 
 import pytest
 
-from harness import BUILD, SANITIZED, wait_until
+from harness import BUILD, SANITIZED, size, wait_until
 
 TIMES = 8 if SANITIZED else 20
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
@@ -346,6 +347,29 @@ def test_a_damaged_seal_key_is_put_away(busy, tmp_path, spoil):
     kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(busy, path))[1]
     assert (busy.state / "seal.key").read_bytes() == good and (busy.state / "seal.key").stat().st_mode & 0o777 == 0o600
     assert os.path.lexists(busy.state / kept) and not (busy.state / "seal.key.restored").exists()
+    busy.start()
+    assert busy.cluster("dev").json()["managed"]
+
+
+def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
+    path, key = tmp_path / "backup.db", busy.state / "seal.key"
+    backup(busy, path, "--with-seal-key")
+    busy.stop()
+    good = key.read_bytes()
+    began = time.monotonic()
+    restore(busy, path)
+    whole = time.monotonic() - began
+    for _ in range(size(20, 100)):
+        key.write_bytes(good[::-1])  # another one, which the restore replaces
+        process = subprocess.Popen([BUILD / "shootd", "restore", "--config", busy.config, "--from", path], stdout=subprocess.DEVNULL)
+        time.sleep(random.uniform(0, whole))
+        process.kill()
+        process.wait()
+        assert key.read_bytes() in (good, good[::-1])
+        with sqlite3.connect(f"file:{busy.state / 'shootd.db'}?mode=rw", uri=True) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    restore(busy, path)
+    assert key.read_bytes() == good
     busy.start()
     assert busy.cluster("dev").json()["managed"]
 
