@@ -140,6 +140,7 @@ const struct route routes[] = {
     {"putFreeze", METHOD_PUT, "/v1/freeze", handle_freeze_put, ROLE_ADMIN, CONTENT_BODY, SMALL_BODY, 0},
     {"deleteFreeze", METHOD_DELETE, "/v1/freeze", handle_freeze_delete, ROLE_ADMIN, 0, 0, P(SCOPE)},
 
+    {"listBackups", METHOD_GET, "/v1/backups", handle_backups, ROLE_ADMIN, 0, 0, 0},
     {"createBackup", METHOD_POST, "/v1/backups", handle_backup_create, ROLE_ADMIN, 0, 0, 0},
     {"getReload", METHOD_GET, "/v1/reload", handle_last_reload, ROLE_ADMIN, 0, 0, 0},
     {"reloadConfiguration", METHOD_POST, "/v1/reload", handle_reload, ROLE_ADMIN, 0, 0, 0},

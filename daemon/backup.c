@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/private_file.h"
@@ -32,8 +33,11 @@ static int fail_with(const char *what, const char *path, int error)
 static void print_copy(const char *what, const char *path, const struct store_copy *c)
 {
     (void)printf("%-10s %s\nbytes      %" PRId64 "\nid         %s\nschema     %d\nevents     up to %" PRId64
-                 "\nchecked    ok\n",
+                 "\nrows      ",
                  what, path, c->bytes, c->id, c->schema, c->event_sequence);
+    for (size_t i = 0; i < STORE_COUNTS; i++)
+        (void)printf("%s %s %" PRId64, i ? "," : "", store_count_names[i], c->rows[i]);
+    (void)printf("\nchecked    ok\n");
 }
 
 /* ---- the seal key: of another user when root reads it, so that its owner is not asked about ---- */
@@ -50,14 +54,14 @@ int backup_read_key(const char *path, struct seal_key *ret)
     return whole ? 0 : -EINVAL;
 }
 
-/* Makes the file anew; it belongs to whom the directory belongs to when root makes it. */
-static int write_key(const char *folder, const char *name, const struct seal_key *key)
+/* Makes the file anew; it belongs to the owner of the directory when root makes it. */
+static int write_private(const char *folder, const char *name, const void *bytes, size_t len)
 {
     struct stat st;
     int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return -errno;
-    int r = private_file_write(directory, name, key->bytes, sizeof(key->bytes));
+    int r = private_file_write(directory, name, bytes, len);
     if (!r && geteuid() == 0 &&
         (fstat(directory, &st) < 0 ||
          fchownat(directory, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) < 0))
@@ -73,19 +77,35 @@ static char *key_beside(const char *backup)
 
 /* ---- backup ---- */
 
-static int write_key_beside(const struct seal_key *key, const char *target)
+static int write_beside(char *path, const void *bytes, size_t len)
 {
-    char *path CLEANUP_FREE = key_beside(target);
     char *slash = strrchr(path, '/');
     if (slash)
         *slash = '\0';
-    int r = write_key(slash ? (*path ? path : "/") : ".", slash ? slash + 1 : path, key);
+    int r = write_private(slash ? (*path ? path : "/") : ".", slash ? slash + 1 : path, bytes, len);
     if (slash)
         *slash = '/';
+    return r;
+}
+
+static int write_key_beside(const struct seal_key *key, const char *target)
+{
+    char *path CLEANUP_FREE = key_beside(target);
+    int r = write_beside(path, key->bytes, sizeof(key->bytes));
     if (r)
         return fail_with("cannot write the seal key to", path, -r);
     (void)printf("seal.key   %s\n", path);
     return EXIT_OK;
+}
+
+static int describe(const struct store_copy *copy, const char *target, wall_us made_at)
+{
+    const char *slash = strrchr(target, '/');
+    char *path CLEANUP_FREE = mem_printf("%s.json", target);
+    json_t *doc CLEANUP_JSON = store_copy_document(copy, slash ? slash + 1 : target, made_at);
+    char *text CLEANUP_FREE = json_text(doc);
+    int r = write_beside(path, text, strlen(text));
+    return r ? fail_with("cannot write the description to", path, -r) : EXIT_OK;
 }
 
 int backup_write(const struct config *config, const char *to, bool with_seal_key)
@@ -93,6 +113,7 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
     struct seal_key key;
     struct stat st;
     char now[TIME_TEXT_BYTES];
+    const wall_us made_at = env_wall(env_real());
     char *location CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
     char *key_path CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
     char *next CLEANUP_FREE = mem_printf("%s.next", key_path);
@@ -105,16 +126,18 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
             "the seal key is not in the state directory (a credential is kept by you):", key_path, -r);
     bool in_directory = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
     const char *slash = in_directory && to[strlen(to) - 1] == '/' ? "" : "/";
-    char *target CLEANUP_FREE =
-        in_directory ? mem_printf("%s%sshootd-%s.db", to, slash, time_for_name(env_wall(env_real()), now))
-                     : mem_strdup(to);
+    char *target CLEANUP_FREE = in_directory
+                                    ? mem_printf("%s%sshootd-%s.db", to, slash, time_for_name(made_at, now))
+                                    : mem_strdup(to);
     struct store_copy copy;
     char *error CLEANUP_FREE = NULL;
     enum store_status status = sqlite_backup(location, target, NULL, &copy, &error);
     if (status != STORE_OK)
         return fail(status, error);
     print_copy("backup", target, &copy);
-    int told = with_seal_key ? write_key_beside(&key, target) : EXIT_OK;
+    int told = describe(&copy, target, made_at);
+    if (told == EXIT_OK && with_seal_key)
+        told = write_key_beside(&key, target);
     explicit_bzero(&key, sizeof(key));
     return told;
 }
@@ -136,7 +159,7 @@ static int prepare_key(const struct config *config, const char *from)
         (void)fail_with("cannot read the seal key", beside, -r);
         return r;
     }
-    r = write_key(config->state_dir, KEY_DRAFT, &key);
+    r = write_private(config->state_dir, KEY_DRAFT, key.bytes, sizeof(key.bytes));
     explicit_bzero(&key, sizeof(key));
     if (r)
         (void)fail_with("cannot write the seal key to", config->state_dir, -r);

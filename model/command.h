@@ -67,8 +67,9 @@ enum command_type {
     COMMAND_FREEZES,          /* what is frozen, of what the caller sees */
     COMMAND_FREEZE,           /* body {scope, reason, until?} */
     COMMAND_UNFREEZE,         /* name: the scope */
+    COMMAND_BACKUPS,          /* those in the directory of backups */
     COMMAND_BACKUP,           /* makes a copy of the store; answered when it is checked */
-    COMMAND_LAST_RELOAD,    /* the outcome of the last one */
+    COMMAND_LAST_RELOAD,      /* the outcome of the last one */
     COMMAND_RELOAD,         /* the configuration is read again; answered when it is in force, or has faults */
     COMMAND_ACCOUNT_LOGIN,  /* name: of the account */
     COMMAND_ACCOUNT_VERIFY, /* name: of the account, body {code} */

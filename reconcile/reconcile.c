@@ -347,6 +347,7 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_FREEZES] = command_freezes,
     [COMMAND_FREEZE] = command_freeze,
     [COMMAND_UNFREEZE] = command_unfreeze,
+    [COMMAND_BACKUPS] = command_backups,
     [COMMAND_BACKUP] = command_backup,
     [COMMAND_LAST_RELOAD] = command_last_reload,
     [COMMAND_RELOAD] = command_reload,

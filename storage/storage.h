@@ -202,13 +202,21 @@ struct store_visitor {
 /* Text of a UUID with its NUL. */
 enum { STORE_ID_BYTES = 37 };
 
+/* The kinds of rows that are counted in a copy, and their names. */
+enum { STORE_COUNTS = 7 };
+extern const char *const store_count_names[STORE_COUNTS];
+
 /* The content of a copy of a store. */
 struct store_copy {
     char id[STORE_ID_BYTES]; /* the store's own; "": it has none yet */
     int schema;
     int64_t bytes;
     int64_t event_sequence; /* of the last event that it knows; 0: none */
+    int64_t rows[STORE_COUNTS];
 };
+
+/* The description of a copy for people; the caller owns it. Any thread. */
+json_t *store_copy_document(const struct store_copy *copy, const char *name, wall_us made_at);
 
 struct store_lease {
     char name[64];

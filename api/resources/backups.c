@@ -12,3 +12,8 @@ struct problem *handle_backup_create(struct request *r)
     cmd->wait_until = env_mono(r->api->options.env) + LONGEST_S * US_PER_S;
     return request_park(r, cmd);
 }
+
+struct problem *handle_backups(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_BACKUPS));
+}

@@ -24,6 +24,7 @@ struct problem *handle_project(struct request *r);
 struct problem *handle_freezes(struct request *r);
 struct problem *handle_freeze_put(struct request *r);
 struct problem *handle_freeze_delete(struct request *r);
+struct problem *handle_backups(struct request *r);
 struct problem *handle_backup_create(struct request *r);
 struct problem *handle_last_reload(struct request *r);
 struct problem *handle_reload(struct request *r);

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +14,20 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metric.h"
+#include "base/private_file.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/world/world.h"
 
-#define PREFIX "shootd-"
-#define SUFFIX ".db"
-#define DRAFT  SUFFIX ".tmp" /* while it is written and checked */
+#define PREFIX             "shootd-"
+#define SUFFIX             ".db"
+#define DRAFT              SUFFIX ".tmp" /* while it is written and checked */
+#define BACKUP_DESCRIPTION ".json"
 
 enum {
     AGAIN_AFTER_S = 3600,
@@ -44,13 +48,15 @@ struct backup_job {
     /* the worker's */
     enum backup_end end;
     wall_us newest; /* that there is; 0: none */
+    int64_t newest_bytes;
     char name[TIME_TEXT_BYTES + sizeof(PREFIX SUFFIX)];
     struct store_copy copy;
     char *error;
 };
 
 static _Atomic uint64_t ended[BACKUP_END_MAX_];
-static _Atomic int64_t newest_at;
+static _Atomic int64_t newest_at, newest_bytes;
+static atomic_bool last_failed;
 
 static void job_free(struct backup_job *b)
 {
@@ -93,14 +99,19 @@ static void free_names(struct dirent **names, int count)
     free(names);
 }
 
+/* The files that may be beside a backup. */
+static const char *const beside[] = {".seal.key", BACKUP_DESCRIPTION};
+
 static void remove_old(const struct backup_job *b)
 {
     struct dirent **names = NULL;
     const int count = find_backups(b->directory, &names);
     for (int i = 0; i + (int)b->keep < count; i++) {
         char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[i]->d_name);
-        char *key CLEANUP_FREE = mem_printf("%s.seal.key", path);
-        (void)unlink(key);
+        for (size_t j = 0; j < ARRAY_LEN(beside); j++) {
+            char *other CLEANUP_FREE = mem_printf("%s%s", path, beside[j]);
+            (void)unlink(other);
+        }
         if (unlink(path) < 0)
             log_warning("an old backup cannot be removed", "path", path, "reason", strerror(errno));
     }
@@ -122,15 +133,17 @@ static void remove_drafts(const struct backup_job *b)
     free_names(names, count);
 }
 
-static wall_us find_newest(const char *directory)
+static void find_newest(struct backup_job *b)
 {
     struct dirent **names = NULL;
-    wall_us at = 0;
-    const int count = find_backups(directory, &names);
-    if (count > 0)
-        (void)name_is_ours(names[count - 1]->d_name, SUFFIX, &at);
+    struct stat st;
+    const int count = find_backups(b->directory, &names);
+    if (count > 0) {
+        char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[count - 1]->d_name);
+        (void)name_is_ours(names[count - 1]->d_name, SUFFIX, &b->newest);
+        b->newest_bytes = stat(path, &st) == 0 ? st.st_size : 0;
+    }
     free_names(names, count);
-    return at;
 }
 
 static bool is_due(const struct backup_job *b)
@@ -138,12 +151,26 @@ static bool is_due(const struct backup_job *b)
     return b->cmd || !b->newest || b->now >= b->newest + b->every_us || b->newest > b->now;
 }
 
+/* A backup is good without its description. */
+static void describe(const struct backup_job *b)
+{
+    json_t *doc CLEANUP_JSON = store_copy_document(&b->copy, b->name, b->now);
+    char *text CLEANUP_FREE = json_text(doc),
+               *name CLEANUP_FREE = mem_printf("%s" BACKUP_DESCRIPTION, b->name);
+    const int directory = open(b->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int r = directory < 0 ? -errno : private_file_write(directory, name, text, strlen(text));
+    if (r)
+        log_warning("the description of a backup cannot be written", "path", name, "reason", strerror(-r));
+    if (directory >= 0)
+        (void)close(directory);
+}
+
 static void on_work(struct worker_job *job)
 {
     struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
     char text[TIME_TEXT_BYTES];
     (void)mkdir(b->directory, 0700);
-    b->newest = find_newest(b->directory);
+    find_newest(b);
     if (!is_due(b))
         return;
     remove_drafts(b); /* before: their space may be what is missing */
@@ -154,6 +181,8 @@ static void on_work(struct worker_job *job)
         return;
     b->end = BACKUP_MADE;
     b->newest = b->now;
+    b->newest_bytes = b->copy.bytes;
+    describe(b);
     remove_old(b);
 }
 
@@ -168,15 +197,7 @@ static void answer(struct backup_job *b)
         reply_problem(b->cmd, p);
         return;
     }
-    char at[TIME_TEXT_BYTES];
-    json_t *doc = json_object();
-    json_set_str(doc, "name", b->name);
-    json_set_int(doc, "bytes", b->copy.bytes);
-    json_set_str(doc, "store_id", b->copy.id);
-    json_set_int(doc, "schema", b->copy.schema);
-    json_set_int(doc, "last_sequence", b->copy.event_sequence);
-    json_set_str(doc, "created_at", time_rfc3339(b->now, true, at));
-    reply_prepare(b->cmd, 201, doc);
+    reply_prepare(b->cmd, 201, store_copy_document(&b->copy, b->name, b->now));
     reply_unchanged(b->r, b->cmd);
 }
 
@@ -185,6 +206,10 @@ static void tell(const struct backup_job *b)
     atomic_fetch_add(&ended[b->end], 1);
     if (b->newest)
         atomic_store(&newest_at, b->newest);
+    if (b->newest_bytes)
+        atomic_store(&newest_bytes, b->newest_bytes);
+    if (b->end != BACKUP_NOT_DUE)
+        atomic_store(&last_failed, b->end == BACKUP_FAILED);
     if (b->end == BACKUP_MADE)
         log_info("backup made", "path", b->name, "bytes", LOG_INT(b->copy.bytes), "last_sequence",
                  LOG_INT(b->copy.event_sequence));
@@ -245,6 +270,103 @@ void command_backup(struct reconcile *r, struct command *cmd)
                                            "other backups are being made; as many as may wait do"));
 }
 
+/* ---- the list ---- */
+
+struct list_job {
+    struct worker_job job;
+    struct reconcile *r;
+    struct command *cmd;
+    char *directory;
+    json_t *items; /* the worker's */
+};
+
+/* A backup that nobody described (of an earlier version) is known by its name and size. */
+static json_t *read_description(int directory, const char *name, wall_us made_at)
+{
+    enum { DESCRIPTION_MAX = 4096 };
+    char text[DESCRIPTION_MAX], at[TIME_TEXT_BYTES];
+    struct stat st;
+    char *file CLEANUP_FREE = mem_printf("%s" BACKUP_DESCRIPTION, name);
+    const int len = private_file_read(directory, file, PRIVATE_TO_OWNER, text, sizeof(text));
+    json_t *doc = len > 0 ? json_parse_strict(text, (size_t)len, NULL) : NULL;
+    if (json_obj(doc, "rows") && json_str(doc, "name") && !strcmp(json_str(doc, "name"), name))
+        return doc;
+    json_decref(doc);
+    static const char *const unknown[] = {"store_id", "schema", "last_sequence", "rows"};
+    doc = json_object();
+    json_set_str(doc, "name", name);
+    json_set_int(doc, "bytes", fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0);
+    for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
+        json_set_take(doc, unknown[i], json_null());
+    json_set_str(doc, "created_at", time_rfc3339(made_at, true, at));
+    return doc;
+}
+
+/* Worker's thread: the newest first. */
+static void on_list_work(struct worker_job *job)
+{
+    enum { MOST = 10000 };
+    struct list_job *l = CONTAINER_OF(job, struct list_job, job);
+    struct dirent **names = NULL;
+    wall_us made_at = 0;
+    l->items = json_array();
+    const int directory = open(l->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int count = directory < 0 ? 0 : find_backups(l->directory, &names);
+    for (int i = count - 1; i >= 0 && json_array_size(l->items) < MOST; i--)
+        if (name_is_ours(names[i]->d_name, SUFFIX, &made_at))
+            (void)json_array_append_new(l->items, read_description(directory, names[i]->d_name, made_at));
+    free_names(names, count);
+    if (directory >= 0)
+        (void)close(directory);
+}
+
+static void list_free(struct list_job *l)
+{
+    free(l->directory);
+    json_decref(l->items);
+    free(l);
+}
+
+static void answer_list(struct command *cmd, json_t *items)
+{
+    json_t *doc = json_object();
+    json_set_take(doc, "items", items);
+    json_set_str(doc, "next_cursor", NULL);
+    reply_json(cmd, 200, doc);
+}
+
+static void on_list_done(struct worker_job *job)
+{
+    struct list_job *l = CONTAINER_OF(job, struct list_job, job);
+    answer_list(l->cmd, TAKE_PTR(l->items));
+    list_free(l);
+}
+
+static void on_list_drop(struct worker_job *job)
+{
+    struct list_job *l = CONTAINER_OF(job, struct list_job, job);
+    command_drop(l->cmd);
+    list_free(l);
+}
+
+void command_backups(struct reconcile *r, struct command *cmd)
+{
+    if (!r->o.config->backups.directory) {
+        answer_list(cmd, json_array());
+        return;
+    }
+    struct list_job *l = MEM_NEW(struct list_job);
+    *l = (struct list_job){.job = {.work = on_list_work, .done = on_list_done, .drop = on_list_drop},
+                           .r = r,
+                           .cmd = cmd,
+                           .directory = mem_strdup(r->o.config->backups.directory)};
+    if (r->o.copyist->submit(r->o.copyist, &l->job))
+        return;
+    list_free(l);
+    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 60,
+                                       "other backups are being made; as many as may wait do"));
+}
+
 void backups_look(struct reconcile *r)
 {
     const struct config *config = r->o.config;
@@ -263,4 +385,8 @@ void backups_metrics(struct buffer *out)
     metric_one(out, "shootd_backup_newest_timestamp_seconds", "gauge",
                "When the newest was made, 0: none known.",
                (double)atomic_load(&newest_at) / (double)US_PER_S);
+    metric_one(out, "shootd_backup_newest_bytes", "gauge", "Size of the newest, 0: none known.",
+               (double)atomic_load(&newest_bytes));
+    metric_one(out, "shootd_backup_last_success", "gauge", "1 unless the last backup that was tried failed.",
+               !atomic_load(&last_failed));
 }

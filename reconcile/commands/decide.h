@@ -28,6 +28,7 @@ void command_location_confirm(struct reconcile *r, struct command *cmd);
 void command_freezes(struct reconcile *r, struct command *cmd);
 void command_freeze(struct reconcile *r, struct command *cmd);
 void command_unfreeze(struct reconcile *r, struct command *cmd);
+void command_backups(struct reconcile *r, struct command *cmd);
 void command_backup(struct reconcile *r, struct command *cmd);
 void command_account_login(struct reconcile *r, struct command *cmd);
 void command_account_verify(struct reconcile *r, struct command *cmd);

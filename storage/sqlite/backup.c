@@ -48,6 +48,13 @@ static void tell(struct sqlite_conn *conn, int version, struct store_copy *ret)
     (void)sqlite_identity(conn, ret->id); /* "": of a version that knew of none */
     ret->event_sequence = number_in(conn, "SELECT value FROM meta WHERE key = 'event_sequence'");
     ret->bytes = number_in(conn, "PRAGMA page_count") * number_in(conn, "PRAGMA page_size");
+    for (size_t i = 0; i < STORE_COUNTS; i++) {
+        /* A table that this schema does not have holds no rows. */
+        const bool is_webhooks = !strcmp(store_count_names[i], "webhooks");
+        char *CLEANUP_FREE sql =
+            mem_printf("SELECT count(*) FROM %s", is_webhooks ? "subscriptions" : store_count_names[i]);
+        ret->rows[i] = number_in(conn, sql);
+    }
 }
 
 static enum store_status open_existing(const char *path, struct sqlite_conn *conn, int *ret_version,

@@ -1,5 +1,6 @@
 """`shootd backup` beside a daemon that writes, and `shootd restore`: what was acknowledged up to the moment that the backup tells is there."""
 
+import json
 import os
 import pathlib
 import random
@@ -402,7 +403,11 @@ def with_backups(make_shootd, sim, keys):
 
 
 def names(d):
-    return sorted(p.name for p in (d.directory / "backups").iterdir())
+    return sorted(p.name for p in (d.directory / "backups").iterdir() if p.suffix != ".json")
+
+
+def listed(d):
+    return d.http.get("/v1/backups").json()["items"]
 
 
 def test_an_admin_asks_for_one(sim, make_shootd):
@@ -418,8 +423,19 @@ def test_an_admin_asks_for_one(sim, make_shootd):
         made.append((least, answer.json()))
     writer.stop()
     assert names(d) == [told["name"] for _, told in made[1:]], "the oldest went"
+    assert listed(d) == [told for _, told in made[:0:-1]]
+    assert sorted(p.name for p in (d.directory / "backups").glob("*.json")) == [n + ".json" for n in names(d)]
     least, told = made[-1]
     path = d.directory / "backups" / told["name"]
+    assert json.loads(pathlib.Path(f"{path}.json").read_text()) == told and told["rows"]["clusters"] == 1 == told["rows"]["operations"]
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        assert told["rows"] == {name: db.execute(f"SELECT count(*) FROM {'subscriptions' if name == 'webhooks' else name}").fetchone()[0]
+                                for name in told["rows"]}
+    text = d.http.get("/metrics").text
+    assert f"shootd_backup_newest_bytes {told['bytes']}\n" in text and "shootd_backup_last_success 1\n" in text
+    pathlib.Path(f"{path}.json").write_text("{}")  # one that nobody described is known by its name and size
+    first = listed(d)[0]
+    assert (first["name"], first["bytes"], first["rows"], first["store_id"]) == (told["name"], told["bytes"], None, None)
     assert path.stat().st_size == told["bytes"] and path.stat().st_mode & 0o777 == 0o600
     def audited():  # stored behind the answer
         items = d.http.get("/v1/audit", params={"action": "createBackup"}).json()["items"]
@@ -600,6 +616,7 @@ def test_what_a_killed_process_left_is_removed(sim, make_shootd):
 def test_without_a_directory_there_are_none(shootd):
     answer = shootd.http.post("/v1/backups")
     assert answer.status_code == 409 and answer.json()["code"] == "action_not_possible" and "backups.directory" in answer.json()["detail"]
+    assert shootd.http.get("/v1/backups").json() == {"items": [], "next_cursor": None}
 
 
 def test_keys(sim, make_shootd):

@@ -808,6 +808,7 @@ def test_freezes(client, pair):
 def test_backups(directory, checker, client):
     made = client.post("/v1/backups", headers={"Idempotency-Key": "backup-0123456789"})
     assert made.status_code == 201 and (directory / "backups" / made.json()["name"]).exists()
+    assert client.get("/v1/backups").json()["items"][0] == made.json()
     sim = harness.Sim(directory)
     (directory / "a-file").write_text("")
     for name, keys, status in (("none", "", 409), ("refused", f"backups: {{directory: {directory}/a-file, every: 0s}}\n", 503)):

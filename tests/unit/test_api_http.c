@@ -154,6 +154,7 @@ static void answer_command(struct command *cmd)
     case COMMAND_FREEZES:
     case COMMAND_FREEZE:
     case COMMAND_UNFREEZE:
+    case COMMAND_BACKUPS:
     case COMMAND_BACKUP:
     case COMMAND_LAST_RELOAD:
     case COMMAND_RELOAD:
