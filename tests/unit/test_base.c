@@ -828,7 +828,7 @@ static void a_thread_that_steps_aside_keeps_its_share_beside_other_processes(voi
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
     CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
+    CPU_SET((size_t)sched_getcpu(), &one);
     assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
     const pid_t rival = fork();
     if (rival == 0) {
