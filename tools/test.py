@@ -10,7 +10,6 @@ Environment: TEST_WORKERS (black-box tests at a time), FULL=1 (more of what some
 The last line is `N passed, N failed[, N skipped]`; the exit code is 1 when something failed."""
 
 import concurrent.futures
-import ctypes
 import json
 import os
 import pathlib
@@ -40,30 +39,15 @@ SANITIZER_OPTIONS = {
 }
 
 
-PR_SET_CHILD_SUBREAPER = 36
-
-
-def own_children():
-    """The processes of which this one is the parent: pid -> name, None once it has ended."""
-    found = {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+def end_what_is_left(mark):
+    """A worker that died has left its daemons: they have `mark` in their environment, as it had."""
+    for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
         try:
-            pid, name, state, parent = re.match(r"(\d+) \((.*)\) (\S) (\d+) ", stat.read_text(errors="replace"), re.S).groups()
+            if mark.encode() in environ.read_bytes().split(b"\0"):
+                print(f"left behind, and killed: {environ.with_name('comm').read_text().strip()} ({environ.parent.name})", flush=True)
+                os.kill(int(environ.parent.name), signal.SIGKILL)
         except OSError:
-            continue  # it has ended
-        if int(parent) == os.getpid():
-            found[int(pid)] = name if state != "Z" else None
-    return found
-
-
-def end_orphans(before):
-    """A worker that dies leaves its daemons to us, and these may leave us theirs."""
-    while orphans := {pid: name for pid, name in own_children().items() if pid not in before}:
-        for pid, name in orphans.items():
-            if name:
-                print(f"left behind, and killed: {name} ({pid})", flush=True)
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            continue  # it has ended, or is not ours
 
 
 def run_unit(program):
@@ -121,15 +105,13 @@ class Run:
             path = os.pathsep.join([str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])
             environment = {**SANITIZER_OPTIONS, **os.environ, "BUILD_DIR": str(self.out), "TEST_OUTCOMES": outcomes.name, "PYTHONPATH": path}
             command = ["timeout", str(SUITE_LIMIT_S), "/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "outcome"]
-            before = own_children()
-            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
             process = subprocess.Popen([*command, *arguments], cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                        text=True, errors="replace")
             for line in process.stdout:
                 if not re.match(r"(=+ )?\d+ (passed|failed|skipped|error)", line):  # the sum comes last, of all
                     print(line, end="", flush=True)
             code = process.wait()
-            end_orphans(before)
+            end_what_is_left(f"TEST_OUTCOMES={outcomes.name}")
             found = [json.loads(line) for line in outcomes]
         if code not in (0, 1, 5) or (code == 1 and not any(one["outcome"] == "failed" for one in found)):
             found.append({"id": arguments[-1], "outcome": "failed", "reason": f"pytest ended with {code}", "final": True})

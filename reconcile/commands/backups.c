@@ -278,6 +278,7 @@ struct list_job {
     struct command *cmd;
     char *directory;
     json_t *items; /* the worker's */
+    int error;     /* the worker's: why the directory cannot be read; 0: it can, or is not there yet */
 };
 
 /* A backup that nobody described (of an earlier version) is known by its name and size. */
@@ -311,6 +312,7 @@ static void on_list_work(struct worker_job *job)
     wall_us made_at = 0;
     l->items = json_array();
     const int directory = open(l->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    l->error = directory < 0 && errno != ENOENT ? errno : 0;
     const int count = directory < 0 ? 0 : find_backups(l->directory, &names);
     for (int i = count - 1; i >= 0 && json_array_size(l->items) < MOST; i--)
         if (name_is_ours(names[i]->d_name, SUFFIX, &made_at))
@@ -338,7 +340,14 @@ static void answer_list(struct command *cmd, json_t *items)
 static void on_list_done(struct worker_job *job)
 {
     struct list_job *l = CONTAINER_OF(job, struct list_job, job);
-    answer_list(l->cmd, TAKE_PTR(l->items));
+    struct problem *p = l->error
+                            ? problem_new(PROBLEM_STORE_UNAVAILABLE,
+                                          "the directory of backups cannot be read: %s", strerror(l->error))
+                            : NULL;
+    if (p)
+        reply_problem(l->cmd, p);
+    else
+        answer_list(l->cmd, TAKE_PTR(l->items));
     list_free(l);
 }
 

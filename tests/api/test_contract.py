@@ -815,6 +815,7 @@ def test_backups(directory, checker, client):
         d = harness.Shootd(directory / name, sim.url, extra=keys).start()
         with checker.client(d) as one:
             assert one.post("/v1/backups").status_code == status
+            assert one.get("/v1/backups").status_code == (503 if status == 503 else 200)
         d.stop()
     sim.stop()
 

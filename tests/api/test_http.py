@@ -436,9 +436,12 @@ def test_a_connection_answers_like_a_new_one(d, token, ask):
     seeded = d.clusters_path("seeded-0000")
 
     def alike(method, path, fields):
-        answer = ask(method, path, *fields)
-        with Raw(d.port) as other:
-            new = other.send(request(method, path, *fields, token=token)).read(head=method == "HEAD")
+        for _ in range(20):  # until no look at Cleura comes between
+            answer = ask(method, path, *fields)
+            with Raw(d.port) as other:
+                new = other.send(request(method, path, *fields, token=token)).read(head=method == "HEAD")
+            if answer.all("observed-at") == new.all("observed-at"):
+                break
         assert answer.status == new.status and answer.status in (200, 304, 404, 412)
         same = [{(n, v) for n, v in a.headers if n not in ("date", "x-request-id", "age")} for a in (answer, new)]
         assert same[0] == same[1] and len(answer.headers) == len(new.headers), (method, path, fields)
