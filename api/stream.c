@@ -154,7 +154,7 @@ static bool wants(const struct stream *s, const struct feed_entry *e)
 /* The client's position is older than what is kept, or is from another log than this one (AO-22). */
 static bool is_not_in_log(const struct stream *s, const struct command_events *page)
 {
-    return s->position > page->newest ||
+    return s->position > page->newest || s->position < page->base ||
            (s->position < page->newest && (!page->oldest || s->position + 1 < page->oldest));
 }
 

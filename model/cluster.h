@@ -248,7 +248,8 @@ struct operation_page {
 /* NULL is allowed. */
 void operation_page_free(struct operation_page *page);
 
-/* One fact. `sequence` is given by the store, dense, from 1. `body` is the exact text that webhooks send. */
+/* One fact. `sequence` is given by the store, from 1, dense but for the jump of a restore. `body` is the
+ * exact text that webhooks send. */
 struct event {
     int64_t sequence;
     char id[40];

@@ -135,7 +135,7 @@ struct command_events {
     size_t count;   /* events in the answer */
     int64_t last;   /* everything up to here was looked at */
     int64_t oldest; /* as in struct event_page */
-    int64_t newest;
+    int64_t newest, base;
 };
 
 struct command_audit {

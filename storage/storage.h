@@ -161,6 +161,8 @@ struct event_page {
     int64_t cut; /* the page is not full, and ends here all the same: enough was looked at; 0: it does not */
     int64_t oldest; /* smallest sequence still kept, 0 when empty */
     int64_t newest; /* largest sequence given so far */
+    int64_t base;   /* the store was restored when this was the newest one, and numbers below may have been
+                       given   twice; 0: it never was */
 };
 void event_page_free(struct event_page *page);
 void event_query_done(struct event_query *q);
@@ -369,7 +371,9 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
                                 struct store_copy *ret, char **ret_error);
 /*
  * Puts a copy of the backup in the place of the store, which is there as `kept` afterwards. STORE_LOCKED:
- * a daemon has it open. A backup that is not whole and sound leaves the store as it is.
+ * a daemon has it open. A backup that is not whole and sound leaves the store as it is. Event numbers jump
+ * ahead of all that the store before has given, or, where that cannot be read, by a number that no time
+ * between two backups needs: no number is used twice.
  */
 enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
                                  struct store_copy *ret, char **ret_error);

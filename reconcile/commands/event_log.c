@@ -54,6 +54,7 @@ static char *page_stream(struct command *cmd, const struct event_page *page)
     cmd->events.last = looked_up_to(cmd, page);
     cmd->events.oldest = page->oldest;
     cmd->events.newest = page->newest;
+    cmd->events.base = page->base;
     cmd->events.count = page->count;
     return buffer_take(&out, NULL);
 }

@@ -254,6 +254,33 @@ static bool put_away(const char *location, const char *kept)
     return true;
 }
 
+/* The newest event number that the store has given; 0: there is no store, or it cannot be read. */
+static int64_t newest_event(const char *location)
+{
+    struct sqlite_conn conn = {.lock_fd = -1};
+    int64_t newest = 0;
+    if (access(location, F_OK) == 0 &&
+        sqlite3_open_v2(location, &conn.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
+        newest = number_in(&conn, "SELECT value FROM meta WHERE key = 'event_sequence'");
+    (void)sqlite3_close(conn.db);
+    return newest;
+}
+
+/* A consumer of events may have seen numbers that the backup has not given: none of them is given again. */
+static bool jump_ahead(const char *draft, int64_t newest_before)
+{
+    enum { JUMP = 100000 };
+    sqlite3 *db = NULL;
+    char *CLEANUP_FREE sql =
+        mem_printf("UPDATE meta SET value = max(value, %lld) + %d WHERE key = 'event_sequence';"
+                   "INSERT OR REPLACE INTO meta (key, value) SELECT 'event_base', value FROM meta WHERE key "
+                   "= 'event_sequence'",
+                   (long long)newest_before, JUMP);
+    bool done = sqlite3_open_v2(draft, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+                sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    return sqlite3_close(db) == SQLITE_OK && done && sync_path(draft, 0);
+}
+
 static enum store_status put_in_place(const char *copy, const char *location, const char *kept,
                                       char **ret_error)
 {
@@ -265,7 +292,8 @@ static enum store_status put_in_place(const char *copy, const char *location, co
     if (status == STORE_OK) {
         struct store_copy copied;
         char *CLEANUP_FREE why = NULL;
-        bool placed = copy_to(conn.db, draft, NULL, &copied, &why) && give_to_owner(draft, folder) &&
+        bool placed = copy_to(conn.db, draft, NULL, &copied, &why) &&
+                      jump_ahead(draft, newest_event(location)) && give_to_owner(draft, folder) &&
                       put_away(location, kept) && rename(draft, location) == 0 &&
                       sync_path(folder, O_DIRECTORY);
         if (!placed)

@@ -191,6 +191,8 @@ enum store_status sqlite_events(void *arg, const struct event_query *query, stru
     status = read_event_page(conn, query, page);
     if (status == STORE_OK)
         status = sqlite_event_numbers(conn, &page->oldest, &page->newest);
+    if (status == STORE_OK)
+        status = event_read_number(conn, STATEMENT_EVENT_BASE, &page->base);
     sqlite_rollback(conn);
     if (status != STORE_OK) {
         event_page_free(page);

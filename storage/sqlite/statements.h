@@ -85,6 +85,7 @@ STATEMENT(EVENT_PURGE, "DELETE FROM events WHERE sequence <= max("
 STATEMENT(EVENT_BY_ID, "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE id = ?")
 STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
 STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
+STATEMENT(EVENT_BASE, "SELECT ifnull((SELECT value FROM meta WHERE key = 'event_base'), 0)")
 /*
  * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 what the index selects, ?5
  * limit, ?6 since, ?7 until or the greatest number, ?8 before or the greatest number, ?9 and ?10 JSON arrays

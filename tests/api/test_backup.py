@@ -15,6 +15,7 @@ import time
 import pytest
 
 from harness import BUILD, SANITIZED, size, wait_until
+from streams import Stream
 
 TIMES = 8 if SANITIZED else 20
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
@@ -350,6 +351,37 @@ def test_a_damaged_seal_key_is_put_away(busy, tmp_path, spoil):
     assert os.path.lexists(busy.state / kept) and not (busy.state / "seal.key.restored").exists()
     busy.start()
     assert busy.cluster("dev").json()["managed"]
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["kept", "lost"])
+def test_no_event_number_is_used_twice(busy, tmp_path, lost):
+    d = busy
+    copy = backup(d, tmp_path / "copy.db", "--with-seal-key")
+    of_backup = int(copy["events"].split()[-1])
+    d.create("later")
+    d.wait_phase("later", "ready")
+    seen = d.http.get("/v1/events").json()["newest_sequence"]
+    assert seen > of_backup
+    d.stop()
+    if lost:
+        for file in d.state.glob("shootd.db*"):
+            file.unlink()
+    restore(d, copy["backup"])
+    d.start()
+    with Stream(d, last=of_backup) as of_before, Stream(d, last=seen) as of_lost, Stream(d, "/v1/events?after=0") as all_of_them:
+        for s in (of_before, of_lost, all_of_them):
+            s.wait(lambda s: s.events)
+            assert s.types[0] == "reset" and s.items()[0]["newest_sequence"] >= seen + 100000 - (seen - of_backup if lost else 0), s.items()
+    wait_until(lambda: d.cluster("later").status_code == 200, what="the cluster that the backup does not know")
+    found = wait_until(lambda: d.http.get("/v1/events", params={"after": seen}).json()["items"], what="an event about it")
+    assert found[0]["sequence"] > seen + 90000
+    history = d.http.get("/v1/events").json()["items"]
+    assert [e["sequence"] for e in history][:of_backup] == list(range(1, of_backup + 1)), "the events of the backup stay"
+    d.kill()
+    d.start()
+    with Stream(d, last=found[0]["sequence"] - 1) as s:  # of the log that the restore began
+        s.wait(lambda s: s.events)
+        assert s.types[0] != "reset" and s.ids[0] == found[0]["sequence"]
 
 
 def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
