@@ -138,7 +138,7 @@ $(OBJ)/api/openapi_data.o: build/openapi_data.c
 	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
 build/openapi_data.c: openapi.yaml tools/embed_openapi.py
 	@mkdir -p $(@D)
-	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml > $@
+	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml build/openapi.json > $@
 
 $(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
 	@mkdir -p $(@D)

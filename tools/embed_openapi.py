@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints openapi.yaml, as it is and as JSON, as C source (see api/api_private.h)."""
+"""embed_openapi.py YAML JSON: prints openapi.yaml, as it is and as JSON, as C source (see api/api_private.h); the tests read the JSON file."""
 
 import json
 import sys
@@ -31,7 +31,10 @@ def main():
     document = yaml.load(text, Loader)
     print('#include "api/api_private.h"\n')
     c_array("openapi_yaml", text)
-    c_array("openapi_json", json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+    as_json = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    c_array("openapi_json", as_json)
+    with open(sys.argv[2], "wb") as file:
+        file.write(as_json)
 
 
 main()

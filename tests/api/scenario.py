@@ -4,9 +4,11 @@ or operator that does not exist is a Mistake that names the file and the step. S
 """
 
 import copy
+import fcntl
 import itertools
 import json
 import pathlib
+import pickle
 import re
 import time
 
@@ -14,7 +16,7 @@ import httpx
 import yaml
 
 import harness
-from harness import PROJECT_ID, ROOT, wait_until
+from harness import BUILD, PROJECT_ID, ROOT, wait_until
 
 DIRECTORY = ROOT / "tests" / "scenarios"
 POLLING = "{active: 100ms, idle: 500ms, discovery: 1s}"
@@ -95,7 +97,17 @@ class Run:
 
 
 def load_all():
-    return [Scenario(path) for path in sorted(DIRECTORY.glob("*.yaml"))]
+    """The first worker parses them for all: PyYAML takes seconds for so many."""
+    paths = sorted(DIRECTORY.glob("*.yaml"))
+    key = [(str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in (*paths, pathlib.Path(__file__))]
+    cache = BUILD / "scenarios.pickle"
+    with cache.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known, scenarios = pickle.loads(cache.read_bytes()) if cache.exists() else (None, None)
+        if known != key:
+            scenarios = [Scenario(path) for path in paths]
+            cache.write_bytes(pickle.dumps((key, scenarios)))
+    return scenarios
 
 
 # ---- verbs: the table ----------------------------------------------------------------------------------------------

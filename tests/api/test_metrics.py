@@ -5,10 +5,10 @@ import shutil
 import subprocess
 
 import pytest
-import yaml
 
 import harness
 import web
+from contract import DOCUMENT
 from harness import ROOT, wait_until
 from streams import Stream
 
@@ -119,7 +119,7 @@ def test_histograms_add_up(used):
 
 def test_durations_are_those_of_the_routes(used):
     """One histogram for each operation of the contract, one for what is none; waits for those that can wait."""
-    operations = {(path, method.upper()) for path, item in yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"].items()
+    operations = {(path, method.upper()) for path, item in DOCUMENT["paths"].items()
                   for method in item if method in ("get", "put", "post", "patch", "delete")}
 
     def rows(name):

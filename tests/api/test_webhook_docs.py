@@ -10,11 +10,11 @@ import subprocess
 import time
 
 import pytest
-import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 import harness
+from contract import DOCUMENT
 from harness import ROOT, wait_until
 from test_docs import is_as_told, run_page
 
@@ -286,8 +286,7 @@ def test_wh9_wh11_its_example_and_its_table(live, receiver):
 
     rows = re.findall(r"^\| (`[a-z]+\.[^|]*) \| [^|]* \| ([^|]*) \|$", PAGE, re.M)
     members = {type: cells for types, cells in rows for type in re.findall(r"`([a-z._]+)`", types)}
-    document = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-    assert set(members) == set(document["components"]["schemas"]["EventType"]["enum"])
+    assert set(members) == set(DOCUMENT["components"]["schemas"]["EventType"]["enum"])
     of_a_cluster = re.search(r"^Of a cluster: ([^.]*)\.", PAGE, re.M)[1]
     live.http.delete(live.clusters_path("dev"))
     live.wait_gone("dev")
