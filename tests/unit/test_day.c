@@ -19,7 +19,7 @@
 #include "view/cluster_facts.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { CLUSTERS = 50, CLUSTERS_MAX = 50 }; /* in each project: by default, and with FULL=1 */
+enum { CLUSTERS = 20, CLUSTERS_MAX = 20 }; /* in each project: by default, and with FULL=1 */
 #else
 enum { CLUSTERS = 100, CLUSTERS_MAX = 500 };
 #endif
