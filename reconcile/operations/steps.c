@@ -374,22 +374,13 @@ static enum finding finding_of(const struct entity *e, const struct step_kind *k
     return probe.effect ? FOUND_EFFECT : FOUND_NO_EFFECT;
 }
 
-/* Since its call was first read back. */
-static int64_t doubt_us(struct entity *e)
-{
-    const mono_us now = env_mono(e->r->env);
-    if (!e->step.tries.lost_at)
-        e->step.tries.lost_at = now;
-    return now - e->step.tries.lost_at;
-}
-
 /* An action is seen only when its run is picked up, up to a minute later (GA-6). */
 static bool may_show_later(struct entity *e)
 {
     const struct step_kind *kind = step_kind(current_step(e));
     if (!kind->exclusive || kind->shows_at_once || kind->probed)
         return false;
-    return doubt_us(e) < GUARD_BLIND_US;
+    return entity_doubt_us(e) < GUARD_BLIND_US;
 }
 
 /* The answer was lost, and Cleura does not show whether it had effect: the step is neither sent again nor
@@ -397,7 +388,7 @@ static bool may_show_later(struct entity *e)
 static void step_unclear(struct entity *e)
 {
     struct operation_step *step = current_step(e);
-    if (doubt_us(e) < STEP_BUDGET_S * US_PER_S) {
+    if (entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S) {
         step_reports(e, "Waiting: the answer was lost, and Cleura does not tell whether it had effect");
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
         return;
@@ -455,6 +446,8 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
         step_send_again(e);
     } else if (result->class == UPSTREAM_ABSENT) {
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
+    } else if (result->class == UPSTREAM_GARBLED && kind->probed) {
+        step_unclear(e); /* a word that cannot be read */
     } else {
         step_not_sent(e, result);
     }
@@ -495,7 +488,7 @@ static void take_look(struct entity *e, const struct shoot *shoot)
 static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
     const bool in_doubt =
-        plan_likeness(e, shoot) == LIKENESS_UNPROVEN && doubt_us(e) < STEP_BUDGET_S * US_PER_S;
+        plan_likeness(e, shoot) == LIKENESS_UNPROVEN && entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S;
     if (in_doubt || gone_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     else

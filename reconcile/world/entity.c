@@ -63,6 +63,14 @@ void entity_note_begin(struct entity *e, struct operation_step *step)
     e->step.begun_at = env_mono(e->r->env);
 }
 
+int64_t entity_doubt_us(struct entity *e)
+{
+    const mono_us now = env_mono(e->r->env);
+    if (!e->step.tries.lost_at)
+        e->step.tries.lost_at = now;
+    return now - e->step.tries.lost_at;
+}
+
 bool entity_is_at_step_for(const struct entity *e, int64_t seconds)
 {
     const mono_us begun_at = e->step.begun_at ? e->step.begun_at : e->r->started_at;

@@ -100,6 +100,8 @@ void entity_hide(struct entity *e);
 void entity_forget_tries(struct entity *e);
 /* The current step of its operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
+/* The microseconds since the call of that step was first read back, which is now at the first call. */
+int64_t entity_doubt_us(struct entity *e);
 /* That step has begun more than so many seconds ago; the time before this start of shootd does not count. */
 bool entity_is_at_step_for(const struct entity *e, int64_t seconds);
 /* Makes `op` (taken) the entity's operation; the old one is freed. */
