@@ -297,6 +297,30 @@ def test_operations_go_on_when_their_project_is_back(d):
     assert len(d.sim.requests("create_shoot")) == 1
 
 
+def test_an_operation_sends_nothing_while_its_project_is_out(d):
+    at_b = d.clusters_path(project="team-b")
+
+    def sent():
+        return [r for r in d.sim.requests() if OTHER in r["path"]]
+
+    with d.sim.lasting("create"):
+        made = d.http.post(at_b, json={"name": "slow"}).json()
+        wait_until(lambda: d.sim.requests("create_shoot"), what="the create")
+        edit(d, B, "")
+        d.reload()
+        before = len(sent())
+        time.sleep(1)  # polls of what is under way are 200 ms apart
+        d.stop()
+        d.start().wait_upstream()
+        time.sleep(1)
+        assert sent()[before:] == []
+        d.config.write_text(d.config.read_text().replace("projects:\n", "projects:\n" + B))
+        d.reload()
+        wait_until(lambda: len(sent()) > before, what="a look")
+    assert d.wait_operation(made["operation"]["id"])["status"] == "succeeded"
+    assert len(d.sim.requests("create_shoot")) == 1
+
+
 def test_operations_of_a_project_that_is_taken_out_are_not_shown(d):
     at_b = d.clusters_path(project="team-b")
     with d.sim.frozen():
