@@ -54,7 +54,7 @@ static bool knows(const struct move *moves, size_t count, int from, int to)
 
 void move_impossible(const char *what, const char *id, const char *from, const char *to)
 {
-    log_error("a state cannot change so", "of", what, "id", id, "from", from, "to", to);
+    log_error("illegal state transition", "of", what, "id", id, "from", from, "to", to);
     abort();
 }
 

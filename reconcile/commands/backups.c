@@ -127,7 +127,7 @@ static void remove_drafts(const struct backup_job *b)
     for (int i = 0; i < count; i++) {
         char *path CLEANUP_FREE = mem_printf("%s/%s", b->directory, names[i]->d_name);
         if (lstat(path, &st) == 0 && st.st_mtime < b->now / US_PER_S - DRAFT_LEFT_AFTER_S && unlink(path) < 0)
-            log_warning("what is left of a backup cannot be removed", "path", path, "reason",
+            log_warning("the draft of an interrupted backup cannot be removed", "path", path, "reason",
                         strerror(errno));
     }
     free_names(names, count);

@@ -151,7 +151,8 @@ void command_operation_cancel(struct reconcile *r, struct command *cmd)
     } else if (!e || operation_status_is_final(entry->op->status)) {
         refuse_cancel(cmd, entry->op, "the operation has ended");
     } else {
-        log_info("cancel", "operation", cmd->id, "by", cmd->caller.token_name, "request_id", cmd->request_id);
+        log_info("cancellation requested", "operation", cmd->id, "by", cmd->caller.token_name, "request_id",
+                 cmd->request_id);
         cancel(e, cmd, entry->op);
     }
 }
