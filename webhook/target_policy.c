@@ -21,16 +21,17 @@ enum { URL_MAX_BYTES = 2048, PORT_HTTPS = 443, PORT_HTTP = 80 };
 
 /* The permission that an address needs to be a target. */
 enum reach {
-    REACH_PUBLIC, /* nothing */
-    REACH_HOUSE,  /* a network or a host of webhooks.allow: what people number their own machines with */
-    REACH_NAMED,  /* a network of webhooks.allow: nobody's machine, or one that is special to the internet */
-    REACH_CLOUD,  /* a network of webhooks.allow that is no wider than the row: hands out secrets to this
-                     machine */
+    REACH_PUBLIC,   /* nothing */
+    REACH_PRIVATE,  /* a network or a host of webhooks.allow: what people number their own machines with */
+    REACH_RESERVED, /* a network of webhooks.allow: nobody's machine, or one that is special to the internet
+                     */
+    REACH_METADATA, /* a network of webhooks.allow that is no wider than the row: hands out secrets to this
+                    machine */
 };
 
 /*
- * The first row that holds the address decides; an address that no row holds is REACH_NAMED. Public is what
- * is listed as such at the end, less the rows before it: the IANA registries of special addresses, whole
+ * The first row that holds the address decides; an address that no row holds is REACH_RESERVED. Public is
+ * what is listed as such at the end, less the rows before it: the IANA registries of special addresses, whole
  * (WH-20).
  */
 static const struct {
@@ -38,41 +39,41 @@ static const struct {
     enum reach reach;
 } space[] = {
     /* services for the machines of a cloud */
-    {"169.254.0.0/16", REACH_CLOUD},
-    {"168.63.129.16/32", REACH_CLOUD},
-    {"100.100.100.200/32", REACH_CLOUD},
-    {"192.0.0.192/32", REACH_CLOUD},
-    {"fd00:ec2::/32", REACH_CLOUD},
-    {"fd20:ce::254/128", REACH_CLOUD},
-    {"fd00:42::42/128", REACH_CLOUD},
-    {"fd00:c1::a9fe:a9fe/128", REACH_CLOUD},
+    {"169.254.0.0/16", REACH_METADATA},
+    {"168.63.129.16/32", REACH_METADATA},
+    {"100.100.100.200/32", REACH_METADATA},
+    {"192.0.0.192/32", REACH_METADATA},
+    {"fd00:ec2::/32", REACH_METADATA},
+    {"fd20:ce::254/128", REACH_METADATA},
+    {"fd00:42::42/128", REACH_METADATA},
+    {"fd00:c1::a9fe:a9fe/128", REACH_METADATA},
     /* private */
-    {"10.0.0.0/8", REACH_HOUSE},
-    {"100.64.0.0/10", REACH_HOUSE},
-    {"127.0.0.0/8", REACH_HOUSE},
-    {"172.16.0.0/12", REACH_HOUSE},
-    {"192.168.0.0/16", REACH_HOUSE},
-    {"198.18.0.0/15", REACH_HOUSE},
-    {"::1/128", REACH_HOUSE},
-    {"fc00::/7", REACH_HOUSE},
-    {"fec0::/10", REACH_HOUSE},
+    {"10.0.0.0/8", REACH_PRIVATE},
+    {"100.64.0.0/10", REACH_PRIVATE},
+    {"127.0.0.0/8", REACH_PRIVATE},
+    {"172.16.0.0/12", REACH_PRIVATE},
+    {"192.168.0.0/16", REACH_PRIVATE},
+    {"198.18.0.0/15", REACH_PRIVATE},
+    {"::1/128", REACH_PRIVATE},
+    {"fc00::/7", REACH_PRIVATE},
+    {"fec0::/10", REACH_PRIVATE},
     /* special */
-    {"0.0.0.0/8", REACH_NAMED},
-    {"192.0.0.0/24", REACH_NAMED},
-    {"192.0.2.0/24", REACH_NAMED},
-    {"192.31.196.0/24", REACH_NAMED},
-    {"192.52.193.0/24", REACH_NAMED},
-    {"192.88.99.0/24", REACH_NAMED},
-    {"192.175.48.0/24", REACH_NAMED},
-    {"198.51.100.0/24", REACH_NAMED},
-    {"203.0.113.0/24", REACH_NAMED},
-    {"224.0.0.0/3", REACH_NAMED},
-    {"2001::/23", REACH_NAMED},
-    {"2001:db8::/32", REACH_NAMED},
-    {"2002::/16", REACH_NAMED},
-    {"2620:4f:8000::/48", REACH_NAMED},
-    {"3ffe::/16", REACH_NAMED},
-    {"3fff::/20", REACH_NAMED},
+    {"0.0.0.0/8", REACH_RESERVED},
+    {"192.0.0.0/24", REACH_RESERVED},
+    {"192.0.2.0/24", REACH_RESERVED},
+    {"192.31.196.0/24", REACH_RESERVED},
+    {"192.52.193.0/24", REACH_RESERVED},
+    {"192.88.99.0/24", REACH_RESERVED},
+    {"192.175.48.0/24", REACH_RESERVED},
+    {"198.51.100.0/24", REACH_RESERVED},
+    {"203.0.113.0/24", REACH_RESERVED},
+    {"224.0.0.0/3", REACH_RESERVED},
+    {"2001::/23", REACH_RESERVED},
+    {"2001:db8::/32", REACH_RESERVED},
+    {"2002::/16", REACH_RESERVED},
+    {"2620:4f:8000::/48", REACH_RESERVED},
+    {"3ffe::/16", REACH_RESERVED},
+    {"3fff::/20", REACH_RESERVED},
     /* public */
     {"0.0.0.0/0", REACH_PUBLIC},
     {"2000::/3", REACH_PUBLIC},
@@ -85,7 +86,7 @@ static enum reach reach_of(const struct ip *ip, struct cidr *ret_row)
         if (cidr_parse(space[i].network, ret_row) && cidr_contains(ret_row, ip))
             return space[i].reach;
     *ret_row = (struct cidr){0};
-    return REACH_NAMED;
+    return REACH_RESERVED;
 }
 
 /* Whether a network of webhooks.allow, with at least so many bits, holds the address. */
@@ -125,8 +126,8 @@ static bool is_reachable(const struct config *config, const struct ip *ip, bool 
     struct cidr row;
     const struct ip *target = ip_embedded(ip, &embedded) ? &embedded : ip;
     enum reach reach = reach_of(target, &row);
-    unsigned min_bits = reach == REACH_CLOUD ? row.bits : 0;
-    return reach == REACH_PUBLIC || (reach == REACH_HOUSE && allowed_host) ||
+    unsigned min_bits = reach == REACH_METADATA ? row.bits : 0;
+    return reach == REACH_PUBLIC || (reach == REACH_PRIVATE && allowed_host) ||
            is_in_allow_list(config, target, min_bits) || is_in_allow_list(config, ip, min_bits);
 }
 
