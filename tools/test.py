@@ -26,7 +26,7 @@ import outcome  # noqa: E402
 import quick  # noqa: E402
 
 CORES = len(os.sched_getaffinity(0))
-WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 2  # black-box tests wait more than they compute, but not with a sanitizer
+WORKERS_A_CORE, WORKERS_A_CORE_SANITIZED = 4, 3  # black-box tests wait more than they compute, but not with a sanitizer
 FLAKY_MAX = 3
 REPEATED_MAX = 10  # more failures than this are no chance: nothing is run again
 FAILURES_MAX = 20  # then a suite ends
