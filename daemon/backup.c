@@ -16,6 +16,7 @@
 #include "base/timefmt.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
+#include "daemon/rotate_key.h"
 #include "storage/storage.h"
 
 static int fail(enum store_status status, const char *error)
@@ -233,7 +234,31 @@ static int restore_key(const struct config *config, bool has_key, const char *no
     return EXIT_OK;
 }
 
-int backup_restore(const struct config *config, const char *from)
+/* What would be lost when the key that is there after the restore is not the one of the backup. */
+static bool key_is_refused(const struct config *config, const char *from, bool has_key)
+{
+    struct seal_key key;
+    size_t webhooks = 0;
+    char *path CLEANUP_FREE = mem_printf("%s/%s", config->state_dir, has_key ? KEY_DRAFT : "seal.key");
+    const bool is_there = backup_read_key(path, &key) == 0;
+    const enum key_fit fit = rotate_key_fit(from, is_there ? &key : NULL, false, &webhooks);
+    explicit_bzero(&key, sizeof(key));
+    if (fit != KEY_FITS_NOT)
+        return false;
+    (void)fprintf(stderr, "shootd: %s: the secrets of %zu webhooks and Cleura's tokens would be lost\n",
+                  is_there ? "seal.key is not the key of the backup" : "there is no seal.key", webhooks);
+    (void)fprintf(stderr,
+                  "to do      put that key beside the backup as %s.seal.key, or add --without-secrets:\n",
+                  from);
+    (void)fputs(
+        "           shootd logs in to Cleura anew, and you rotate the secrets of webhooks. A key that is\n"
+        "           a credential of systemd is not looked at here: where it is the right one, nothing is\n"
+        "           lost\n",
+        stderr);
+    return true;
+}
+
+int backup_restore(const struct config *config, const char *from, bool without_secrets)
 {
     char now[TIME_TEXT_BYTES];
     char *location CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
@@ -250,6 +275,10 @@ int backup_restore(const struct config *config, const char *from)
     int has_key = prepare_key(config, from);
     if (has_key < 0)
         return EXIT_DEPENDENCY;
+    if (!without_secrets && key_is_refused(config, from, has_key)) {
+        drop_key(config);
+        return EXIT_DEPENDENCY;
+    }
     enum store_status status = sqlite_restore(from, location, kept, &copy, &error);
     if (status != STORE_OK) {
         drop_key(config);

@@ -15,7 +15,8 @@
 int backup_write(const struct config *config, const char *to, bool with_seal_key);
 /* Reads a seal key that may belong to another user than who asks. 0 or a negative errno. */
 int backup_read_key(const char *path, struct seal_key *ret);
-/* A seal key that is beside the file `from` is put in its place, too. The files that were there are kept. */
-int backup_restore(const struct config *config, const char *from);
+/* A seal key that is beside the file `from` is put in its place, too. The files that were there are kept.
+ * Without a key that opens the backup's secrets nothing is changed, unless `without_secrets`. */
+int backup_restore(const struct config *config, const char *from, bool without_secrets);
 
 #endif

@@ -54,8 +54,9 @@ static const char usage[] =
     "                    copy the store to PATH, a new file or a directory, and check the copy, whether "
     "shootd\n"
     "                    runs or not; with the seal key beside it, if wanted\n"
-    "shootd restore [--config FILE] --from PATH\n"
-    "                    put a backup in the place of the store, which is kept, while shootd does not run\n"
+    "shootd restore [--config FILE] --from PATH [--without-secrets]\n"
+    "                    put a backup in the place of the store, which is kept, while shootd does not run;\n"
+    "                    also without the seal key of its secrets, if wanted\n"
     "shootd rotate-seal-key [--config FILE]\n"
     "                    make a new seal key and seal everything again, while shootd does not run\n";
 
@@ -78,6 +79,7 @@ struct arguments {
     bool version;
     bool help;
     bool with_seal_key;
+    bool without_secrets;
     const char *to;
     const char *from;
     const char *database; /* to check; NULL: that of the configuration */
@@ -85,12 +87,17 @@ struct arguments {
 
 static bool parse_options(int argc, char **argv, struct arguments *args)
 {
-    static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'},  {"check-config", no_argument, NULL, 'k'},
-        {"health", no_argument, NULL, 'H'},        {"sample-config", no_argument, NULL, 's'},
-        {"version", no_argument, NULL, 'v'},       {"help", no_argument, NULL, 'h'},
-        {"to", required_argument, NULL, 't'},      {"from", required_argument, NULL, 'f'},
-        {"with-seal-key", no_argument, NULL, 'w'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"check-config", no_argument, NULL, 'k'},
+                                            {"health", no_argument, NULL, 'H'},
+                                            {"sample-config", no_argument, NULL, 's'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"to", required_argument, NULL, 't'},
+                                            {"from", required_argument, NULL, 'f'},
+                                            {"with-seal-key", no_argument, NULL, 'w'},
+                                            {"without-secrets", no_argument, NULL, 'o'},
+                                            {NULL, 0, NULL, 0}};
     for (int c = getopt_long(argc, argv, "c:h", options, NULL); c != -1;
          c = getopt_long(argc, argv, "c:h", options, NULL)) {
         switch (c) {
@@ -121,6 +128,9 @@ static bool parse_options(int argc, char **argv, struct arguments *args)
         case 'w':
             args->with_seal_key = true;
             break;
+        case 'o':
+            args->without_secrets = true;
+            break;
         default:
             return false;
         }
@@ -133,9 +143,11 @@ static bool fits_command(const struct arguments *args)
     if (args->help || args->version || args->sample)
         return true;
     const bool backs_up = args->command == BACKUP, restores = args->command == RESTORE;
-    if (backs_up == !!args->to && restores == !!args->from && (backs_up || !args->with_seal_key))
+    if (backs_up == !!args->to && restores == !!args->from && (backs_up || !args->with_seal_key) &&
+        (restores || !args->without_secrets))
         return true;
-    (void)fputs("shootd: backup takes --to and --with-seal-key, restore takes --from\n", stderr);
+    (void)fputs("shootd: backup takes --to and --with-seal-key, restore takes --from and --without-secrets\n",
+                stderr);
     return false;
 }
 
@@ -329,7 +341,7 @@ static int run(const struct arguments *args, const struct config *config)
     case BACKUP:
         return backup_write(config, args->to, args->with_seal_key);
     case RESTORE:
-        return backup_restore(config, args->from);
+        return backup_restore(config, args->from, args->without_secrets);
     case ROTATE_SEAL_KEY:
         return rotate_key(config);
     }

@@ -32,8 +32,8 @@ def backup(d, to, *argv):
     return {name: value for name, value in (re.split(r" +", line, maxsplit=1) for line in said.splitlines())}
 
 
-def restore(d, path):
-    code, said, errors = run("restore", d, "--from", path)
+def restore(d, path, *argv):
+    code, said, errors = run("restore", d, "--from", path, *argv)
     assert (code, errors) == (0, ""), errors
     return said
 
@@ -77,7 +77,7 @@ def busy(sim, shootd):
 def restored(make_shootd, sim, d, path, name):
     """A daemon with nothing but the configuration and the backup."""
     r = make_shootd(sim.url, name=name)
-    restore(r, path)
+    restore(r, path, "--without-secrets")
     (r.state / "admin-token").write_text(d.token())
     return r
 
@@ -328,10 +328,19 @@ def test_the_seal_key_by_choice(sim, busy, make_shootd, tmp_path):
     other = make_shootd(sim.url, name="other").start()
     other.stop()
     theirs = (other.state / "seal.key").read_bytes()
-    assert "none beside the backup" in restore(other, alone) and (other.state / "seal.key").read_bytes() == theirs
+    before = {p.name: p.read_bytes() for p in other.state.iterdir() if p.suffix != ".lock"}
+    code, said, errors = run("restore", other, "--from", alone)
+    assert (code, said) == (69, "") and "seal.key is not the key of the backup: the secrets of 0 webhooks" in errors and "--without-secrets" in errors
+    wrong = pathlib.Path(f"{alone}.seal.key")
+    wrong.write_bytes(theirs)
+    assert run("restore", other, "--from", alone)[0] == 69
+    wrong.unlink()
+    assert {p.name: p.read_bytes() for p in other.state.iterdir() if p.suffix != ".lock"} == before
+    assert "none beside the backup" in restore(other, alone, "--without-secrets") and (other.state / "seal.key").read_bytes() == theirs
     kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(other, both))[1]
     assert (other.state / kept).read_bytes() == theirs and (other.state / "seal.key").read_bytes() == key.read_bytes()
     shutil.rmtree(other.state)
+    assert "there is no seal.key" in run("restore", other, "--from", alone)[2]
     assert "seal.key   that of the backup\n" in restore(other, both)
     (busy.state / "seal.key").unlink()
     code, _, errors = run("backup", busy, "--to", tmp_path / "third.db", "--with-seal-key")
@@ -660,7 +669,7 @@ def test_keys(sim, make_shootd):
         assert done.returncode == 78 and words in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("argv", [("backup",), ("restore",), ("--to", "x"), ("check-store", "--from", "x"), ("restore", "--from", "x", "--with-seal-key"),
+@pytest.mark.parametrize("argv", [("backup",), ("restore",), ("--to", "x"), ("check-store", "--from", "x"), ("restore", "--from", "x", "--with-seal-key"), ("backup", "--to", "x", "--without-secrets"),
                                   ("backup", "--to", "x", "more")])
 def test_wrong_command_lines(argv):
     done = subprocess.run([BUILD / "shootd", *argv], capture_output=True, text=True, timeout=10, check=False)
