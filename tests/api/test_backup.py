@@ -393,6 +393,20 @@ def test_no_event_number_is_used_twice(busy, tmp_path, lost):
         assert s.types[0] != "reset" and s.ids[0] == found[0]["sequence"]
 
 
+def test_a_backup_that_is_killed_leaves_no_half(busy, tmp_path):
+    began = time.monotonic()
+    backup(busy, tmp_path / "whole.db")
+    whole = time.monotonic() - began
+    for i in range(size(20, 100)):
+        path = tmp_path / f"{i}.db"
+        process = subprocess.Popen([BUILD / "shootd", "backup", "--config", busy.config, "--to", path], stdout=subprocess.DEVNULL)
+        time.sleep(random.uniform(0, whole))
+        process.kill()
+        process.wait()
+        assert not path.exists() or check_store(path)[0] == 0
+    assert busy.http.patch(busy.clusters_path("dev"), json={"labels": {"after": "all"}}, headers=MERGE_PATCH).status_code == 200
+
+
 def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
     path, key = tmp_path / "backup.db", busy.state / "seal.key"
     backup(busy, path, "--with-seal-key")
