@@ -90,9 +90,8 @@ static enum finding create_found(const struct entity *e, const struct shoot *sho
 static void delete_refused(struct entity *e, struct operation_step *step,
                            const struct upstream_result *result)
 {
-    /* One that was sent again in doubt: Cleura is busy with the deletion itself. */
-    const bool in_doubt = step->attempts > 1 && shoot_may_be_deleting(e->cluster->shoot);
-    if (result->class == UPSTREAM_ABSENT || (result->class == UPSTREAM_CONFLICT && in_doubt))
+    (void)step;
+    if (result->class == UPSTREAM_ABSENT)
         step_accepted(e, result);
     else if (result->class == UPSTREAM_CONFLICT)
         step_busy(e, result);

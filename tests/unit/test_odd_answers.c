@@ -87,29 +87,6 @@ static void a_delete_needs_uid_and_name_only(void **state)
     one_shoot_end(d);
 }
 
-/* Nothing shows whether the deletion runs, and Cleura refuses a second one because it does. */
-static void a_409_to_a_delete_in_doubt_is_no_conflict(void **state)
-{
-    (void)state;
-    static const int busy[] = {409, 409, 409, 409, 409, 409, 409, 409, 409, 409, 409, 409, 409, 409, 409, 0};
-    struct one_shoot cleura = {.uid = UID};
-    struct running *d = one_shoot_start(&cleura);
-    cleura.raw = ODD;
-    struct command *cmd = one_shoot_post(d, COMMAND_CLUSTER_DELETE);
-    running_run(d, MINUTE);
-    assert_int_equal(cleura.writes, 1);
-    cleura.refusals = busy;
-    running_run(d, 100 * MINUTE);
-    assert_in_range(cleura.writes, 5, 12); /* one in ten minutes */
-    expect_operation(d, "running", "");
-    cleura.raw = NULL;
-    cleura.uid = NULL;
-    running_run(d, 5 * MINUTE);
-    expect_operation(d, "succeeded", "");
-    command_free(cmd);
-    one_shoot_end(d);
-}
-
 static void a_shoot_of_which_nothing_else_can_be_read_is_found(void **state)
 {
     (void)state;
@@ -350,7 +327,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_delete_needs_uid_and_name_only),
-        cmocka_unit_test(a_409_to_a_delete_in_doubt_is_no_conflict),
         cmocka_unit_test(a_shoot_of_which_nothing_else_can_be_read_is_found),
         cmocka_unit_test(a_change_waits_for_a_state_that_can_be_read),
         cmocka_unit_test(an_unheard_state_counts_as_in_progress),
