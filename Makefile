@@ -133,12 +133,12 @@ build/obj/$(VARIANT)/.revision: FORCE
 	@echo '$(VERSION) $(REVISION)' | cmp -s - $@ || echo '$(VERSION) $(REVISION)' > $@
 
 # openapi.yaml is part of the binary: GET /openapi.yaml and /openapi.json.
-$(OBJ)/api/openapi_data.o: build/openapi_data.c
+$(OBJ)/api/openapi_data.o: build/openapi_data.c build/openapi.json
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) -c -o $@ $<
-build/openapi_data.c: openapi.yaml tools/embed_openapi.py
+build/openapi_data.c build/openapi.json &: openapi.yaml tools/embed_openapi.py
 	@mkdir -p $(@D)
-	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml build/openapi.json > $@
+	$(Q)$(PYTHON) tools/embed_openapi.py openapi.yaml build/openapi.json > build/openapi_data.c
 
 $(OUT)/shootd: $(DAEMON_OBJ) $(OBJ)/api/openapi_data.o
 	@mkdir -p $(@D)

@@ -38,7 +38,7 @@ SECRETS holds the secrets of the webhook ("whsec_..."), one on each line; in a r
 time is over. It is read for each delivery: no restart. SECRETS and the token file have to be readable by their owner only.
 
 With --url and --token-file (role viewer, the projects of the webhook) the event log is read at the start and every --every minutes; with
---type say the same types as the webhook has. When events are gone from the log that were not seen, the line
+--type say the same types as the webhook has. When events are gone from the log that were not seen, or the server was restored from a backup, the line
 {"type": "consumer.gap", "data": {"after", "oldest", "newest"}} tells so: read the clusters anew.
 
 exit codes: 0 stopped by SIGTERM or SIGINT, 1 could not start or go on (standard error says why), 2 wrong usage
@@ -215,6 +215,8 @@ class Log:
             if not oldest - 1 <= after <= newest:
                 after = self.begin_anew(after, oldest, newest)
                 continue
+            if after < page.get("base_sequence", 0):
+                self.note_restore(after, page["base_sequence"], oldest, newest)
             after = page["last_sequence"]
             new = self.store.add([{k: v for k, v in e.items() if k != "sequence"} for e in page["items"]], after)
             if new:
@@ -229,6 +231,12 @@ class Log:
         gap = {"id": f"gap_{after}_{oldest}_{newest}", "type": "consumer.gap", "data": {"after": after, "oldest": oldest, "newest": newest}}
         self.store.add([gap], oldest - 1)
         return oldest - 1
+
+    def note_restore(self, after, base, oldest, newest):
+        """The server was restored from a backup, once for each: what came between is in no log."""
+        gap = {"id": f"gap_restored_{base}", "type": "consumer.gap", "data": {"after": after, "oldest": oldest, "newest": newest}}
+        if self.store.add([gap], after):
+            say("the server was restored from a backup: events are missing, read the clusters anew")
 
 
 # ---- handing on ------------------------------------------------------------------------------------------------------

@@ -130,15 +130,18 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
     char *target CLEANUP_FREE = in_directory
                                     ? mem_printf("%s%sshootd-%s.db", to, slash, time_for_name(made_at, now))
                                     : mem_strdup(to);
+    char *description CLEANUP_FREE = mem_printf("%s.json", target);
+    if (access(description, F_OK) == 0)
+        return fail_with("cannot write the description to", description, EEXIST);
     struct store_copy copy;
     char *error CLEANUP_FREE = NULL;
     enum store_status status = sqlite_backup(location, target, NULL, &copy, &error);
     if (status != STORE_OK)
         return fail(status, error);
     print_copy("backup", target, &copy);
-    int told = describe(&copy, target, made_at);
-    if (told == EXIT_OK && with_seal_key)
-        told = write_key_beside(&key, target);
+    int told = with_seal_key ? write_key_beside(&key, target) : EXIT_OK;
+    if (told == EXIT_OK)
+        told = describe(&copy, target, made_at);
     explicit_bzero(&key, sizeof(key));
     return told;
 }
@@ -240,13 +243,17 @@ static bool key_is_refused(const struct config *config, const char *from, bool h
     struct seal_key key;
     size_t webhooks = 0;
     char *path CLEANUP_FREE = mem_printf("%s/%s", config->state_dir, has_key ? KEY_DRAFT : "seal.key");
-    const bool is_there = backup_read_key(path, &key) == 0;
+    const int unread = backup_read_key(path, &key);
+    const bool is_there = !unread;
     const enum key_fit fit = rotate_key_fit(from, is_there ? &key : NULL, false, &webhooks);
     explicit_bzero(&key, sizeof(key));
     if (fit != KEY_FITS_NOT)
         return false;
     (void)fprintf(stderr, "shootd: %s: the secrets of %zu webhooks and Cleura's tokens would be lost\n",
-                  is_there ? "seal.key is not the key of the backup" : "there is no seal.key", webhooks);
+                  is_there            ? "seal.key is not the key of the backup"
+                  : unread == -ENOENT ? "there is no seal.key"
+                                      : "seal.key cannot be read as a key",
+                  webhooks);
     (void)fprintf(stderr,
                   "to do      put that key beside the backup as %s.seal.key, or add --without-secrets:\n",
                   from);

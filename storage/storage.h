@@ -122,8 +122,9 @@ void change_append_audit(struct change_set *set, struct audit_entry *e);
 void change_put_seal_key(struct change_set *set, const char *key_id);
 /*
  * Events older than `before`, and all but the `newest` newest. An event that a pending delivery needs stays,
- * and every later one: the events that are kept have no gaps, so that the oldest number shows what is gone.
- * At most `limit` rows, the oldest first: other transactions wait while a purge is written.
+ * and every later one: the events that are kept have no gaps but for the jump of a restore, which counts as
+ * no event, so that the oldest number shows what is gone. At most `limit` rows, the oldest first: other
+ * transactions wait while a purge is written.
  */
 void change_purge_events(struct change_set *set, wall_us before, int64_t newest, int64_t limit);
 /* kind: one of the other CHANGE_..._PURGE. */

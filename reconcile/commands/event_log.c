@@ -40,8 +40,10 @@ static char *page_document(const struct command *cmd, const struct event_page *p
         (void)buffer_printf(&out, "],\"next_cursor\":\"%lld\"", (long long)next);
     else
         (void)buffer_add_str(&out, "],\"next_cursor\":null");
-    (void)buffer_printf(&out, ",\"last_sequence\":%lld,\"oldest_sequence\":%lld,\"newest_sequence\":%lld}",
-                        (long long)last, (long long)page->oldest, (long long)page->newest);
+    (void)buffer_printf(
+        &out,
+        ",\"last_sequence\":%lld,\"oldest_sequence\":%lld,\"newest_sequence\":%lld,\"base_sequence\":%lld}",
+        (long long)last, (long long)page->oldest, (long long)page->newest, (long long)page->base);
     return buffer_take(&out, NULL);
 }
 

@@ -266,16 +266,26 @@ static int64_t newest_event(const char *location)
     return newest;
 }
 
-/* A consumer of events may have seen numbers that the backup has not given: none of them is given again. */
+/*
+ * A consumer of events may have seen numbers that the backup has not given: none of them is given again. The
+ * jump grows with the age of the backup, so that a second restore of the same one begins elsewhere. Without a
+ * journal on disk: the draft is worth nothing until it has its name.
+ */
 static bool jump_ahead(const char *draft, int64_t newest_before)
 {
     enum { JUMP = 100000 };
     sqlite3 *db = NULL;
-    char *CLEANUP_FREE sql =
-        mem_printf("UPDATE meta SET value = max(value, %lld) + %d WHERE key = 'event_sequence';"
-                   "INSERT OR REPLACE INTO meta (key, value) SELECT 'event_base', value FROM meta WHERE key "
-                   "= 'event_sequence'",
-                   (long long)newest_before, JUMP);
+    const long long now = (long long)env_wall(env_real());
+    char *CLEANUP_FREE sql = mem_printf(
+        "PRAGMA journal_mode = MEMORY; BEGIN;"
+        "CREATE TEMP TABLE jump AS SELECT value AS from_number, max(value, %lld) + %d + max(0, (%lld - "
+        "ifnull((SELECT max(at) FROM events), %lld)) / 1000000) AS to_number FROM meta WHERE key = "
+        "'event_sequence';"
+        "INSERT OR REPLACE INTO meta (key, value) SELECT 'event_gap', to_number - from_number + "
+        "ifnull((SELECT value FROM meta WHERE key = 'event_gap'), 0) FROM jump;"
+        "INSERT OR REPLACE INTO meta (key, value) SELECT 'event_base', to_number FROM jump;"
+        "UPDATE meta SET value = (SELECT to_number FROM jump) WHERE key = 'event_sequence'; COMMIT",
+        (long long)newest_before, JUMP, now, now);
     bool done = sqlite3_open_v2(draft, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
                 sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
     return sqlite3_close(db) == SQLITE_OK && done && sync_path(draft, 0);
@@ -288,7 +298,9 @@ static enum store_status put_in_place(const char *copy, const char *location, co
     int version = 0;
     char *CLEANUP_FREE folder = folder_of(location);
     char *CLEANUP_FREE draft = mem_printf("%s.restored", location);
+    char *CLEANUP_FREE journal = mem_printf("%s-journal", draft);
     enum store_status status = open_existing(copy, &conn, &version, ret_error);
+    (void)unlink(journal); /* SQLite would play what another restore left into this one */
     if (status == STORE_OK) {
         struct store_copy copied;
         char *CLEANUP_FREE why = NULL;

@@ -103,10 +103,15 @@ def load_all():
     cache = BUILD / "scenarios.pickle"
     with cache.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        known, scenarios = pickle.loads(cache.read_bytes()) if cache.exists() else (None, None)
+        try:
+            known, scenarios = pickle.loads(cache.read_bytes())
+        except Exception:  # none, half of one, or one of classes that are no more
+            known = None
         if known != key:
             scenarios = [Scenario(path) for path in paths]
-            cache.write_bytes(pickle.dumps((key, scenarios)))
+            draft = cache.with_suffix(".new")
+            draft.write_bytes(pickle.dumps((key, scenarios)))
+            draft.replace(cache)
     return scenarios
 
 

@@ -310,6 +310,10 @@ def test_nothing_is_overwritten(sim, busy, tmp_path):
     taken.write_text("mine")
     code, _, errors = run("backup", busy, "--to", taken)
     assert code == 69 and "there is a file of this name" in errors and taken.read_text() == "mine"
+    taken = tmp_path / "other.db.json"
+    taken.write_text("mine")
+    code, _, errors = run("backup", busy, "--to", tmp_path / "other.db")
+    assert code == 69 and "File exists" in errors and taken.read_text() == "mine" and not (tmp_path / "other.db").exists()
     code, _, errors = run("backup", busy, "--to", tmp_path / "none" / "copy.db")
     assert code == 69 and "No such file or directory" in errors
     directory = tmp_path / "backups"
@@ -375,6 +379,7 @@ def test_no_event_number_is_used_twice(busy, tmp_path, lost):
     if lost:
         for file in d.state.glob("shootd.db*"):
             file.unlink()
+    d.config.write_text(d.config.read_text() + "events: {keep_count: 1000}\n")  # the jump is no event: the purge at the start counts those that are
     restore(d, copy["backup"])
     d.start()
     with Stream(d, last=of_backup) as of_before, Stream(d, last=seen) as of_lost, Stream(d, "/v1/events?after=0") as all_of_them:
@@ -408,8 +413,11 @@ def test_a_backup_that_is_killed_leaves_no_half(busy, tmp_path):
 
 
 def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
-    path, key = tmp_path / "backup.db", busy.state / "seal.key"
+    path, larger, key = tmp_path / "backup.db", tmp_path / "larger.db", busy.state / "seal.key"
     backup(busy, path, "--with-seal-key")
+    for i in range(30):
+        assert busy.http.put(busy.clusters_path("dev"), json={"labels": {f"l{n}": f"{i}-" + "x" * 50 for n in range(30)}}).status_code in (200, 202)
+    backup(busy, larger, "--with-seal-key")
     busy.stop()
     good = key.read_bytes()
     began = time.monotonic()
@@ -417,7 +425,7 @@ def test_a_restore_that_is_killed_leaves_a_store_and_a_key(busy, tmp_path):
     whole = time.monotonic() - began
     for _ in range(size(20, 100)):
         key.write_bytes(good[::-1])  # another one, which the restore replaces
-        process = subprocess.Popen([BUILD / "shootd", "restore", "--config", busy.config, "--from", path], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([BUILD / "shootd", "restore", "--config", busy.config, "--from", random.choice([path, larger])], stdout=subprocess.DEVNULL)
         time.sleep(random.uniform(0, whole))
         process.kill()
         process.wait()

@@ -206,13 +206,14 @@ def test_the_log_is_read_again_and_again_also_after_failures(sim, make_shootd, c
 # ---- the gaps that a log can have ------------------------------------------------------------------------------------
 
 class FakeLog:
-    def __init__(self, oldest, newest, kept):
-        self.oldest, self.newest, self.kept = oldest, newest, kept
+    def __init__(self, oldest, newest, kept, base=0):
+        self.oldest, self.newest, self.kept, self.base = oldest, newest, kept, base
 
     def page(self, after):
         items = [{"id": f"e{n}", "sequence": n} for n in self.kept if n > after][:2]
         full = len(items) == 2
-        page = {"items": items, "next_cursor": "c" if full else None, "last_sequence": items[-1]["sequence"] if full else self.newest}
+        page = {"items": items, "next_cursor": "c" if full else None, "last_sequence": items[-1]["sequence"] if full else self.newest,
+                "base_sequence": self.base}
         return page, self.oldest or self.newest + 1, self.newest
 
 
@@ -239,6 +240,22 @@ def test_gaps(tmp_path, seen, oldest, newest, kept, gap):
     assert store.sequence() == newest
     log.catch_up()
     assert store.waiting() is None
+
+
+def test_a_restored_server_is_a_gap_once(tmp_path):
+    """Numbers have jumped to 107; of the events before that, the consumer has seen four."""
+    m = module()
+    store = m.Store(tmp_path / "seen.db")
+    store.add([], 4)
+    log = m.Log(m.read_options(["--secrets", "x", "--database", "x", "--url", "http://x", "--token-file", "x"]), store)
+    log.page = FakeLog(1, 109, [*range(1, 7), 108, 109], base=107).page
+    for wanted in (["gap_restored_107", "e5", "e6", "e108", "e109"], []):
+        log.catch_up()
+        found = []
+        while row := store.waiting():
+            found.append(row[0])
+            store.handed(row[0])
+        assert found == wanted and store.sequence() == 109
 
 
 # ---- alone -----------------------------------------------------------------------------------------------------------
