@@ -237,7 +237,7 @@ static int restore_key(const struct config *config, bool has_key, const char *no
     return EXIT_OK;
 }
 
-/* What would be lost when the key that is there after the restore is not the one of the backup. */
+/* The key that would be there after the restore is not the one of the backup: reports what would be lost. */
 static bool key_is_refused(const struct config *config, const char *from, bool has_key)
 {
     struct seal_key key;

@@ -67,7 +67,7 @@ STATEMENT(OPERATION_BY_ID, "SELECT id, doc FROM operations WHERE id = ?1"
 
 /* 0 where the store was never restored: event_base is where the last restore has jumped to, event_gap how
  * many numbers all of them have passed over. */
-#define NUMBER_OF(key) " ifnull((SELECT known.value FROM meta AS known WHERE known.key = '" key "'), 0)"
+#define META_NUMBER(key) " ifnull((SELECT known.value FROM meta AS known WHERE known.key = '" key "'), 0)"
 STATEMENT(EVENT_NUMBER, "UPDATE meta SET value = value + 1 WHERE key = 'event_sequence' RETURNING value")
 STATEMENT(EVENT_APPEND,
           "INSERT INTO events (sequence, id, type, project, cluster, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)")
@@ -80,7 +80,7 @@ STATEMENT(EVENT_PURGE,
           "DELETE FROM events WHERE sequence <= max("
           " ifnull((SELECT max(sequence) FROM events"
           " WHERE sequence < (SELECT min(sequence) FROM events) + ?3 AND +at < ?1), 0),"
-          " (SELECT value - ?2 - CASE WHEN value - ?2 <" NUMBER_OF("event_base") " THEN" NUMBER_OF(
+          " (SELECT value - ?2 - CASE WHEN value - ?2 <" META_NUMBER("event_base") " THEN" META_NUMBER(
               "event_gap") " ELSE 0 END FROM meta WHERE key = 'event_sequence'))"
                            " AND sequence < ifnull((SELECT min(needed.sequence) FROM deliveries"
                            " JOIN events AS needed"
@@ -90,7 +90,7 @@ STATEMENT(EVENT_PURGE,
 STATEMENT(EVENT_BY_ID, "SELECT sequence, id, type, project, cluster, at, body FROM events WHERE id = ?")
 STATEMENT(EVENT_NEWEST, "SELECT value FROM meta WHERE key = 'event_sequence'")
 STATEMENT(EVENT_OLDEST, "SELECT ifnull(min(sequence), 0) FROM events")
-STATEMENT(EVENT_BASE, "SELECT" NUMBER_OF("event_base"))
+STATEMENT(EVENT_BASE, "SELECT" META_NUMBER("event_base"))
 /*
  * ?1 after, ?2 JSON array of types or NULL, ?3 JSON array of projects or NULL, ?4 what the index selects, ?5
  * limit, ?6 since, ?7 until or the greatest number, ?8 before or the greatest number, ?9 and ?10 JSON arrays
