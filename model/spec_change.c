@@ -134,13 +134,30 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
           "name and remove this one");
 }
 
+/* Cleura takes type and image of a pool together: of an image that cannot be read none could be sent. */
+static void check_machine(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
+{
+    const char *wanted = json_str(pool, "machine_type"), *old = json_str(observed, "machine_type");
+    const json_t *image = json_obj(pool, "image");
+    const bool is_image_known = json_str(image, "name") || json_str(image, "version") ||
+                                json_str(json_obj(observed, "image"), "name");
+    if (!observed || !wanted || is_image_known || (old && !strcmp(wanted, old)))
+        return;
+    char *here CLEANUP_FREE = json_pointer_to(pointer, "machine_type");
+    FAULT(k, here, "conflict", NULL,
+          "changes together with the image, which cannot be read from Cleura's answer: set the pool's "
+          "image.name, too");
+}
+
 static void check_pools(struct check *k, const json_t *wanted, const json_t *observed)
 {
     size_t i;
     json_t *pool;
     json_array_foreach (wanted, i, pool) {
         char *here CLEANUP_FREE = spec_pointer_at("#/spec/node_pools", i);
-        check_zones(k, here, pool, spec_pool_there(wanted, pool, observed));
+        const json_t *there = spec_pool_there(wanted, pool, observed);
+        check_zones(k, here, pool, there);
+        check_machine(k, here, pool, there);
     }
 }
 

@@ -41,13 +41,13 @@ static const struct operation *change_under_way(const struct entity *e)
     return open == OPERATION_CREATE || open == OPERATION_UPDATE ? e->op : NULL;
 }
 
-/* The spec that was asked for until now, by the changes that have begun: one that waits is replaced. NULL:
- * none. */
+/* The spec that was asked for until now, by the changes that have begun and did not fail: one that waits is
+ * replaced. NULL: none. */
 static const json_t *asked_before(const struct entity *e)
 {
     const struct operation *waiting = entity_queue_find(e, OPERATION_UPDATE);
-    if (waiting)
-        return json_obj(waiting->body, "before");
+    if (waiting || entity_change_was_in_vain(e))
+        return json_obj(waiting ? waiting->body : e->op->body, "before");
     return e->cluster->managed ? json_doc_tree(e->cluster->spec) : NULL;
 }
 

@@ -199,6 +199,8 @@ void queue_promote(struct entity *e)
         supersede(e, save, e->op, op);
         e->saves.operation_ended = true;
     }
+    if (op->type == OPERATION_UPDATE && entity_change_was_in_vain(e))
+        plan_after_vain_change(op, e->op);
     entity_set_operation(e, op);
     if (op->type == OPERATION_UPDATE && op->status == OPERATION_PENDING && e->cluster->shoot)
         plan_update(e, op);

@@ -124,6 +124,16 @@ json_t *plan_present(const struct entity *e, const struct operation *op)
     return spec_presumed(base_of(e), json_obj(op->body, "before"), json_obj(op->body, "spec"));
 }
 
+void plan_after_vain_change(struct operation *op, const struct operation *failed)
+{
+    assert(op->type == OPERATION_UPDATE && failed->type == OPERATION_UPDATE);
+    json_t *before = json_obj(failed->body, "before");
+    if (before)
+        (void)json_object_set(op->body, "before", before);
+    else
+        (void)json_object_del(op->body, "before");
+}
+
 void plan_update(struct entity *e, struct operation *op)
 {
     struct spec_context context;

@@ -14,6 +14,9 @@ void plan_delete_after_create(struct entity *e, struct operation *op);
  * Cleura's answer cannot be read, there is what was asked for `before` (spec_presumed), if the body has that.
  */
 void plan_update(struct entity *e, struct operation *op);
+/* The change that was open when `op` was accepted failed: before `op` was asked for what was before that one.
+ */
+void plan_after_vain_change(struct operation *op, const struct operation *failed);
 /* The state that it is planned from; the caller owns it. */
 json_t *plan_present(const struct entity *e, const struct operation *op);
 void plan_action(struct operation *op);

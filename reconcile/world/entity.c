@@ -140,8 +140,9 @@ void entity_rest(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     cluster_rest(e->cluster);
-    /* Without a shoot, the body of the create may still show whose a shoot is (operations/plan.h). */
-    if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot)
+    /* Without a shoot, the body of the create may still show whose a shoot is, and that of a change in vain
+     * what was asked for before it (operations/plan.h). */
+    if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot && !entity_change_was_in_vain(e))
         operation_trim(e->op);
 }
 
@@ -174,6 +175,13 @@ bool entity_row_was_refused(const struct entity *e)
 int entity_open_type(const struct entity *e)
 {
     return entity_has_open_operation(e) ? (int)e->op->type : -1;
+}
+
+bool entity_change_was_in_vain(const struct entity *e)
+{
+    const struct operation *op = e->op;
+    return op && op->type == OPERATION_UPDATE && operation_status_is_final(op->status) &&
+           op->status != OPERATION_SUCCEEDED;
 }
 
 bool entity_is_active(const struct entity *e)

@@ -119,6 +119,9 @@ int entity_open_type(const struct entity *e);
 bool entity_is_committing(const struct entity *e);
 /* The project's last list had a row of its name that was not believed, and no other. */
 bool entity_row_was_refused(const struct entity *e);
+/* The last operation is a change that ended without success: whether its spec was brought about is unknown.
+ */
+bool entity_change_was_in_vain(const struct entity *e);
 /* Something moves: it is read often. */
 bool entity_is_active(const struct entity *e);
 /* It is deleted, or a deletion is under way or waits. */

@@ -267,6 +267,28 @@ static void a_change_sends_what_it_is_about(void **state)
     one_shoot_end(d);
 }
 
+/* A change that Cleura refused did not happen, also where nobody can read what there is now. */
+static void a_change_in_vain_is_no_proof_of_what_is_there(void **state)
+{
+    (void)state;
+    static const int refused[] = {422, 0};
+    struct one_shoot cleura = {.uid = UID, .raw = SHOOT("\"1.33.7\"", "3"), .refusals = refused};
+    struct running *d = one_shoot_start(&cleura);
+    static const char body[] = "{\"spec\":{\"kubernetes_version\":\"1.34.3\"}}";
+    struct command *put = change(d, COMMAND_CLUSTER_PUT, json_loads(body, 0, NULL));
+    assert_int_equal(put->reply.status, 202);
+    expect_operation(d, "failed", "");
+    assert_int_equal(cleura.writes, 1);
+    cleura.raw = SHOOT("133", "3");
+    running_run(d, 5 * MINUTE);
+    struct command *again = change(d, COMMAND_CLUSTER_PUT, json_loads(body, 0, NULL));
+    assert_int_equal(again->reply.status, 202);
+    assert_int_equal(cleura.writes, 2);
+    command_free(put);
+    command_free(again);
+    one_shoot_end(d);
+}
+
 static void an_end_that_nobody_could_read_says_so(void **state)
 {
     (void)state;
@@ -335,6 +357,7 @@ int main(void)
         cmocka_unit_test(an_unheard_stage_after_a_lost_answer_is_looked_at_again),
         cmocka_unit_test(a_stage_after_a_lost_answer_is_not_waited_for_without_end),
         cmocka_unit_test(a_change_sends_what_it_is_about),
+        cmocka_unit_test(a_change_in_vain_is_no_proof_of_what_is_there),
         cmocka_unit_test(an_end_that_nobody_could_read_says_so),
         cmocka_unit_test(a_shoot_is_ours_when_enough_of_it_can_be_read),
     };

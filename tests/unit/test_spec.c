@@ -797,6 +797,31 @@ static void nothing_is_held_against_what_is_not_reported(void **state)
     }
 }
 
+/* Cleura takes them together. */
+static void a_type_changes_beside_an_image_that_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pool, *there, *faults;
+    } rows[] = {
+        {"'machine_type':'new'", "'machine_type':'old','image':{'name':null,'version':null}",
+         "conflict " POOL "/machine_type"},
+        {"'machine_type':'new'", "'machine_type':null,'image':null", "conflict " POOL "/machine_type"},
+        {"'machine_type':'new'", "'machine_type':'old','image':{'name':'gardenlinux','version':null}", ""},
+        {"'machine_type':'new','image':{'name':'gardenlinux'}", "'machine_type':'old','image':null", ""},
+        {"'machine_type':'old'", "'machine_type':'old','image':null", ""},
+        {"'maximum':4", "'machine_type':'old','image':null", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char *spec CLEANUP_FREE = mem_printf("{'node_pools':[{'name':'a',%s}]}", rows[i].pool);
+        char *there CLEANUP_FREE = mem_printf("{'node_pools':[{'name':'a',%s}]}", rows[i].there);
+        struct problem *problem CLEANUP_PROBLEM = check_change(spec, there);
+        char *found CLEANUP_FREE = fault_list(problem);
+        if (strcmp(found, rows[i].faults) != 0)
+            fail_msg("row %zu: %s", i, found);
+    }
+}
+
 static void the_way_out_of_a_skipped_minor(void **state)
 {
     (void)state;
@@ -1255,6 +1280,7 @@ int main(void)
         cmocka_unit_test(what_is_there_may_stay),
         cmocka_unit_test(changes_that_cannot_be),
         cmocka_unit_test(nothing_is_held_against_what_is_not_reported),
+        cmocka_unit_test(a_type_changes_beside_an_image_that_is_known),
         cmocka_unit_test(the_way_out_of_a_skipped_minor),
         cmocka_unit_test(faults_of_both_checks_add_up),
         cmocka_unit_test(what_rolls_nodes),
