@@ -76,32 +76,35 @@ static struct view_blob *make_caller(struct oidc_identity *identity)
     return view_blob_new("", mem_strdup(""), 0, token, free_caller);
 }
 
-/* The generation of the issuers, or of the rules for certificates and their authorities: a caller is found by
+/* The generation of the issuer, or of the rules for certificates and their authorities: a caller is found by
  * one of these. Both only grow. */
-static uint64_t generation_in_force(const struct api *api, bool is_certificate)
+static uint64_t generation_in_force(const struct api *api, bool is_certificate, const char *issuer)
 {
     if (!is_certificate)
-        return oidc_generation(api->options.oidc);
+        return oidc_generation(api->options.oidc, issuer);
     return atomic_load(&api->clients_generation) + tls_clients_generation(api->options.tls);
 }
 
-static bool holds(const struct api *api, bool is_certificate, wall_us expires_at, uint64_t found_by)
+static bool holds(const struct api *api, bool is_certificate, const char *issuer, wall_us expires_at,
+                  uint64_t found_by)
 {
     const int64_t leeway = is_certificate ? 0 : OIDC_LEEWAY_S * US_PER_S;
     return expires_at + leeway > env_wall(api->options.env) &&
-           found_by == generation_in_force(api, is_certificate);
+           found_by == generation_in_force(api, is_certificate, issuer);
 }
 
 bool caller_holds(const struct api *api, const struct api_token *caller)
 {
     assert(caller->issuer);
-    return holds(api, caller->is_certificate, caller->expires_at, caller->found_by_generation);
+    return holds(api, caller->is_certificate, caller->issuer, caller->expires_at,
+                 caller->found_by_generation);
 }
 
 /* Loop thread. */
 static bool command_caller_holds(const struct command_caller *caller)
 {
-    return holds(caller->holds_ctx, caller->is_certificate, caller->expires_at, caller->found_by_generation);
+    return holds(caller->holds_ctx, caller->is_certificate, caller->issuer, caller->expires_at,
+                 caller->found_by_generation);
 }
 
 void caller_of_token(const struct api *api, const struct api_token *token, struct command_caller *ret)

@@ -166,12 +166,9 @@ static void compare_projects(const struct config *now, const struct config *next
             note(applied, "projects", next->projects[i].name);
 }
 
-bool config_issuers_equal(const struct config *a, const struct config *b)
+bool config_issuer_equal(const struct config_issuer *a, const struct config_issuer *b)
 {
-    bool equal = a->oidc.issuer_count == b->oidc.issuer_count;
-    for (size_t i = 0; equal && i < a->oidc.issuer_count; i++)
-        equal = entries_equal(&config_issuer_group, &a->oidc.issuers[i], &b->oidc.issuers[i]);
-    return equal;
+    return entries_equal(&config_issuer_group, a, b);
 }
 
 static bool clients_equal(const struct config *a, const struct config *b)

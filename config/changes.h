@@ -17,8 +17,8 @@ struct config_changes {
  */
 void config_compare(const struct config *now, struct config *next, struct config_changes *ret);
 void config_changes_done(struct config_changes *changes);
-/* Whether both say the same of issuers. Any thread. */
-bool config_issuers_equal(const struct config *a, const struct config *b);
+/* Whether both say the same of an issuer. Any thread. */
+bool config_issuer_equal(const struct config_issuer *a, const struct config_issuer *b);
 /* Whether a restart is needed to change the key, as it is written in the sample. */
 bool config_key_needs_restart(const char *path);
 

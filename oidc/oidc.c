@@ -19,21 +19,26 @@ enum { PAUSE_US = 1000000 };
 
 /* The snapshot that HTTP threads read. */
 struct snapshot {
-    uint64_t generation;
     size_t count;
+    uint64_t generations[CONFIG_MAX_ISSUERS];
     struct oidc_trust trusts[CONFIG_MAX_ISSUERS];
     struct oidc_keys *held[CONFIG_MAX_ISSUERS];
     mono_us read_at[CONFIG_MAX_ISSUERS];
 };
 
+/* One that is configured. Its generation is another one whenever its configuration is: they only grow. */
+struct known_issuer {
+    struct issuer *issuer;
+    uint64_t generation;
+};
+
 struct oidc {
     struct issuer_options options; /* of each issuer */
-    const struct config *config;
-    struct issuer *issuers[CONFIG_MAX_ISSUERS];
+    struct known_issuer issuers[CONFIG_MAX_ISSUERS];
     size_t count;
+    uint64_t newest_generation;
     struct epoch *epoch;
     _Atomic(struct snapshot *) shown;
-    _Atomic uint64_t generation;
     _Atomic mono_us asked_at[CONFIG_MAX_ISSUERS];
     _Atomic mono_us logged_at;
     _Atomic uint64_t ends[OIDC_END_MAX_];
@@ -53,13 +58,14 @@ static void publish(void *ctx)
 {
     struct oidc *o = ctx;
     struct snapshot *s = MEM_NEW(struct snapshot);
-    s->generation = atomic_load(&o->generation);
     s->count = o->count;
     for (size_t i = 0; i < o->count; i++) {
-        struct oidc_keys *keys = issuer_keys(o->issuers[i]);
+        const struct issuer *issuer = o->issuers[i].issuer;
+        struct oidc_keys *keys = issuer_keys(issuer);
+        s->generations[i] = o->issuers[i].generation;
         s->held[i] = keys ? oidc_keys_ref(keys) : NULL;
-        s->read_at[i] = issuer_read_at(o->issuers[i]);
-        s->trusts[i] = (struct oidc_trust){issuer_config(o->issuers[i]), s->held[i]};
+        s->read_at[i] = issuer_read_at(issuer);
+        s->trusts[i] = (struct oidc_trust){issuer_config(issuer), s->held[i]};
     }
     struct snapshot *before = atomic_exchange(&o->shown, s);
     if (before)
@@ -68,47 +74,68 @@ static void publish(void *ctx)
 
 /* ---- the configuration ---- */
 
-static struct issuer *take_issuer(struct issuer **issuers, size_t count, const char *name)
+/* The one of that name, which leaves the list; without an issuer when there is none. */
+static struct known_issuer take_issuer(struct known_issuer *issuers, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (issuers[i] && !strcmp(issuer_config(issuers[i])->issuer, name))
-            return TAKE_PTR(issuers[i]);
-    return NULL;
+    struct known_issuer found = {0};
+    for (size_t i = 0; i < count && !found.issuer; i++) {
+        if (issuers[i].issuer && !strcmp(issuer_config(issuers[i].issuer)->issuer, name)) {
+            found = issuers[i];
+            issuers[i].issuer = NULL;
+        }
+    }
+    return found;
+}
+
+static struct known_issuer configured(struct oidc *o, struct known_issuer known,
+                                      const struct config_issuer *config)
+{
+    if (!known.issuer)
+        return (struct known_issuer){issuer_new(&o->options, config), ++o->newest_generation};
+    if (!config_issuer_equal(issuer_config(known.issuer), config))
+        known.generation = ++o->newest_generation;
+    issuer_rebind(known.issuer, config);
+    return known;
 }
 
 static void set_issuers(struct oidc *o, const struct config *config)
 {
-    struct issuer *before[CONFIG_MAX_ISSUERS];
+    struct known_issuer before[CONFIG_MAX_ISSUERS];
     const size_t count = o->count;
     assert(config->oidc.issuer_count <= CONFIG_MAX_ISSUERS);
     memcpy(before, o->issuers, sizeof(before));
     o->count = config->oidc.issuer_count;
-    o->config = config;
     for (size_t i = 0; i < o->count; i++) {
         const struct config_issuer *of = &config->oidc.issuers[i];
-        o->issuers[i] = take_issuer(before, count, of->issuer);
-        if (o->issuers[i])
-            issuer_rebind(o->issuers[i], of);
-        else
-            o->issuers[i] = issuer_new(&o->options, of);
+        o->issuers[i] = configured(o, take_issuer(before, count, of->issuer), of);
     }
     for (size_t i = 0; i < count; i++)
-        if (before[i])
-            issuer_free(before[i]);
+        if (before[i].issuer)
+            issuer_free(before[i].issuer);
 }
 
 void oidc_configure(struct oidc *o, const struct config *config)
 {
     loop_assert_owner(o->options.loop);
-    if (!config_issuers_equal(o->config, config))
-        atomic_fetch_add(&o->generation, 1);
     set_issuers(o, config);
     publish(o);
 }
 
-uint64_t oidc_generation(const struct oidc *o)
+/* 0: no such issuer. */
+static uint64_t generation_of(const struct snapshot *s, const char *issuer)
 {
-    return atomic_load(&o->generation);
+    for (size_t i = 0; i < s->count; i++)
+        if (!strcmp(s->trusts[i].issuer->issuer, issuer))
+            return s->generations[i];
+    return 0;
+}
+
+uint64_t oidc_generation(struct oidc *o, const char *issuer)
+{
+    epoch_enter(o->epoch);
+    const uint64_t generation = generation_of(atomic_load(&o->shown), issuer);
+    epoch_leave(o->epoch);
+    return generation;
 }
 
 /* ---- a key is not known ---- */
@@ -116,8 +143,7 @@ uint64_t oidc_generation(const struct oidc *o)
 struct wish {
     struct loop_task task;
     struct oidc *oidc;
-    uint64_t generation;
-    size_t issuer;
+    uint64_t generation; /* of the issuer */
 };
 
 static void drop_wish(struct loop_task *task)
@@ -128,9 +154,10 @@ static void drop_wish(struct loop_task *task)
 static void run_wish(struct loop_task *task)
 {
     const struct wish *wish = CONTAINER_OF(task, struct wish, task);
-    struct oidc *o = wish->oidc;
-    if (wish->generation == atomic_load(&o->generation) && wish->issuer < o->count)
-        issuer_wants_key(o->issuers[wish->issuer]);
+    const struct oidc *o = wish->oidc;
+    for (size_t i = 0; i < o->count; i++)
+        if (o->issuers[i].generation == wish->generation)
+            issuer_wants_key(o->issuers[i].issuer);
     drop_wish(task);
 }
 
@@ -141,12 +168,12 @@ static bool is_time(_Atomic mono_us *last, mono_us now)
     return (!before || now - before >= PAUSE_US) && atomic_compare_exchange_strong(last, &before, now);
 }
 
-static void want_key(struct oidc *o, uint64_t generation, size_t issuer, mono_us now)
+static void want_key(struct oidc *o, const struct snapshot *s, size_t issuer, mono_us now)
 {
     if (!is_time(&o->asked_at[issuer], now))
         return;
     struct wish *wish = MEM_NEW(struct wish);
-    *wish = (struct wish){{.run = run_wish, .drop = drop_wish}, o, generation, issuer};
+    *wish = (struct wish){{.run = run_wish, .drop = drop_wish}, o, s->generations[issuer]};
     loop_post(o->options.loop, &wish->task);
 }
 
@@ -163,7 +190,7 @@ static void identify(const struct snapshot *s, const struct oidc_claims *claims,
         .role = rule ? rule->role : ROLE_VIEWER,
         .projects = rule ? string_list_copy(rule->projects) : mem_calloc(1, sizeof(char *)),
         .expires_at = claims->expires_at,
-        .generation = s->generation,
+        .generation = s->generations[claims->trust],
     };
 }
 
@@ -189,7 +216,7 @@ enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct o
     if (end == OIDC_OK && !ret->has_rule)
         end = OIDC_NO_RULE;
     if (end == OIDC_KEY_UNKNOWN)
-        want_key(o, s->generation, claims.trust, now);
+        want_key(o, s, claims.trust, now);
     tell(o, end, is_known ? s->trusts[claims.trust].issuer->issuer : NULL, ret->subject, now);
     epoch_leave(o->epoch);
     json_decref(claims.all);
@@ -261,7 +288,6 @@ struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct wor
     struct oidc *o = MEM_NEW(struct oidc);
     o->options = (struct issuer_options){loop, transport, worker, publish, o};
     o->epoch = epoch_new();
-    atomic_init(&o->generation, 1);
     set_issuers(o, config);
     publish(o);
     return o;
@@ -272,7 +298,7 @@ void oidc_free(struct oidc *o)
     if (!o)
         return;
     for (size_t i = 0; i < o->count; i++)
-        issuer_free(o->issuers[i]);
+        issuer_free(o->issuers[i].issuer);
     snapshot_free(atomic_load(&o->shown));
     epoch_free(o->epoch);
     free(o);

@@ -33,8 +33,8 @@ struct oidc_identity {
     bool has_rule; /* else: role and projects are nothing */
     enum role role;
     char **projects;
-    wall_us expires_at; /* as the token says; it is taken for OIDC_LEEWAY_S longer */
-    uint64_t generation;
+    wall_us expires_at;  /* as the token says; it is taken for OIDC_LEEWAY_S longer */
+    uint64_t generation; /* of the issuer */
 };
 
 /*
@@ -44,8 +44,9 @@ struct oidc_identity {
  */
 enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct oidc_identity *ret);
 void oidc_identity_done(struct oidc_identity *identity);
-/* Changes when issuers are configured otherwise: what was said of tokens before holds no more. Any thread. */
-uint64_t oidc_generation(const struct oidc *o);
+/* Another one when that issuer is configured otherwise, 0 when it is not configured: an identity of another
+ * generation holds no more. Any thread. */
+uint64_t oidc_generation(struct oidc *o, const char *issuer);
 /* Appends metric families. Any thread. */
 void oidc_metrics(struct oidc *o, struct buffer *out);
 

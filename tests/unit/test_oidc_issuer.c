@@ -28,8 +28,8 @@ struct test {
     EVP_PKEY *key; /* its newest; kid "key-ES256" */
 };
 
-static char issuer_text[] = ISSUER, audience[] = "shootd", es256[] = "ES256", claim[] = "groups",
-            wanted[] = "ops", everything[] = "*";
+static char issuer_text[] = ISSUER, another_text[] = "https://login.example.org", audience[] = "shootd",
+            es256[] = "ES256", claim[] = "groups", wanted[] = "ops", everything[] = "*";
 static char *algorithms[] = {es256, NULL}, *projects[] = {everything, NULL};
 static struct config_rule rules[] = {{claim, wanted, ROLE_OPERATOR, projects}};
 static struct config_issuer issuers[] = {{.issuer = issuer_text,
@@ -284,18 +284,31 @@ static void another_configuration(void **state)
 {
     struct test *t = *state;
     struct config_rule other_rules[] = {{claim, wanted, ROLE_VIEWER, projects}};
-    struct config_issuer other_issuers[] = {issuers[0]};
-    struct config same = t->config, none = {0}, other = {0};
-    const uint64_t first = oidc_generation(t->oidc);
+    struct config_issuer other_issuers[] = {issuers[0]}, two_issuers[] = {issuers[0], issuers[0]};
+    struct config same = t->config, none = {0}, other = {0}, two = {0};
+    const uint64_t first = oidc_generation(t->oidc, ISSUER);
     run(t, US_PER_S);
     (void)calls(t);
     oidc_configure(t->oidc, &same);
-    assert_true(oidc_generation(t->oidc) == first);
+    assert_true(first && oidc_generation(t->oidc, ISSUER) == first);
+    /* Another issuer comes and goes: that is no business of those of this one. */
+    two_issuers[0].issuer = another_text;
+    two.oidc.issuers = two_issuers;
+    two.oidc.issuer_count = 2;
+    assert_true(oidc_generation(t->oidc, another_text) == 0);
+    oidc_configure(t->oidc, &two);
+    assert_true(oidc_generation(t->oidc, another_text) > first);
+    assert_true(oidc_generation(t->oidc, ISSUER) == first);
+    oidc_configure(t->oidc, &same);
+    assert_true(oidc_generation(t->oidc, another_text) == 0);
+    assert_true(oidc_generation(t->oidc, ISSUER) == first);
+    run(t, US_PER_S);
+    (void)calls(t);
     other_issuers[0].rules = other_rules;
     other.oidc.issuers = other_issuers;
     other.oidc.issuer_count = 1;
     oidc_configure(t->oidc, &other);
-    assert_true(oidc_generation(t->oidc) > first);
+    assert_true(oidc_generation(t->oidc, ISSUER) > first);
     run(t, US_PER_S);
     assert_int_equal(calls(t), 0); /* the keys stay */
     assert_int_equal(show(t, t->key, "one", "others"), OIDC_NO_RULE);
