@@ -16,7 +16,7 @@
 #include "base/timefmt.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
-#include "daemon/rotate_key.h"
+#include "daemon/key_fit.h"
 #include "storage/storage.h"
 
 static int fail(enum store_status status, const char *error)
@@ -41,19 +41,7 @@ static void print_copy(const char *what, const char *path, const struct store_co
     (void)printf("\nchecked    ok\n");
 }
 
-/* ---- the seal key: of another user when root reads it, so that its owner is not asked about ---- */
-
-int backup_read_key(const char *path, struct seal_key *ret)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    bool whole = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)sizeof(ret->bytes) &&
-                 read(fd, ret->bytes, sizeof(ret->bytes)) == (ssize_t)sizeof(ret->bytes);
-    (void)close(fd);
-    return whole ? 0 : -EINVAL;
-}
+/* ---- files beside a backup ---- */
 
 /* Makes the file anew; it belongs to the owner of the directory when root makes it. */
 static int write_private(const char *folder, const char *name, const void *bytes, size_t len)
@@ -121,7 +109,7 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
     if (with_seal_key && access(next, F_OK) == 0)
         return fail(STORE_BROKEN, "the rotation of the seal key was interrupted: start shootd, or run shootd "
                                   "rotate-seal-key again");
-    int r = with_seal_key ? backup_read_key(key_path, &key) : 0;
+    int r = with_seal_key ? key_fit_read(key_path, &key) : 0;
     if (r)
         return fail_with(
             "the seal key is not in the state directory (a credential is kept by you):", key_path, -r);
@@ -151,16 +139,30 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
 /* The key that is beside the backup waits under another name until the store is in place. */
 #define KEY_DRAFT "seal.key.restored"
 
+/* One restore, and what was found out about the key that will be there after it. */
+struct restore {
+    const struct config *config;
+    const char *from;
+    char now[TIME_TEXT_BYTES];
+    bool has_key; /* beside the backup */
+    int unread;   /* 0, or a negative errno: the key cannot be read */
+    struct key_look look;
+    char *loss; /* what that key does not open, in words; NULL: nothing */
+};
+
 /* 1: there is a draft; 0: no key is beside the backup; else a negative errno, which was reported. */
 static int prepare_key(const struct config *config, const char *from)
 {
     struct seal_key key;
     char *beside CLEANUP_FREE = key_beside(from);
-    int r = backup_read_key(beside, &key);
+    int r = key_fit_read(beside, &key);
     if (r == -ENOENT)
         return 0;
     if (r) {
         (void)fail_with("cannot read the seal key", beside, -r);
+        (void)fputs(
+            "to do      put the key of the backup there, a file of 32 bytes, or remove what is there\n",
+            stderr);
         return r;
     }
     r = write_private(config->state_dir, KEY_DRAFT, key.bytes, sizeof(key.bytes));
@@ -179,7 +181,7 @@ static void drop_key(const struct config *config)
 static bool same_key(const char *one, const char *other)
 {
     struct seal_key a, b;
-    bool same = !backup_read_key(one, &a) && !backup_read_key(other, &b) && memcmp(&a, &b, sizeof(a)) == 0;
+    bool same = !key_fit_read(one, &a) && !key_fit_read(other, &b) && memcmp(&a, &b, sizeof(a)) == 0;
     explicit_bzero(&a, sizeof(a));
     explicit_bzero(&b, sizeof(b));
     return same;
@@ -201,14 +203,31 @@ static int put_away(const struct config *config, const char *name, const char *n
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
-/* The file that was there is kept when it is not the same key, whether or not it is one. */
-static int place_key(const struct config *config, const char *now)
+/* What follows from a loss. */
+static const char *after_loss(const struct key_look *look)
 {
+    static const char *const words[2][2] = {
+        {"nothing more", "nothing: shootd logs in to Cleura anew by itself"},
+        {"rotate the secrets of webhooks, and set their header fields anew",
+         "rotate the secrets of webhooks, and set their header fields anew; shootd logs in to Cleura anew"}};
+    return words[look->webhooks > 0][look->tokens > 0];
+}
+
+static void print_loss(const struct restore *x)
+{
+    if (x->loss)
+        (void)printf("lost       %s\nto do      %s\n", x->loss, after_loss(&x->look));
+}
+
+/* The file that was there is kept when it is not the same key, whether or not it is one. */
+static int place_key(const struct restore *x)
+{
+    const struct config *config = x->config;
     char *draft CLEANUP_FREE = mem_printf("%s/" KEY_DRAFT, config->state_dir);
     char *place CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
     bool kept = false;
     /* There is a key at any moment. */
-    int told = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", now, keep_by_link, &kept);
+    int told = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", x->now, keep_by_link, &kept);
     if (told != EXIT_OK)
         return told;
     int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -217,82 +236,139 @@ static int place_key(const struct config *config, const char *now)
         told = fail_with("cannot write the seal key", place, errno);
     if (directory >= 0)
         (void)close(directory);
-    if (placed && kept)
-        (void)printf("seal.key   that of the backup; the one before is kept as before-restore-%s-seal.key\n",
-                     now);
-    else if (placed)
-        (void)printf("seal.key   that of the backup\n");
-    return told;
-}
-
-static int restore_key(const struct config *config, bool has_key, const char *now)
-{
-    bool kept = false;
-    /* The key of a rotation that was interrupted may be that of the store which was put away. */
-    int told = put_away(config, "seal.key.next", now, rename, &kept);
-    if (told != EXIT_OK || has_key)
-        return told == EXIT_OK ? place_key(config, now) : told;
-    (void)printf("seal.key   none beside the backup: it stays as it is; with another one than the backup's, "
-                 "log in to Cleura anew and rotate the secrets of webhooks\n");
+    if (!placed)
+        return told;
+    (void)printf("seal.key   %s", x->loss ? "that beside the backup, which is another one than the backup's"
+                                          : "that of the backup");
+    if (kept)
+        (void)printf("; the one before is kept as before-restore-%s-seal.key", x->now);
+    (void)printf("\n");
+    print_loss(x);
     return EXIT_OK;
 }
 
-/* The key that would be there after the restore is not the one of the backup: reports what would be lost. */
-static bool key_is_refused(const struct config *config, const char *from, bool has_key)
+/* There is none beside the backup. */
+static void print_key_that_stays(const struct restore *x)
+{
+    const bool is_missing = x->unread == -ENOENT;
+    const char *one = is_missing  ? "there is none; shootd makes one at its next start"
+                      : x->unread ? "stays as it is, and cannot be read as a key"
+                      : x->loss   ? "stays as it is: it is not the one of the backup"
+                                  : "stays as it is: it fits the backup";
+    (void)printf("seal.key   %s\n", one);
+    print_loss(x);
+}
+
+static int restore_key(const struct restore *x)
+{
+    bool kept = false;
+    /* The key of a rotation that was interrupted may be that of the store which was put away. */
+    int told = put_away(x->config, "seal.key.next", x->now, rename, &kept);
+    if (told != EXIT_OK)
+        return told;
+    if (x->has_key)
+        return place_key(x);
+    print_key_that_stays(x);
+    return EXIT_OK;
+}
+
+/* The key that would be there after the restore. */
+static void look_at_key(struct restore *x)
 {
     struct seal_key key;
-    size_t webhooks = 0;
-    char *path CLEANUP_FREE = mem_printf("%s/%s", config->state_dir, has_key ? KEY_DRAFT : "seal.key");
-    const int unread = backup_read_key(path, &key);
-    const bool is_there = !unread;
-    const enum key_fit fit = rotate_key_fit(from, is_there ? &key : NULL, false, &webhooks);
+    char *path CLEANUP_FREE = mem_printf("%s/%s", x->config->state_dir, x->has_key ? KEY_DRAFT : "seal.key");
+    x->unread = key_fit_read(path, &key);
+    x->look = key_fit_look(x->from, x->unread ? NULL : &key, false);
+    x->loss = key_fit_loss(&x->look);
     explicit_bzero(&key, sizeof(key));
-    if (fit != KEY_FITS_NOT)
-        return false;
-    (void)fprintf(stderr, "shootd: %s: the secrets of %zu webhooks and Cleura's tokens would be lost\n",
-                  is_there            ? "seal.key is not the key of the backup"
-                  : unread == -ENOENT ? "there is no seal.key"
-                                      : "seal.key cannot be read as a key",
-                  webhooks);
+}
+
+/* Reports what would be lost, and how to keep it. */
+static int refuse_key(const struct restore *x)
+{
+    const char *why = x->has_key             ? "the key beside the backup is not the one of the backup"
+                      : x->unread == -ENOENT ? "there is no seal.key"
+                      : x->unread            ? "seal.key cannot be read as a key"
+                                             : "seal.key is not the key of the backup";
     (void)fprintf(stderr,
-                  "to do      put that key beside the backup as %s.seal.key, or add --without-secrets:\n",
-                  from);
-    (void)fputs(
-        "           shootd logs in to Cleura anew, and you rotate the secrets of webhooks. A key that is\n"
-        "           a credential of systemd is not looked at here: where it is the right one, nothing is\n"
-        "           lost\n",
-        stderr);
-    return true;
+                  "shootd: %s: lost would be %s\n"
+                  "to do      put the key of the backup beside it, as %s.seal.key\n"
+                  "           or add --without-secrets, and after it: %s\n",
+                  why, x->loss, x->from, after_loss(&x->look));
+    if (!x->has_key)
+        (void)fputs(
+            "           A key that is a credential of systemd is not looked at here: where it is the\n"
+            "           right one, --without-secrets loses nothing\n",
+            stderr);
+    return EXIT_DEPENDENCY;
+}
+
+/* `copy`: as sqlite_restore left it. */
+static int fail_restore(const struct restore *x, enum store_status status, const char *error,
+                        const struct store_copy *copy)
+{
+    const char *directory = x->config->backups.directory;
+    const int exit_code = fail(status, error);
+    if (status == STORE_LOCKED)
+        (void)fputs(
+            "to do      stop shootd (systemctl stop shootd.socket shootd.service), then run this again\n",
+            stderr);
+    else if (status == STORE_NEWER)
+        (void)fputs("to do      install that version, or a newer one, or take a backup of this version\n",
+                    stderr);
+    else if (!copy->schema)
+        (void)fprintf(
+            stderr,
+            "to do      nothing was changed: take the newest backup that `shootd check-store BACKUP` "
+            "finds sound%s%s\n",
+            directory ? "; shootd makes its own in " : "", directory ? directory : "");
+    else
+        (void)fputs("to do      the backup is sound: see to the space and the rights in state_dir, then run "
+                    "this again\n",
+                    stderr);
+    return exit_code;
+}
+
+static int restore_store(struct restore *x)
+{
+    struct store_copy copy;
+    char *error CLEANUP_FREE = NULL;
+    char *location CLEANUP_FREE = mem_printf("%s/shootd.db", x->config->state_dir);
+    char *kept CLEANUP_FREE = mem_printf("%s/before-restore-%s-shootd.db", x->config->state_dir, x->now);
+    enum store_status status = sqlite_restore(x->from, location, kept, &copy, &error);
+    if (status != STORE_OK) {
+        drop_key(x->config);
+        return fail_restore(x, status, error, &copy);
+    }
+    print_copy("restored", location, &copy);
+    if (access(kept, F_OK) == 0)
+        (void)printf("before     kept as %s\n", kept);
+    return restore_key(x);
 }
 
 int backup_restore(const struct config *config, const char *from, bool without_secrets)
 {
-    char now[TIME_TEXT_BYTES];
-    char *location CLEANUP_FREE = mem_printf("%s/shootd.db", config->state_dir);
-    char *kept CLEANUP_FREE = mem_printf("%s/before-restore-%s-shootd.db", config->state_dir,
-                                         time_for_name(env_wall(env_real()), now));
-    struct store_copy copy;
+    struct restore x = {.config = config, .from = from};
     char *error CLEANUP_FREE = NULL;
+    (void)time_for_name(env_wall(env_real()), x.now);
     int directory = access(config->state_dir, F_OK) < 0 ? state_dir_open(config->state_dir, &error) : -1;
     if (error)
         return fail(STORE_BROKEN, error);
     if (directory >= 0)
         (void)close(directory);
     /* Before the store: what may fail here leaves the old store and its key. */
-    int has_key = prepare_key(config, from);
+    const int has_key = prepare_key(config, from);
     if (has_key < 0)
         return EXIT_DEPENDENCY;
-    if (!without_secrets && key_is_refused(config, from, has_key)) {
+    x.has_key = has_key;
+    look_at_key(&x);
+    int exit_code;
+    if (x.loss && !without_secrets) {
         drop_key(config);
-        return EXIT_DEPENDENCY;
+        exit_code = refuse_key(&x);
+    } else {
+        exit_code = restore_store(&x);
     }
-    enum store_status status = sqlite_restore(from, location, kept, &copy, &error);
-    if (status != STORE_OK) {
-        drop_key(config);
-        return fail(status, error);
-    }
-    print_copy("restored", location, &copy);
-    if (access(kept, F_OK) == 0)
-        (void)printf("before     kept as %s\n", kept);
-    return restore_key(config, has_key, now);
+    free(x.loss);
+    return exit_code;
 }

@@ -7,16 +7,13 @@
 
 #include <stdbool.h>
 
-#include "base/seal.h"
 #include "config/config.h"
 
 /* `to`: a file that is not there yet, or a directory, in which the file is named by the time. With the seal
  * key: as a second file, named as the first with .seal.key behind. */
 int backup_write(const struct config *config, const char *to, bool with_seal_key);
-/* Reads a seal key that may belong to another user than who asks. 0 or a negative errno. */
-int backup_read_key(const char *path, struct seal_key *ret);
 /* A seal key that is beside the file `from` is put in its place, too. The files that were there are kept.
- * Without a key that opens the backup's secrets nothing is changed, unless `without_secrets`. */
+ * Without a key that opens what is sealed in the backup nothing is changed, unless `without_secrets`. */
 int backup_restore(const struct config *config, const char *from, bool without_secrets);
 
 #endif

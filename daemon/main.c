@@ -25,6 +25,7 @@
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
 #include "daemon/health_check.h"
+#include "daemon/key_fit.h"
 #include "daemon/reload.h"
 #include "daemon/rotate_key.h"
 #include "http/connection/connection.h"
@@ -281,15 +282,11 @@ static int serve_as_told(struct config *config, const char *path)
 static int check_store(const char *path, const char *key)
 {
     char *error CLEANUP_FREE = NULL;
-    struct store_verdict verdict;
-    const enum store_status status = sqlite_inspect(path, stdout, &verdict, &error);
+    bool sound = false;
+    const enum store_status status = sqlite_inspect(path, stdout, &sound, &error);
     if (status == STORE_OK) {
-        bool fits = true;
-        if (verdict.older)
-            (void)printf("seal key   not looked at: look again when the store is upgraded\n");
-        else
-            fits = rotate_key_check(path, key);
-        return verdict.sound && fits ? EXIT_OK : EXIT_RUNTIME;
+        const bool fits = key_fit_check(path, key);
+        return sound && fits ? EXIT_OK : EXIT_RUNTIME;
     }
     (void)fprintf(stderr, "shootd: the store cannot be opened: %s\n%s", error ? error : "unknown reason",
                   status == STORE_NEWER

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/seal_key.h"
-#include "daemon/backup.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_private.h"
 #include "reconcile/answers/replay.h"
@@ -205,65 +204,4 @@ int rotate_key(const struct config *config)
         store->close(x.conn);
     (void)close(directory);
     return status == STORE_NEWER ? EXIT_CONFIG : exit_code;
-}
-
-/* ---- the check ---- */
-
-struct look {
-    const struct seal_key *key; /* NULL: there is none */
-    bool prints;
-    size_t unreadable;
-};
-
-static void look_at_webhook(void *ctx, struct subscription *s)
-{
-    struct look *l = ctx;
-    if (!l->key || !webhook_secrets_open(s, l->key)) {
-        l->unreadable++;
-        if (l->prints)
-            (void)printf("           does not open the secrets of webhook %s: rotate its secret\n", s->id);
-    }
-    subscription_free(s);
-}
-
-enum key_fit rotate_key_fit(const char *database, const struct seal_key *key, bool prints,
-                            size_t *ret_unreadable)
-{
-    void *conn = NULL;
-    char *error CLEANUP_FREE = NULL;
-    char id[SEAL_KEY_ID_BYTES] = "", stored[SEAL_KEY_ID_BYTES] = "";
-    struct look look = {.key = key, .prints = prints};
-    const struct store_visitor visitor = {.subscription = look_at_webhook, .ctx = &look};
-    bool read = store->open(database, false, &conn, &error) == STORE_OK &&
-                store->seal_key(conn, stored) == STORE_OK && store->load(conn, &visitor, &error) == STORE_OK;
-    if (conn)
-        store->close(conn);
-    if (key)
-        seal_key_id(key, id);
-    *ret_unreadable = look.unreadable;
-    if (!read)
-        return KEY_NOT_LOOKED_AT;
-    return !look.unreadable && (!*stored || !strcmp(id, stored)) ? KEY_FITS : KEY_FITS_NOT;
-}
-
-bool rotate_key_check(const char *database, const char *key_path)
-{
-    static const char *const words[] = {
-        [KEY_FITS] = "fits",
-        [KEY_FITS_NOT] = "is not the one that the store was sealed with: put that one in its "
-                         "place, or start shootd, which says what to do",
-        [KEY_NOT_LOOKED_AT] = "not looked at: the store cannot be read",
-    };
-    struct seal_key key;
-    size_t unreadable;
-    int r = backup_read_key(key_path, &key);
-    if (r) {
-        (void)printf("seal key   not looked at: %s: %s%s\n", key_path, strerror(-r),
-                     r == -ENOENT ? " (a credential is kept by you)" : "");
-        return r == -ENOENT;
-    }
-    const enum key_fit fit = rotate_key_fit(database, &key, true, &unreadable);
-    explicit_bzero(&key, sizeof(key));
-    (void)printf("seal key   %s\n", words[fit]);
-    return fit == KEY_FITS;
 }

@@ -345,19 +345,27 @@ enum store_status storage_backup(struct storage *s, const char *target, struct s
 void storage_end_backups(struct storage *s);
 /* The number of the schema that this program writes. It upgrades stores of each smaller number, down to 1. */
 int sqlite_schema(void);
-/* The result of the inspection of a store. */
-struct store_verdict {
-    bool sound; /* all is well */
-    bool older; /* its schema is older than this program's, which upgrades it at a start */
-};
 /*
  * Checks all of an SQLite store, or of a backup of one, of any schema up to this program's, and prints what
  * it holds, what is wrong with it, what was put aside in it because it cannot be read, and what to do.
- * Changes nothing; also beside the daemon that has it open. STORE_NEWER, STORE_BROKEN: it is not known what
- * it is.
+ * Changes nothing; also beside the daemon that has it open. *ret_sound: all is well. STORE_NEWER,
+ * STORE_BROKEN: it is not known what it is.
  */
-enum store_status sqlite_inspect(const char *location, FILE *out, struct store_verdict *ret,
-                                 char **ret_error);
+enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error);
+
+/* What is sealed in a store, beside the secrets of webhooks. */
+struct store_sealed {
+    char key_id[SEAL_KEY_ID_BYTES]; /* of the key that the store names, "": none */
+    size_t tokens;                  /* of Cleura, one for an account at most */
+    size_t answers;                 /* that are kept for an Idempotency-Key */
+};
+/*
+ * Reads what is sealed in an SQLite store, or in a backup of one, of any schema up to this program's: each
+ * webhook is visited, and taken. Rows that cannot be read are passed by. Blocking, on a connection of its
+ * own, also beside the daemon. STORE_NEWER, STORE_BROKEN.
+ */
+enum store_status sqlite_sealed(const char *path, void (*webhook)(void *ctx, struct subscription *s),
+                                void *ctx, struct store_sealed *ret, char **ret_error);
 
 /* ---- copies of an SQLite store. Blocking, on a connection of their own ---- */
 
@@ -374,7 +382,8 @@ enum store_status sqlite_backup(const char *location, const char *target, const 
  * Puts a copy of the backup in the place of the store, which is there as `kept` afterwards. STORE_LOCKED:
  * a daemon has it open. A backup that is not whole and sound leaves the store as it is. Event numbers jump
  * ahead of all that the store before has given, or, where that cannot be read, by a number that no time
- * between two backups needs: no number is used twice.
+ * between two backups needs: no number is used twice. *ret describes the backup also after a failure to put
+ * it in place; it is all zero when it is the backup that cannot be used.
  */
 enum store_status sqlite_restore(const char *copy, const char *location, const char *kept,
                                  struct store_copy *ret, char **ret_error);

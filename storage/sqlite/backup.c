@@ -324,14 +324,16 @@ enum store_status sqlite_restore(const char *copy, const char *location, const c
     int lock_fd = -1;
     char *CLEANUP_FREE lock = mem_printf("%s.lock", location);
     char *CLEANUP_FREE folder = folder_of(location);
-    enum store_status status = lock_take(location, &lock_fd, ret_error);
+    *ret = (struct store_copy){0};
+    enum store_status status = sqlite_look(copy, ret, ret_error);
+    if (status == STORE_OK)
+        status = lock_take(location, &lock_fd, ret_error);
     if (status != STORE_OK)
         return status;
-    status = give_to_owner(lock, folder)
-                 ? sqlite_look(copy, ret, ret_error)
-                 : refuse(ret_error, "cannot give the lock file to its owner", lock, strerror(errno));
-    if (status == STORE_OK)
+    if (give_to_owner(lock, folder))
         status = put_in_place(copy, location, kept, ret_error);
+    else
+        status = refuse(ret_error, "cannot give the lock file to its owner", lock, strerror(errno));
     lock_release(lock_fd);
     return status;
 }

@@ -155,7 +155,7 @@ static void print_schema(struct inspection *look)
     (void)fprintf(look->out, "\n");
 }
 
-enum store_status sqlite_inspect(const char *location, FILE *out, struct store_verdict *ret, char **ret_error)
+enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error)
 {
     struct sqlite_conn conn = {.path = mem_strdup(location), .lock_fd = -1};
     struct inspection look = {.conn = &conn, .out = out};
@@ -168,9 +168,9 @@ enum store_status sqlite_inspect(const char *location, FILE *out, struct store_v
         print_soundness(&look);
         print_counts(&look);
         print_put_aside(&look);
-        *ret = (struct store_verdict){.sound = true, .older = look.schema < migrate_newest()};
+        *ret_sound = true;
         for (int i = 0; i < FINDING_MAX_; i++) {
-            ret->sound &= !look.found[i];
+            *ret_sound &= !look.found[i];
             if (look.found[i])
                 (void)fprintf(out, "to do      %s\n", advice[i]);
         }

@@ -167,7 +167,7 @@ def test_the_store_of_before_is_kept(sim, busy, tmp_path):
     busy.create("later")
     busy.wait_phase("later", "ready")
     code, said, errors = run("restore", busy, "--from", path)
-    assert (code, said) == (69, "") and "is in use by process" in errors
+    assert (code, said) == (69, "") and "is in use by process" in errors and "\nto do      stop shootd" in errors
     assert busy.cluster("later").status_code == 200
     busy.stop()
     kept = re.search(r"^before     kept as (.*)$", restore(busy, path), re.M)[1]
@@ -263,7 +263,13 @@ def test_the_way_back_from_an_upgrade(sim, busy):
     busy.create("later")
     busy.stop()
     assert f"schema     {newest - 1}, which the next start of shootd upgrades to {newest}\n" in check_store(copy)[1]
-    assert f"schema     {newest - 1}\n" in restore(busy, copy)
+    good = (busy.state / "seal.key").read_bytes()
+    (busy.state / "seal.key").write_bytes(good[::-1])
+    code, said, errors = run("restore", busy, "--from", copy)
+    assert (code, said) == (69, "") and "seal.key is not the key of the backup: lost would be the token of 1 account" in errors
+    (busy.state / "seal.key").write_bytes(good)
+    said = restore(busy, copy)
+    assert f"schema     {newest - 1}\n" in said and said.endswith("seal.key   stays as it is: it fits the backup\n"), said
     busy.start()
     assert busy.cluster("dev").json()["managed"]
 
@@ -287,12 +293,15 @@ def newer(path):
     db.close()
 
 
+TAKE_ANOTHER = r"\nto do      nothing was changed: take the newest backup that `shootd check-store BACKUP` finds sound\n$"
+
+
 @pytest.mark.parametrize("spoil, code, words", [
-    (damaged, 69, "corrupt|malformed|damaged"),
-    (of_another_program, 69, "not a shootd database"),
-    (newer, 78, "made by a newer version of shootd"),
-    (lambda path: path.write_bytes(b""), 69, "there is no store in"),
-    (pathlib.Path.unlink, 69, "unable to open"),
+    (damaged, 69, "(corrupt|malformed|damaged).*" + TAKE_ANOTHER),
+    (of_another_program, 69, "not a shootd database.*" + TAKE_ANOTHER),
+    (newer, 78, "made by a newer version of shootd\nto do      install that version, or a newer one"),
+    (lambda path: path.write_bytes(b""), 69, "there is no store in.*" + TAKE_ANOTHER),
+    (pathlib.Path.unlink, 69, "unable to open.*" + TAKE_ANOTHER),
 ])
 def test_what_is_no_sound_backup_is_refused(sim, busy, tmp_path, spoil, code, words):
     path = tmp_path / "copy.db"
@@ -334,18 +343,25 @@ def test_the_seal_key_by_choice(sim, busy, make_shootd, tmp_path):
     theirs = (other.state / "seal.key").read_bytes()
     before = {p.name: p.read_bytes() for p in other.state.iterdir() if p.suffix != ".lock"}
     code, said, errors = run("restore", other, "--from", alone)
-    assert (code, said) == (69, "") and "seal.key is not the key of the backup: the secrets of 0 webhooks" in errors and "--without-secrets" in errors
+    assert (code, said) == (69, "") and "--without-secrets, and after it: nothing: shootd logs in" in errors
+    assert "seal.key is not the key of the backup: lost would be the token of 1 account at Cleura\n" in errors, errors
     wrong = pathlib.Path(f"{alone}.seal.key")
     wrong.write_bytes(theirs)
-    assert run("restore", other, "--from", alone)[0] == 69
+    code, said, errors = run("restore", other, "--from", alone)
+    assert (code, said) == (69, "") and "the key beside the backup is not the one of the backup" in errors and "credential" not in errors
     wrong.unlink()
     assert {p.name: p.read_bytes() for p in other.state.iterdir() if p.suffix != ".lock"} == before
-    assert "none beside the backup" in restore(other, alone, "--without-secrets") and (other.state / "seal.key").read_bytes() == theirs
+    said = restore(other, alone, "--without-secrets")
+    assert "seal.key   stays as it is: it is not the one of the backup\nlost       the token of 1 account at Cleura\nto do      nothing: " in said, said
+    assert (other.state / "seal.key").read_bytes() == theirs
     kept = re.search(r"that of the backup; the one before is kept as (\S+)", restore(other, both))[1]
     assert (other.state / kept).read_bytes() == theirs and (other.state / "seal.key").read_bytes() == key.read_bytes()
     shutil.rmtree(other.state)
     assert "there is no seal.key" in run("restore", other, "--from", alone)[2]
+    assert "seal.key   there is none; shootd makes one at its next start\nlost " in restore(other, alone, "--without-secrets")
     assert "seal.key   that of the backup\n" in restore(other, both)
+    said = restore(other, alone)  # the right one is in place
+    assert said.endswith("seal.key   stays as it is: it fits the backup\n"), said
     (busy.state / "seal.key").unlink()
     code, _, errors = run("backup", busy, "--to", tmp_path / "third.db", "--with-seal-key")
     assert code == 69 and "the seal key is not in the state directory" in errors and not (tmp_path / "third.db").exists()
@@ -450,7 +466,7 @@ def test_a_restore_that_cannot_have_its_key_changes_nothing(busy, tmp_path):
     good = key.read_bytes()
     key.write_bytes(good[:-1])
     code, said, errors = run("restore", busy, "--from", path)
-    assert (code, said) == (69, "") and f"cannot read the seal key {key}" in errors
+    assert (code, said) == (69, "") and f"cannot read the seal key {key}" in errors and "\nto do      put the key of the backup there" in errors
     key.write_bytes(bytes(len(good)))
     damaged(path)
     assert run("restore", busy, "--from", path)[0] == 69
@@ -648,7 +664,12 @@ def test_check_store_knows_each_schema(busy, tmp_path):
     newest = take_back(path)
     code, said, errors = check_store(path)
     assert (code, errors) == (0, "") and f"schema     {newest - 1}, which the next start of shootd upgrades to {newest}\n" in said
-    assert "audit " in said and "put aside  none" in said and "seal key   not looked at: look again when the store is upgraded" in said
+    assert "audit " in said and "put aside  none" in said and "seal key   fits\n" in said
+    key = pathlib.Path(f"{path}.seal.key")
+    key.write_bytes(key.read_bytes()[::-1])
+    code, said, errors = check_store(path)
+    assert (code, errors) == (1, "") and "seal key   is not the one that the store was sealed with" in said
+    key.write_bytes(key.read_bytes()[::-1])
     with sqlite3.connect(path) as db:
         for table in ("replays", "audit", "quarantine"):
             db.execute(f"DROP TABLE {table}")

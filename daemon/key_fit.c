@@ -1,0 +1,115 @@
+#include "daemon/key_fit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/mem.h"
+#include "storage/storage.h"
+#include "webhook/webhook.h"
+
+struct look {
+    const struct seal_key *key; /* NULL: there is none */
+    bool prints;
+    size_t unreadable;
+};
+
+static void look_at_webhook(void *ctx, struct subscription *s)
+{
+    struct look *l = ctx;
+    if (!l->key || !webhook_secrets_open(s, l->key)) {
+        l->unreadable++;
+        if (l->prints)
+            (void)printf("           does not open the secrets of webhook %s: rotate its secret\n", s->id);
+    }
+    subscription_free(s);
+}
+
+/* Without a key nothing that is sealed can be opened. With one, the webhooks tell by themselves, and the rest
+ * by the key that the store names. */
+static bool fits(const struct look *l, const struct store_sealed *sealed)
+{
+    char id[SEAL_KEY_ID_BYTES];
+    if (!l->key)
+        return !l->unreadable && !sealed->tokens && !sealed->answers;
+    seal_key_id(l->key, id);
+    return !l->unreadable && (!*sealed->key_id || !strcmp(id, sealed->key_id));
+}
+
+struct key_look key_fit_look(const char *database, const struct seal_key *key, bool prints)
+{
+    char *error CLEANUP_FREE = NULL;
+    struct look look = {.key = key, .prints = prints};
+    struct store_sealed sealed;
+    if (sqlite_sealed(database, look_at_webhook, &look, &sealed, &error) != STORE_OK)
+        return (struct key_look){.fit = KEY_NOT_LOOKED_AT};
+    return (struct key_look){.fit = fits(&look, &sealed) ? KEY_FITS : KEY_FITS_NOT,
+                             .webhooks = look.unreadable,
+                             .tokens = sealed.tokens,
+                             .answers = sealed.answers};
+}
+
+char *key_fit_loss(const struct key_look *look)
+{
+    const struct {
+        size_t count;
+        const char *one, *before, *many;
+    } parts[] = {
+        {look->webhooks, "the secrets of 1 webhook", "the secrets of ", " webhooks"},
+        {look->tokens, "the token of 1 account at Cleura", "the tokens of ", " accounts at Cleura"},
+        {look->answers, "1 kept answer to a keyed request", "", " kept answers to keyed requests"},
+    };
+    char *text = NULL;
+    size_t left = 0;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        left += parts[i].count > 0;
+    for (size_t i = 0; look->fit == KEY_FITS_NOT && i < ARRAY_LEN(parts); i++) {
+        if (!parts[i].count)
+            continue;
+        left--;
+        char *part CLEANUP_FREE = parts[i].count == 1
+                                      ? mem_strdup(parts[i].one)
+                                      : mem_printf("%s%zu%s", parts[i].before, parts[i].count, parts[i].many);
+        char *before CLEANUP_FREE = text;
+        text = mem_printf("%s%s%s", before ? before : "", !before ? "" : left ? ", " : " and ", part);
+    }
+    return text;
+}
+
+bool key_fit_check(const char *database, const char *key_path)
+{
+    static const char *const words[] = {
+        [KEY_FITS] = "fits",
+        [KEY_FITS_NOT] = "is not the one that the store was sealed with: put that one in its "
+                         "place, or start shootd, which says what to do",
+        [KEY_NOT_LOOKED_AT] = "not looked at: the store cannot be read",
+    };
+    struct seal_key key;
+    int r = key_fit_read(key_path, &key);
+    if (r) {
+        (void)printf("seal key   not looked at: %s: %s%s\n", key_path, strerror(-r),
+                     r == -ENOENT ? " (a credential is kept by you)" : "");
+        return r == -ENOENT;
+    }
+    const struct key_look look = key_fit_look(database, &key, true);
+    explicit_bzero(&key, sizeof(key));
+    (void)printf("seal key   %s\n", words[look.fit]);
+    return look.fit == KEY_FITS;
+}
+
+int key_fit_read(const char *path, struct seal_key *ret)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    bool whole = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)sizeof(ret->bytes) &&
+                 read(fd, ret->bytes, sizeof(ret->bytes)) == (ssize_t)sizeof(ret->bytes);
+    (void)close(fd);
+    return whole ? 0 : -EINVAL;
+}
