@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/metric.h"
 #include "base/text.h"
+#include "base/timefmt.h"
 #include "reconcile/answers/audit.h"
 #include "reconcile/answers/reply.h"
 #include "reconcile/commands/decide.h"
@@ -211,8 +212,9 @@ static struct problem *faults_problem(const char *faults)
 
 static void note_last(struct reconcile *r, const struct reload_outcome *o)
 {
+    char at[TIME_TEXT_BYTES];
     json_t *last = json_object();
-    json_set_take(last, "at", time_or_null(env_wall(r->env)));
+    json_set_str(last, "at", time_rfc3339(env_wall(r->env), true, at));
     json_set_take(last, "ok", json_boolean(!o->faults));
     json_set_take(last, "faults", lines_of(o->faults));
     json_set_take(last, "changed", o->faults ? json_array() : json_incref(o->changes.applied));

@@ -57,7 +57,7 @@ def test_nothing_changed(d):
     assert last_reload(d) is None and succeeded(d) == "1"
     assert d.reload() == {"changed": [], "restart_needed": []}
     last = last_reload(d)
-    assert last.pop("at") and last == {"ok": True, "faults": [], "changed": [], "restart_needed": []}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", last.pop("at")) and last == {"ok": True, "faults": [], "changed": [], "restart_needed": []}
 
 
 def test_values_count_at_once(d):
