@@ -40,7 +40,8 @@ enum {
     STUCK_S = 15,
     READER_JOBS = 64,
     READER_BYTES = 128 * 1024 * 1024,
-    BACKUP_JOBS = 4
+    BACKUP_JOBS = 4,
+    BACKUP_LISTS = 64
 };
 
 struct daemon {
@@ -63,6 +64,7 @@ struct daemon {
     struct oidc *oidc;
     struct worker *reader;  /* of what Cleura sends */
     struct worker *copyist; /* of the store */
+    struct worker *lister;  /* of backups, also while one is made */
     struct storage *storage;
     struct reconcile *reconcile;
     struct api *api;
@@ -141,8 +143,10 @@ static void make_transports(struct daemon *d)
 {
     const struct worker_limits reading = {READER_JOBS, READER_BYTES};
     const struct worker_limits copying = {BACKUP_JOBS, 0};
+    const struct worker_limits listing = {BACKUP_LISTS, 0};
     d->reader = worker_new(d->loop, "reader", &reading);
     d->copyist = worker_new(d->loop, "store-backup", &copying);
+    d->lister = worker_new(d->loop, "backup-list", &listing);
     const struct transport_options upstream = {.user_agent = "shootd",
                                                .max_connections = UPSTREAM_CONNECTIONS,
                                                .max_age_s = 30,
@@ -364,6 +368,7 @@ static bool start_reconcile(struct daemon *d)
                                               .webhook_transport = d->webhooks,
                                               .worker = d->reader,
                                               .copyist = d->copyist,
+                                              .lister = d->lister,
                                               .storage = d->storage,
                                               .view = d->view,
                                               .feed = d->feed,
@@ -603,6 +608,8 @@ void daemon_stop(struct daemon *d)
     }
     if (d->copyist)
         d->copyist->free(d->copyist); /* backups that wait for it use the store */
+    if (d->lister)
+        d->lister->free(d->lister);
     storage_close(d->storage);
     reconcile_free(d->reconcile);
     oidc_free(d->oidc);

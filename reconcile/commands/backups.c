@@ -1,7 +1,8 @@
 /*
  * Backups of the store into backups.directory: one by the clock, and whenever an admin asks. The long work
  * (the copy, its check and the removal of old ones) happens on a thread of its own (struct worker), all else
- * on the loop thread. The names of the files show which backups there are, also after a restart.
+ * on the loop thread. The names of the files show which backups there are, also after a restart. They are
+ * listed on another thread, which waits for no copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -281,7 +282,8 @@ struct list_job {
     int error;     /* the worker's: why the directory cannot be read; 0: it can, or is not there yet */
 };
 
-/* A backup that nobody described (of an earlier version) is known by its name and size. */
+/* A backup that nobody described (of an earlier version, or not yet) is known by its name and size. NULL: it
+ * was removed meanwhile, because a newer one was made. */
 static json_t *read_description(int directory, const char *name, wall_us made_at)
 {
     enum { DESCRIPTION_MAX = 4096 };
@@ -293,10 +295,12 @@ static json_t *read_description(int directory, const char *name, wall_us made_at
     if (json_obj(doc, "rows") && json_str(doc, "name") && !strcmp(json_str(doc, "name"), name))
         return doc;
     json_decref(doc);
+    if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return NULL;
     static const char *const unknown[] = {"store_id", "schema", "last_sequence", "rows"};
     doc = json_object();
     json_set_str(doc, "name", name);
-    json_set_int(doc, "bytes", fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_size : 0);
+    json_set_int(doc, "bytes", st.st_size);
     for (size_t i = 0; i < ARRAY_LEN(unknown); i++)
         json_set_take(doc, unknown[i], json_null());
     json_set_str(doc, "created_at", time_rfc3339(made_at, true, at));
@@ -314,9 +318,13 @@ static void on_list_work(struct worker_job *job)
     const int directory = open(l->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     l->error = directory < 0 && errno != ENOENT ? errno : 0;
     const int count = directory < 0 ? 0 : find_backups(l->directory, &names);
-    for (int i = count - 1; i >= 0 && json_array_size(l->items) < MOST; i--)
-        if (name_is_ours(names[i]->d_name, SUFFIX, &made_at))
-            (void)json_array_append_new(l->items, read_description(directory, names[i]->d_name, made_at));
+    for (int i = count - 1; i >= 0 && json_array_size(l->items) < MOST; i--) {
+        json_t *item = name_is_ours(names[i]->d_name, SUFFIX, &made_at)
+                           ? read_description(directory, names[i]->d_name, made_at)
+                           : NULL;
+        if (item)
+            (void)json_array_append_new(l->items, item);
+    }
     free_names(names, count);
     if (directory >= 0)
         (void)close(directory);
@@ -369,11 +377,10 @@ void command_backups(struct reconcile *r, struct command *cmd)
                            .r = r,
                            .cmd = cmd,
                            .directory = mem_strdup(r->o.config->backups.directory)};
-    if (r->o.copyist->submit(r->o.copyist, &l->job))
+    if (r->o.lister->submit(r->o.lister, &l->job))
         return;
     list_free(l);
-    reply_problem(cmd, problem_passing(PROBLEM_STORE_UNAVAILABLE, 60,
-                                       "other backups are being made; as many as may wait do"));
+    reply_problem(cmd, problem_passing(PROBLEM_OVERLOADED, 5, "the backups are being listed for others"));
 }
 
 void backups_look(struct reconcile *r)

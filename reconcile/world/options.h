@@ -17,6 +17,7 @@ struct reconcile_options {
     struct transport *webhook_transport;
     struct worker *worker;  /* reads what Cleura sends */
     struct worker *copyist; /* makes backups */
+    struct worker *lister;  /* lists them, also while one is made */
     struct storage *storage;
     struct view *view;
     struct feed *feed;

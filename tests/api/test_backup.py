@@ -527,6 +527,32 @@ def test_an_admin_asks_for_one(sim, make_shootd):
     assert int(r.cluster("dev").json()["labels"]["n"]) >= least and r.events()[told["last_sequence"] - 1]["sequence"] == told["last_sequence"]
 
 
+def test_the_list_does_not_wait_for_a_backup_that_is_being_made(sim, make_shootd):
+    """One list begins and is answered while the draft of a backup is there, in one of ten backups at least."""
+    d = with_backups(make_shootd, sim, ", every: 0s, keep: 2").start().wait_upstream()
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    d.stop()
+    with_many_events(d.state / "shootd.db")
+    d.start().wait_upstream()
+
+    def is_being_made():
+        return bool(list((d.directory / "backups").glob("*.db.tmp")))
+
+    def listed_meanwhile():
+        made = []
+        thread = threading.Thread(target=lambda: made.append(d.http.post("/v1/backups")))
+        thread.start()
+        wait_until(lambda: is_being_made() or made, interval=0.001, what="the draft")
+        known = listed(d)
+        seen = is_being_made()
+        thread.join()
+        assert made[0].status_code == 201, made[0].text
+        return seen and made[0].json()["name"] not in [one["name"] for one in known]
+    assert any(listed_meanwhile() for _ in range(10))
+    assert len(listed(d)) == 2 and all(one["rows"] for one in listed(d))
+
+
 def test_one_by_the_clock_also_after_a_restart(sim, make_shootd):
     d = with_backups(make_shootd, sim, "").start()
     wait_until(lambda: (d.directory / "backups").exists() and len(names(d)) == 1 and names(d)[0].endswith(".db"), what="the first backup")

@@ -180,6 +180,7 @@ void running_start(struct running *d)
                                               .webhook_transport = &d->receivers->transport,
                                               .worker = d->worker,
                                               .copyist = d->worker,
+                                              .lister = d->worker,
                                               .storage = d->storage,
                                               .view = d->view,
                                               .feed = d->feed,
