@@ -316,6 +316,13 @@ struct problem *check_permission(struct request *r)
         return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
                            role_name(r->route->role), role_name(r->token->role));
     }
+    if (r->route->flags & ROUTE_WHOLE && !projects_include(r->token->projects, PROJECT_ALL)) {
+        report_denied(r, PROBLEM_FORBIDDEN);
+        return problem_new(PROBLEM_FORBIDDEN,
+                           "This operation is about the whole server: it needs the role %s for all projects "
+                           "(\"*\"); the token is for some.",
+                           role_name(r->route->role));
+    }
     bool is_there = r->project && config_project(api_config(r->api), r->project);
     bool is_seen = is_there && api_token_sees_project(r->token, r->project);
     if (is_there && !is_seen)

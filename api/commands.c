@@ -24,6 +24,7 @@ struct command *request_command(struct request *r, enum command_type type)
     assert(token && r->route); /* public routes ask nothing of the deciding side */
     caller_of_token(r->api, token, &cmd->caller);
     cmd->least_role = r->route->role;
+    cmd->needs_all_projects = (r->route->flags & ROUTE_WHOLE) != 0;
     cmd->request_id = mem_strdup(r->http.id);
     cmd->action_name = r->route->operation;
     if (r->http.client)

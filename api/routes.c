@@ -140,10 +140,10 @@ const struct route routes[] = {
     {"putFreeze", METHOD_PUT, "/v1/freeze", handle_freeze_put, ROLE_ADMIN, CONTENT_BODY, SMALL_BODY, 0},
     {"deleteFreeze", METHOD_DELETE, "/v1/freeze", handle_freeze_delete, ROLE_ADMIN, 0, 0, P(SCOPE)},
 
-    {"listBackups", METHOD_GET, "/v1/backups", handle_backups, ROLE_ADMIN, 0, 0, 0},
-    {"createBackup", METHOD_POST, "/v1/backups", handle_backup_create, ROLE_ADMIN, 0, 0, 0},
-    {"getReload", METHOD_GET, "/v1/reload", handle_last_reload, ROLE_ADMIN, 0, 0, 0},
-    {"reloadConfiguration", METHOD_POST, "/v1/reload", handle_reload, ROLE_ADMIN, 0, 0, 0},
+    {"listBackups", METHOD_GET, "/v1/backups", handle_backups, ROLE_ADMIN, ROUTE_WHOLE, 0, 0},
+    {"createBackup", METHOD_POST, "/v1/backups", handle_backup_create, ROLE_ADMIN, ROUTE_WHOLE, 0, 0},
+    {"getReload", METHOD_GET, "/v1/reload", handle_last_reload, ROLE_ADMIN, ROUTE_WHOLE, 0, 0},
+    {"reloadConfiguration", METHOD_POST, "/v1/reload", handle_reload, ROLE_ADMIN, ROUTE_WHOLE, 0, 0},
 
     {"listAccounts", METHOD_GET, "/v1/accounts", handle_accounts, ROLE_VIEWER, 0, 0, PAGE},
     {"loginAccount", METHOD_POST, "/v1/accounts/{account}/login", handle_account_login, ROLE_ADMIN, 0, 0, 0},

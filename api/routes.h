@@ -16,6 +16,7 @@ enum route_flag {
     ROUTE_COLLECTION = CONTENT_FLAGS_END_
                        << 3,               /* POST makes a member: preconditions are about the collection */
     ROUTE_FRESH = CONTENT_FLAGS_END_ << 4, /* no-cache makes it wait for Cleura (api/reads.h) */
+    ROUTE_WHOLE = CONTENT_FLAGS_END_ << 5, /* about all projects together: not for a token of some */
 };
 
 struct route {

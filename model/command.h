@@ -204,7 +204,8 @@ enum command_stage {
 struct command {
     enum command_type type;
     struct command_caller caller;
-    enum role least_role; /* that may ask for it */
+    enum role least_role;    /* that may ask for it */
+    bool needs_all_projects; /* a token of some may not */
     char *request_id;
     const char *action_name; /* operationId of the contract, static; NULL: not asked for by a caller */
     struct trace trace;      /* that calls for this command belong to */

@@ -69,6 +69,10 @@ struct problem *permission_fault(struct reconcile *r, struct command *cmd)
     if (t->role < cmd->least_role)
         return problem_new(PROBLEM_FORBIDDEN, "This operation needs the role %s; the token has the role %s.",
                            role_name(cmd->least_role), role_name(t->role));
+    if (cmd->needs_all_projects && !projects_include(t->projects, PROJECT_ALL))
+        return problem_new(
+            PROBLEM_FORBIDDEN,
+            "This operation needs a token of all projects (\"*\"); the token is for some by now.");
     if (cmd->project && !api_token_sees_project(t, cmd->project))
         return no_project(cmd);
     if (reaches_too_far(cmd, t))

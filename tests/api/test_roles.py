@@ -18,6 +18,8 @@ OTHER = "ffeeddccbbaa99887766554433221100"
 ROLES = contract.DOCUMENT["components"]["schemas"]["Role"]["enum"]
 OPERATIONS = [(method.upper(), path, operation["x-role"]) for path, of in contract.DOCUMENT["paths"].items()
               for method, operation in of.items() if "operationId" in operation]
+OF_ALL_PROJECTS = {(method.upper(), path) for path, of in contract.DOCUMENT["paths"].items() for method, operation in of.items()
+                   if "operationId" in operation and operation.get("x-projects") == "all"}
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ def test_what_a_role_may(d, issuer, tmp_path, shown):
             who = client.get("/v1/whoami").json()
             assert (who["role"], who["projects"]) == (role, ["team-a"])
             for method, path, needed in OPERATIONS:
-                may = needed == "none" or rank >= ROLES.index(needed)
+                may = (needed == "none" or rank >= ROLES.index(needed)) and (method, path) not in OF_ALL_PROJECTS
                 for project in projects_of(path):
                     answer = ask(client, method, path, project)
                     where = (role, method, path, project, answer.status_code, answer.text)
@@ -97,6 +99,21 @@ def test_what_a_role_may(d, issuer, tmp_path, shown):
                         assert f'error="insufficient_scope", scope="{needed}"' in answer.headers["WWW-Authenticate"], where
                     elif project == "team-b":
                         assert (answer.status_code, answer.json()["code"]) == (404, "project_not_found"), where
+
+
+def test_what_is_about_the_whole_server_is_for_admins_of_all_projects(d):
+    """A token of some projects, and one of each that there is, may not; who sees all may."""
+    assert OF_ALL_PROJECTS == {(method, path) for method in ("GET", "POST") for path in ("/v1/backups", "/v1/reload")}
+    for projects, may in ((["team-a"], False), (["team-a", "team-b"], False), (["*"], True)):
+        made = d.http.post("/v1/tokens", json={"name": "admin", "role": "admin", "projects": projects}).json()
+        with web.Client(base_url=d.url, verify=d.context, timeout=60, headers={"Authorization": "Bearer " + made["token"]}) as client:
+            for method, path in sorted(OF_ALL_PROJECTS):
+                answer = client.request(method, path)
+                assert (answer.status_code != 403) is may, (projects, method, path, answer.text)
+                assert may or "for all projects" in answer.json()["detail"]
+        if not may:
+            audit = wait_until(lambda: d.http.get("/v1/audit", params={"token": made["id"]}).json()["items"], what="the refusals")
+            assert {a["outcome"] for a in audit} == {"denied"}
 
 
 def test_who_shows_nothing_may_nothing(d):

@@ -68,6 +68,8 @@ static void every_route_is_an_operation(void **state)
         assert_int_equal(is_public, (routes[i].flags & ROUTE_PUBLIC) != 0);
         assert_string_equal(json_str_or(operation, "x-role", "(no x-role)"),
                             is_public ? "none" : role_name(routes[i].role));
+        assert_string_equal(json_str_or(operation, "x-projects", ""),
+                            routes[i].flags & ROUTE_WHOLE ? "all" : "");
         assert_int_equal(json_obj(operation, "requestBody") != NULL, (routes[i].flags & CONTENT_BODY) != 0);
     }
 }

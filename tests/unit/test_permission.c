@@ -176,6 +176,9 @@ static void a_token_counts_with_its_projects_and_role_of_now(void **state)
     admins->least_role = ROLE_ADMIN;
     assert_int_equal(answer(d, admins), PROBLEM_FORBIDDEN);
     change_token(d, &t, COMMAND_TOKEN_PATCH, json_pack("{s[s]}", "projects", "p01"));
+    struct command *of_all = command_of(d, &t, COMMAND_BACKUP, NULL, NULL);
+    of_all->needs_all_projects = true;
+    assert_int_equal(answer(d, of_all), PROBLEM_FORBIDDEN);
     assert_int_equal(answer(d, command_of(d, &t, COMMAND_CLUSTER_DELETE, "p00", NULL)),
                      PROBLEM_PROJECT_NOT_FOUND);
     assert_int_equal(answer(d, command_of(d, &t, COMMAND_EVENTS, NULL, NULL)), PROBLEM_FORBIDDEN);
@@ -185,7 +188,8 @@ static void a_token_counts_with_its_projects_and_role_of_now(void **state)
     assert_int_equal(answer(d, webhook), PROBLEM_VALIDATION_FAILED);
     expect_audit(
         d, &t,
-        "error 422 theOperation, denied 403 theOperation, denied 404 theOperation, denied 403 theOperation");
+        "error 422 theOperation, denied 403 theOperation, denied 404 theOperation, denied 403 theOperation, "
+        "denied 403 theOperation");
     one_shoot_end(d);
 }
 
