@@ -819,13 +819,17 @@ def test_backups(directory, checker, client):
     assert client.get("/v1/backups").json()["items"][0] == made.json()
     sim = harness.Sim(directory)
     (directory / "a-file").write_text("")
-    for name, keys, status in (("none", "", 409), ("refused", f"backups: {{directory: {directory}/a-file, every: 0s}}\n", 503)):
-        d = harness.Shootd(directory / name, sim.url, extra=keys).start()
-        with checker.client(d) as one:
-            assert one.post("/v1/backups").status_code == status
-            assert one.get("/v1/backups").status_code == (503 if status == 503 else 200)
-        d.stop()
-    sim.stop()
+    try:
+        for name, keys, status in (("none", "", 409), ("refused", f"backups: {{directory: {directory}/a-file, every: 0s}}\n", 503)):
+            d = harness.Shootd(directory / name, sim.url, extra=keys).start()
+            try:
+                with checker.client(d) as one:
+                    assert one.post("/v1/backups").status_code == status
+                    assert one.get("/v1/backups").status_code == (503 if status == 503 else 200)
+            finally:
+                d.stop()
+    finally:
+        sim.stop()
 
 
 def test_reload(directory, checker):
