@@ -439,6 +439,23 @@ def test_a_corrected_password_is_tried_at_once(make_sim, make_shootd):
     d.wait_phase("dev", "ready")
 
 
+def test_an_account_logs_in_with_its_new_password(make_sim, make_shootd):
+    """One good password for another: the token that there is goes on, and the next login takes the new one."""
+    sim = make_sim()
+    d = make_shootd(sim.url).start().wait_upstream()
+    (d.directory / "password").write_text("second\n")
+    assert d.reload()["changed"] == ["accounts.main"]
+    d.create("dev")
+    d.wait_phase("dev", "ready")
+    assert sim.counters()["logins"] == 1
+    sim.stop()
+    later = make_sim(port=sim.port, password="second")  # it knows neither the old password nor the token
+    wait_until(lambda: later.counters()["logins"] == 1 and d.http.get("/v1/accounts").json()["items"][0]["login_state"] == "ok", what="the login")
+    assert later.counters()["failed_logins"] == 0
+    d.create("more")
+    d.wait_phase("more", "ready")
+
+
 def test_accounts_come_go_and_change(d, make_sim):
     d.wait_operation(d.create("dev")["operation"]["id"])
     text = d.config.read_text()
@@ -522,17 +539,26 @@ def test_reloads_under_load(d):
         thread.start()
     good = d.config.read_text()
     variants = [good, good.replace("idle: 1s", "idle: 3s"), good.replace(B, ""), good + "limits: {heartbeat: 1s}\n",
-                good.replace(PROJECT_ID + "}", PROJECT_ID + ", defaults: {maximum: 5}}"), good + "colour: red\n"]
+                good.replace(PROJECT_ID + "}", PROJECT_ID + ", defaults: {maximum: 5}}")]
+    faulty = 0
     try:
-        for i in range(reloads):
-            d.config.write_text(variants[i % len(variants)])
+        for i in range(1, reloads + 1):
+            is_faulty = i % 50 == 0
+            d.config.write_text(good.replace("idle: 1s", "idle: 1h") + "colour: red\n" if is_faulty else variants[i % len(variants)])
             answer = d.http.post("/v1/reload")
-            assert answer.status_code == (409 if "colour" in variants[i % len(variants)] else 200), answer.text
+            assert answer.status_code == (409 if is_faulty else 200), answer.text
+            faulty += is_faulty
+            if is_faulty:  # what was in force before is in force now: nothing is to be changed back
+                last = last_reload(d)
+                assert (last["ok"], last["changed"], len(last["faults"])) == (False, [], 1) and "colour: unknown key" in last["faults"][0], last
+                d.config.write_text(variants[(i - 1) % len(variants)])
+                assert d.reload()["changed"] == []
             assert not failures, failures
     finally:
         ends.set()
         for thread in threads:
             thread.join(60)
+    assert faulty == reloads // 50 > 0
     does = {read, describe, *([label, resize] if clients > 40 else [])}
     assert not failures and set(done) == does and min(done.values()) > 5, (failures, done)
     d.config.write_text(good)
