@@ -121,12 +121,17 @@ def test_a_file_system_that_becomes_read_only(sim, make_shootd, tmp_path):
         subprocess.run(["umount", "--lazy", mounted], check=True, timeout=20)
 
 
-@pytest.mark.parametrize("what", ["directory", "file"])
+@pytest.mark.parametrize("what", ["directory", "file", "replaced"])
 def test_a_state_directory_that_is_lost(sim, make_shootd, what):
     """SQLite would go on with the removed file, and each answer would be a promise that the next start breaks."""
     d = with_a_cluster(make_shootd(sim.url))
-    aside = d.directory / "aside"
-    if what == "directory":
+    aside, other = d.directory / "aside", make_shootd(sim.url, name="other")
+    if what == "replaced":
+        other.start().stop()
+        d.state.rename(aside)
+        other.state.rename(d.state)
+        before = (d.state / "shootd.db").read_bytes()
+    elif what == "directory":
         d.state.rename(aside)
     else:
         aside.mkdir()
@@ -134,7 +139,10 @@ def test_a_state_directory_that_is_lost(sim, make_shootd, what):
             path.rename(aside / path.name)
     refused(d, "moved or removed")
     assert d.http.post("/v1/tokens", json={"name": "x", "role": "viewer", "projects": ["*"]}).status_code == 503
-    if what == "directory":
+    if what == "replaced":
+        assert (d.state / "shootd.db").read_bytes() == before, "nothing is written into another store"
+        d.state.rename(other.state)
+    if what != "file":
         aside.rename(d.state)
     else:
         for path in aside.iterdir():
