@@ -8,12 +8,13 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 
 import pytest
 
-from harness import BUILD, Receiver, wait_until
+from harness import BUILD, Receiver, size, wait_until
 
 HEADER = "Bearer of-the-receiver-1234"
 
@@ -181,12 +182,18 @@ def test_kills_at_any_moment(sealed):
     takes = time.monotonic() - started
     chance = random.Random(13)
     killed = 0
-    for _ in range(30):
+    for i in range(size(30, 100)):
         command = subprocess.Popen([BUILD / "shootd", "rotate-seal-key", "--config", d.config], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         time.sleep(chance.uniform(0, takes))
         command.send_signal(signal.SIGKILL)
         killed += command.wait(30) == -signal.SIGKILL
+        with sqlite3.connect(f"file:{d.state / 'shootd.db'}?mode=rw", uri=True) as db:
+            assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        db.close()
+        if i % 10 == 9:
+            sealed.assert_all_opens()
+            d.stop()
     assert killed > 5
     sealed.assert_all_opens()
 
