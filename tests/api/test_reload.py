@@ -228,7 +228,8 @@ def test_sighup_and_what_systemd_hears(make_sim, tmp_path):
         finally:
             d.stop()
     unit = (harness.ROOT / "systemd/shootd.service").read_text()
-    assert re.search(r"^ExecReload=/bin/sh -c 'kill -HUP \$MAINPID'$", unit, re.M)
+    assert re.search(r"^ExecReload=/bin/sh -c 'kill -HUP \$MAINPID'$", unit, re.M) and re.search("^Type=notify$", unit, re.M)
+    assert "\n[Service]\nType=notify-reload\nExecReload=\n" in (harness.ROOT / "docs/operations.md").read_text(), "for a newer systemd"
 
 
 def test_the_environment_has_nothing_to_read_again(make_sim, tmp_path):
