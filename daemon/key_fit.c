@@ -30,7 +30,7 @@ static void look_at_webhook(void *ctx, struct subscription *s)
     subscription_free(s);
 }
 
-/* Without a key nothing that is sealed can be opened. With one, the webhooks tell by themselves, and the rest
+/* Without a key nothing that is sealed can be opened. With one, the webhooks say by themselves, and the rest
  * by the key that the store names. */
 static bool fits(const struct look *l, const struct store_sealed *sealed)
 {
