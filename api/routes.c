@@ -44,6 +44,7 @@ const struct route routes[] = {
     {"getProblem", METHOD_GET, "/problems/{problem}", handle_problem, ROLE_VIEWER,
      ROUTE_PUBLIC | CONTENT_ANY_TYPE, 0, 0},
 
+    {"getAuth", METHOD_GET, "/v1/auth", handle_auth, ROLE_VIEWER, ROUTE_PUBLIC, 0, 0},
     {"whoami", METHOD_GET, "/v1/whoami", handle_whoami, ROLE_VIEWER, 0, 0, 0},
     {"listProjects", METHOD_GET, "/v1/projects", handle_projects, ROLE_VIEWER, 0, 0, PAGE},
     {"getProject", METHOD_GET, PROJECT, handle_project, ROLE_VIEWER, 0, 0, 0},

@@ -300,7 +300,7 @@ static void check_defaults(struct loader *l, const yaml_node_t *project, const j
 
 /* ---- issuers ---- */
 
-enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200 };
+enum { ISSUER_MAX = 255, RULE_PROJECTS_MAX = 200, SCOPES_MAX = 20 };
 
 /* The node of one of the item's keys, or of the item when it has no such key. */
 static const yaml_node_t *key_or_item(struct loader *l, const yaml_node_t *item, const char *key)
@@ -333,6 +333,40 @@ static void check_algorithms(struct loader *l, const yaml_node_t *node, char *co
         config_fault(l, node, "algorithms", "must name at least one of: RS256, PS256, ES256, EdDSA");
 }
 
+static bool is_named_before(char *const *names, char *const *end)
+{
+    for (; names < end; names++)
+        if (!strcmp(*names, *end))
+            return true;
+    return false;
+}
+
+/* Checks what GET /v1/auth says, in the forms of RFC 6749 (appendix A). */
+static void check_client(struct loader *l, const yaml_node_t *node, struct config_issuer *issuer)
+{
+    static char openid[] = "openid";
+    const yaml_node_t *at = key_or_item(l, node, "scopes");
+    const bool says_scopes = at != node;
+    size_t count = 0;
+    if (issuer->client_id && !matches("^[!-~]{1,255}$", issuer->client_id))
+        config_fault(l, key_or_item(l, node, "client_id"), "client_id",
+                     "must be 1 to 255 ASCII characters without blanks");
+    for (char *const *scope = issuer->scopes; scope && *scope; scope++, count++)
+        if (!matches("^[]!#-[^-~]{1,100}$", *scope))
+            config_fault(l, at, "scopes",
+                         "'%s' must have 1 to 100 ASCII characters, without blanks, '\"' and '\\'", *scope);
+        else if (is_named_before(issuer->scopes, scope))
+            config_fault(l, at, "scopes", "'%s' is given twice", *scope);
+    if (count > SCOPES_MAX)
+        config_fault(l, at, "scopes", "has %zu entries, the most are %d", count, SCOPES_MAX);
+    if (says_scopes && !count)
+        config_fault(l, at, "scopes", "must name at least one scope such as openid");
+    if (says_scopes && !issuer->client_id)
+        config_fault(l, at, "scopes", "needs client_id");
+    if (issuer->client_id && !says_scopes)
+        issuer->scopes = string_list_copy((char *[]){openid, NULL});
+}
+
 /* Checks the projects of a rule or of a client. */
 static void check_rule(struct loader *l, const yaml_node_t *node, char *const *projects)
 {
@@ -352,12 +386,13 @@ static void check_issuers(struct loader *l)
     const struct config *c = l->config;
     const yaml_node_t *list = node_at(l, "oidc", "issuers");
     for (size_t i = 0; i < c->oidc.issuer_count; i++) {
-        const struct config_issuer *issuer = &c->oidc.issuers[i];
+        struct config_issuer *issuer = &c->oidc.issuers[i];
         const yaml_node_t *node = config_item(l, list, i), *rules = find_node(l, node, "rules");
         if (issuer->issuer)
             check_issuer_url(l, key_or_item(l, node, "issuer"), issuer->issuer);
         if (find_node(l, node, "algorithms"))
             check_algorithms(l, key_or_item(l, node, "algorithms"), issuer->algorithms);
+        check_client(l, node, issuer);
         for (size_t j = 0; j < i; j++)
             if (mem_same_str(issuer->issuer, c->oidc.issuers[j].issuer))
                 config_fault(l, node, "issuer", "'%s' is given twice", issuer->issuer);

@@ -17,6 +17,8 @@ static void issuer_done(struct config_issuer *issuer)
     free(issuer->issuer);
     free(issuer->audience);
     string_list_free(issuer->algorithms);
+    free(issuer->client_id);
+    string_list_free(issuer->scopes);
 }
 
 void config_free(struct config *c)

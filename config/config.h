@@ -55,6 +55,8 @@ struct config_issuer {
     char **algorithms; /* of oidc/keys.h; NULL-terminated */
     bool at_jwt_only;  /* `typ` says that it is an access token (RFC 9068) */
     int64_t max_lifetime_us;
+    char *client_id; /* of the programs that ask it for tokens, public; NULL: not known to us */
+    char **scopes;   /* that they ask for, NULL-terminated; NULL without a client_id */
     struct config_rule *rules;
     size_t rule_count;
 };

@@ -167,6 +167,11 @@ static const struct key issuer_keys[] = {
      "Whether tokens must have the type at+jwt, which issuers that follow RFC 9068 give to access tokens."},
     {"max_lifetime", KEY_DURATION, AT(config_issuer, max_lifetime_us), "24h", NULL, 60 * S, 30 * 86400 * S,
      NULL, NULL, false, "Tokens that are good for longer are refused."},
+    {"client_id", KEY_STRING, AT(config_issuer, client_id), NULL, "shootctl", 0, 0, NULL, NULL, false,
+     "The client of the issuer as which command lines and pages ask for tokens; GET /v1/auth shows it to "
+     "everybody."},
+    {"scopes", KEY_STRING_LIST, AT(config_issuer, scopes), NULL, "[openid, groups]", 0, 0, NULL, NULL, false,
+     "Scopes that they ask for, at most 20; [openid] when there is a client_id and nothing is said here."},
     {"rules", KEY_ITEMS, AT(config_issuer, rules), NULL, "", 0, 0, NULL, &rule_group, true,
      "What who shows a token may do, at most 100. The first one that fits says it; whom none fits may do "
      "nothing."},

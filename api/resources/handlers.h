@@ -17,6 +17,7 @@ struct problem *handle_metrics(struct request *r);
 struct problem *handle_version(struct request *r);
 struct problem *handle_openapi_yaml(struct request *r);
 struct problem *handle_openapi_json(struct request *r);
+struct problem *handle_auth(struct request *r);
 struct problem *handle_whoami(struct request *r);
 /* projects.c */
 struct problem *handle_projects(struct request *r);

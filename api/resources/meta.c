@@ -1,6 +1,6 @@
 /*
- * The server about itself: metrics, version, contract, the caller's token, and what the `type` of a problem
- * leads to.
+ * The server about itself: metrics, version, contract, where tokens come from, the caller's token, and what
+ * the `type` of a problem leads to.
  */
 #include "api/resources/handlers.h"
 
@@ -58,6 +58,23 @@ struct problem *handle_openapi_yaml(struct request *r)
 struct problem *handle_openapi_json(struct request *r)
 {
     return answer_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
+}
+
+/* What a program needs to know to ask an issuer for a token; it has none yet. */
+struct problem *handle_auth(struct request *r)
+{
+    const struct config *config = api_config(r->api);
+    json_t *doc = json_object(), *issuers = json_array();
+    for (size_t i = 0; i < config->oidc.issuer_count; i++) {
+        const struct config_issuer *of = &config->oidc.issuers[i];
+        json_t *issuer = json_object();
+        json_set_str(issuer, "issuer", of->issuer);
+        json_set_str(issuer, "client_id", of->client_id);
+        json_set_take(issuer, "scopes", of->client_id ? string_list_to_json(of->scopes) : json_array());
+        (void)json_array_append_new(issuers, issuer);
+    }
+    json_set_take(doc, "issuers", issuers);
+    return answer_with_public_document(r, doc);
 }
 
 struct problem *handle_whoami(struct request *r)

@@ -348,7 +348,7 @@ def test_life_of_everything(pair, client, checker):
     clusters = d.clusters_path()
     assert client.get("/livez").text == "ok\n" and client.get("/healthz?verbose").text == "[+]progress ok\nok\n"
     assert "[+]store ok" in client.get("/readyz?verbose").text
-    for path in ("/version", "/v1/whoami", "/v1/projects", "/v1/projects/team-a", "/v1/projects/team-a/catalog",
+    for path in ("/version", "/v1/auth", "/v1/whoami", "/v1/projects", "/v1/projects/team-a", "/v1/projects/team-a/catalog",
                  "/metrics"):
         assert client.get(path).status_code == 200, path
         assert client.head(path).status_code == 200, path

@@ -417,6 +417,18 @@ def checked(d, *entries):
     ({"rules": [{**GOOD["rules"][0], "projects": []}]}, "projects: must name at least one project"),
     ({"rules": [{"claim": "groups"}]}, "contains: is required in rules"),
     ({"rules": GOOD["rules"] * 101}, "rules: has 101 entries, the most are 100"),
+    ({"client_id": "with blank"}, "client_id: must be 1 to 255 ASCII characters without blanks"),
+    ({"client_id": "ü"}, "client_id: must be 1 to 255 ASCII characters without blanks"),
+    ({"client_id": ""}, "client_id: must not be empty"),
+    ({"scopes": ["openid"]}, "scopes: needs client_id"),
+    ({"client_id": "cli", "scopes": []}, "scopes: must name at least one scope such as openid"),
+    ({"client_id": "cli", "scopes": "openid"}, "scopes: must be a list"),
+    ({"client_id": "cli", "scopes": ["openid", "a b"]}, "scopes: 'a b' must have 1 to 100 ASCII characters, without blanks"),
+    ({"client_id": "cli", "scopes": ['a"b']}, "scopes: 'a\"b' must have"),
+    ({"client_id": "cli", "scopes": ["a\\b"]}, "scopes: 'a\\b' must have"),
+    ({"client_id": "cli", "scopes": ["x" * 101]}, "must have 1 to 100 ASCII characters"),
+    ({"client_id": "cli", "scopes": ["openid", "openid"]}, "scopes: 'openid' is given twice"),
+    ({"client_id": "cli", "scopes": [f"s{i}" for i in range(21)]}, "scopes: has 21 entries, the most are 20"),
     ({"secret": "x"}, "secret: unknown key; known here: issuer, audience, algorithms"),
 ])
 def test_faults_are_told(d, change, fault):
@@ -430,6 +442,30 @@ def test_issuers_are_named_once(d):
     assert code == 78 and "issuer: 'https://login.example.com' is given twice" in errors
     code, errors = checked(d, *({**GOOD, "issuer": f"https://login{i}.example.com"} for i in range(17)))
     assert code == 78 and "issuers: has 17 entries, the most are 16" in errors
+
+
+# ---- where tokens come from --------------------------------------------------------------------------------------
+
+
+def test_everybody_may_know_where_tokens_come_from(d, issuer):
+    """GET /v1/auth follows each reload, and its tag with it."""
+    def listed(*entries):
+        text = re.sub(r"^oidc: .*\n", "", d.config.read_text(), flags=re.M)
+        d.reload(text + "oidc: " + json.dumps({"issuers": list(entries)}) + "\n")
+        answer = web.get(d.url + "/v1/auth")
+        assert answer.status_code == 200 and answer.headers["Cache-Control"] == "no-cache"
+        assert web.get(d.url + "/v1/auth", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+        tags.append(answer.headers["ETag"])
+        return answer.json()["issuers"]
+
+    tags = []
+    assert web.get(d.url + "/v1/auth").json() == {"issuers": [{"issuer": issuer.url, "client_id": None, "scopes": []}]}
+    assert listed({**GOOD, "issuer": issuer.url, "client_id": "shootctl"}) == [{"issuer": issuer.url, "client_id": "shootctl", "scopes": ["openid"]}]
+    every = ["openid", "offline_access", "api://shootd/.default", "a]b", "!#[^~"]
+    assert listed({**GOOD, "client_id": "x" * 255, "scopes": every}, {**GOOD, "issuer": issuer.url}) == [
+        {"issuer": GOOD["issuer"], "client_id": "x" * 255, "scopes": every}, {"issuer": issuer.url, "client_id": None, "scopes": []}]
+    assert listed() == []
+    assert len(set(tags)) == 3
 
 
 # ---- a real provider ---------------------------------------------------------------------------------------------
