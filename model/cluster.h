@@ -169,13 +169,18 @@ struct operation_step {
     int attempts;   /* how often it was sent */
     bool uncertain; /* the last answer was lost: read back before anything else */
     wall_us started_at;
+    wall_us sent_at;     /* its first call left the lane; 0: none did, or nobody saw its answer */
     wall_us accepted_at; /* by Cleura; 0: not yet, or it does not wait for a run */
     wall_us finished_at;
 };
 
-/* A message of an operation, and its time. */
+/* The newest messages that an operation keeps, and how much of each. */
+enum { OPERATION_MAX_NOTES = 64, OPERATION_NOTE_BYTES = 255 };
+
+/* A message of an operation: since when, and which step was under way. */
 struct operation_note {
     wall_us at;
+    unsigned step;
     char *text;
 };
 
@@ -194,7 +199,7 @@ struct operation {
     json_t *error;      /* problem_to_error_json, or NULL */
     int progress;
     char *message;                /* see operation_says */
-    struct operation_note *notes; /* of a trace that is recorded; never stored, nor copied */
+    struct operation_note *notes; /* its messages so far, the oldest first */
     unsigned note_count, notes_dropped;
     struct operation_step *steps; /* `step_count` of them, at most OPERATION_MAX_STEPS */
     unsigned step_count;
@@ -212,7 +217,7 @@ json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
 /* Appends a pending step; asserts that there is room. The pointer lives until the next one is added. */
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
-/* Its message from now on. Noted, too, when the trace that it is part of is recorded. */
+/* Its message from now on; noted when it is news. */
 void operation_says(struct operation *op, wall_us now, const char *message);
 /* Frees the notes of its messages; the current message stays. */
 void operation_forget_notes(struct operation *op);
@@ -220,6 +225,15 @@ void operation_forget_notes(struct operation *op);
  */
 struct trace operation_trace(const struct operation *op);
 struct trace operation_trace_of_step(const struct operation *op, unsigned index);
+/*
+ * Where the time of a step went, by what is stored, as of the operation's updated_at: from when it could
+ * begin (the end of the step before it, or the acceptance of the operation) until its first call left the
+ * lane; and from then to its end, or until now. Negative: not known, or not yet.
+ */
+struct step_times {
+    int64_t waited_us, running_us;
+};
+struct step_times operation_step_times(const struct operation *op, unsigned index);
 /* Forgets all steps: a plan is made anew. */
 void operation_clear_steps(struct operation *op);
 /* Frees what of its body only planning needs: it is not shown. */

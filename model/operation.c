@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/span.h"
+#include "base/text.h"
 #include "model/cluster.h"
 #include "model/stored_private.h"
 
@@ -52,8 +52,9 @@ struct operation *operation_copy(const struct operation *op)
     copy->body = json_deep_copy(op->body);
     copy->error = json_deep_copy(op->error);
     copy->message = mem_strdup(op->message);
-    copy->notes = NULL;
-    copy->note_count = copy->notes_dropped = 0;
+    copy->notes = mem_dup(op->notes, op->note_count * sizeof(*op->notes));
+    for (unsigned i = 0; i < op->note_count; i++)
+        copy->notes[i].text = mem_strdup(op->notes[i].text);
     copy->steps = mem_dup(op->steps, op->step_count * sizeof(*op->steps));
     return copy;
 }
@@ -88,20 +89,65 @@ struct trace operation_trace_of_step(const struct operation *op, unsigned index)
     return trace_under(op, FIRST_STEP + index);
 }
 
-void operation_says(struct operation *op, wall_us now, const char *message)
+/* The newest matter most. */
+static void add_note(struct operation *op, wall_us at, unsigned step, const char *text)
 {
-    const bool is_news = !mem_same_str(op->message, message);
-    mem_set_str(&op->message, message);
-    if (!is_news || !message || !span_is_recorded(&op->trace))
-        return;
-    if (!op->notes)
-        op->notes = mem_calloc(SPAN_NOTES_MAX, sizeof(*op->notes));
-    if (op->note_count == SPAN_NOTES_MAX) { /* the newest matter most */
+    if (op->note_count == OPERATION_MAX_NOTES) {
         free(op->notes[0].text);
         memmove(op->notes, op->notes + 1, --op->note_count * sizeof(*op->notes));
         op->notes_dropped++;
     }
-    op->notes[op->note_count++] = (struct operation_note){now, mem_strdup(message)};
+    op->notes = mem_realloc_array(op->notes, op->note_count + 1, sizeof(*op->notes));
+    op->notes[op->note_count++] =
+        (struct operation_note){at, step, utf8_cut_copy(text, OPERATION_NOTE_BYTES)};
+}
+
+void operation_says(struct operation *op, wall_us now, const char *message)
+{
+    const bool is_news = !mem_same_str(op->message, message);
+    mem_set_str(&op->message, message);
+    if (is_news && message)
+        add_note(op, now, op->step_index, message);
+}
+
+/* Not before the end of the step before it, or the acceptance. */
+static wall_us could_begin(const struct operation *op, unsigned index)
+{
+    for (unsigned i = index; i > 0; i--)
+        if (op->steps[i - 1].finished_at)
+            return op->steps[i - 1].finished_at;
+    return op->created_at;
+}
+
+/* A call whose answer nobody saw counts from when it was about to be sent, and so do calls of versions that
+ * did not note when they were; a step that only waits has no call. */
+static wall_us begun_at(const struct operation_step *step)
+{
+    const bool is_unsent = step->status == STEP_PENDING || step->status == STEP_SENDING;
+    return step->sent_at ? step->sent_at : is_unsent ? 0 : step->started_at;
+}
+
+/* Wall clocks may be set back. */
+static int64_t between(wall_us from, wall_us to)
+{
+    return to > from ? to - from : 0;
+}
+
+struct step_times operation_step_times(const struct operation *op, unsigned index)
+{
+    enum { UNKNOWN = -1 };
+    assert(index < op->step_count);
+    const struct operation_step *step = &op->steps[index];
+    const bool is_next = index == op->step_index && !operation_status_is_final(op->status);
+    const wall_us from = could_begin(op, index), begun = begun_at(step);
+    const wall_us end = step->finished_at ? step->finished_at
+                        : op->finished_at ? op->finished_at
+                                          : op->updated_at;
+    if (begun)
+        return (struct step_times){between(from, begun), between(begun, end)};
+    if (is_next && !step->finished_at)
+        return (struct step_times){between(from, op->updated_at), UNKNOWN};
+    return (struct step_times){UNKNOWN, UNKNOWN};
 }
 
 void operation_clear_steps(struct operation *op)
@@ -170,8 +216,22 @@ static json_t *steps_to_json(const struct operation *op)
         json_set_int(doc, "attempts", step->attempts);
         json_set_bool(doc, "uncertain", step->uncertain);
         json_set_int(doc, "started_at", step->started_at);
+        json_set_int(doc, "sent_at", step->sent_at);
         json_set_int(doc, "accepted_at", step->accepted_at);
         json_set_int(doc, "finished_at", step->finished_at);
+        (void)json_array_append_new(array, doc);
+    }
+    return array;
+}
+
+static json_t *notes_to_json(const struct operation *op)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < op->note_count; i++) {
+        json_t *doc = json_object();
+        json_set_int(doc, "at", op->notes[i].at);
+        json_set_int(doc, "step", op->notes[i].step);
+        json_set_str(doc, "text", op->notes[i].text);
         (void)json_array_append_new(array, doc);
     }
     return array;
@@ -196,6 +256,8 @@ json_t *operation_to_json(const struct operation *op)
     json_set_take(doc, "error", json_incref(op->error));
     json_set_int(doc, "progress", op->progress);
     json_set_str(doc, "message", op->message);
+    json_set_take(doc, "notes", notes_to_json(op));
+    json_set_int(doc, "notes_dropped", op->notes_dropped);
     json_set_take(doc, "steps", steps_to_json(op));
     json_set_int(doc, "step_index", op->step_index);
     json_set_int(doc, "version", op->version);
@@ -224,10 +286,25 @@ static bool read_steps(struct operation *op, const json_t *array)
         step->attempts = (int)attempts;
         step->uncertain = json_bool(doc, "uncertain", false);
         step->started_at = json_int(doc, "started_at", 0);
+        step->sent_at = json_int(doc, "sent_at", 0);
         step->accepted_at = json_int(doc, "accepted_at", 0);
         step->finished_at = json_int(doc, "finished_at", 0);
     }
     return true;
+}
+
+/* What cannot be read is left out: nothing is decided by it. */
+static void read_notes(struct operation *op, const json_t *doc)
+{
+    const json_t *array = json_arr(doc, "notes");
+    const int64_t dropped = json_int(doc, "notes_dropped", 0);
+    for (size_t i = 0; i < json_array_size(array) && i < OPERATION_MAX_NOTES; i++) {
+        const json_t *note = json_array_get(array, i);
+        const int64_t step = json_int(note, "step", -1);
+        if (json_str(note, "text") && step >= 0 && step < OPERATION_MAX_STEPS)
+            add_note(op, json_int(note, "at", 0), (unsigned)step, json_str(note, "text"));
+    }
+    op->notes_dropped = dropped > 0 && dropped < INT32_MAX ? (unsigned)dropped : 0;
 }
 
 /* An open operation has a step under way, and none that failed; a change may have none left to plan. */
@@ -265,6 +342,7 @@ struct operation *operation_from_json(const json_t *doc)
     op->error = json_incref(json_obj(doc, "error"));
     op->progress = (int)json_int(doc, "progress", 0);
     op->message = mem_strdup(json_str(doc, "message"));
+    read_notes(op, doc);
     bool readable = read_steps(op, json_arr(doc, "steps"));
     op->step_index = (unsigned)json_int(doc, "step_index", 0);
     op->version = json_int(doc, "version", 1);

@@ -181,7 +181,8 @@ struct upstream_call {
     struct loop_timer expiry;
     struct upstream_account *account;
     struct exchange *exchange; /* while it is sent and its answer is read */
-    mono_us queued_at, started_at;
+    mono_us queued_at;
+    mono_us started_at;          /* also for on_done: when it was sent, of several times the last; 0: never */
     char span[TRACE_SPAN_BYTES]; /* of what is sent */
     const char *method;          /* so; static */
     int64_t timeout_us;          /* of the transfer */

@@ -98,6 +98,79 @@ static size_t out_status(struct buffer *out, const struct cluster *c)
     return observed;
 }
 
+static json_t *milliseconds(int64_t us)
+{
+    return us < 0 ? json_null() : json_integer(us / US_PER_MS);
+}
+
+static json_t *render_messages(const struct operation *op, unsigned step)
+{
+    json_t *messages = json_array();
+    for (unsigned i = 0; i < op->note_count; i++) {
+        if (op->notes[i].step != step)
+            continue;
+        json_t *doc = json_object();
+        set_time(doc, "at", op->notes[i].at);
+        json_set_str(doc, "text", op->notes[i].text);
+        (void)json_array_append_new(messages, doc);
+    }
+    return messages;
+}
+
+static json_t *render_steps(const struct operation *op, bool with_messages)
+{
+    json_t *steps = json_array();
+    for (unsigned i = 0; i < op->step_count; i++) {
+        const struct operation_step *step = &op->steps[i];
+        json_t *doc = json_object();
+        json_set_str(doc, "type", step_type_name(step->type));
+        json_set_str(doc, "target", step->target[0] ? step->target : NULL);
+        json_set_str(doc, "status", step_status_name(step->status));
+        json_set_int(doc, "attempts", step->attempts);
+        const json_t *planned = json_array_get(json_arr(op->body, "steps"), i);
+        if (planned) {
+            json_set_bool(doc, "rolls_nodes", json_bool(planned, "rolls_nodes", false));
+            json_set_str(doc, "reason", json_str(planned, "reason"));
+        }
+        const struct step_times times = operation_step_times(op, i);
+        set_time(doc, "started_at", step->started_at);
+        set_time(doc, "finished_at", step->finished_at);
+        json_set_take(doc, "waited_ms", milliseconds(times.waited_us));
+        json_set_take(doc, "running_ms", milliseconds(times.running_us));
+        if (with_messages)
+            json_set_take(doc, "messages", render_messages(op, i));
+        (void)json_array_append_new(steps, doc);
+    }
+    return steps;
+}
+
+static json_t *operation_document(const struct operation *op, bool with_messages)
+{
+    json_t *doc = json_object();
+    json_set_str(doc, "id", op->id);
+    json_set_str(doc, "type", operation_type_name(op->type));
+    json_set_str(doc, "status", operation_status_name(op->status));
+    json_set_str(doc, "project", op->project);
+    json_set_str(doc, "cluster", op->cluster);
+    json_set_int(doc, "progress", op->progress);
+    json_set_str(doc, "message", op->message);
+    json_set_take(doc, "error", json_incref(op->error));
+    json_set_take(doc, "steps", render_steps(op, with_messages));
+    json_set_str(doc, "requested_by", op->requested_by);
+    json_set_str(doc, "request_id", op->request_id);
+    json_set_str(doc, "cancelled_by", op->cancelled_by);
+    json_set_str(doc, "trace_id", op->trace.id[0] ? op->trace.id : NULL);
+    set_time(doc, "created_at", op->created_at);
+    set_time(doc, "updated_at", op->updated_at);
+    set_time(doc, "finished_at", op->finished_at);
+    return doc;
+}
+
+json_t *render_operation(const struct operation *op)
+{
+    return operation_document(op, true);
+}
+
 static char *text_of_buffer(struct buffer *out)
 {
     assert(!out->overflow);
@@ -122,7 +195,7 @@ static char *render_full(const struct cluster *c, const struct operation *op, si
     out_doc(&out, "observed", c->shoot ? c->shoot->observed : NULL, NULL);
     json_out_take(&out, "drift", or_empty_array(c->drift));
     *ret_observed = out_status(&out, c);
-    json_out_take(&out, "operation", op ? render_operation(op) : NULL);
+    json_out_take(&out, "operation", op ? operation_document(op, false) : NULL);
     json_out_int(&out, "version", c->version);
     out_time(&out, "created_at", c->created_at);
     out_time(&out, "updated_at", c->updated_at);
@@ -180,50 +253,6 @@ char *render_cluster_brief(const struct cluster *c, const struct operation *op)
 {
     size_t observed;
     return render_brief(c, op, &observed);
-}
-
-static json_t *render_steps(const struct operation *op)
-{
-    json_t *steps = json_array();
-    for (unsigned i = 0; i < op->step_count; i++) {
-        const struct operation_step *step = &op->steps[i];
-        json_t *doc = json_object();
-        json_set_str(doc, "type", step_type_name(step->type));
-        json_set_str(doc, "target", step->target[0] ? step->target : NULL);
-        json_set_str(doc, "status", step_status_name(step->status));
-        json_set_int(doc, "attempts", step->attempts);
-        const json_t *planned = json_array_get(json_arr(op->body, "steps"), i);
-        if (planned) {
-            json_set_bool(doc, "rolls_nodes", json_bool(planned, "rolls_nodes", false));
-            json_set_str(doc, "reason", json_str(planned, "reason"));
-        }
-        set_time(doc, "started_at", step->started_at);
-        set_time(doc, "finished_at", step->finished_at);
-        (void)json_array_append_new(steps, doc);
-    }
-    return steps;
-}
-
-json_t *render_operation(const struct operation *op)
-{
-    json_t *doc = json_object();
-    json_set_str(doc, "id", op->id);
-    json_set_str(doc, "type", operation_type_name(op->type));
-    json_set_str(doc, "status", operation_status_name(op->status));
-    json_set_str(doc, "project", op->project);
-    json_set_str(doc, "cluster", op->cluster);
-    json_set_int(doc, "progress", op->progress);
-    json_set_str(doc, "message", op->message);
-    json_set_take(doc, "error", json_incref(op->error));
-    json_set_take(doc, "steps", render_steps(op));
-    json_set_str(doc, "requested_by", op->requested_by);
-    json_set_str(doc, "request_id", op->request_id);
-    json_set_str(doc, "cancelled_by", op->cancelled_by);
-    json_set_str(doc, "trace_id", op->trace.id[0] ? op->trace.id : NULL);
-    set_time(doc, "created_at", op->created_at);
-    set_time(doc, "updated_at", op->updated_at);
-    set_time(doc, "finished_at", op->finished_at);
-    return doc;
 }
 
 /* Keys show only their public part, headers only their names. */
@@ -443,7 +472,9 @@ struct view_blob *render_operation_blob(const struct operation *op)
 {
     char etag[64];
     struct operation shown = *op;
-    shown.body = NULL; /* the largest part, which no reader asks for */
+    shown.body = NULL; /* the largest parts, which no reader asks for */
+    shown.notes = NULL;
+    shown.note_count = 0;
     render_operation_etag(op, etag);
     return view_blob_new(etag, text_of(render_operation(op)), 0, operation_copy(&shown), free_operation);
 }

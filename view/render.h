@@ -15,6 +15,7 @@
 char *render_cluster(const struct cluster *c, const struct operation *op);
 /* The part of it that a table of clusters shows. */
 char *render_cluster_brief(const struct cluster *c, const struct operation *op);
+/* With its messages, which the operation of a cluster is shown without. */
 json_t *render_operation(const struct operation *op);
 /* Without the secret. */
 json_t *render_subscription(const struct subscription *s);

@@ -5,6 +5,8 @@
 
 enum { OF_THE_WHOLE = -1 };
 
+_Static_assert((int)OPERATION_MAX_NOTES <= (int)SPAN_NOTES_MAX, "a span takes all notes of an operation");
+
 static wall_us end_of(const struct operation *op, const struct operation_step *step)
 {
     return step->finished_at ? step->finished_at : op->finished_at;
@@ -20,7 +22,7 @@ static int step_at(const struct operation *op, wall_us at)
 }
 
 static size_t notes_of(const struct operation *op, const int *steps_of_notes, int step,
-                       struct span_note notes[static SPAN_NOTES_MAX])
+                       struct span_note notes[static OPERATION_MAX_NOTES])
 {
     size_t count = 0;
     for (unsigned i = 0; i < op->note_count; i++)
@@ -36,7 +38,7 @@ static void step_span(const struct operation *op, unsigned index, const int *ste
     if (!step->started_at)
         return;
     const struct trace whole = operation_trace(op), own = operation_trace_of_step(op, index);
-    struct span_note notes[SPAN_NOTES_MAX];
+    struct span_note notes[OPERATION_MAX_NOTES];
     const struct span_attribute attributes[] = {
         SPAN_STR("shootd.target", step->target[0] ? step->target : NULL),
         SPAN_STR("shootd.step_status", step_status_name(step->status)),
@@ -57,7 +59,7 @@ static void step_span(const struct operation *op, unsigned index, const int *ste
 static void whole_span(const struct operation *op, const int *steps_of_notes)
 {
     const struct trace own = operation_trace(op);
-    struct span_note notes[SPAN_NOTES_MAX];
+    struct span_note notes[OPERATION_MAX_NOTES];
     const struct span_attribute attributes[] = {
         SPAN_STR("shootd.operation", op->id),
         SPAN_STR("shootd.operation_status", operation_status_name(op->status)),
@@ -80,9 +82,9 @@ static void whole_span(const struct operation *op, const int *steps_of_notes)
                                .notes_dropped = op->notes_dropped});
 }
 
-void operation_spans(struct operation *op)
+void operation_spans(const struct operation *op)
 {
-    int steps_of_notes[SPAN_NOTES_MAX];
+    int steps_of_notes[OPERATION_MAX_NOTES];
     if (!span_is_recorded(&op->trace))
         return;
     for (unsigned i = 0; i < op->note_count; i++)
@@ -90,5 +92,4 @@ void operation_spans(struct operation *op)
     for (unsigned i = 0; i < op->step_count; i++)
         step_span(op, i, steps_of_notes);
     whole_span(op, steps_of_notes);
-    operation_forget_notes(op);
 }

@@ -5,9 +5,9 @@
 #include "model/cluster.h"
 
 /*
- * Records the spans of an operation that ended. Its notes, Gardener's task texts above all, go with the step
- * that was under way, and are discarded then; those from before a restart are not known. Loop thread.
+ * Records the spans of an operation that ended, when its trace is recorded. Its notes, Gardener's task texts
+ * above all, go with the step that was under way. Loop thread.
  */
-void operation_spans(struct operation *op);
+void operation_spans(const struct operation *op);
 
 #endif

@@ -140,6 +140,9 @@ void entity_rest(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     cluster_rest(e->cluster);
+    /* Who asks for the operation gets them from what was stored (world/remembered.h). */
+    if (e->op && e->saves.operation_ended)
+        operation_forget_notes(e->op);
     /* Without a shoot, the body of the create may still show whose a shoot is, and that of a change in vain
      * what was asked for before it (operations/plan.h). */
     if (e->op && e->saves.operation_ended && c->upstream_exists && c->shoot && !entity_change_was_in_vain(e))

@@ -13,9 +13,9 @@
 #include "reconcile/world/entity.h"
 #include "view/render.h"
 
-/* The most that are removed at a time. An operation of many steps counts for more: it takes that much more
- * memory. */
-enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8 };
+/* The most that are removed at a time. An operation of many steps or messages counts for more: it takes that
+ * much more memory. */
+enum { ENDED_SLICE = 250, FORGET_SLICE = 500, STEPS_OF_ONE = 8, NOTES_OF_ONE = 32 };
 
 struct operation_entry *operation_entry(struct reconcile *r, const char *id)
 {
@@ -31,7 +31,8 @@ static bool has_ended(const struct operation_entry *entry)
 
 static size_t weight_of(const struct operation_entry *entry)
 {
-    return has_ended(entry) ? 1 + entry->op->step_count / STEPS_OF_ONE : 0;
+    const struct operation *op = entry->op;
+    return has_ended(entry) ? 1 + op->step_count / STEPS_OF_ONE + op->note_count / NOTES_OF_ONE : 0;
 }
 
 struct operation *operation_remember(struct reconcile *r, struct operation *op)

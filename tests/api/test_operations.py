@@ -1,7 +1,9 @@
 """Waiting for operations, lists and their cursors, the event log."""
 
 import contextlib
+import datetime
 import gzip
+import json
 import re
 import socket
 import sqlite3
@@ -170,6 +172,68 @@ def test_ht35_ht37_cursor_walk_finds_everything_once(many):
             assert len(names) == 140 and len(set(names)) == 140
             assert names == sorted(names)
     assert len(d.http.get("/v1/clusters").json()["items"]) == 50, "the default"
+
+
+def seconds(text):
+    return datetime.datetime.fromisoformat(text).timestamp()
+
+
+def test_where_the_time_of_an_operation_went(make_sim, make_shootd):
+    """Waiting, running and Gardener's texts, by step; an answer with the same tag is the same, also after a restart."""
+    sim = make_sim(speed=240)
+    d = make_shootd(sim.url).start()
+    first, bodies = d.create("dev")["operation"]["id"], {}
+    d.create("behind")
+    behind = d.http.patch(d.clusters_path("behind"), json={"spec": {"allowed_cidrs": ["192.0.2.0/24"]}}).json()["operation"]["id"]
+
+    def ended():
+        answer = d.http.get(f"/v1/operations/{first}")
+        assert bodies.setdefault(answer.headers["ETag"], answer.text) == answer.text
+        return answer if answer.json()["status"] == "succeeded" else None
+    answer = wait_until(ended, what="the end of the create")
+    grown = [step["running_ms"] for text in bodies.values() for step in json.loads(text)["steps"] if step["type"] == "wait_ready" and step["running_ms"] is not None]
+    assert grown == sorted(grown) and len(set(grown)) > 2, grown
+    operation = answer.json()
+    whole = (seconds(operation["steps"][-1]["finished_at"]) - seconds(operation["created_at"])) * 1000
+    spent = sum((step["waited_ms"] or 0) + (step["running_ms"] or 0) for step in operation["steps"])
+    assert whole - 10 <= spent <= whole + 10, (whole, operation["steps"])
+    *_, made, ready = operation["steps"]
+    assert (made["type"], ready["type"]) == ("create_shoot", "wait_ready") and ready["running_ms"] > made["running_ms"]
+    assert [m["text"] for m in made["messages"]][-1] == "Accepted by Cleura"
+    texts = [m["text"] for m in ready["messages"]]
+    assert len(texts) > 3 and texts[-1] == "Done" and all(a != b for a, b in zip(texts, texts[1:])), texts
+    assert any("nfrastructure" in text for text in texts), texts
+    times = [m["at"] for step in operation["steps"] for m in step["messages"]]
+    assert times == sorted(times) and operation["created_at"] <= times[0] and times[-1] == operation["finished_at"]
+    assert all("messages" not in step and "waited_ms" in step for step in d.cluster("dev").json()["operation"]["steps"])
+
+    update = d.wait_operation(behind)
+    assert update["steps"][0]["waited_ms"] > 500, "the create before it"
+    assert update["steps"][0]["waited_ms"] <= (seconds(update["steps"][0]["finished_at"]) - seconds(update["created_at"])) * 1000
+    before = {id: d.http.get(f"/v1/operations/{id}") for id in (first, behind)}
+    d.stop()
+    d.start()
+    for id, known in before.items():
+        now = d.http.get(f"/v1/operations/{id}")
+        assert (now.text, now.headers["ETag"]) == (known.text, known.headers["ETag"])
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
+    """What is known of a step under way is in its row: also when nobody saw the answer to its call."""
+    sim = make_sim(speed=1)
+    d = make_shootd(sim.url).start()
+    if lost:
+        sim.fault("create_shoot", "drop", effect=True)
+    id = d.create("dev")["operation"]["id"]
+    running = wait_until(lambda: (op := d.operation(id))["steps"][-1]["running_ms"] is not None and len(op["steps"][-1]["messages"]) > 1 and op,
+                         what="the texts of the run")
+    d.kill()
+    d.start()
+    again = d.operation(id)
+    for old, new in zip(running["steps"], again["steps"]):
+        assert new["waited_ms"] == old["waited_ms"] and new["running_ms"] >= old["running_ms"]
+        assert new["messages"][:len(old["messages"])] == old["messages"]
 
 
 def supersede(d, name, times):

@@ -383,6 +383,54 @@ static void check_read_from_text(const json_t *stored)
     cluster_free(c);
 }
 
+static void check_times(const struct operation *op, unsigned index, int64_t waited_s, int64_t running_s)
+{
+    const struct step_times times = operation_step_times(op, index);
+    assert_int_equal(times.waited_us, waited_s < 0 ? -1 : waited_s * US_PER_S);
+    assert_int_equal(times.running_us, running_s < 0 ? -1 : running_s * US_PER_S);
+}
+
+/* Accepted at 100 s. The first step is about to be sent at 103 s, leaves the lane at 110 s and ends at 120 s;
+ * the second is skipped; the third waits for a run from 121 s on. */
+static void the_time_of_a_step_is_waiting_and_running(void **state)
+{
+    (void)state;
+    struct operation *op = operation_new();
+    for (int i = 0; i < 4; i++)
+        operation_add_step(op, STEP_UPDATE_POOL, "a");
+    struct operation_step *first = &op->steps[0], *third = &op->steps[2];
+    op->created_at = 100 * US_PER_S;
+    op->updated_at = 102 * US_PER_S;
+    check_times(op, 0, 2, -1);
+    check_times(op, 1, -1, -1);
+    first->status = STEP_SENDING;
+    first->started_at = op->updated_at = 103 * US_PER_S;
+    check_times(op, 0, 3, -1);
+    first->status = STEP_WAITING; /* by a version that did not note when it was sent, or found by a look */
+    op->updated_at = 111 * US_PER_S;
+    check_times(op, 0, 3, 8);
+    first->sent_at = 110 * US_PER_S;
+    check_times(op, 0, 10, 1);
+    first->status = STEP_DONE;
+    first->finished_at = 120 * US_PER_S;
+    op->updated_at = 125 * US_PER_S;
+    check_times(op, 0, 10, 10);
+    op->steps[1].status = STEP_SKIPPED;
+    op->step_index = 2;
+    check_times(op, 1, -1, -1);
+    check_times(op, 2, 5, -1);
+    third->status = STEP_WAITING;
+    third->started_at = 121 * US_PER_S;
+    check_times(op, 2, 1, 4);
+    third->started_at = 119 * US_PER_S; /* the wall clock was set back */
+    check_times(op, 2, 0, 6);
+    op->status = OPERATION_FAILED;
+    op->finished_at = op->updated_at = 130 * US_PER_S;
+    check_times(op, 2, 0, 11);
+    check_times(op, 3, -1, -1);
+    operation_free(op);
+}
+
 static void stored_forms_round_trip(void **state)
 {
     (void)state;
@@ -414,10 +462,24 @@ static void stored_forms_round_trip(void **state)
     op->status = OPERATION_RUNNING;
     operation_add_step(op, STEP_DELETE_SHOOT, "")->status = STEP_SENDING;
     op->steps[0].attempts = 2;
+    op->steps[0].sent_at = 77;
+    char long_text[OPERATION_NOTE_BYTES + 9];
+    memset(long_text, 'x', sizeof(long_text) - 1);
+    long_text[sizeof(long_text) - 1] = '\0';
+    operation_says(op, 5, "Waiting until the \"etcd\" is ready");
+    operation_says(op, 6, long_text);
     json_t *op_doc CLEANUP_JSON = operation_to_json(op);
     struct operation *op_back = operation_from_json(op_doc);
     assert_int_equal(op_back->steps[0].status, STEP_SENDING);
     assert_int_equal(op_back->steps[0].attempts, 2);
+    assert_int_equal(op_back->steps[0].sent_at, 77);
+    assert_int_equal(op_back->note_count, 2);
+    assert_int_equal(op_back->notes[0].at, 5);
+    assert_string_equal(op_back->notes[0].text, "Waiting until the \"etcd\" is ready");
+    assert_int_equal(strlen(op_back->notes[1].text), OPERATION_NOTE_BYTES);
+    assert_string_equal(op_back->message, long_text);
+    json_t *op_again CLEANUP_JSON = operation_to_json(op_back);
+    assert_true(json_equal(op_doc, op_again));
     /* No table of moves leads to this: the row is set aside, not believed. */
     op->steps[0].attempts = 0;
     json_t *unsent CLEANUP_JSON = operation_to_json(op);
@@ -700,6 +762,7 @@ int main(void)
         cmocka_unit_test(differences_ignore_what_is_not_asked),
         cmocka_unit_test(versions_compare_as_numbers),
         cmocka_unit_test(error_codes_have_meaning_and_unknown_ones_pass),
+        cmocka_unit_test(the_time_of_a_step_is_waiting_and_running),
         cmocka_unit_test(stored_forms_round_trip),
         cmocka_unit_test(wh12_subscriptions_match_by_type_and_project),
         cmocka_unit_test(event_types_match_patterns),

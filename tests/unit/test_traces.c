@@ -289,19 +289,23 @@ static void what_an_operation_says_is_noted_once(void **state)
 {
     (void)state;
     struct operation *op = operation_new();
-    operation_says(op, 1, "no trace");
-    assert_int_equal(op->note_count, 0);
-    op->trace = sampled();
-    operation_says(op, 2, "no trace"); /* no news */
-    assert_int_equal(op->note_count, 0);
-    for (int i = 0; i < SPAN_NOTES_MAX + 5; i++)
+    operation_says(op, 1, "first");
+    operation_says(op, 2, "first"); /* no news */
+    assert_int_equal(op->note_count, 1);
+    operation_says(op, 2, NULL);
+    assert_int_equal(op->note_count, 1);
+    op->step_index = 1;
+    for (int i = 0; i < OPERATION_MAX_NOTES + 5; i++)
         operation_says(op, 3 + i, i % 2 ? "a" : "b");
-    assert_int_equal(op->note_count, SPAN_NOTES_MAX);
-    assert_int_equal(op->notes_dropped, 5); /* the oldest */
-    for (int i = 0; i < SPAN_NOTES_MAX; i++)
-        assert_int_equal(op->notes[i].at, 3 + 5 + i);
+    assert_int_equal(op->note_count, OPERATION_MAX_NOTES);
+    assert_int_equal(op->notes_dropped, 6); /* the oldest */
     struct operation *copy = operation_copy(op);
-    assert_null(copy->notes);
+    for (int i = 0; i < OPERATION_MAX_NOTES; i++) {
+        assert_int_equal(copy->notes[i].at, 3 + 5 + i);
+        assert_int_equal(copy->notes[i].step, 1);
+        assert_string_equal(copy->notes[i].text, op->notes[i].text);
+        assert_ptr_not_equal(copy->notes[i].text, op->notes[i].text);
+    }
     operation_free(copy);
     operation_forget_notes(op);
     assert_null(op->notes);

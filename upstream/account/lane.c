@@ -493,6 +493,7 @@ void upstream_submit(struct upstream_account *a, struct upstream_call *call)
     call->account = a;
     call->exchange = NULL;
     call->queued_at = env_mono(a->env);
+    call->started_at = 0;
     call->auth_retried = false;
     call->variant = a->first_variant[call->op];
     call->link = (struct list){0};
