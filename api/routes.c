@@ -52,6 +52,7 @@ const struct route routes[] = {
      CONTENT_BODY, SMALL_BODY, 0},
     {"getCatalog", METHOD_GET, PROJECT "/catalog", handle_catalog, ROLE_VIEWER, 0, 0, 0},
     {"getQuota", METHOD_GET, PROJECT "/quota", handle_quota, ROLE_VIEWER, 0, 0, 0},
+    {"getDurations", METHOD_GET, PROJECT "/durations", handle_durations, ROLE_VIEWER, 0, 0, 0},
 
     {"getSummary", METHOD_GET, "/v1/summary", handle_summary, ROLE_VIEWER, 0, 0, P(PROJECT)},
     {"listAllIssues", METHOD_GET, "/v1/issues", handle_all_issues, ROLE_VIEWER, 0, 0,

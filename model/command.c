@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/expectation.h"
 
 enum payload {
     PAYLOAD_NONE,
@@ -11,7 +12,8 @@ enum payload {
     PAYLOAD_WEBHOOK,
     PAYLOAD_EVENTS,
     PAYLOAD_AUDIT,
-    PAYLOAD_OPERATIONS
+    PAYLOAD_OPERATIONS,
+    PAYLOAD_DURATIONS
 };
 
 enum effect {
@@ -52,6 +54,7 @@ static const struct {
     [COMMAND_EVENTS] = {EFFECT_NONE, PAYLOAD_EVENTS, false},
     [COMMAND_AUDIT] = {EFFECT_NONE, PAYLOAD_AUDIT, false},
     [COMMAND_OPERATIONS] = {EFFECT_NONE, PAYLOAD_OPERATIONS, false},
+    [COMMAND_DURATIONS] = {EFFECT_NONE, PAYLOAD_DURATIONS, false},
     [COMMAND_TOKEN_CREATE] = {EFFECT_STORED, PAYLOAD_NONE, false},
     [COMMAND_TOKEN_PATCH] = {EFFECT_STORED, PAYLOAD_NONE, false},
     [COMMAND_TOKEN_ROTATE] = {EFFECT_STORED, PAYLOAD_NONE, false},
@@ -130,6 +133,10 @@ static void payload_done(struct command *cmd)
         operation_query_done(&cmd->operations.query);
         free(cmd->operations.items);
         free(cmd->operations.tags);
+        break;
+    case PAYLOAD_DURATIONS:
+        operation_query_done(&cmd->durations.query);
+        expectation_free(cmd->durations.so_far);
         break;
     case PAYLOAD_NONE:
         break;

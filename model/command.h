@@ -42,6 +42,7 @@ enum command_type {
     COMMAND_FRESH,            /* fresh; project, name or NULL: answer after a new read of Cleura */
     COMMAND_CATALOG_REFRESH,  /* project: answer when a catalog is there (first use) */
     COMMAND_OPERATIONS,       /* operations: a page of those in the store */
+    COMMAND_DURATIONS,        /* durations; project: how long its operations usually take */
     COMMAND_OPERATION_WAIT,   /* id: answer when it ends or at the deadline, with the operation */
     COMMAND_OPERATION_CANCEL, /* id */
     COMMAND_WEBHOOK_CREATE,   /* webhook; body {url, event_types?, projects?, description?, headers?, ...} */
@@ -152,6 +153,14 @@ struct command_operations {
     char next[40]; /* as in struct operation_page */
 };
 
+struct expectation; /* model/expectation.h */
+
+/* The decider's own. */
+struct command_durations {
+    struct operation_query query; /* of the next page */
+    struct expectation *so_far;
+};
+
 /* ---- the envelope ---- */
 
 struct command_caller {
@@ -224,6 +233,7 @@ struct command {
         struct command_events events;
         struct command_audit audit;
         struct command_operations operations;
+        struct command_durations durations;
         enum lookup_kind lookup;
         struct {
             bool disables_webhooks; /* of the token that is revoked */

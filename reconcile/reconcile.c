@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "model/moves.h"
 #include "reconcile/answers/audit.h"
+#include "reconcile/answers/expected.h"
 #include "reconcile/answers/operations.h"
 #include "reconcile/answers/replay.h"
 #include "reconcile/answers/reply.h"
@@ -323,6 +324,7 @@ static void (*const commands[COMMAND_TYPE_MAX_])(struct reconcile *r, struct com
     [COMMAND_CATALOG_REFRESH] = command_catalog,
     [COMMAND_LOCATION_CONFIRM] = command_location_confirm,
     [COMMAND_OPERATIONS] = command_operations,
+    [COMMAND_DURATIONS] = command_durations,
     [COMMAND_OPERATION_WAIT] = command_operation_wait,
     [COMMAND_OPERATION_CANCEL] = command_operation_cancel,
     [COMMAND_WEBHOOK_CREATE] = command_webhook_create,

@@ -31,6 +31,7 @@ struct problem *handle_last_reload(struct request *r);
 struct problem *handle_reload(struct request *r);
 struct problem *handle_location_confirm(struct request *r);
 struct problem *handle_catalog(struct request *r);
+struct problem *handle_durations(struct request *r);
 /* cluster_list.c */
 struct problem *handle_clusters(struct request *r);
 /* summary.c */

@@ -34,3 +34,8 @@ struct problem *handle_catalog(struct request *r)
     struct view_blob *blob = read_blob(r, VIEW_CATALOGS, r->project);
     return blob ? answer_with_blob(r, blob) : request_park(r, request_command(r, COMMAND_CATALOG_REFRESH));
 }
+
+struct problem *handle_durations(struct request *r)
+{
+    return request_park(r, request_command(r, COMMAND_DURATIONS));
+}

@@ -381,6 +381,8 @@ def test_life_of_everything(pair, client, checker):
     assert client.get(d.clusters_path("dev"), headers={"If-Match": '"other"'}).status_code == 412
     assert client.get("/v1/summary").json()["total"] == len(client.get("/v1/clusters").json()["items"])
     assert client.get(d.clusters_path("dev") + "/issues").json()["items"] == []
+    usual = client.get("/v1/projects/team-a/durations").json()
+    assert "create" in [item["type"] for item in usual["items"]] and usual["items"][0]["steps"][-1]["type"] == "wait_ready"
     assert client.get("/v1/issues").json() == {"items": [], "next_cursor": None}
     tag = client.get("/v1/issues").headers["ETag"]
     assert client.get("/v1/issues", headers={"If-None-Match": tag}).status_code == 304

@@ -218,6 +218,54 @@ def test_where_the_time_of_an_operation_went(make_sim, make_shootd):
         assert (now.text, now.headers["ETag"]) == (known.text, known.headers["ETag"])
 
 
+def test_how_long_operations_usually_take(make_sim, make_shootd):
+    """Of what succeeded in the project, as far back as 30 days: the numbers follow from the rows of the store."""
+    sim = make_sim(speed=240)
+    d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Fra1", harness.PROJECT_ID)]).start()
+    path = "/v1/projects/team-{}/durations"
+    assert d.http.get(path.format("a")).json() == {"window_days": 30, "items": []}
+    for name in ("one", "two"):
+        d.create(name)
+    for name in ("one", "two"):
+        d.wait_operation(d.cluster(name).json()["operation"]["id"])
+    sim.post("lifecycle", shoot="one", operation="reconcile", outcome="failed", at_progress=50)
+    failed = d.http.post(d.clusters_path("one") + "/actions/reconcile").json()["operation"]["id"]
+    assert d.wait_operation(failed)["status"] == "failed"
+    answer = d.http.get(path.format("a"))
+    took = sorted(seconds(op["finished_at"]) - seconds(op["created_at"]) for op in d.http.get("/v1/operations?type=create").json()["items"])
+    item, = answer.json()["items"]
+    assert (item["type"], item["count"]) == ("create", 2)
+    assert abs(item["p50_seconds"] - took[0]) <= 0.6 and abs(item["p90_seconds"] - took[1]) <= 0.6, (item, took)
+    assert [(s["type"], s["count"]) for s in item["steps"]][-2:] == [("create_shoot", 2), ("wait_ready", 2)]
+    assert d.http.get(path.format("a"), headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+    assert d.http.get(path.format("b")).json()["items"] == [] and d.http.get(path.format("c")).status_code == 404
+
+    with contextlib.closing(sqlite3.connect(d.state / "shootd.db")) as db:
+        doc, = db.execute("SELECT doc FROM operations WHERE project = 'team-a' AND status = 'succeeded' ORDER BY id").fetchone()
+        create = json.loads(doc)
+    d.stop()
+
+    def row(number, age_s, took_s, project="team-a"):
+        """An operation like the first one, of another age and duration. An id begins with its time in milliseconds."""
+        at = int((time.time() - age_s) * 1e6)
+        digits, ms = "", at // 1000
+        for _ in range(10):
+            digits, ms = "0123456789abcdefghjkmnpqrstvwxyz"[ms % 32] + digits, ms // 32
+        one = {**create, "id": f"op_{digits}{number:016}", "project": project, "created_at": at, "finished_at": at + took_s * 1_000_000, "steps": []}
+        return one["id"], one["cluster_id"], project, one["cluster"], "succeeded", one["finished_at"], json.dumps(one)
+
+    many = 1200
+    rows = ([row(i, 86400 + i, 600) for i in range(many)] + [row(9000, 29 * 86400, 900000), row(9001, 31 * 86400, 900000)] +
+            [row(9002, 3600, 77, "team-b")])
+    with contextlib.closing(sqlite3.connect(d.state / "shootd.db")) as db, db:
+        db.executemany("INSERT INTO operations (id, cluster_id, project, cluster, status, finished_at, doc) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    d.start()
+    item, = d.http.get(path.format("a")).json()["items"]
+    assert (item["count"], item["p50_seconds"], item["p90_seconds"]) == (1000, 600, 600), "the newest"
+    other, = d.http.get(path.format("b")).json()["items"]
+    assert (other["count"], other["p50_seconds"], other["steps"]) == (1, 77, [])
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
     """What is known of a step under way is in its row: also when nobody saw the answer to its call."""

@@ -133,6 +133,7 @@ static void answer_command(struct command *cmd)
     case COMMAND_CLUSTER_ACTION:
     case COMMAND_NODE_POOL:
     case COMMAND_LOOKUP:
+    case COMMAND_DURATIONS:
     case COMMAND_FRESH:
     case COMMAND_CATALOG_REFRESH:
     case COMMAND_OPERATION_CANCEL:

@@ -1,0 +1,82 @@
+/*
+ * How long operations of a project usually take. The store's reader goes through them page by page, so that
+ * other questions to it have their turn in between; the loop only asks for the next page. Loop thread, but
+ * where it is said.
+ */
+#include "reconcile/answers/expected.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model/command.h"
+#include "model/expectation.h"
+#include "reconcile/answers/reply.h"
+#include "reconcile/answers/stored.h"
+#include "reconcile/world/world.h"
+
+enum { AT_A_TIME = 250, DAY_S = 86400 };
+
+static bool is_enough(const struct command_durations *d)
+{
+    return !*d->query.before || expectation_count(d->so_far) >= EXPECTATION_LOOKED_AT;
+}
+
+/* Reader thread: the command is nobody else's until its answer is back. */
+static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
+{
+    struct stored *s = ctx;
+    struct command *cmd = s->cmd;
+    struct command_durations *d = &cmd->durations;
+    for (size_t i = 0; page && i < page->count; i++)
+        expectation_add(d->so_far, page->operations[i]);
+    if (page) {
+        memcpy(d->query.before, page->next, sizeof(d->query.before));
+        if (is_enough(d)) {
+            json_t *doc CLEANUP_JSON = expectation_to_json(d->so_far);
+            cmd->reply.text = json_text(doc);
+        }
+    }
+    operation_page_free(page);
+    stored_operations(s, status, NULL);
+}
+
+static void on_page(struct stored *s);
+
+static void ask(struct reconcile *r, struct command *cmd)
+{
+    storage_query_operations(r->o.storage, &cmd->durations.query, on_page_read,
+                             stored_question(cmd, on_page));
+}
+
+static void on_page(struct stored *s)
+{
+    struct command *cmd = s->cmd;
+    struct reconcile *r = cmd->decided_by;
+    if (s->status != STORE_OK) {
+        reply_problem(cmd,
+                      problem_passing(PROBLEM_STORE_UNAVAILABLE, 5, "the stored operations cannot be read"));
+    } else if (cmd->reply.text) {
+        cmd->reply.status = 200;
+        reply_give_back(cmd);
+    } else if (r->stopping) {
+        reply_stopping(cmd);
+    } else {
+        ask(r, cmd);
+    }
+}
+
+void command_durations(struct reconcile *r, struct command *cmd)
+{
+    struct command_durations *d = &cmd->durations;
+    char *only_one[] = {cmd->project, NULL};
+    assert(cmd->project && !d->so_far);
+    d->so_far = expectation_new();
+    d->query = (struct operation_query){
+        .limit = AT_A_TIME,
+        .projects = string_list_copy(only_one),
+        .statuses = 1U << OPERATION_SUCCEEDED,
+        .since = env_wall(r->env) - (int64_t)EXPECTATION_DAYS * DAY_S * US_PER_S,
+    };
+    ask(r, cmd);
+}
