@@ -184,12 +184,10 @@ static void write_durations(struct buffer *out, const struct shard *first)
 {
     static const char requested[] = "shootd_http_request_duration_seconds",
                       waited[] = "shootd_http_wait_duration_seconds";
-    metric_family(out, requested, "histogram",
-                  "Time from the end of the header section to the end of the answer.");
+    metric_family(out, requested);
     for (size_t i = 0; i < MAX_ROUTES; i++)
         write_durations_of(out, first, i, requested, &request_edges, offsetof(struct shard, requested));
-    metric_family(out, waited, "histogram",
-                  "The same of requests that asked to wait, or for Cleura's own answer, and of streams.");
+    metric_family(out, waited);
     for (size_t i = 0; i < MAX_ROUTES; i++)
         if (may_wait(i))
             write_durations_of(out, first, i, waited, &wait_edges, offsetof(struct shard, waited));
@@ -198,8 +196,7 @@ static void write_durations(struct buffer *out, const struct shard *first)
 static void write_logs(struct buffer *out)
 {
     static const char *const names[LOG_LEVEL_MAX_] = {"error", "warning", "info", "debug"};
-    metric_family(out, "shootd_log_messages_total", "counter",
-                  "Log messages by level, dropped ones included.");
+    metric_family(out, "shootd_log_messages_total");
     for (int level = 0; level < LOG_LEVEL_MAX_; level++)
         metric_of(out, "shootd_log_messages_total", "level", names[level],
                   (double)log_count((enum log_level)level));
@@ -207,33 +204,25 @@ static void write_logs(struct buffer *out)
 
 static void write_access_log(const struct access_log *log, struct buffer *out)
 {
-    metric_one(out, "shootd_access_log_dropped_total", "counter",
-               "Access lines that were not written because too many waited.",
-               (double)atomic_load(&log->dropped));
+    metric_one(out, "shootd_access_log_dropped_total", (double)atomic_load(&log->dropped));
 }
 
 static void write_gauges(struct api *api, const struct http_numbers *n, struct buffer *out)
 {
-    metric_one(out, "shootd_http_requests_in_flight", "gauge",
-               "Requests between header section and end of answer.", (double)n->in_flight);
-    metric_one(out, "shootd_http_parked", "gauge",
-               "Requests that wait for a decision or for an operation to end.", (double)n->suspended);
-    metric_one(out, "shootd_http_connections_reaped_total", "counter",
-               "Connections shut down for being too slow.", (double)n->connections_reaped);
-    metric_one(out, "shootd_http_connections_refused_total", "counter",
-               "Connections refused because their address had too many open.",
-               (double)n->connections_refused);
+    metric_one(out, "shootd_http_requests_in_flight", (double)n->in_flight);
+    metric_one(out, "shootd_http_parked", (double)n->suspended);
+    metric_one(out, "shootd_http_connections_reaped_total", (double)n->connections_reaped);
+    metric_one(out, "shootd_http_connections_refused_total", (double)n->connections_refused);
     const struct rate_limit *quotas[] = {&api->requests, &api->auth_failures, &api->fresh_reads};
-    metric_family(out, "shootd_http_quota_refused_total", "counter", "Requests answered 429 for a quota.");
+    metric_family(out, "shootd_http_quota_refused_total");
     for (size_t i = 0; i < ARRAY_LEN(quotas); i++)
         metric_of(out, "shootd_http_quota_refused_total", "policy", quotas[i]->name,
                   (double)atomic_load(&quotas[i]->refused));
-    metric_family(out, "shootd_auth_failures_total", "counter",
-                  "Requests with missing or wrong credentials, by what was wrong.");
+    metric_family(out, "shootd_auth_failures_total");
     for (int why = 0; why < AUTH_FAILURE_MAX_; why++)
         metric_of(out, "shootd_auth_failures_total", "reason", auth_failure_name((enum auth_failure)why),
                   (double)atomic_load(&api->refused_credentials[why]));
-    metric_family(out, "shootd_build_info", "gauge", "Version of the program; always 1.");
+    metric_family(out, "shootd_build_info");
     (void)buffer_printf(out, "shootd_build_info{version=\"%s\",revision=\"%s\"} 1\n", api->options.version,
                         api->options.revision);
 }
@@ -242,25 +231,22 @@ static void write_event_log(struct buffer *out, struct feed *feed)
 {
     struct feed_numbers n;
     feed_numbers(feed, &n);
-    metric_family(out, "shootd_events_total", "counter", "Events that became durable since the start.");
+    metric_family(out, "shootd_events_total");
     for (int type = EVENT_NONE + 1; type < EVENT_TYPE_MAX_; type++)
         metric_of(out, "shootd_events_total", "type", event_type_name((enum event_type)type),
                   (double)n.published[type]);
-    metric_one(out, "shootd_events_oldest_sequence", "gauge",
-               "Number of the oldest event that is kept, 0: none.", (double)n.oldest);
-    metric_one(out, "shootd_events_newest_sequence", "gauge", "Number of the newest event.",
-               (double)n.newest);
+    metric_one(out, "shootd_events_oldest_sequence", (double)n.oldest);
+    metric_one(out, "shootd_events_newest_sequence", (double)n.newest);
 }
 
 static void write_streams(const struct streams *all, struct buffer *out)
 {
-    metric_one(out, "shootd_sse_streams", "gauge", "Open event streams.", (double)atomic_load(&all->open));
-    metric_family(out, "shootd_sse_streams_total", "counter", "Event streams that ended, by the reason.");
+    metric_one(out, "shootd_sse_streams", (double)atomic_load(&all->open));
+    metric_family(out, "shootd_sse_streams_total");
     for (int end = STREAM_CLIENT; end < STREAM_END_MAX_; end++)
         metric_of(out, "shootd_sse_streams_total", "end", stream_end_name((enum stream_end)end),
                   (double)atomic_load(&all->counts.ended[end]));
-    metric_one(out, "shootd_sse_events_sent_total", "counter", "Events sent to streams.",
-               (double)atomic_load(&all->counts.sent));
+    metric_one(out, "shootd_sse_events_sent_total", (double)atomic_load(&all->counts.sent));
     write_event_log(out, all->api->options.feed);
 }
 
@@ -310,28 +296,21 @@ static void write_process(struct buffer *out)
     struct timespec cpu;
     struct rlimit files;
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    metric_one(out, "process_cpu_seconds_total", "counter",
-               "Total user and system CPU time spent in seconds.",
-               (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
-    metric_one(out, "process_open_fds", "gauge", "Number of open file descriptors.", count_open_files());
+    metric_one(out, "process_cpu_seconds_total", (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
+    metric_one(out, "process_open_fds", count_open_files());
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
-        metric_one(out, "process_max_fds", "gauge", "Maximum number of open file descriptors.",
-                   (double)files.rlim_cur);
+        metric_one(out, "process_max_fds", (double)files.rlim_cur);
     if (!read_stat(stat))
         return;
     struct timespec wall, up;
     (void)clock_gettime(CLOCK_REALTIME, &wall);
     (void)clock_gettime(CLOCK_BOOTTIME, &up);
     const double booted = (double)(wall.tv_sec - up.tv_sec) + (double)(wall.tv_nsec - up.tv_nsec) / 1e9;
-    metric_one(out, "process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.",
-               (double)stat[FIELD_VSIZE]);
-    metric_one(out, "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
-               (double)stat[FIELD_RSS] * (double)sysconf(_SC_PAGESIZE));
-    metric_one(out, "process_start_time_seconds", "gauge",
-               "Start time of the process since unix epoch in seconds.",
+    metric_one(out, "process_virtual_memory_bytes", (double)stat[FIELD_VSIZE]);
+    metric_one(out, "process_resident_memory_bytes", (double)stat[FIELD_RSS] * (double)sysconf(_SC_PAGESIZE));
+    metric_one(out, "process_start_time_seconds",
                booted + (double)stat[FIELD_START] / (double)sysconf(_SC_CLK_TCK));
-    metric_one(out, "process_threads", "gauge", "Number of OS threads in the process.",
-               (double)stat[FIELD_THREADS]);
+    metric_one(out, "process_threads", (double)stat[FIELD_THREADS]);
 }
 
 /* ---- all of them ---- */
@@ -339,7 +318,7 @@ static void write_process(struct buffer *out)
 void metrics_write(struct api *api, const struct http_numbers *numbers, struct buffer *out)
 {
     struct shard *first = atomic_load(&api->metrics.shards);
-    metric_family(out, "shootd_http_requests_total", "counter", "Completed HTTP requests.");
+    metric_family(out, "shootd_http_requests_total");
     for (size_t i = 0; i < ROUTE_COUNT; i++)
         write_requests_of(out, first, i);
     write_requests_of(out, first, NO_ROUTE);

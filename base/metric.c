@@ -2,12 +2,32 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/attrs.h"
 #include "base/env.h"
 
-void metric_family(struct buffer *out, const char *name, const char *type, const char *help)
+static const struct metric_info table[] = {
+#define METRIC(name, type, labels, help) {#name, #type, labels, help},
+#include "base/metric_table.h"
+#undef METRIC
+};
+
+const struct metric_info *metric_find(const char *name)
 {
-    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (!strcmp(table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+void metric_family(struct buffer *out, const char *name)
+{
+    const struct metric_info *m = metric_find(name);
+    assert(m);
+    (void)buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, m->help, name, m->type);
 }
 
 void metric_sample(struct buffer *out, const char *name, const char *labels, double value)
@@ -21,9 +41,9 @@ void metric_of(struct buffer *out, const char *name, const char *label, const ch
     (void)buffer_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, which, value);
 }
 
-void metric_one(struct buffer *out, const char *name, const char *type, const char *help, double value)
+void metric_one(struct buffer *out, const char *name, double value)
 {
-    metric_family(out, name, type, help);
+    metric_family(out, name);
     metric_sample(out, name, "", value);
 }
 
@@ -58,6 +78,18 @@ uint64_t histogram_count(const struct histogram_total *total)
     return count;
 }
 
+enum { EDGE_BYTES = 32 };
+
+/* In seconds, as OpenMetrics wants it: 0.5, 1.0. The series have the same labels in both forms. */
+static const char *edge_text(int64_t us, char text[static EDGE_BYTES])
+{
+    const int n = snprintf(text, EDGE_BYTES, "%.15g", (double)us / (double)US_PER_S);
+    assert(n > 0 && n < EDGE_BYTES - 2 && !strchr(text, 'e'));
+    if (!strchr(text, '.'))
+        memcpy(text + n, ".0", sizeof(".0"));
+    return text;
+}
+
 void histogram_write(struct buffer *out, const char *name, const char *labels,
                      const struct histogram_edges *edges, const struct histogram_total *total)
 {
@@ -65,9 +97,10 @@ void histogram_write(struct buffer *out, const char *name, const char *labels,
                       *const close = *labels ? "}" : "";
     uint64_t below = 0;
     for (size_t i = 0; i < edges->count; i++) {
+        char edge[EDGE_BYTES];
         below += total->counts[i];
-        (void)buffer_printf(out, "%s_bucket{%s%sle=\"%.15g\"} %" PRIu64 "\n", name, labels, comma,
-                            (double)edges->us[i] / (double)US_PER_S, below);
+        (void)buffer_printf(out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, labels, comma,
+                            edge_text(edges->us[i], edge), below);
     }
     below += total->counts[HISTOGRAM_EDGES_MAX];
     (void)buffer_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %" PRIu64 "\n", name, labels, comma, below);
@@ -81,4 +114,62 @@ void histogram_write_one(struct buffer *out, const char *name, const char *label
     struct histogram_total total = {.sum_us = 0};
     histogram_sum(&total, h);
     histogram_write(out, name, labels, edges, &total);
+}
+
+/* ---- OpenMetrics ---- */
+
+#define TOTAL "_total"
+
+/* The length of the family's name there: that of a counter is without _total. */
+static size_t family_len(const struct metric_info *m)
+{
+    const size_t len = strlen(m->name);
+    return strcmp(m->type, "counter") != 0 ? len : len - (sizeof(TOTAL) - 1);
+}
+
+static bool is_ambiguous(const struct metric_info *m)
+{
+    const size_t len = family_len(m);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (&table[i] != m && family_len(&table[i]) == len && !strncmp(table[i].name, m->name, len))
+            return !strcmp(m->type, "counter");
+    return false;
+}
+
+/* One of the two lines of a family's head. */
+static void write_head(struct buffer *out, const char *keyword, size_t keyword_len, const char *name,
+                       size_t name_len)
+{
+    char text[METRIC_LABELS_BYTES];
+    assert(name_len < sizeof(text));
+    memcpy(text, name, name_len);
+    text[name_len] = '\0';
+    const struct metric_info *m = metric_find(text);
+    assert(m);
+    const bool unknown = is_ambiguous(m);
+    const size_t len = unknown ? name_len : family_len(m);
+    const bool is_type = !strncmp(keyword, "# TYPE ", keyword_len);
+    (void)buffer_printf(out, "%.*s%.*s %s\n", (int)keyword_len, keyword, (int)len, m->name,
+                        !is_type  ? m->help
+                        : unknown ? "unknown"
+                                  : m->type);
+}
+
+void metric_to_openmetrics(const struct buffer *text, struct buffer *out)
+{
+    enum { KEYWORD = sizeof("# TYPE ") - 1 };
+    for (size_t at = 0; at < text->len;) {
+        const char *line = text->data + at, *end = memchr(line, '\n', text->len - at);
+        assert(end);
+        const size_t len = (size_t)(end - line) + 1;
+        if (*line == '#') {
+            const char *name = line + KEYWORD, *blank = memchr(name, ' ', (size_t)(end - name));
+            assert(len > KEYWORD && blank);
+            write_head(out, line, KEYWORD, name, (size_t)(blank - name));
+        } else {
+            (void)buffer_add(out, line, len);
+        }
+        at += len;
+    }
+    (void)buffer_add_str(out, "# EOF\n");
 }

@@ -1,6 +1,6 @@
 /*
- * The text form of metrics (OB-1), and histograms (OB-2). Names, help, types and edges are our own constants.
- * Labels are given as they are written: a="x",b="y", of values that need no escape; "" for none.
+ * The text forms of metrics (OB-1), and histograms (OB-2). Names, help, types and edges are our own
+ * constants. Labels are given as they are written: a="x",b="y", of values that need no escape; "" for none.
  */
 #ifndef BASE_METRIC_H
 #define BASE_METRIC_H
@@ -11,13 +11,30 @@
 
 #include "base/buffer.h"
 
-/* The head of a family: before its samples, which stand together. `type` as in the text. Any thread. */
-void metric_family(struct buffer *out, const char *name, const char *type, const char *help);
+/* A row of base/metric_table.h. */
+struct metric_info {
+    const char *name;
+    const char *type; /* as in the text */
+    const char *labels;
+    const char *help;
+};
+
+/* The row of this name; NULL: there is none. Any thread. */
+const struct metric_info *metric_find(const char *name);
+
+/* The head of a family that the table has: before its samples, which stand together. Any thread. */
+void metric_family(struct buffer *out, const char *name);
 void metric_sample(struct buffer *out, const char *name, const char *labels, double value);
 /* One with a single label. */
 void metric_of(struct buffer *out, const char *name, const char *label, const char *which, double value);
 /* A family of one sample. */
-void metric_one(struct buffer *out, const char *name, const char *type, const char *help, double value);
+void metric_one(struct buffer *out, const char *name, double value);
+
+/*
+ * Appends the same families in the form of OpenMetrics 1.0.0, with the same names and labels of all samples.
+ * A counter whose name without _total is that of another family is of type unknown there. Any thread.
+ */
+void metric_to_openmetrics(const struct buffer *text, struct buffer *out);
 
 enum { HISTOGRAM_EDGES_MAX = 20, METRIC_LABELS_BYTES = 256 };
 

@@ -185,9 +185,6 @@ unsigned spans_take(struct buffer *to, unsigned most)
 
 void span_metrics(struct buffer *out)
 {
-    metric_one(out, "shootd_spans_recorded_total", "counter", "Spans that were recorded.",
-               (double)atomic_load(&recorded));
-    metric_one(out, "shootd_spans_dropped_total", "counter",
-               "Spans that were not, for want of room: their receiver is slow or away.",
-               (double)atomic_load(&dropped));
+    metric_one(out, "shootd_spans_recorded_total", (double)atomic_load(&recorded));
+    metric_one(out, "shootd_spans_dropped_total", (double)atomic_load(&dropped));
 }

@@ -267,16 +267,12 @@ static void write_metrics(void *ctx, struct buffer *out)
     struct daemon *d = ctx;
     struct storage_metrics m;
     storage_metrics(d->storage, &m);
-    metric_one(out, "shootd_store_commits_total", "counter", "Transactions committed.", (double)m.commits);
-    metric_one(out, "shootd_store_change_sets_total", "counter", "Change sets in those transactions.",
-               (double)m.change_sets);
-    metric_one(out, "shootd_store_errors_total", "counter", "Failed transactions.", (double)m.errors);
-    metric_one(out, "shootd_store_commit_seconds_total", "counter", "Time spent in transactions.",
-               (double)m.commit_us_total / (double)US_PER_S);
-    metric_one(out, "shootd_store_queue_depth", "gauge", "Change sets waiting to be committed.",
-               (double)m.queue_depth);
-    metric_one(out, "shootd_tls_certificate_end_timestamp_seconds", "gauge",
-               "When the certificate in use ends, 0: there is no TLS.",
+    metric_one(out, "shootd_store_commits_total", (double)m.commits);
+    metric_one(out, "shootd_store_change_sets_total", (double)m.change_sets);
+    metric_one(out, "shootd_store_errors_total", (double)m.errors);
+    metric_one(out, "shootd_store_commit_seconds_total", (double)m.commit_us_total / (double)US_PER_S);
+    metric_one(out, "shootd_store_queue_depth", (double)m.queue_depth);
+    metric_one(out, "shootd_tls_certificate_end_timestamp_seconds",
                (double)(d->tls ? tls_ends_at(d->tls) / US_PER_S : 0));
     loop_metrics(d->loop, out);
     reconcile_metrics(out, env_mono(d->env));

@@ -58,9 +58,9 @@ void watchdog_end(struct watchdog *w, const struct env *env)
 void watchdog_metrics(const struct watchdog *w, struct buffer *out)
 {
     static const char name[] = "shootd_loop_stall_seconds", longest[] = "shootd_loop_longest_stall_seconds";
-    metric_family(out, name, "histogram", "How long single pieces of work held the loop.");
+    metric_family(out, name);
     histogram_write_one(out, name, "", &edges, &w->pieces);
-    metric_family(out, longest, "gauge", "The longest of them, by the clock and in CPU time.");
+    metric_family(out, longest);
     metric_of(out, longest, "clock", "wall", (double)atomic_load(&w->longest_us) / (double)US_PER_S);
     metric_of(out, longest, "clock", "cpu", (double)atomic_load(&w->longest_cpu_us) / (double)US_PER_S);
 }

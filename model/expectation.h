@@ -24,8 +24,8 @@ void expectation_add(struct expectation *x, const struct operation *op);
 size_t expectation_count(const struct expectation *x);
 /*
  * {"window_days", "items": [{"type", "count", "p50_seconds", "p90_seconds", "steps": [...]}]}: one item for
- * each type that there was, one step for each type of step that was done. Of operations the time from their
- * acceptance to their end, of steps that from their first call to their end. The caller owns it.
+ * each type that there was, one step for each type of step that was done. Operations count from their
+ * acceptance to their end, steps from their first call to their end. The caller owns it.
  */
 json_t *expectation_to_json(struct expectation *x);
 

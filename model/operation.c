@@ -293,7 +293,7 @@ static bool read_steps(struct operation *op, const json_t *array)
     return true;
 }
 
-/* What cannot be read is left out: nothing is decided by it. */
+/* A note that cannot be read is left out: nothing is decided by it. */
 static void read_notes(struct operation *op, const json_t *doc)
 {
     const json_t *array = json_arr(doc, "notes");

@@ -8,6 +8,7 @@
 #include "base/epoch.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "config/changes.h"
 #include "model/cluster.h"
 #include "oidc/issuer.h"
@@ -248,35 +249,20 @@ static void write_keys(struct oidc *o, struct buffer *out)
             age = now - s->read_at[i];
     }
     epoch_leave(o->epoch);
-    (void)buffer_printf(
-        out,
-        "# HELP shootd_oidc_keys Keys of issuers that are trusted now.\n"
-        "# TYPE shootd_oidc_keys gauge\nshootd_oidc_keys %zu\n"
-        "# HELP shootd_oidc_issuers_without_keys Issuers whose tokens are refused for want of keys.\n"
-        "# TYPE shootd_oidc_issuers_without_keys gauge\nshootd_oidc_issuers_without_keys %zu\n"
-        "# HELP shootd_oidc_oldest_keys_age_seconds Since the keys of an issuer were read, of the "
-        "issuer where that is longest ago.\n"
-        "# TYPE shootd_oidc_oldest_keys_age_seconds gauge\n"
-        "shootd_oidc_oldest_keys_age_seconds %lld\n",
-        keys, without, (long long)(age / US_PER_S));
+    metric_one(out, "shootd_oidc_keys", (double)keys);
+    metric_one(out, "shootd_oidc_issuers_without_keys", (double)without);
+    metric_one(out, "shootd_oidc_oldest_keys_age_seconds", (double)(age / US_PER_S));
 }
 
 void oidc_metrics(struct oidc *o, struct buffer *out)
 {
-    (void)buffer_add_str(
-        out, "# HELP shootd_oidc_tokens_total JWTs that were looked at, by what came of it; those "
-             "that were seen within a minute are not looked at again.\n"
-             "# TYPE shootd_oidc_tokens_total counter\n");
+    static const char tokens[] = "shootd_oidc_tokens_total", reads[] = "shootd_oidc_key_reads_total";
+    metric_family(out, tokens);
     for (int i = 0; i < OIDC_END_MAX_; i++)
-        (void)buffer_printf(out, "shootd_oidc_tokens_total{result=\"%s\"} %llu\n",
-                            oidc_end_name((enum oidc_end)i), (unsigned long long)atomic_load(&o->ends[i]));
-    (void)buffer_printf(out,
-                        "# HELP shootd_oidc_key_reads_total Times that keys of an issuer were read.\n"
-                        "# TYPE shootd_oidc_key_reads_total counter\n"
-                        "shootd_oidc_key_reads_total{outcome=\"ok\"} %llu\n"
-                        "shootd_oidc_key_reads_total{outcome=\"failed\"} %llu\n",
-                        (unsigned long long)issuer_reads(ISSUER_READ),
-                        (unsigned long long)issuer_reads(ISSUER_NOT_READ));
+        metric_of(out, tokens, "result", oidc_end_name((enum oidc_end)i), (double)atomic_load(&o->ends[i]));
+    metric_family(out, reads);
+    metric_of(out, reads, "outcome", "ok", (double)issuer_reads(ISSUER_READ));
+    metric_of(out, reads, "outcome", "failed", (double)issuer_reads(ISSUER_NOT_READ));
     write_keys(o, out);
 }
 

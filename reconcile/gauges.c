@@ -99,7 +99,7 @@ static void write_breakers(struct buffer *out, const struct published *p)
     static const char name[] = "shootd_upstream_breaker_state";
     static const char *const states[] = {"closed", "open", "half_open"};
     char labels[METRIC_LABELS_BYTES];
-    metric_family(out, name, "gauge", "1 for the state that the circuit breaker of an account is in.");
+    metric_family(out, name);
     for (size_t i = 0; i < p->account_count; i++)
         for (size_t s = 0; s < ARRAY_LEN(states); s++) {
             (void)snprintf(labels, sizeof(labels), "account=\"%s\",state=\"%s\"", p->accounts[i].name,
@@ -114,13 +114,13 @@ static void write_all(struct buffer *out, const struct published *p, mono_us now
                       contact[] = "shootd_upstream_last_contact_age_seconds",
                       oldest[] = "shootd_project_oldest_observation_age_seconds";
     write_breakers(out, p);
-    metric_family(out, depth, "gauge", "Calls of an account that wait or are under way.");
+    metric_family(out, depth);
     for (size_t i = 0; i < p->account_count; i++)
         metric_of(out, depth, "account", p->accounts[i].name, p->accounts[i].lane_depth);
-    metric_family(out, contact, "gauge", "Since Cleura's last answer to an account, or since the start.");
+    metric_family(out, contact);
     for (size_t i = 0; i < p->account_count; i++)
         metric_of(out, contact, "account", p->accounts[i].name, age_s(p->accounts[i].heard_at, now));
-    metric_family(out, oldest, "gauge", "Since the cluster of a project that was not seen for longest was.");
+    metric_family(out, oldest);
     for (size_t i = 0; i < p->project_count; i++)
         metric_of(out, oldest, "project", p->projects[i].name, age_s(p->projects[i].oldest, now));
 }

@@ -183,12 +183,12 @@ static void call_metrics(struct buffer *out)
     static const char calls[] = "shootd_upstream_requests_total",
                       durations[] = "shootd_upstream_request_duration_seconds";
     char labels[METRIC_LABELS_BYTES];
-    metric_family(out, calls, "counter", "Calls to Cleura that ended, by operation and outcome.");
+    metric_family(out, calls);
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
         for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++)
             metric_sample(out, calls, call_labels(labels, op, class),
                           (double)upstream_calls_total((enum upstream_op)op, (enum upstream_class) class));
-    metric_family(out, durations, "histogram", "Of these, how long those took that were sent.");
+    metric_family(out, durations);
     for (int op = 0; op < UPSTREAM_OP_MAX_; op++)
         for (int class = 0; class < UPSTREAM_CLASS_MAX_; class ++) {
             struct histogram_total total = {.sum_us = 0};
@@ -202,25 +202,15 @@ static void call_metrics(struct buffer *out)
 static void upstream_metrics(struct buffer *out)
 {
     call_metrics(out);
-    metric_family(out, "shootd_upstream_logins_total", "counter", "Logins at Cleura.");
+    metric_family(out, "shootd_upstream_logins_total");
     metric_of(out, "shootd_upstream_logins_total", "result", "ok", (double)upstream_logins_total(true));
     metric_of(out, "shootd_upstream_logins_total", "result", "refused", (double)upstream_logins_total(false));
-    metric_one(out, "shootd_upstream_breakers_open", "gauge", "Accounts whose circuit breaker is not closed.",
-               upstream_breakers_open());
-    metric_one(out, "shootd_upstream_breaker_opened_total", "counter", "Times a circuit breaker opened.",
-               (double)upstream_breaker_opened_total());
-    metric_one(out, "shootd_upstream_retries_delayed_total", "counter",
-               "Retries that waited for their budget.", (double)upstream_retries_delayed_total());
-    metric_one(
-        out, "shootd_upstream_rows_refused_total", "counter",
-        "Shoots in lists of Cleura that were left out: their name cannot be, or their uid cannot be read.",
-        (double)upstream_rows_refused_total());
-    metric_one(out, "shootd_upstream_members_unread_total", "counter",
-               "Members of answers of Cleura that cannot be read, and count as unknown.",
-               (double)upstream_members_unread_total());
-    metric_one(out, "shootd_upstream_rows_unchanged_total", "counter",
-               "Shoots in lists of Cleura that came as before, byte for byte, and were not decoded.",
-               (double)upstream_rows_known_total());
+    metric_one(out, "shootd_upstream_breakers_open", upstream_breakers_open());
+    metric_one(out, "shootd_upstream_breaker_opened_total", (double)upstream_breaker_opened_total());
+    metric_one(out, "shootd_upstream_retries_delayed_total", (double)upstream_retries_delayed_total());
+    metric_one(out, "shootd_upstream_rows_refused_total", (double)upstream_rows_refused_total());
+    metric_one(out, "shootd_upstream_members_unread_total", (double)upstream_members_unread_total());
+    metric_one(out, "shootd_upstream_rows_unchanged_total", (double)upstream_rows_known_total());
 }
 
 void reconcile_remarks(char *text, size_t size)
@@ -245,24 +235,18 @@ void reconcile_remarks(char *text, size_t size)
 
 void reconcile_metrics(struct buffer *out, mono_us now)
 {
-    metric_one(out, "shootd_store_rows_put_aside", "gauge",
-               "Stored rows that cannot be read (shootd check-store).",
-               (double)atomic_load(&gauge_quarantined));
-    metric_one(out, "shootd_projects_set_aside", "gauge", "Projects whose place at Cleura was changed.",
-               (double)atomic_load(&gauge_set_aside));
-    metric_one(out, "shootd_projects_frozen", "gauge", "Projects whose clusters are not to be changed now.",
-               (double)atomic_load(&gauge_frozen));
-    metric_one(out, "shootd_webhooks_unreadable", "gauge",
-               "Webhooks whose secrets the seal key does not open.", (double)atomic_load(&gauge_unreadable));
+    metric_one(out, "shootd_store_rows_put_aside", (double)atomic_load(&gauge_quarantined));
+    metric_one(out, "shootd_projects_set_aside", (double)atomic_load(&gauge_set_aside));
+    metric_one(out, "shootd_projects_frozen", (double)atomic_load(&gauge_frozen));
+    metric_one(out, "shootd_webhooks_unreadable", (double)atomic_load(&gauge_unreadable));
     upstream_metrics(out);
     gauges_write(out, now);
     backups_metrics(out);
     reload_metrics(out);
-    metric_family(out, "shootd_clusters", "gauge", "Clusters known, by phase.");
+    metric_family(out, "shootd_clusters");
     for (int i = 0; i < PHASE_MAX_; i++)
         metric_of(out, "shootd_clusters", "phase", phase_name((enum phase)i),
                   (double)atomic_load(&gauge_clusters[i]));
-    metric_one(out, "shootd_operations_open", "gauge", "Operations that have not ended.",
-               (double)atomic_load(&gauge_open_operations));
+    metric_one(out, "shootd_operations_open", (double)atomic_load(&gauge_open_operations));
     durations_metrics(out);
 }

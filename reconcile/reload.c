@@ -282,10 +282,8 @@ void command_reload(struct reconcile *r, struct command *cmd)
 void reload_metrics(struct buffer *out)
 {
     static const char name[] = "shootd_reloads_total";
-    metric_family(out, name, "counter", "Times that the configuration was read again.");
+    metric_family(out, name);
     metric_of(out, name, "outcome", "in_force", (double)atomic_load(&ended[true]));
     metric_of(out, name, "outcome", "faulty", (double)atomic_load(&ended[false]));
-    metric_one(out, "shootd_config_reload_success", "gauge",
-               "1 while the file that was read last, at the start or by a reload, has no faults.",
-               !atomic_load(&last_failed));
+    metric_one(out, "shootd_config_reload_success", !atomic_load(&last_failed));
 }

@@ -176,8 +176,7 @@ void span_exporter_free(struct span_exporter *x)
 
 void span_exporter_metrics(struct buffer *out)
 {
-    metric_family(out, "shootd_spans_exported_total", "counter",
-                  "Spans that were sent, by what became of them.");
+    metric_family(out, "shootd_spans_exported_total");
     for (size_t i = 0; i < EXPORT_OUTCOME_MAX_; i++)
         metric_of(out, "shootd_spans_exported_total", "outcome", outcomes[i],
                   (double)atomic_load(&exported[i]));

@@ -63,20 +63,17 @@ void webhook_metrics(struct buffer *out, wall_us now)
                       delays_name[] = "shootd_webhook_delivery_delay_seconds",
                       endpoints_name[] = "shootd_webhook_endpoints";
     const wall_us oldest_at = atomic_load(&oldest);
-    metric_family(out, attempts_name, "counter", "Finished attempts to deliver, by outcome.");
+    metric_family(out, attempts_name);
     for (int i = 0; i < ATTEMPT_RESULT_MAX_; i++)
         metric_of(out, attempts_name, "outcome", attempt_result_name((enum attempt_result)i),
                   (double)atomic_load(&attempts[i]));
-    metric_family(out, delays_name, "histogram", "From the event to its delivery.");
+    metric_family(out, delays_name);
     histogram_write_one(out, delays_name, "", &delay_edges, &delays);
-    metric_one(out, "shootd_webhook_pending", "gauge", "Deliveries that are neither delivered nor given up.",
-               (double)atomic_load(&pending));
-    metric_one(out, "shootd_webhook_in_flight", "gauge", "Of these, those that are being sent.",
-               (double)atomic_load(&in_flight));
-    metric_one(out, "shootd_webhook_oldest_pending_age_seconds", "gauge",
-               "Since the oldest event of these; 0: there is none.",
+    metric_one(out, "shootd_webhook_pending", (double)atomic_load(&pending));
+    metric_one(out, "shootd_webhook_in_flight", (double)atomic_load(&in_flight));
+    metric_one(out, "shootd_webhook_oldest_pending_age_seconds",
                oldest_at && now > oldest_at ? (double)(now - oldest_at) / (double)US_PER_S : 0);
-    metric_family(out, endpoints_name, "gauge", "Subscriptions, by state.");
+    metric_family(out, endpoints_name);
     metric_of(out, endpoints_name, "state", "active", (double)atomic_load(&endpoints[0]));
     metric_of(out, endpoints_name, "state", "disabled", (double)atomic_load(&endpoints[1]));
 }

@@ -9,23 +9,41 @@
 #include "api/api_private.h"
 #include "api/reads.h"
 #include "api/request.h"
+#include "base/metric.h"
 #include "base/timefmt.h"
 #include "model/problem.h"
+
+/* A client that takes both forms alike gets Prometheus' text. */
+static bool wants_openmetrics(const struct request *r)
+{
+    const char *accept = r->http.headers.values[HEADER_ACCEPT];
+    return accept &&
+           accept_quality(accept, "application/openmetrics-text") > accept_quality(accept, "text/plain");
+}
 
 struct problem *handle_metrics(struct request *r)
 {
     enum { MAX_METRICS = 16 * 1024 * 1024 };
     const struct api_options *o = &r->api->options;
-    struct buffer out CLEANUP_BUFFER;
-    buffer_init(&out, MAX_METRICS);
+    struct buffer text CLEANUP_BUFFER, coded CLEANUP_BUFFER;
+    const char *type = "text/plain; version=0.0.4; charset=utf-8";
+    struct buffer *out = &text;
+    buffer_init(&text, MAX_METRICS);
+    buffer_init(&coded, MAX_METRICS);
     const struct http_numbers numbers = http_numbers(r->http.server);
-    metrics_write(r->api, &numbers, &out);
+    metrics_write(r->api, &numbers, &text);
     if (o->metrics)
-        o->metrics(o->metrics_ctx, &out);
+        o->metrics(o->metrics_ctx, &text);
+    if (wants_openmetrics(r)) {
+        type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        out = &coded;
+        metric_to_openmetrics(&text, &coded);
+    }
     size_t len;
-    char *text = buffer_take(&out, &len);
-    answer_text(&r->http.answer, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, len);
+    char *body = buffer_take(out, &len);
+    answer_text(&r->http.answer, MHD_HTTP_OK, type, body, len);
     answer_header(&r->http.answer, "Cache-Control", "no-store");
+    answer_header(&r->http.answer, "Vary", "Accept");
     return NULL;
 }
 
@@ -60,7 +78,7 @@ struct problem *handle_openapi_json(struct request *r)
     return answer_contract(r, TYPE_JSON, openapi_json, openapi_json_len, &r->api->openapi_coded[1]);
 }
 
-/* What a program needs to know to ask an issuer for a token; it has none yet. */
+/* A program that asks an issuer for its first token needs to know this. */
 struct problem *handle_auth(struct request *r)
 {
     const struct config *config = api_config(r->api);

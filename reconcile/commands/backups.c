@@ -395,14 +395,11 @@ void backups_look(struct reconcile *r)
 void backups_metrics(struct buffer *out)
 {
     static const char name[] = "shootd_backups_total";
-    metric_family(out, name, "counter", "Backups of the store that were tried.");
+    metric_family(out, name);
     metric_of(out, name, "outcome", "made", (double)atomic_load(&ended[BACKUP_MADE]));
     metric_of(out, name, "outcome", "failed", (double)atomic_load(&ended[BACKUP_FAILED]));
-    metric_one(out, "shootd_backup_newest_timestamp_seconds", "gauge",
-               "When the newest was made, 0: none known.",
+    metric_one(out, "shootd_backup_newest_timestamp_seconds",
                (double)atomic_load(&newest_at) / (double)US_PER_S);
-    metric_one(out, "shootd_backup_newest_bytes", "gauge", "Size of the newest, 0: none known.",
-               (double)atomic_load(&newest_bytes));
-    metric_one(out, "shootd_backup_last_success", "gauge", "1 unless the last backup that was tried failed.",
-               !atomic_load(&last_failed));
+    metric_one(out, "shootd_backup_newest_bytes", (double)atomic_load(&newest_bytes));
+    metric_one(out, "shootd_backup_last_success", !atomic_load(&last_failed));
 }

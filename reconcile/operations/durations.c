@@ -36,13 +36,12 @@ void durations_metrics(struct buffer *out)
 {
     static const char whole[] = "shootd_operation_duration_seconds",
                       part[] = "shootd_operation_step_duration_seconds";
-    metric_family(out, whole, "histogram", "Operations that ended, from their acceptance to their end.");
+    metric_family(out, whole);
     for (int type = 0; type < OPERATION_TYPE_MAX_; type++)
         for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
             write_one(out, whole, "type", operation_type_name((enum operation_type)type),
                       operation_status_name(outcomes[i]), &operations[type][outcomes[i]]);
-    metric_family(out, part, "histogram",
-                  "Of these, the steps that were begun, from their begin to their end.");
+    metric_family(out, part);
     for (int type = 0; type < STEP_TYPE_MAX_; type++)
         for (size_t i = 0; i < ARRAY_LEN(step_outcomes); i++)
             write_one(out, part, "step", step_type_name((enum step_type)type),

@@ -140,7 +140,7 @@ void entity_rest(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     cluster_rest(e->cluster);
-    /* Who asks for the operation gets them from what was stored (world/remembered.h). */
+    /* Readers of the operation get them from the copy that was stored (world/remembered.h). */
     if (e->op && e->saves.operation_ended)
         operation_forget_notes(e->op);
     /* Without a shoot, the body of the create may still show whose a shoot is, and that of a change in vain

@@ -97,6 +97,78 @@ def test_form(pair, used):
                 assert (types[family] == "counter") is name.endswith("_total"), line
 
 
+OPENMETRICS = "application/openmetrics-text"
+
+
+@pytest.fixture(scope="module")
+def openmetrics(pair, used):
+    answer = pair[1].http.get("/metrics", headers={"Accept": OPENMETRICS})
+    assert answer.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    return answer.text
+
+
+def test_openmetrics_is_read_by_a_strict_parser(pair, used):
+    """The parser of Prometheus' own client library; each family, and each sample, is that of the text form."""
+    parser = pytest.importorskip("prometheus_client.openmetrics.parser", reason="python3-prometheus-client is absent; `make deps-test` installs it")
+    before = samples(pair[1].http.get("/metrics").text)
+    openmetrics = pair[1].http.get("/metrics", headers={"Accept": OPENMETRICS}).text
+    after = samples(pair[1].http.get("/metrics").text)
+    read = list(parser.text_string_to_metric_families(openmetrics))
+    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", used[1], re.M))
+    text = {name: kind for name, kind in types.items() if kind != "counter"} | {name.removesuffix("_total"): kind for name, kind in types.items() if kind == "counter"}
+    text |= {"shootd_sse_streams": "gauge", "shootd_sse_streams_total": "unknown"}  # the gauge has the counter's name
+    assert {family.name: family.type for family in read} == text
+    assert {family.documentation for family in read} == set(re.findall(r"^# HELP \S+ (.+)$", used[1], re.M))
+    found = {(sample.name, frozenset(sample.labels.items())) for family in read for sample in family.samples}
+    assert {(name, frozenset(labels)) for name, labels in before} <= found <= {(name, frozenset(labels)) for name, labels in after} and len(found) > 1000
+    for broken in (openmetrics.removesuffix("# EOF\n"), openmetrics.replace("# TYPE shootd_store_commits counter", "# TYPE shootd_store_commits_total counter"),
+                   openmetrics.replace('le="1.0"', 'le="1"')):
+        with pytest.raises(ValueError):
+            list(parser.text_string_to_metric_families(broken))
+
+
+def test_openmetrics_form(openmetrics):
+    lines = openmetrics.splitlines()
+    assert openmetrics.endswith("\n# EOF\n") and openmetrics.count("# EOF") == 1 and "\r" not in openmetrics and "" not in lines
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", openmetrics, re.M))
+    assert len(kinds) == openmetrics.count("\n# TYPE ") + openmetrics.startswith("# TYPE ") and set(kinds.values()) == {"counter", "gauge", "histogram", "unknown"}
+    family = None
+    for line in lines[:-1]:
+        if line.startswith("# "):
+            family = line.split()[2]
+            continue
+        name = SAMPLE.fullmatch(line).group(1)
+        ends = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(kinds[family], [""])
+        assert name in [family + end for end in ends], line
+
+
+@pytest.mark.parametrize("accept, is_openmetrics", [
+    (None, False), ("*/*", False), ("text/plain", False), ("text/plain, application/openmetrics-text", False), ("application/json", False),
+    (f"{OPENMETRICS};q=0.4, text/plain;q=0.5", False), ("application/*", True), (f"{OPENMETRICS}; version=1.0.0", True),
+    # as Prometheus 2.42 asks
+    ("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", True)])
+def test_the_form_is_that_which_is_preferred(pair, accept, is_openmetrics):
+    with web.Client(base_url=pair[1].url, headers={"Accept": accept or ""}) as client:
+        if accept is None:
+            del client.headers["Accept"]
+        answer = client.get("/metrics")
+    assert answer.status_code == 200 and answer.headers["Content-Type"].startswith(OPENMETRICS if is_openmetrics else "text/plain")
+    assert "Accept" in answer.headers["Vary"].split(", ") and answer.text.endswith("# EOF\n") is is_openmetrics
+
+
+def test_families_are_those_of_the_table(used):
+    """base/metric_table.h has every family with its labels, and no other."""
+    table = re.findall(r'METRIC\((\w+),\s*(\w+),\s*"([^"]*)",\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', (ROOT / "base/metric_table.h").read_text())
+    told = {name: (kind, "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)), set(labels.split())) for name, kind, labels, text in table}
+    assert len(told) == len(table) > 70
+    assert {name: row[0] for name, row in told.items()} == dict(re.findall(r"^# TYPE (\S+) (\S+)$", used[1], re.M))
+    assert {name: row[1] for name, row in told.items()} == dict(re.findall(r"^# HELP (\S+) (.+)$", used[1], re.M))
+    assert not [row[1] for row in told.values() if "\\" in row[1] or '"' in row[1]], "an escape is needed"
+    for name, labels in samples(used[1]):
+        family = name if name in told else re.sub(r"_(bucket|sum|count)$", "", name)
+        assert {label for label, _ in labels} - {"le"} == told[family][2], name
+
+
 def histograms(text):
     """{(name, labels): [(le, cumulative)]} of all histograms of an answer."""
     found = {}

@@ -219,7 +219,7 @@ def test_where_the_time_of_an_operation_went(make_sim, make_shootd):
 
 
 def test_how_long_operations_usually_take(make_sim, make_shootd):
-    """Of what succeeded in the project, as far back as 30 days: the numbers follow from the rows of the store."""
+    """Operations of the project that succeeded, of the last 30 days: the numbers follow from the rows of the store."""
     sim = make_sim(speed=240)
     d = make_shootd(sim.url, projects=[("team-a", "Sto2", harness.PROJECT_ID), ("team-b", "Fra1", harness.PROJECT_ID)]).start()
     path = "/v1/projects/team-{}/durations"
@@ -268,7 +268,7 @@ def test_how_long_operations_usually_take(make_sim, make_shootd):
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
-    """What is known of a step under way is in its row: also when nobody saw the answer to its call."""
+    """The row of a step under way has what is known of it: also when nobody saw the answer to its call."""
     sim = make_sim(speed=1)
     d = make_shootd(sim.url).start()
     if lost:

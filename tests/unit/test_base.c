@@ -716,31 +716,62 @@ static void metrics_have_their_text_form_OB_2(void **state)
         histogram_add(&times, &edges, added[i]);
     struct buffer out CLEANUP_BUFFER;
     buffer_init(&out, 4096);
-    metric_family(&out, "t_seconds", "histogram", "Times.");
+    metric_family(&out, "shootd_loop_stall_seconds");
     histogram_write_one(&out, "t_seconds", "kind=\"a\"", &edges, &times);
     histogram_write_one(&out, "t_seconds", "", &edges, &(struct histogram){.sum_us = 0});
-    metric_one(&out, "n_total", "counter", "Numbers.", 12345678901.0);
+    metric_one(&out, "shootd_store_commits_total", 12345678901.0);
     metric_of(&out, "part", "of", "it", 0.25);
     metric_sample(&out, "part", "", 1);
-    assert_string_equal(out.data, "# HELP t_seconds Times.\n"
-                                  "# TYPE t_seconds histogram\n"
+    assert_string_equal(out.data, "# HELP shootd_loop_stall_seconds How long single pieces of work held the "
+                                  "loop.\n"
+                                  "# TYPE shootd_loop_stall_seconds histogram\n"
                                   "t_seconds_bucket{kind=\"a\",le=\"0.0005\"} 2\n"
-                                  "t_seconds_bucket{kind=\"a\",le=\"1\"} 4\n"
-                                  "t_seconds_bucket{kind=\"a\",le=\"360000\"} 4\n"
+                                  "t_seconds_bucket{kind=\"a\",le=\"1.0\"} 4\n"
+                                  "t_seconds_bucket{kind=\"a\",le=\"360000.0\"} 4\n"
                                   "t_seconds_bucket{kind=\"a\",le=\"+Inf\"} 5\n"
                                   "t_seconds_sum{kind=\"a\"} 360001.001002\n"
                                   "t_seconds_count{kind=\"a\"} 5\n"
                                   "t_seconds_bucket{le=\"0.0005\"} 0\n"
-                                  "t_seconds_bucket{le=\"1\"} 0\n"
-                                  "t_seconds_bucket{le=\"360000\"} 0\n"
+                                  "t_seconds_bucket{le=\"1.0\"} 0\n"
+                                  "t_seconds_bucket{le=\"360000.0\"} 0\n"
                                   "t_seconds_bucket{le=\"+Inf\"} 0\n"
                                   "t_seconds_sum 0.000000\n"
                                   "t_seconds_count 0\n"
-                                  "# HELP n_total Numbers.\n"
-                                  "# TYPE n_total counter\n"
-                                  "n_total 12345678901\n"
+                                  "# HELP shootd_store_commits_total Transactions committed.\n"
+                                  "# TYPE shootd_store_commits_total counter\n"
+                                  "shootd_store_commits_total 12345678901\n"
                                   "part{of=\"it\"} 0.25\n"
                                   "part 1\n");
+}
+
+/* Counters lose _total in the name of the family only; one of them would then be called as a gauge is. */
+static void metrics_have_the_form_of_openmetrics(void **state)
+{
+    (void)state;
+    struct buffer text CLEANUP_BUFFER, out CLEANUP_BUFFER;
+    buffer_init(&text, 4096);
+    buffer_init(&out, 4096);
+    metric_to_openmetrics(&text, &out);
+    assert_string_equal(out.data, "# EOF\n");
+    buffer_done(&out);
+    buffer_init(&out, 4096);
+    metric_one(&text, "shootd_sse_streams", 3);
+    metric_family(&text, "shootd_sse_streams_total");
+    metric_of(&text, "shootd_sse_streams_total", "end", "client", 7);
+    metric_one(&text, "shootd_store_commits_total", 1);
+    metric_to_openmetrics(&text, &out);
+    assert_string_equal(out.data, "# HELP shootd_sse_streams Open event streams.\n"
+                                  "# TYPE shootd_sse_streams gauge\n"
+                                  "shootd_sse_streams 3\n"
+                                  "# HELP shootd_sse_streams_total Event streams that ended, by the reason.\n"
+                                  "# TYPE shootd_sse_streams_total unknown\n"
+                                  "shootd_sse_streams_total{end=\"client\"} 7\n"
+                                  "# HELP shootd_store_commits Transactions committed.\n"
+                                  "# TYPE shootd_store_commits counter\n"
+                                  "shootd_store_commits_total 1\n"
+                                  "# EOF\n");
+    assert_null(metric_find("shootd_nothing"));
+    assert_string_equal(metric_find("shootd_clusters")->labels, "phase");
 }
 
 /* ---- the time by which what is over is removed ---- */
@@ -859,6 +890,7 @@ int main(void)
         cmocka_unit_test(buffer_refuses_past_its_maximum),
         cmocka_unit_test(clients_of_one_network_are_one),
         cmocka_unit_test(metrics_have_their_text_form_OB_2),
+        cmocka_unit_test(metrics_have_the_form_of_openmetrics),
         cmocka_unit_test(heap_orders_moves_and_removes),
         cmocka_unit_test(dates_round_trip),
         cmocka_unit_test(http_dates_in_all_three_forms_HT),
