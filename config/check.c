@@ -8,6 +8,7 @@
 #include "config/config_private.h"
 #include "config/secret_file.h"
 #include "config/values.h"
+#include "model/cluster.h"
 #include "model/names.h"
 
 enum { PASSWORD_MAX = 1024, URL_MAX = 2048 };
@@ -342,7 +343,7 @@ static bool is_named_before(char *const *names, char *const *end)
 }
 
 /* Checks what GET /v1/auth says, in the forms of RFC 6749 (appendix A). */
-static void check_client(struct loader *l, const yaml_node_t *node, struct config_issuer *issuer)
+static void check_authorization(struct loader *l, const yaml_node_t *node, struct config_issuer *issuer)
 {
     static char openid[] = "openid";
     const yaml_node_t *at = key_or_item(l, node, "scopes");
@@ -392,7 +393,7 @@ static void check_issuers(struct loader *l)
             check_issuer_url(l, key_or_item(l, node, "issuer"), issuer->issuer);
         if (find_node(l, node, "algorithms"))
             check_algorithms(l, key_or_item(l, node, "algorithms"), issuer->algorithms);
-        check_client(l, node, issuer);
+        check_authorization(l, node, issuer);
         for (size_t j = 0; j < i; j++)
             if (mem_same_str(issuer->issuer, c->oidc.issuers[j].issuer))
                 config_fault(l, node, "issuer", "'%s' is given twice", issuer->issuer);

@@ -233,6 +233,8 @@ static void attach_operations(struct reconcile *r)
         if (current) {
             e->op = operation_copy(entry->op);
             e->saves.operation_ended = !open;
+            if (!open)
+                operation_forget_notes(e->op);
         } else if (open) {
             entity_queue_push(e, operation_copy(entry->op));
         }
