@@ -203,7 +203,7 @@ static int put_away(const struct config *config, const char *name, const char *n
     return *ret_kept || errno == ENOENT ? EXIT_OK : fail_with("cannot put away", path, errno);
 }
 
-/* What follows from a loss. */
+/* The steps that a loss asks for. */
 static const char *after_loss(const struct key_look *look)
 {
     static const char *const words[2][2] = {

@@ -26,8 +26,7 @@ struct key_look {
 /* Looks at the key (NULL: there is none) and the store `database`. Prints each webhook whose secrets it does
  * not open when `prints`. */
 struct key_look key_fit_look(const char *database, const struct seal_key *key, bool prints);
-/* What cannot be opened any more with the key that was looked at, in words; NULL: nothing. The caller frees
- * it. */
+/* Says in words all that the key which was looked at does not open; NULL: nothing. The caller frees it. */
 char *key_fit_loss(const struct key_look *look);
 /* Prints whether the key in the file `key` opens what is in the store `database`; false: it does not. */
 bool key_fit_check(const char *database, const char *key);

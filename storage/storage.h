@@ -353,7 +353,7 @@ int sqlite_schema(void);
  */
 enum store_status sqlite_inspect(const char *location, FILE *out, bool *ret_sound, char **ret_error);
 
-/* What is sealed in a store, beside the secrets of webhooks. */
+/* The sealed content of a store, beside the secrets of webhooks. */
 struct store_sealed {
     char key_id[SEAL_KEY_ID_BYTES]; /* of the key that the store names, "": none */
     size_t tokens;                  /* of Cleura, one for an account at most */
