@@ -269,7 +269,7 @@ def test_how_long_operations_usually_take(make_sim, make_shootd):
 @pytest.mark.parametrize("lost", [False, True])
 def test_the_times_of_a_step_survive_a_kill(make_sim, make_shootd, lost):
     """The row of a step under way has what is known of it: also when nobody saw the answer to its call."""
-    sim = make_sim(speed=1)
+    sim = make_sim(speed=30)
     d = make_shootd(sim.url).start()
     if lost:
         sim.fault("create_shoot", "drop", effect=True)
