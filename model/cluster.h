@@ -217,7 +217,7 @@ json_t *operation_to_json(const struct operation *op);
 struct operation *operation_from_json(const json_t *doc);
 /* Appends a pending step; asserts that there is room. The pointer lives until the next one is added. */
 struct operation_step *operation_add_step(struct operation *op, enum step_type type, const char *target);
-/* Its message from now on; noted when it is news. */
+/* Its message from now on; noted when it is news, or the first one of a step. */
 void operation_says(struct operation *op, wall_us now, const char *message);
 /* Frees the notes of its messages; the current message stays. */
 void operation_forget_notes(struct operation *op);

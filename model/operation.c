@@ -104,7 +104,8 @@ static void add_note(struct operation *op, wall_us at, unsigned step, const char
 
 void operation_says(struct operation *op, wall_us now, const char *message)
 {
-    const bool is_news = !mem_same_str(op->message, message);
+    const bool is_of_step = op->note_count && op->notes[op->note_count - 1].step == op->step_index;
+    const bool is_news = !mem_same_str(op->message, message) || !is_of_step;
     mem_set_str(&op->message, message);
     if (is_news && message)
         add_note(op, now, op->step_index, message);
