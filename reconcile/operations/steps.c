@@ -271,20 +271,11 @@ static void step_refused(struct entity *e, const struct upstream_result *result)
     }
 }
 
-/* Stored with what the answer changes. */
-static void note_sent(struct entity *e, const struct upstream_call *call)
-{
-    struct operation_step *step = current_step(e);
-    const struct env *env = e->r->env;
-    if (call->started_at && !step->sent_at)
-        step->sent_at = env_wall(env) - (env_mono(env) - call->started_at);
-}
-
 static void on_step_answer(struct upstream_call *call, const struct upstream_result *result)
 {
     struct entity *e = CONTAINER_OF(call, struct entity, step.call);
     const struct step_kind *kind = step_kind(current_step(e));
-    note_sent(e, call);
+    entity_note_sent(e, current_step(e));
     json_decref(e->step.body);
     e->step.body = NULL;
     switch (result->class) {

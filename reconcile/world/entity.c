@@ -63,6 +63,14 @@ void entity_note_begin(struct entity *e, struct operation_step *step)
     e->step.begun_at = env_mono(e->r->env);
 }
 
+void entity_note_sent(struct entity *e, struct operation_step *step)
+{
+    const struct env *env = e->r->env;
+    const mono_us sent_at = e->step.call.started_at;
+    if (sent_at && !step->sent_at)
+        step->sent_at = env_wall(env) - (env_mono(env) - sent_at);
+}
+
 int64_t entity_doubt_us(struct entity *e)
 {
     const mono_us now = env_mono(e->r->env);

@@ -100,6 +100,8 @@ void entity_hide(struct entity *e);
 void entity_forget_tries(struct entity *e);
 /* The current step of its operation begins. */
 void entity_note_begin(struct entity *e, struct operation_step *step);
+/* Its call was answered: notes when the first one left, if it did. Stored with what the answer changes. */
+void entity_note_sent(struct entity *e, struct operation_step *step);
 /* The microseconds since the call of that step was first read back, which is now at the first call. */
 int64_t entity_doubt_us(struct entity *e);
 /* That step has begun more than so many seconds ago; the time before this start of shootd does not count. */
