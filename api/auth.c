@@ -158,12 +158,12 @@ static void note_use(struct request *r)
     const wall_us minute = token_minute(env_wall(r->api->options.env));
     wall_us before = atomic_load_explicit(&t->used_at, memory_order_relaxed);
     if (before != minute && atomic_compare_exchange_strong(&t->used_at, &before, minute))
-        request_tell(r, request_command(r, COMMAND_TOKEN_USED));
+        request_notify(r, request_command(r, COMMAND_TOKEN_USED));
 }
 
 /* Why a token is none that is good; *why stays when nothing of that key is there. */
-static void tell_why(const struct api *api, const char *key, const struct api_token *found,
-                     enum auth_failure *why)
+static void log_reason(const struct api *api, const char *key, const struct api_token *found,
+                       enum auth_failure *why)
 {
     const bool was =
         view_was_token(api->options.view, key); /* looked up in any case: the time shows nothing */
@@ -186,7 +186,7 @@ static bool look_up(struct request *r, const char *key, enum auth_failure *why)
         r->token_blob = view_blob_ref(blob);
         r->token = found;
     } else {
-        tell_why(r->api, key, found, why);
+        log_reason(r->api, key, found, why);
     }
     view_leave(r->api->options.view);
     if (ok)
@@ -299,7 +299,7 @@ void report_denied(struct request *r, enum problem_code code)
 {
     struct command *cmd = request_command(r, COMMAND_AUDIT_DENIED);
     cmd->reply.problem = problem_new(code, "denied");
-    request_tell(r, cmd);
+    request_notify(r, cmd);
 }
 
 struct problem *check_permission(struct request *r)

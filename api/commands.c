@@ -78,7 +78,7 @@ bool request_may_wait(struct request *r)
            http_suspended_of(&r->http, r->token->id) < limits->waiters_per_token;
 }
 
-void request_tell(struct request *r, struct command *cmd)
+void request_notify(struct request *r, struct command *cmd)
 {
     struct api *api = r->api;
     assert(!cmd->give_back);
@@ -181,7 +181,7 @@ static void append_preference(struct buffer *out, const char *text)
     (void)buffer_add_str(out, text);
 }
 
-static void tell_applied(struct request *r, const struct preferences *p, const struct command *cmd)
+static void set_applied(struct request *r, const struct preferences *p, const struct command *cmd)
 {
     enum { LONGEST = 128 };
     struct buffer applied CLEANUP_BUFFER;
@@ -208,7 +208,7 @@ static struct problem *finish_write(struct request *r, struct command *cmd)
     struct preferences p = prefer_read(&r->http.headers);
     if (cmd->write.dry_run)
         return NULL;
-    tell_applied(r, &p, cmd);
+    set_applied(r, &p, cmd);
     if (p.minimal) {
         free(TAKE_PTR(cmd->reply.text));
         if (cmd->reply.status == MHD_HTTP_OK)

@@ -20,7 +20,7 @@ struct command *request_command(struct request *r, enum command_type type);
  */
 struct problem *request_park(struct request *r, struct command *cmd);
 /* Posts a command whose answer nobody waits for. It is left out while the server stops. */
-void request_tell(struct request *r, struct command *cmd);
+void request_notify(struct request *r, struct command *cmd);
 /* The request goes on: turns the command's answer into its own; takes `cmd`, NULL when it came not in time.
  */
 struct problem *request_resume(struct request *r, struct command *cmd);

@@ -140,7 +140,7 @@ static const char *route_label(size_t route)
 
 /* A route's counters of these statuses are there from the start, at 0 (OB-6): else nobody sees the first
  * error rise. */
-static bool is_told_from_the_start(int status)
+static bool is_there_from_the_start(int status)
 {
     return status == MHD_HTTP_OK || status == MHD_HTTP_INTERNAL_SERVER_ERROR ||
            status == MHD_HTTP_SERVICE_UNAVAILABLE;
@@ -152,7 +152,7 @@ static void write_requests_of(struct buffer *out, struct shard *first, size_t ro
         bool declared = route != NO_ROUTE && routes[route].method == (enum method)method;
         for (size_t i = 0; i < STATUSES; i++) {
             uint64_t n = first ? total(first, &first->requests[route][method][i]) : 0;
-            if (!n && !(declared && is_told_from_the_start(statuses[i])))
+            if (!n && !(declared && is_there_from_the_start(statuses[i])))
                 continue;
             (void)buffer_printf(
                 out, "shootd_http_requests_total{method=\"%s\",route=\"%s\",code=\"%d\"} %" PRIu64 "\n",

@@ -153,13 +153,13 @@ struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct re
     return request_park(r, cmd);
 }
 
-void fresh_tell_source(struct request *r)
+void fresh_set_source(struct request *r)
 {
     if (!r->serve)
         answer_field(&r->http.answer, "Cache-Status", "shootd; hit");
 }
 
-void fresh_tell_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text)
+void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text)
 {
     int64_t age = observed_at ? env_mono(r->api->options.env) - heard_at : 0;
     char text[TIME_TEXT_BYTES];
@@ -226,12 +226,12 @@ void list_add_blob(struct list_body *page, const struct view_blob *blob, bool br
     }
 }
 
-void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page)
+void list_set_age(struct request *r, const struct list_query *query, const struct list_body *page)
 {
-    if (!query->tells_age)
+    if (!query->states_age)
         return;
-    fresh_tell_age(r, page->oldest, page->oldest_heard, NULL);
-    fresh_tell_source(r);
+    fresh_set_age(r, page->oldest, page->oldest_heard, NULL);
+    fresh_set_source(r);
 }
 
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next)
@@ -334,7 +334,7 @@ struct problem *list_answer(struct request *r, const struct list_query *query)
     if (page.goes_on)
         return query->older(r, &after);
     next.number_count = 0;
-    list_tell_age(r, query, &page);
+    list_set_age(r, query, &page);
     return list_close(r, &page, more ? &next : NULL);
 }
 

@@ -36,11 +36,11 @@ struct problem *answer_with_public_document(struct request *r, json_t *doc);
  */
 struct problem *fresh_read(struct request *r, struct problem *(*serve)(struct request *r));
 /* Adds the field that says: from memory. Not after a fresh read, which has added its own (HT-28). */
-void fresh_tell_source(struct request *r);
+void fresh_set_source(struct request *r);
 /* Adds how old the answer is and when Cleura gave it: an answer of just now, or none yet, is 0 s old (HT-24).
  * The age is by the monotonic clock: `heard_at` is the same moment. Entity tags do not change with it, so a
  * 304 has it, too. `as_text` is the same time, prepared; NULL: it is written now. */
-void fresh_tell_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
+void fresh_set_age(struct request *r, wall_us observed_at, mono_us heard_at, const char *as_text);
 
 /* ---- collections ---- */
 
@@ -49,7 +49,7 @@ struct list_query {
     const char *prefix; /* only keys that begin with it, or NULL */
     bool newest_first;  /* from the greatest key down */
     bool brief;         /* the short form of the items */
-    bool tells_age;     /* the answer says where it comes from, and how old its oldest item is */
+    bool states_age;    /* the answer says where it comes from, and how old its oldest item is */
     bool (*wanted)(struct request *r, const struct view_entry *entry);
     /* For operations: answers with the page, which reaches to those that have left the view; NULL: they are
      * not wanted. */
@@ -85,7 +85,7 @@ void list_add_tagged(struct list_body *page, const char *items, const char *tags
 /* Adds an entry of the view. */
 void list_add_blob(struct list_body *page, const struct view_blob *blob, bool brief);
 /* Before list_close, for a query that reports the age. */
-void list_tell_age(struct request *r, const struct list_query *query, const struct list_body *page);
+void list_set_age(struct request *r, const struct list_query *query, const struct list_body *page);
 /* The page is still to be ended with list_done. */
 struct problem *list_close(struct request *r, struct list_body *page, const struct cursor_place *next);
 

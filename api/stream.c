@@ -86,14 +86,14 @@ static void piece_taken(struct event_stream *transport)
         break;
     case PIECE_ENTRY:
         assert(s->entry);
-        s->told = s->position;
+        s->sent_position = s->position;
         feed_entry_unref(TAKE_PTR(s->entry));
         atomic_fetch_add(&s->counts->sent, 1);
         break;
     case PIECE_PAGE:
         assert(s->page);
         s->position = s->page_last;
-        s->told = 0;
+        s->sent_position = 0;
         free(TAKE_PTR(s->page));
         atomic_fetch_add(&s->counts->sent, s->page_count);
         break;
@@ -103,9 +103,9 @@ static void piece_taken(struct event_stream *transport)
 static bool say_goodbye(struct stream *s)
 {
     const char *word = ends[s->end].word;
-    if (s->end_told || !word)
+    if (s->end_sent || !word)
         return false;
-    s->end_told = true;
+    s->end_sent = true;
     unsigned retry = RETRY_MS / 2 + (unsigned)env_random_below(s->api->options.env, RETRY_SPREAD_MS);
     (void)snprintf(s->note, sizeof(s->note), ": %s\nid: %" PRId64 "\nretry: %u\n\n", word, s->position,
                    retry);
@@ -116,7 +116,7 @@ static bool say_reset(struct stream *s)
 {
     s->reset = false;
     s->position = s->reset_newest;
-    s->told = s->position;
+    s->sent_position = s->position;
     (void)snprintf(s->note, sizeof(s->note),
                    "id: %" PRId64 "\nevent: reset\ndata: {\"oldest_sequence\":%" PRId64
                    ",\"newest_sequence\":%" PRId64 "}\n\n",
@@ -128,11 +128,11 @@ static bool say_reset(struct stream *s)
 static bool say_heartbeat(struct stream *s)
 {
     s->heartbeat_is_due = false;
-    if (s->told == s->position)
+    if (s->sent_position == s->position)
         (void)snprintf(s->note, sizeof(s->note), ":\n\n");
     else
         (void)snprintf(s->note, sizeof(s->note), ":\nid: %" PRId64 "\n\n", s->position);
-    s->told = s->position;
+    s->sent_position = s->position;
     return begin_note(s);
 }
 
@@ -290,7 +290,7 @@ struct stream *stream_new(struct request *r, struct stream_counts *counts, struc
         env_mono(env) + env_jitter(env, atomic_load(&api->live.stream_lifetime_us), LIFETIME_SPREAD_PERCENT);
     /* The begin is sent at once: a client that loses the stream before the first event loses nothing. */
     (void)snprintf(s->note, sizeof(s->note), "retry: %d\nid: %" PRId64 "\n\n", RETRY_MS, s->position);
-    s->told = s->position;
+    s->sent_position = s->position;
     (void)begin_note(s);
     return s;
 }

@@ -62,12 +62,12 @@ struct stream {
     struct command_events asked;
     uint64_t types; /* bits of enum event_type that `asked` names */
     enum stream_end end;
-    bool end_told;
+    bool end_sent;
     bool was_live; /* had once sent everything that there was */
     bool heartbeat_is_due;
-    bool is_unchecked; /* the position is ahead of the feed: the store knows whether it exists */
-    int64_t position;  /* everything up to here is sent or not for this stream */
-    int64_t told;      /* the id that the client knows; 0: not known to us */
+    bool is_unchecked;     /* the position is ahead of the feed: the store knows whether it exists */
+    int64_t position;      /* everything up to here is sent or not for this stream */
+    int64_t sent_position; /* the id that the client knows; 0: not known to us */
     /* the piece */
     enum stream_piece kind;
     char note[256];

@@ -38,9 +38,9 @@ void span_set_ratio(int millionths)
     ratio = millionths;
 }
 
-void span_decide(const struct env *env, struct trace *t, bool told)
+void span_decide(const struct env *env, struct trace *t, bool is_known)
 {
-    if (!is_on || told)
+    if (!is_on || is_known)
         return;
     t->flags &= (uint8_t)~TRACE_SAMPLED;
     if (env_random_below(env, MILLION) < (uint64_t)ratio)

@@ -74,7 +74,7 @@ json_t *span_attributes(const struct span_attribute *attributes, size_t count);
 void span_set_ratio(int millionths);
 /* Decides whether the trace of a request is recorded: by its sampled flag when a trusted peer sent it, as the
  * last argument says (OB-14); else by chance. As long as nothing is recorded the flag stays what it is. */
-void span_decide(const struct env *env, struct trace *t, bool told);
+void span_decide(const struct env *env, struct trace *t, bool is_known);
 bool span_is_recorded(const struct trace *t);
 /* Records a span of a trace that is recorded; else nothing happens. */
 void span_record(const struct span *s);

@@ -87,7 +87,7 @@ void config_note(struct loader *l, const yaml_node_t *node, const char *key, con
 /* A fault of the file itself, in a line. */
 void config_file_fault(struct loader *l, size_t line, const char *text);
 /* Writes and forgets them all. */
-void config_tell(struct loader *l, FILE *out);
+void config_report(struct loader *l, FILE *out);
 
 /* The text of a plain value; NULL for lists and mappings. */
 const char *config_scalar(const yaml_node_t *node);

@@ -231,7 +231,7 @@ static const struct key limit_keys[] = {
      "Reads of Cleura that a token may ask for with Cache-Control: no-cache; 0: any number."},
     {"auth_failures_per_minute", KEY_INTEGER, AT(config, limits.auth_failures_per_minute), "600", NULL, 0,
      1000000000, NULL, NULL, false,
-     "Requests with wrong or missing credentials that are told so, of a client's address; 0: any number."},
+     "Requests with wrong or missing credentials that get 401, of a client's address; 0: any number."},
     {"streams", KEY_INTEGER, AT(config, limits.streams), "4096", NULL, 1, 100000, NULL, NULL, false,
      "Event streams at the same time; each is one of connections."},
     {"streams_per_token", KEY_INTEGER, AT(config, limits.streams_per_token), "1024", NULL, 1, 100000, NULL,

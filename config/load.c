@@ -335,7 +335,7 @@ static void load_group(struct loader *l, const struct key_group *g, const yaml_n
 static struct config *finish_load(struct loader *l, FILE *errors)
 {
     config_check(l);
-    config_tell(l, errors);
+    config_report(l, errors);
     if (l->faults) {
         config_free(l->config);
         return NULL;
@@ -380,7 +380,7 @@ static struct config *load_environment(FILE *errors)
             config_fault(&l, NULL, needed[i].name,
                          "is not set (without --config the environment says what to serve)");
     if (l.faults) {
-        config_tell(&l, errors);
+        config_report(&l, errors);
         return NULL;
     }
     struct config *c = config_new(&l);

@@ -49,9 +49,9 @@ void config_file_fault(struct loader *l, size_t line, const char *text)
 }
 
 /* Each next one in the order of lines, those of one line as they were found. */
-void config_tell(struct loader *l, FILE *out)
+void config_report(struct loader *l, FILE *out)
 {
-    for (size_t told = 0; told < l->remark_count; told++) {
+    for (size_t remark = 0; remark < l->remark_count; remark++) {
         struct config_remark *first = NULL;
         for (size_t i = 0; i < l->remark_count; i++)
             if (l->remarks[i].text && (!first || l->remarks[i].line < first->line))

@@ -94,7 +94,7 @@ static enum exit_code fail(const char *what, int error)
 }
 
 /* A secret of a token that will never be good is not printed. */
-static enum exit_code tell_outcome(int directory, const struct api_token *t, const char *secret)
+static enum exit_code acknowledge(int directory, const struct api_token *t, const char *secret)
 {
     json_t *answer CLEANUP_JSON = wait_for_answer(directory, t->id);
     if (answer && !json_bool(answer, "taken", false)) {
@@ -137,7 +137,7 @@ int admin_token_make(const struct config *config)
     (void)unlinkat(directory, ANSWER_FILE, 0); /* to another command, which has gone */
     int failed = write_document(directory, REQUEST_FILE, doc);
     enum exit_code code = failed ? fail("the token cannot be left in the state directory", -failed)
-                                 : tell_outcome(directory, t, secret);
+                                 : acknowledge(directory, t, secret);
     explicit_bzero(secret, sizeof(secret));
     api_token_free(t);
     (void)close(directory);
@@ -193,7 +193,7 @@ static json_t *take(int state_dir)
     return NULL;
 }
 
-void admin_token_look(struct admin_token_box *box)
+void admin_token_poll(struct admin_token_box *box)
 {
     int asked = atomic_load(&box->asked);
     assert(box->state_dir >= 0 && box->post);

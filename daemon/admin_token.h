@@ -31,6 +31,6 @@ struct admin_token_box {
 };
 
 /* Looks for a token that was left, and hands it over; looks again until it is stored. Called every second. */
-void admin_token_look(struct admin_token_box *box);
+void admin_token_poll(struct admin_token_box *box);
 
 #endif

@@ -127,11 +127,11 @@ int backup_write(const struct config *config, const char *to, bool with_seal_key
     if (status != STORE_OK)
         return fail(status, error);
     print_copy("backup", target, &copy);
-    int told = with_seal_key ? write_key_beside(&key, target) : EXIT_OK;
-    if (told == EXIT_OK)
-        told = describe(&copy, target, made_at);
+    int end = with_seal_key ? write_key_beside(&key, target) : EXIT_OK;
+    if (end == EXIT_OK)
+        end = describe(&copy, target, made_at);
     explicit_bzero(&key, sizeof(key));
-    return told;
+    return end;
 }
 
 /* ---- restore ---- */
@@ -146,7 +146,7 @@ struct restore {
     char now[TIME_TEXT_BYTES];
     bool has_key; /* beside the backup */
     int unread;   /* 0, or a negative errno: the key cannot be read */
-    struct key_look look;
+    struct key_fit_result look;
     char *loss; /* what that key does not open, in words; NULL: nothing */
 };
 
@@ -204,7 +204,7 @@ static int put_away(const struct config *config, const char *name, const char *n
 }
 
 /* The steps that a loss asks for. */
-static const char *after_loss(const struct key_look *look)
+static const char *after_loss(const struct key_fit_result *look)
 {
     static const char *const words[2][2] = {
         {"nothing more", "nothing: shootd logs in to Cleura anew by itself"},
@@ -227,17 +227,17 @@ static int place_key(const struct restore *x)
     char *place CLEANUP_FREE = mem_printf("%s/seal.key", config->state_dir);
     bool kept = false;
     /* There is a key at any moment. */
-    int told = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", x->now, keep_by_link, &kept);
-    if (told != EXIT_OK)
-        return told;
+    int end = same_key(draft, place) ? EXIT_OK : put_away(config, "seal.key", x->now, keep_by_link, &kept);
+    if (end != EXIT_OK)
+        return end;
     int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool placed = directory >= 0 && rename(draft, place) == 0 && fsync(directory) == 0;
     if (!placed)
-        told = fail_with("cannot write the seal key", place, errno);
+        end = fail_with("cannot write the seal key", place, errno);
     if (directory >= 0)
         (void)close(directory);
     if (!placed)
-        return told;
+        return end;
     (void)printf("seal.key   %s", x->loss ? "that beside the backup, which is another one than the backup's"
                                           : "that of the backup");
     if (kept)
@@ -263,9 +263,9 @@ static int restore_key(const struct restore *x)
 {
     bool kept = false;
     /* The key of a rotation that was interrupted may be that of the store which was put away. */
-    int told = put_away(x->config, "seal.key.next", x->now, rename, &kept);
-    if (told != EXIT_OK)
-        return told;
+    int end = put_away(x->config, "seal.key.next", x->now, rename, &kept);
+    if (end != EXIT_OK)
+        return end;
     if (x->has_key)
         return place_key(x);
     print_key_that_stays(x);
@@ -278,7 +278,7 @@ static void look_at_key(struct restore *x)
     struct seal_key key;
     char *path CLEANUP_FREE = mem_printf("%s/%s", x->config->state_dir, x->has_key ? KEY_DRAFT : "seal.key");
     x->unread = key_fit_read(path, &key);
-    x->look = key_fit_look(x->from, x->unread ? NULL : &key, false);
+    x->look = key_fit_examine(x->from, x->unread ? NULL : &key, false);
     x->loss = key_fit_loss(&x->look);
     explicit_bzero(&key, sizeof(key));
 }

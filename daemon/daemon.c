@@ -303,7 +303,7 @@ static bool is_live(void *ctx, char *why, size_t size)
     return false;
 }
 
-static void tell_remarks(void *ctx, char *text, size_t size)
+static void report_remarks(void *ctx, char *text, size_t size)
 {
     (void)ctx;
     reconcile_remarks(text, size);
@@ -321,7 +321,8 @@ static void apply_config(void *ctx, const struct config *config, void (*done)(vo
     reconcile_configure(d->reconcile, config, done, done_ctx);
 }
 
-static void tell_reload(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults)
+static void report_reload(void *ctx, uint64_t covers, const struct config_changes *changes,
+                          const char *faults)
 {
     struct daemon *d = ctx;
     const struct reload_outcome outcome = {.covers = covers, .changes = *changes, .faults = faults};
@@ -389,7 +390,7 @@ static void prepare_reloads(struct daemon *d)
     d->reloader.loop = d->loop;
     d->reloader.current = d->config;
     d->reloader.apply = apply_config;
-    d->reloader.tell = tell_reload;
+    d->reloader.report = report_reload;
     d->reloader.ctx = d;
     reloader_init(&d->reloader);
 }
@@ -422,7 +423,7 @@ static bool start_api(struct daemon *d)
                                         .revision = shootd_revision,
                                         .store_id = storage_id(d->storage),
                                         .start_id = d->start_id,
-                                        .remarks = tell_remarks};
+                                        .remarks = report_remarks};
     d->api = api_start(&options, &error);
     explicit_bzero(cursor_secret, sizeof(cursor_secret));
     if (!d->api)
@@ -523,7 +524,7 @@ static void look_at_certificate(struct daemon *d)
 {
     char *error CLEANUP_FREE = NULL;
     char ends_at[TIME_TEXT_BYTES];
-    switch (tls_look(d->tls, &error)) {
+    switch (tls_refresh(d->tls, &error)) {
     case TLS_SAME:
         break;
     case TLS_TAKEN:
@@ -536,10 +537,10 @@ static void look_at_certificate(struct daemon *d)
     }
 }
 
-void daemon_look(struct daemon *d)
+void daemon_poll(struct daemon *d)
 {
-    admin_token_look(&d->admin_token);
-    reloader_look(&d->reloader);
+    admin_token_poll(&d->admin_token);
+    reloader_poll(&d->reloader);
     if (d->tls)
         look_at_certificate(d);
 }

@@ -30,7 +30,7 @@ struct daemon *daemon_start(struct config *config, const char *path, enum exit_c
 bool daemon_is_alive(struct daemon *d);
 /* The work of every second and after each signal: sees to a token that `shootd admin-token` made, and to a
  * configuration that is in force now, and to a certificate that changed. Main thread. */
-void daemon_look(struct daemon *d);
+void daemon_poll(struct daemon *d);
 /* SIGHUP came: the configuration is read again. Main thread. */
 void daemon_reload(struct daemon *d);
 /* Stops in order: no new connections, waiting requests answered, everything stored. Frees. */

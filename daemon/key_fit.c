@@ -41,20 +41,20 @@ static bool fits(const struct look *l, const struct store_sealed *sealed)
     return !l->unreadable && (!*sealed->key_id || !strcmp(id, sealed->key_id));
 }
 
-struct key_look key_fit_look(const char *database, const struct seal_key *key, bool prints)
+struct key_fit_result key_fit_examine(const char *database, const struct seal_key *key, bool prints)
 {
     char *error CLEANUP_FREE = NULL;
     struct look look = {.key = key, .prints = prints};
     struct store_sealed sealed;
     if (sqlite_sealed(database, look_at_webhook, &look, &sealed, &error) != STORE_OK)
-        return (struct key_look){.fit = KEY_NOT_LOOKED_AT};
-    return (struct key_look){.fit = fits(&look, &sealed) ? KEY_FITS : KEY_FITS_NOT,
-                             .webhooks = look.unreadable,
-                             .tokens = sealed.tokens,
-                             .answers = sealed.answers};
+        return (struct key_fit_result){.fit = KEY_NOT_LOOKED_AT};
+    return (struct key_fit_result){.fit = fits(&look, &sealed) ? KEY_FITS : KEY_FITS_NOT,
+                                   .webhooks = look.unreadable,
+                                   .tokens = sealed.tokens,
+                                   .answers = sealed.answers};
 }
 
-char *key_fit_loss(const struct key_look *look)
+char *key_fit_loss(const struct key_fit_result *look)
 {
     const struct {
         size_t count;
@@ -96,7 +96,7 @@ bool key_fit_check(const char *database, const char *key_path)
                      r == -ENOENT ? " (a credential is kept by you)" : "");
         return r == -ENOENT;
     }
-    const struct key_look look = key_fit_look(database, &key, true);
+    const struct key_fit_result look = key_fit_examine(database, &key, true);
     explicit_bzero(&key, sizeof(key));
     (void)printf("seal key   %s\n", words[look.fit]);
     return look.fit == KEY_FITS;

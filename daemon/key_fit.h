@@ -16,7 +16,7 @@ enum key_fit {
     KEY_NOT_LOOKED_AT /* the store cannot be read */
 };
 
-struct key_look {
+struct key_fit_result {
     enum key_fit fit;
     size_t webhooks; /* whose secrets the key does not open */
     size_t tokens;   /* of Cleura that are sealed in the store */
@@ -25,9 +25,9 @@ struct key_look {
 
 /* Looks at the key (NULL: there is none) and the store `database`. Prints each webhook whose secrets it does
  * not open when `prints`. */
-struct key_look key_fit_look(const char *database, const struct seal_key *key, bool prints);
+struct key_fit_result key_fit_examine(const char *database, const struct seal_key *key, bool prints);
 /* Says in words all that the key which was looked at does not open; NULL: nothing. The caller frees it. */
-char *key_fit_loss(const struct key_look *look);
+char *key_fit_loss(const struct key_fit_result *look);
 /* Prints whether the key in the file `key` opens what is in the store `database`; false: it does not. */
 bool key_fit_check(const char *database, const char *key);
 /* Reads a seal key that may belong to another user than who asks. 0 or a negative errno. */

@@ -205,7 +205,7 @@ static void wait_for_stop(struct daemon *d, const sigset_t *signals)
         }
         if (signal_number == SIGHUP)
             daemon_reload(d);
-        daemon_look(d);
+        daemon_poll(d);
         if (env_mono(env_real()) < due)
             continue;
         due = env_mono(env_real()) + interval;
@@ -265,7 +265,7 @@ static int serve(struct config *config, const char *path, const sigset_t *signal
 }
 
 /* Takes the configuration. */
-static int serve_as_told(struct config *config, const char *path)
+static int serve_configured(struct config *config, const char *path)
 {
     sigset_t signals;
     log_set_level(config->log_level);
@@ -381,7 +381,7 @@ int main(int argc, char **argv)
     if (!config)
         return EXIT_CONFIG;
     if (args.command == SERVE)
-        return serve_as_told(config, args.config);
+        return serve_configured(config, args.config);
     int exit_code = run(&args, config);
     config_free(config);
     return exit_code;

@@ -30,7 +30,7 @@ struct reload_job {
 static void job_over(struct reload_job *job)
 {
     struct reloader *r = job->reloader;
-    r->tell(r->ctx, job->covers, &job->changes, job->faults);
+    r->report(r->ctx, job->covers, &job->changes, job->faults);
     atomic_store(&r->job_is_over, true);
     (void)pthread_kill(r->main, RELOAD_OVER_SIGNAL);
 }
@@ -99,11 +99,11 @@ static void read_configuration(struct reload_job *job)
     struct reloader *r = job->reloader;
     char *lines = NULL;
     size_t size = 0;
-    FILE *told = open_memstream(&lines, &size);
-    if (!told)
+    FILE *report = open_memstream(&lines, &size);
+    if (!report)
         abort();
-    job->config = config_load(r->path, CONFIG_TO_SERVE, told);
-    (void)fclose(told);
+    job->config = config_load(r->path, CONFIG_TO_SERVE, report);
+    (void)fclose(report);
     if (!job->config) {
         job->faults = without_path(r->path, lines);
     } else {
@@ -119,7 +119,7 @@ static void read_configuration(struct reload_job *job)
 
 void reloader_init(struct reloader *r)
 {
-    assert(r->current && r->loop && r->apply && r->tell);
+    assert(r->current && r->loop && r->apply && r->report);
     r->main = pthread_self();
     r->job = NULL;
     r->again = false;
@@ -143,7 +143,7 @@ void reloader_begin(struct reloader *r)
     loop_post(r->loop, &job->task);
 }
 
-void reloader_look(struct reloader *r)
+void reloader_poll(struct reloader *r)
 {
     if (!r->job || !atomic_exchange(&r->job_is_over, false))
         return;

@@ -21,7 +21,7 @@ struct reloader {
     /* Puts it into force; `done` runs on the loop thread when the one before is of no more use. */
     void (*apply)(void *ctx, const struct config *config, void (*done)(void *ctx), void *done_ctx);
     /* Answers those who asked; the loop thread. */
-    void (*tell)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);
+    void (*report)(void *ctx, uint64_t covers, const struct config_changes *changes, const char *faults);
     void *ctx;
     /* the reloader's own */
     pthread_t main;
@@ -39,7 +39,7 @@ void reloader_init(struct reloader *r);
 /* SIGHUP came: begins, or notes that another is wanted. systemd hears of it (SD-2). */
 void reloader_begin(struct reloader *r);
 /* Frees one that has ended, and begins the one that was wanted meanwhile. After each signal. */
-void reloader_look(struct reloader *r);
+void reloader_poll(struct reloader *r);
 /* The loop has ended: what was under way is given up. */
 void reloader_done(struct reloader *r);
 /* Somebody asks by POST; loop thread. A number, greater than all before. */

@@ -61,12 +61,12 @@ static struct server_request *cleared_request(const struct http *http, struct co
 
 static void identify_client(struct server_request *r)
 {
-    const char *forwarded_for = r->headers.values[HEADER_FORWARDED_FOR], *told = NULL;
+    const char *forwarded_for = r->headers.values[HEADER_FORWARDED_FOR], *named = NULL;
     r->client = r->peer ? r->peer->address : NULL;
     if (r->peer && r->peer->is_proxy && forwarded_for)
-        told = trust_find_client(&r->server->trust, forwarded_for, r->forwarded_for);
-    if (told)
-        r->client = told;
+        named = trust_find_client(&r->server->trust, forwarded_for, r->forwarded_for);
+    if (named)
+        r->client = named;
 }
 
 struct server_request *server_request_new(struct http *http, struct MHD_Connection *mhd,
@@ -107,15 +107,15 @@ void server_request_free(struct server_request *r)
 const struct trace *server_request_trace(struct server_request *r)
 {
     const char *given = r->headers.values[HEADER_TRACEPARENT];
-    bool told = given && r->headers.counts[HEADER_TRACEPARENT] == 1;
+    bool named = given && r->headers.counts[HEADER_TRACEPARENT] == 1;
     if (r->trace.id[0])
         return &r->trace;
-    told = told && trace_parse(given, &r->trace);
-    if (!told)
+    named = named && trace_parse(given, &r->trace);
+    if (!named)
         trace_begin(r->server->options.env, &r->trace);
     memcpy(r->caller_span, r->trace.span, sizeof(r->caller_span));
     trace_new_span(r->server->options.env, r->trace.span);
-    span_decide(r->server->options.env, &r->trace, told && r->peer && r->peer->is_proxy);
+    span_decide(r->server->options.env, &r->trace, named && r->peer && r->peer->is_proxy);
     return &r->trace;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 struct cluster *cluster_new(void)
 {
@@ -26,10 +26,10 @@ void cluster_free(struct cluster *c)
     free(c->description);
     json_doc_free(c->spec);
     json_decref(c->drift);
-    json_decref(c->expiry_told);
+    json_decref(c->expiry_announced);
     shoot_free(c->shoot);
     free(c->message);
-    free(c->retrying_told);
+    free(c->retrying_announced);
     free(c->api_server_url);
     free(c);
 }
@@ -44,10 +44,10 @@ struct cluster *cluster_copy(const struct cluster *c)
     copy->description = mem_strdup(c->description);
     copy->spec = json_doc_copy(c->spec);
     copy->drift = json_deep_copy(c->drift);
-    copy->expiry_told = json_deep_copy(c->expiry_told);
+    copy->expiry_announced = json_deep_copy(c->expiry_announced);
     copy->shoot = shoot_copy(c->shoot);
     copy->message = mem_strdup(c->message);
-    copy->retrying_told = mem_strdup(c->retrying_told);
+    copy->retrying_announced = mem_strdup(c->retrying_announced);
     copy->api_server_url = mem_strdup(c->api_server_url);
     return copy;
 }
@@ -88,7 +88,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_bool(doc, "deletion_protection", c->deletion_protection);
     json_set_take(doc, "spec", json_incref(json_doc_tree(c->spec)));
     json_set_take(doc, "drift", json_incref(c->drift));
-    json_set_take(doc, "expiry_told", json_incref(c->expiry_told));
+    json_set_take(doc, "expiry_told", json_incref(c->expiry_announced));
     json_set_take(doc, "shoot", shoot_to_json(c->shoot));
     json_set_int(doc, "observed_at", c->observed_at);
     json_set_str(doc, "phase", phase_name(c->phase));
@@ -109,7 +109,7 @@ json_t *cluster_to_json(const struct cluster *c)
     json_set_str(doc, "api_server_url", c->api_server_url);
     json_set_int(doc, "absent_since", c->absent_since);
     json_set_int(doc, "departed_at", c->departed_at);
-    json_set_str(doc, "retrying_told", c->retrying_told);
+    json_set_str(doc, "retrying_told", c->retrying_announced);
     return doc;
 }
 
@@ -127,7 +127,7 @@ static void read_identity(struct cluster *c, const json_t *doc)
     c->deletion_protection = json_bool(doc, "deletion_protection", false);
     c->spec = json_doc_new(json_incref(json_obj(doc, "spec")));
     c->drift = json_incref(json_arr(doc, "drift"));
-    c->expiry_told = json_incref(json_obj(doc, "expiry_told"));
+    c->expiry_announced = json_incref(json_obj(doc, "expiry_told"));
 }
 
 struct cluster *cluster_from_json(const json_t *doc)
@@ -159,7 +159,7 @@ struct cluster *cluster_from_json(const json_t *doc)
     c->api_server_url = mem_strdup(json_str(doc, "api_server_url"));
     c->absent_since = json_int(doc, "absent_since", 0);
     c->departed_at = json_int(doc, "departed_at", 0);
-    c->retrying_told = mem_strdup(json_str(doc, "retrying_told"));
+    c->retrying_announced = mem_strdup(json_str(doc, "retrying_told"));
     if (c->departed_at && !shoot_has_uid(c->shoot)) { /* nothing could bring it back */
         cluster_free(c);
         return NULL;

@@ -117,12 +117,12 @@ struct cluster {
     wall_us guard_since;   /* 0: no guard */
     wall_us guard_seen_at; /* last_update_time that was visible when the write was accepted */
     wall_us guard_until;   /* it is given up then: a write that changes nothing starts no run */
-    json_t *drift;       /* array of {path, wanted, found} while managed and nothing is under way; or NULL */
-    json_t *expiry_told; /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
-    wall_us expires_at;  /* of the first version in use to run out, 0: none known; follows from shoot and
-                            catalog, so it is not stored */
-    bool slept;          /* the last lasting phase was hibernated, as cluster.hibernated reported */
-    bool wants_hibernated; /* what we last asked for, to distinguish hibernating from updating */
+    json_t *drift; /* array of {path, wanted, found} while managed and nothing is under way; or NULL */
+    json_t *expiry_announced; /* {"kubernetes 1.33.6": days}: the last warning given for a version; or NULL */
+    wall_us expires_at;       /* of the first version in use to run out, 0: none known; follows from shoot and
+                                 catalog, so it is not stored */
+    bool slept;               /* the last lasting phase was hibernated, as cluster.hibernated reported */
+    bool wants_hibernated;    /* what we last asked for, to distinguish hibernating from updating */
 
     char operation_id[40]; /* the open operation, "" when there is none */
     int64_t version;       /* grows with every stored change: ETag and event order */
@@ -132,9 +132,10 @@ struct cluster {
     char *api_server_url; /* from a kubeconfig, where Cleura's API does not report it (v2); or NULL */
     wall_us absent_since; /* Cleura does not show it since then, and nobody deleted it; 0: it does */
     wall_us departed_at;  /* it ended so: the row is kept for when the same uid comes back; 0: it lives */
-    char *retrying_told;  /* the error codes that the last cluster.retrying of this run reported; or NULL */
-    bool upstream_exists; /* an answer or a read-back proved that the shoot was made */
-    bool deleted;         /* row to be removed; its events stay */
+    char *
+        retrying_announced; /* the error codes that the last cluster.retrying of this run reported; or NULL */
+    bool upstream_exists;   /* an answer or a read-back proved that the shoot was made */
+    bool deleted;           /* row to be removed; its events stay */
 };
 
 struct cluster *cluster_new(void);
@@ -294,7 +295,7 @@ struct api_token {
     uint8_t old_digest[32];
     wall_us old_ends_at;     /* 0: there is none */
     _Atomic wall_us used_at; /* last use, to the minute; 0: none. Workers set it in the view's copies */
-    int told_days;           /* token.expiring was emitted so many days ahead; 0: not yet */
+    int announced_days;      /* token.expiring was emitted so many days ahead; 0: not yet */
     bool is_old;             /* in the view: found by the old digest */
     /* The owner of a JWT or a client certificate (api/caller.h), else NULL; never stored. */
     char *issuer;
@@ -334,7 +335,7 @@ struct account_state {
     wall_us next_login_at;
     char *credentials_mark; /* keyed digest of what was refused: a corrected password is tried at once */
     bool two_factor;        /* the last refusal asked for a second factor */
-    bool failed_told;       /* account.login_failed was emitted and account.recovered not yet */
+    bool failure_announced; /* account.login_failed was emitted and account.recovered not yet */
 };
 
 void account_state_free(struct account_state *a);

@@ -76,7 +76,7 @@ bool command_writes(enum command_type type)
     return types[type].effect == EFFECT_STORED;
 }
 
-bool command_only_tells(enum command_type type)
+bool command_only_reads(enum command_type type)
 {
     assert(type < COMMAND_TYPE_MAX_);
     return types[type].effect == EFFECT_NONE;

@@ -254,7 +254,7 @@ struct command {
 /* Whether commands of this type change something that is stored. Any thread. */
 bool command_writes(enum command_type type);
 /* Whether they have no effect but their answer. Any thread. */
-bool command_only_tells(enum command_type type);
+bool command_only_reads(enum command_type type);
 /* Whether they are notes of the HTTP side about a request, which ask for nothing. Any thread. */
 bool command_is_note(enum command_type type);
 /* Whether they are reads that Cleura is asked for, unless what it said last is new enough. Any thread. */

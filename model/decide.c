@@ -174,7 +174,7 @@ struct decision decide(const struct cluster *c, const struct shoot *s, int open,
     d = by_operation(c, s, open, guard);
     d.message = guard ? "Accepted; Cleura has not started yet" : s->description;
     if (!guard && shoot_run(s) == RUN_UNKNOWN)
-        d.message = "The state that Cleura tells cannot be read";
+        d.message = "The state that Cleura shows cannot be read";
     if (!guard && shoot_run(s) == RUN_UNHEARD)
         d.unheard = s->operation_state;
     else if (open == OPERATION_DELETE && !guard && !shoot_is_deletion(s) && shoot_may_be_deleting(s))

@@ -394,7 +394,7 @@ static const struct kind drift = {"drift", ISSUE_WARNING, "drift", "The cluster 
                                   "PUT the spec again to repair it, or PUT a spec that says what is there."};
 static const struct kind observation_stale = {"observation_stale", ISSUE_WARNING, "observation",
                                               "Cleura could not be asked lately",
-                                              "GET /v1/projects/{project} tells under upstream what is "
+                                              "GET /v1/projects/{project} shows under upstream what is "
                                               "wrong; it goes on by itself once Cleura answers."};
 
 static char *text_of_member(const json_t *object, const char *key)
@@ -545,21 +545,21 @@ bool issues_are_possible(const struct cluster *c, const struct operation *op)
                   has_findings(s->constraints)));
 }
 
-struct version_look {
+struct version_search {
     wall_us now;
     bool found;
 };
 
 static void note_version(void *ctx, const struct version_in_use *v)
 {
-    struct version_look *look = ctx;
+    struct version_search *look = ctx;
     enum issue_severity ignored;
     look->found |= version_kind(v, look->now, &ignored) != NULL;
 }
 
 bool issues_of_versions(const char *kubernetes, char **images, const json_t *catalog, wall_us now)
 {
-    struct version_look look = {now, false};
+    struct version_search look = {now, false};
     const struct shoot shoot = {.kubernetes_version = (char *)(uintptr_t)kubernetes, .images = images};
     versions_in_use(&shoot, catalog, note_version, &look);
     return look.found;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 static void audit_entry_done(struct audit_entry *e)
 {

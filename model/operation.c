@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/cluster.h"
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 struct operation *operation_new(void)
 {

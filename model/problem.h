@@ -129,7 +129,7 @@ enum problem_fault { FAULT_CALLER, FAULT_SERVICE, FAULT_UPSTREAM };
     X(UPSTREAM_TIMEOUT, "upstream_timeout", 504, "Cleura did not answer in time", FAULT_UPSTREAM,           \
       "Repeat later.")                                                                                      \
     X(UPSTREAM_NO_EFFECT, "upstream_no_effect", 502, "Accepted by Cleura without effect", FAULT_UPSTREAM,   \
-      "Repeat later; tell Cleura the times in detail if it stays.")                                         \
+      "Repeat later; send Cleura the times in detail if it stays.")                                         \
     X(CLUSTER_FAILED, "cluster_failed", 502, "The cluster operation failed at Cleura", FAULT_UPSTREAM,      \
       "See status.errors of the cluster: each entry names the action to take.")                             \
     X(SUPERSEDED, "superseded", 409, "Superseded by a later request", FAULT_CALLER,                         \

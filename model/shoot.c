@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "model/cluster.h"
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 enum { DNS_LABEL_MAX = 63, POOL_NAME_MAX = sizeof(((struct operation_step *)0)->target) - 1 };
 

@@ -123,12 +123,12 @@ static char *key_text(const json_t *item, const json_t *common)
 {
     if (!json_is_object(item))
         return json_canonical(item);
-    json_t *told CLEANUP_JSON = json_object();
+    json_t *named CLEANUP_JSON = json_object();
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *)(uintptr_t)common, key, value)
-        (void)json_object_set(told, key, json_object_get(item, key));
-    return json_canonical(told);
+        (void)json_object_set(named, key, json_object_get(item, key));
+    return json_canonical(named);
 }
 
 static int by_text(const void *left, const void *right)

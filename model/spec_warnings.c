@@ -108,7 +108,7 @@ void spec_warn_of_quota(json_t *warnings, const json_t *use, const json_t *limit
     if (!limits)
         spec_warn(
             warnings, "#/spec/node_pools", "quota_unknown",
-            "Cleura did not tell the quota of the project: whether it suffices shows when machines are made");
+            "Cleura did not show the quota of the project: whether it suffices shows when machines are made");
     else if (json_is_null(json_object_get(use, "cores")))
         spec_warn(warnings, "#/spec/node_pools", "quota_unknown",
                   "the catalog lacks a machine type of the project: cores and memory were not compared");

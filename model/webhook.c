@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 /* ---- parts of a subscription ---- */
 

@@ -195,7 +195,7 @@ static void identify(const struct snapshot *s, const struct oidc_claims *claims,
     };
 }
 
-static void tell(struct oidc *o, enum oidc_end end, const char *issuer, const char *subject, mono_us now)
+static void log_check(struct oidc *o, enum oidc_end end, const char *issuer, const char *subject, mono_us now)
 {
     atomic_fetch_add(&o->ends[end], 1);
     if (end != OIDC_OK && is_time(&o->logged_at, now))
@@ -218,7 +218,7 @@ enum oidc_end oidc_check(struct oidc *o, const char *token, size_t len, struct o
         end = OIDC_NO_RULE;
     if (end == OIDC_KEY_UNKNOWN)
         want_key(o, s, claims.trust, now);
-    tell(o, end, is_known ? s->trusts[claims.trust].issuer->issuer : NULL, ret->subject, now);
+    log_check(o, end, is_known ? s->trusts[claims.trust].issuer->issuer : NULL, ret->subject, now);
     epoch_leave(o->epoch);
     json_decref(claims.all);
     return end;

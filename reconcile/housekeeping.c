@@ -20,7 +20,7 @@
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/walk.h"
 #include "reconcile/world/world.h"
@@ -107,7 +107,7 @@ static void on_looked_over(struct walk *w)
     gauges_publish(r);
 }
 
-static void look_over_entities(struct reconcile *r)
+static void walk_all_entities(struct reconcile *r)
 {
     if (walk_is_under_way(&r->look_over))
         return;
@@ -137,23 +137,23 @@ static void on_housekeeping(struct loop_timer *timer)
     audit_tick(r, false);
     purge_all(r);
     uint64_t set_aside = 0, frozen = 0;
-    freezes_look(r);
+    freezes_check(r);
     bool look_at_versions = r->ticks++ % EXPIRY_EVERY_TICKS == 0;
     for (struct project *p = r->projects; p; p = p->hh.next) {
         project_show(p);
         set_aside += p->set_aside;
         frozen += project_freeze(p).in_force != NULL;
         if (look_at_versions)
-            expiry_look(p);
+            expiry_check(p);
     }
     atomic_store(&gauge_set_aside, set_aside);
     atomic_store(&gauge_frozen, frozen);
     atomic_store(&gauge_unreadable, reconcile_unreadable_webhooks(r));
-    tokens_look(r);
-    backups_look(r);
+    tokens_check(r);
+    backups_check(r);
     for (struct account *a = r->accounts; a; a = a->hh.next)
         account_show(a);
-    look_over_entities(r);
+    walk_all_entities(r);
     loop_timer_set(r->o.loop, timer, env_mono(r->env) + HOUSEKEEPING_S * US_PER_S);
 }
 

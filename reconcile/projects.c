@@ -76,7 +76,7 @@ static void project_free(struct project *p)
     loop_timer_clear(p->r->o.loop, &p->catalog_share);
     json_decref(p->catalog_shared);
     heap_done(&p->due);
-    gone_forget_all(p);
+    deleted_shoots_clear(p);
     project_state_free(p->state);
     free(p->poll_name);
     free(p->poll_call.known);

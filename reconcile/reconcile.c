@@ -32,7 +32,7 @@
 #include "reconcile/world/departed.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/schedule.h"
 #include "reconcile/world/waiting.h"
@@ -267,7 +267,7 @@ static void publish(void *ctx)
     view_publish(r->o.view);
 }
 
-static void tell_of_retired(const struct reconcile *r)
+static void log_retired(const struct reconcile *r)
 {
     for (const struct project *p = r->retired; p; p = p->hh.next)
         if (p->cluster_count)
@@ -289,7 +289,7 @@ void reconcile_start(struct reconcile *r, char **ret_first_token)
         project_start(p);
     projects_spread(r);
     attach_operations(r);
-    tell_of_retired(r);
+    log_retired(r);
     HASH_ITER (hh, r->projects, p, next_project) {
         location_check(p);
         project_show(p);

@@ -239,7 +239,7 @@ static void answer(struct command *cmd, const struct reload_outcome *o)
         reply_json(cmd, 200, outcome_document(o));
 }
 
-static void tell(struct reconcile *r, const struct reload_outcome *o)
+static void report(struct reconcile *r, const struct reload_outcome *o)
 {
     char *changed CLEANUP_FREE = json_text(o->changes.applied);
     char *restart CLEANUP_FREE = json_text(o->changes.restart_needed);
@@ -258,7 +258,7 @@ void reconcile_reloaded(struct reconcile *r, const struct reload_outcome *outcom
         log_error("configuration not read again: it has faults, and nothing was changed", "faults",
                   outcome->faults);
     else
-        tell(r, outcome);
+        report(r, outcome);
     view_publish(r->o.view);
     LIST_FOR_EACH_SAFE (it, next, &r->reload_waiters) {
         struct waiting *w = CONTAINER_OF(it, struct waiting, link);

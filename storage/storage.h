@@ -370,7 +370,7 @@ enum store_status sqlite_sealed(const char *path, void (*webhook)(void *ctx, str
 /* ---- copies of an SQLite store. Blocking, on a connection of their own ---- */
 
 /* Checks all of a store, or of a backup of one, and describes it. STORE_NEWER, STORE_BROKEN. */
-enum store_status sqlite_look(const char *path, struct store_copy *ret, char **ret_error);
+enum store_status sqlite_examine(const char *path, struct store_copy *ret, char **ret_error);
 /*
  * Copies the store of one moment to the file `target`, which is not there yet, and checks the copy before it
  * gets that name: one that is not sound leaves no file. Also beside the daemon that has it open, which it

@@ -85,7 +85,7 @@ static int64_t pause_us(const struct span_exporter *x, const struct http_answer 
     return asked > own ? asked : own;
 }
 
-static void tell_change(struct span_exporter *x, const struct http_answer *answer, bool went_well)
+static void log_change(struct span_exporter *x, const struct http_answer *answer, bool went_well)
 {
     if (!went_well && !x->is_failing)
         log_warning("traces are not taken", "status", answer->status ? LOG_INT(answer->status) : NULL,
@@ -101,7 +101,7 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     const bool went_well = answer->status >= 200 && answer->status < 300;
     int64_t wait = 0; /* more may be there */
     x->call = NULL;
-    tell_change(x, answer, went_well);
+    log_change(x, answer, went_well);
     if (went_well) {
         batch_ended(x, EXPORT_TAKEN);
     } else if (!may_be_sent_again(answer)) {

@@ -29,7 +29,7 @@ struct view_blob *view_blob_new(const char *etag, char *body, wall_us observed_a
     return b;
 }
 
-static bool tells_time_at(const struct view_blob *b, const char *text, size_t at)
+static bool has_time_at(const struct view_blob *b, const char *text, size_t at)
 {
     return !b->observed_at || !strncmp(text + at, b->observed_text, strlen(b->observed_text));
 }
@@ -37,7 +37,7 @@ static bool tells_time_at(const struct view_blob *b, const char *text, size_t at
 void view_blob_set_brief(struct view_blob *b, char *brief, size_t observed_in_body, size_t observed_in_brief)
 {
     assert(!b->brief && !b->key); /* not shown yet */
-    assert(tells_time_at(b, b->body, observed_in_body) && tells_time_at(b, brief, observed_in_brief));
+    assert(has_time_at(b, b->body, observed_in_body) && has_time_at(b, brief, observed_in_brief));
     b->brief = brief;
     b->brief_len = strlen(brief);
     b->observed_in_body = observed_in_body;

@@ -164,7 +164,7 @@ static struct problem *answer_sorted(struct request *r, const struct list_query 
         list_add_blob(&page, rows[i].blob, query->brief);
     bool more = selection.count > limit && order_row_place(&order, &rows[limit - 1], &next);
     view_leave(r->api->options.view);
-    list_tell_age(r, query, &page);
+    list_set_age(r, query, &page);
     return list_close(r, &page, more ? &next : NULL);
 }
 
@@ -176,7 +176,7 @@ static struct problem *serve_clusters(struct request *r)
     const struct list_query query = {.section = VIEW_CLUSTERS,
                                      .prefix = prefix,
                                      .brief = (r->params.numbers[PARAM_FIELDS] >> FIELDS_SUMMARY) & 1,
-                                     .tells_age = true,
+                                     .states_age = true,
                                      .wanted = cluster_is_wanted};
     return r->params.given[PARAM_SORT] ? answer_sorted(r, &query) : list_answer(r, &query);
 }

@@ -20,8 +20,8 @@ static struct problem *serve_cluster(struct request *r)
     if (p)
         return p;
     if (blob->observed_at)
-        fresh_tell_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
-    fresh_tell_source(r);
+        fresh_set_age(r, blob->observed_at, atomic_load(&blob->heard_at), blob->observed_text);
+    fresh_set_source(r);
     return answer_with_blob(r, blob);
 }
 

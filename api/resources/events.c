@@ -85,12 +85,12 @@ static struct problem *read_begin(struct request *r, struct command_events *ret)
     struct problem *p = NULL;
     if (r->params.given[PARAM_CURSOR] && r->params.given[PARAM_AFTER]) {
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
-                          "tells where to begin, and so does cursor; give one of them");
+                          "says where to begin, and so does cursor; give one of them");
         return p;
     }
     if (newest_first && r->params.given[PARAM_AFTER]) {
         problem_add_fault(&p, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "after", "conflict", NULL,
-                          "tells where to begin with the older ones; order=desc begins with the newest");
+                          "says where to begin with the older ones; order=desc begins with the newest");
         return p;
     }
     p = list_place(r, &place);
@@ -145,7 +145,7 @@ static void check_form(struct request *r, struct problem **faults)
                               "not_for_streams", NULL, "%s", pages_only[i].fault);
     if (r->params.given[PARAM_TICKET] && r->http.headers.values[HEADER_AUTHORIZATION])
         problem_add_fault(faults, PROBLEM_INVALID_PARAMETER, FAULT_AT_QUERY, "ticket", "conflict", NULL,
-                          "tells who asks, and so does Authorization; give one of them");
+                          "names the caller, and so does Authorization; give one of them");
 }
 
 /*
@@ -154,12 +154,12 @@ static void check_form(struct request *r, struct problem **faults)
  */
 static int64_t read_position(struct request *r, struct problem **faults)
 {
-    static const enum param_id told[] = {PARAM_LAST_EVENT_ID, PARAM_AFTER};
+    static const enum param_id listed[] = {PARAM_LAST_EVENT_ID, PARAM_AFTER};
     const char *text = r->http.headers.values[HEADER_LAST_EVENT_ID];
     bool is_given = text && *text;
-    for (size_t i = 0; !is_given && i < ARRAY_LEN(told); i++)
-        if (r->params.given[told[i]])
-            return r->params.numbers[told[i]];
+    for (size_t i = 0; !is_given && i < ARRAY_LEN(listed); i++)
+        if (r->params.given[listed[i]])
+            return r->params.numbers[listed[i]];
     if (!is_given)
         return feed_newest(r->api->options.feed);
     errno = 0;

@@ -145,10 +145,10 @@ static void add_row(struct fleet *x, const struct cluster_facts *f, const json_t
 }
 
 /* The page ends after so many rows of the cluster. */
-static void end_at(struct fleet *x, const char *key, int64_t told)
+static void end_at(struct fleet *x, const char *key, int64_t listed)
 {
     x->more = cursor_place_set(&x->next, key);
-    x->next.numbers[0] = told;
+    x->next.numbers[0] = listed;
     x->next.number_count = 1;
 }
 
@@ -157,15 +157,15 @@ static void add_cluster(struct fleet *x, const struct view_entry *e, int64_t ski
 {
     const struct cluster_facts *f = e->subject;
     json_t *issues CLEANUP_JSON = issues_of_blob(e->blob, catalog_of(x, f->project), x->now);
-    int64_t told = 0;
+    int64_t listed = 0;
     size_t i;
     json_t *issue;
     x->budget -= COST_OF_BODY;
     json_array_foreach (issues, i, issue) {
-        if (!is_wanted(x->r, issue) || told++ < skip)
+        if (!is_wanted(x->r, issue) || listed++ < skip)
             continue;
         if (x->left == 0) {
-            end_at(x, e->key, told - 1);
+            end_at(x, e->key, listed - 1);
             return;
         }
         add_row(x, f, issue);

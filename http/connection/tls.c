@@ -302,7 +302,7 @@ static void replace(struct tls *tls, struct certificate *next)
         atomic_fetch_add(&tls->clients_generation, 1);
 }
 
-enum tls_look tls_look(struct tls *tls, char **ret_error)
+enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error)
 {
     char *error CLEANUP_FREE = NULL;
     const bool changed = has_changed(tls);

@@ -33,13 +33,13 @@ struct tls *tls_open(const struct env *env, const struct tls_files *files, char 
 /* After the server has stopped. NULL is allowed. */
 void tls_free(struct tls *tls);
 
-enum tls_look {
+enum tls_refresh_result {
     TLS_SAME,  /* the files did not change, or are just being changed */
     TLS_TAKEN, /* what they hold counts for new connections */
     TLS_FAULTY /* it cannot be used, as *ret_error says, once for each change; what was there before stays */
 };
 /* Reads the files again if they changed. Blocking; one thread, every second or so. */
-enum tls_look tls_look(struct tls *tls, char **ret_error);
+enum tls_refresh_result tls_refresh(struct tls *tls, char **ret_error);
 
 /* When the certificate in use ends. Any thread. */
 wall_us tls_ends_at(struct tls *tls);

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/stored.h"
+#include "reconcile/answers/store_query.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -35,7 +35,7 @@ struct audit_limit {
     char *token_name;
     char *issuer, *subject;
     mono_us since; /* begin of the minute */
-    unsigned told;
+    unsigned noted;
     unsigned left_out;
 };
 
@@ -160,7 +160,7 @@ void audit_daemon(struct reconcile *r, const char *what)
 
 /* ---- what was not done: a broken client neither fills the disk nor hides what others do ---- */
 
-static void tell_left_out(struct reconcile *r, const struct audit_limit *limit)
+static void note_left_out(struct reconcile *r, const struct audit_limit *limit)
 {
     struct command *cmd = command_new(COMMAND_AUDIT);
     cmd->action_name = "audit.left_out";
@@ -193,7 +193,7 @@ void audit_tick(struct reconcile *r, bool all)
         if (!all && env_mono(r->env) - limit->since < MINUTE_US)
             continue;
         if (limit->left_out)
-            tell_left_out(r, limit);
+            note_left_out(r, limit);
         limit_end(r, limit);
     }
 }
@@ -219,15 +219,15 @@ static bool is_within_limit(struct reconcile *r, const struct command *cmd)
         limit->since = env_mono(r->env);
         HASH_ADD_STR(r->audit_limits, token_id, limit);
     }
-    if (limit->told < NOT_DONE_MAX) {
-        limit->told++;
+    if (limit->noted < NOT_DONE_MAX) {
+        limit->noted++;
         return true;
     }
     limit->left_out++;
     return false;
 }
 
-static void tell_not_done(struct reconcile *r, const struct command *cmd)
+static void note_not_done(struct reconcile *r, const struct command *cmd)
 {
     enum problem_code code = cmd->reply.problem->code;
     if (is_within_limit(r, cmd))
@@ -236,7 +236,7 @@ static void tell_not_done(struct reconcile *r, const struct command *cmd)
 
 void command_audit_denied(struct reconcile *r, struct command *cmd)
 {
-    tell_not_done(r, cmd);
+    note_not_done(r, cmd);
     reply_give_back(cmd);
 }
 
@@ -252,20 +252,21 @@ void audit_answered(struct command *cmd)
         cmd->type == COMMAND_KUBECONFIG || secret_lookup || (cmd->reply.replayed && cmd->reply.is_secret);
     /* These have no transaction in the store: the effect of a login is at Cleura, that of a backup is a file,
      * that of a reload is in the process. */
-    bool told = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN || cmd->type == COMMAND_ACCOUNT_VERIFY ||
-                cmd->type == COMMAND_BACKUP || cmd->type == COMMAND_RELOAD;
+    bool is_secret = gives_secret || cmd->type == COMMAND_ACCOUNT_LOGIN ||
+                     cmd->type == COMMAND_ACCOUNT_VERIFY || cmd->type == COMMAND_BACKUP ||
+                     cmd->type == COMMAND_RELOAD;
     if (!r || r->stopping || cmd->audited || (w && w->dry_run && !cmd->denied) || !cmd->action_name ||
         cmd->type == COMMAND_AUDIT_DENIED)
         return;
-    if (!cmd->reply.problem && told)
+    if (!cmd->reply.problem && is_secret)
         append_alone(r, audit_entry_new(cmd, env_wall(r->env), cmd->reply.status, -1));
-    else if (cmd->reply.problem && (told || cmd->denied || command_writes(cmd->type)))
-        tell_not_done(r, cmd);
+    else if (cmd->reply.problem && (is_secret || cmd->denied || command_writes(cmd->type)))
+        note_not_done(r, cmd);
 }
 
 /* ---- pages ---- */
 
-static void on_audit_page(struct stored *s)
+static void on_audit_page(struct store_query *s)
 {
     enum { MAX_BYTES = 64 * 1024 * 1024 };
     struct command *cmd = s->cmd;
@@ -292,6 +293,6 @@ static void on_audit_page(struct stored *s)
 
 void command_audit(struct reconcile *r, struct command *cmd)
 {
-    struct stored *question = stored_question(cmd, on_audit_page);
-    storage_query_audit(r->o.storage, &cmd->audit.query, stored_audit, question);
+    struct store_query *question = store_query_question(cmd, on_audit_page);
+    storage_query_audit(r->o.storage, &cmd->audit.query, store_query_audit, question);
 }

@@ -12,7 +12,7 @@
 #include "model/command.h"
 #include "model/expectation.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/stored.h"
+#include "reconcile/answers/store_query.h"
 #include "reconcile/world/world.h"
 
 enum { AT_A_TIME = 250, DAY_S = 86400 };
@@ -25,7 +25,7 @@ static bool is_enough(const struct command_durations *d)
 /* Reader thread: the command is nobody else's until its answer is back. */
 static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
 {
-    struct stored *s = ctx;
+    struct store_query *s = ctx;
     struct command *cmd = s->cmd;
     struct command_durations *d = &cmd->durations;
     for (size_t i = 0; page && i < page->count; i++)
@@ -38,18 +38,18 @@ static void on_page_read(void *ctx, enum store_status status, struct operation_p
         }
     }
     operation_page_free(page);
-    stored_operations(s, status, NULL);
+    store_query_operations(s, status, NULL);
 }
 
-static void on_page(struct stored *s);
+static void on_page(struct store_query *s);
 
 static void ask(struct reconcile *r, struct command *cmd)
 {
     storage_query_operations(r->o.storage, &cmd->durations.query, on_page_read,
-                             stored_question(cmd, on_page));
+                             store_query_question(cmd, on_page));
 }
 
-static void on_page(struct stored *s)
+static void on_page(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;

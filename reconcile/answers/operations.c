@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
@@ -48,14 +48,14 @@ static void render_page(struct command_operations *c, const struct operation_pag
 /* Reader thread: a page may be large. */
 static void on_page_read(void *ctx, enum store_status status, struct operation_page *page)
 {
-    struct stored *s = ctx;
+    struct store_query *s = ctx;
     if (page)
         render_page(&s->cmd->operations, page);
     operation_page_free(page);
-    stored_operations(s, status, NULL);
+    store_query_operations(s, status, NULL);
 }
 
-static void on_page_rendered(struct stored *s)
+static void on_page_rendered(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     if (s->status != STORE_OK || !cmd->operations.items) {
@@ -69,21 +69,22 @@ static void on_page_rendered(struct stored *s)
 void command_operations(struct reconcile *r, struct command *cmd)
 {
     storage_query_operations(r->o.storage, &cmd->operations.query, on_page_read,
-                             stored_question(cmd, on_page_rendered));
+                             store_query_question(cmd, on_page_rendered));
 }
 
 /* ---- one that has left the memory ---- */
 
 void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
-                      void (*on_found)(struct stored *s))
+                      void (*on_found)(struct store_query *s))
 {
     struct operation_query query = {.limit = 1};
     assert(!operation_entry(r, id) && operation_has_left(r, id));
     (void)snprintf(query.id, sizeof(query.id), "%s", id);
-    storage_query_operations(r->o.storage, &query, stored_operations, stored_question(cmd, on_found));
+    storage_query_operations(r->o.storage, &query, store_query_operations,
+                             store_query_question(cmd, on_found));
 }
 
-const struct operation *operation_recalled(const struct stored *s)
+const struct operation *operation_recalled(const struct store_query *s)
 {
     if (s->status != STORE_OK || !s->operations)
         reply_unreadable(s->cmd);
@@ -112,7 +113,7 @@ static bool is_seen(struct command *cmd, const struct operation *op)
     return projects_include(cmd->caller.projects, op->project);
 }
 
-static void on_ended_read(struct stored *s)
+static void on_ended_read(struct store_query *s)
 {
     const struct operation *op = operation_recalled(s);
     if (op && is_seen(s->cmd, op))

@@ -3,7 +3,7 @@
 #define RECONCILE_ANSWERS_OPERATIONS_H
 
 #include "model/command.h"
-#include "reconcile/answers/stored.h"
+#include "reconcile/answers/store_query.h"
 
 struct reconcile;
 
@@ -14,10 +14,10 @@ void command_operation_wait(struct reconcile *r, struct command *cmd);
 /* Asks the store for an operation that is not in memory, but may be stored: on_found runs when it was asked.
  */
 void operation_recall(struct reconcile *r, struct command *cmd, const char *id,
-                      void (*on_found)(struct stored *s));
+                      void (*on_found)(struct store_query *s));
 /* For on_found: the operation, which has ended, lent by `s`; NULL: the command was answered, for there is
  * none or it cannot be read. */
-const struct operation *operation_recalled(const struct stored *s);
+const struct operation *operation_recalled(const struct store_query *s);
 /* 404. */
 void reply_no_operation(struct command *cmd);
 

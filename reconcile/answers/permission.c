@@ -41,7 +41,7 @@ static struct problem *no_project(const struct command *cmd)
  * found. */
 static bool reaches_too_far(const struct command *cmd, const struct api_token *t)
 {
-    if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_tells(cmd->type))
+    if (cmd->project || cmd->type == COMMAND_OPERATION_WAIT || !command_only_reads(cmd->type))
         return false;
     char *const *asked =
         cmd->type == COMMAND_EVENTS && cmd->events.projects ? cmd->events.projects : cmd->caller.projects;

@@ -13,7 +13,7 @@
 #include "base/attrs.h"
 #include "base/mem.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/stored.h"
+#include "reconcile/answers/store_query.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -88,7 +88,7 @@ static bool replay_answer(struct reconcile *r, struct command *cmd, const struct
     return true;
 }
 
-static void on_key_looked_up(struct stored *s)
+static void on_key_looked_up(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
@@ -133,7 +133,7 @@ bool replay_take(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, p);
         return true;
     }
-    struct stored *question = stored_question(cmd, on_key_looked_up);
-    storage_query_replay(r->o.storage, cmd->idempotency.key, stored_replay, question);
+    struct store_query *question = store_query_question(cmd, on_key_looked_up);
+    storage_query_replay(r->o.storage, cmd->idempotency.key, store_query_replay, question);
     return true;
 }

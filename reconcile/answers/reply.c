@@ -16,7 +16,7 @@
 #include "reconcile/answers/replay.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
@@ -49,10 +49,10 @@ void command_keep(struct save *save, struct command *cmd)
 }
 
 /* Its answer reports the current state, or gives a secret again. A change is answered as it was promised. */
-static bool only_tells(const struct command *cmd)
+static bool only_reads(const struct command *cmd)
 {
     const struct command_write *w = command_write_of(cmd);
-    return command_only_tells(cmd->type) || (w && w->dry_run) || cmd->reply.replayed;
+    return command_only_reads(cmd->type) || (w && w->dry_run) || cmd->reply.replayed;
 }
 
 /* In place of whatever was to be answered. Takes the problem. */
@@ -68,7 +68,7 @@ static void deny(struct command *cmd, struct problem *problem)
 static void look_again(struct command *cmd)
 {
     struct reconcile *r = cmd->decided_by;
-    struct problem *fault = r && !cmd->denied && only_tells(cmd) ? permission_fault(r, cmd) : NULL;
+    struct problem *fault = r && !cmd->denied && only_reads(cmd) ? permission_fault(r, cmd) : NULL;
     if (fault)
         deny(cmd, fault);
 }
@@ -266,7 +266,7 @@ static void answer_outcome(struct waiting *w)
 }
 
 /* Answers a request that is repeated long after its operation has ended. */
-static void on_outcome_read(struct stored *s)
+static void on_outcome_read(struct store_query *s)
 {
     const bool found = s->status == STORE_OK && s->operations && s->operations->count;
     if (found)

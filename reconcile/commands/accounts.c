@@ -99,10 +99,10 @@ static void on_remember(void *ctx, const struct account_state *state)
     struct account *a = ctx;
     loop_assert_owner(a->r->o.loop);
     assert(!strcmp(state->name, a->name));
-    bool told = a->remembered->failed_told;
+    bool announced = a->remembered->failure_announced;
     account_state_free(a->remembered);
     a->remembered = state_copy(state);
-    a->remembered->failed_told = told;
+    a->remembered->failure_announced = announced;
     save_account(save_new(a->r, NULL, NULL), a);
 }
 
@@ -142,10 +142,10 @@ static void on_login_changed(void *ctx, struct upstream_account *lane, enum logi
     for (struct project *p = a->r->projects; p; p = p->hh.next)
         if (p->account == a)
             project_show(p);
-    if (failed == a->remembered->failed_told || (!failed && state != LOGIN_OK))
+    if (failed == a->remembered->failure_announced || (!failed && state != LOGIN_OK))
         return;
     /* The event and the note that it was emitted are one change: a restart in between repeats nothing. */
-    a->remembered->failed_told = failed;
+    a->remembered->failure_announced = failed;
     struct save *save = save_new(a->r, NULL, NULL);
     emit_account(save, failed ? EVENT_ACCOUNT_LOGIN_FAILED : EVENT_ACCOUNT_RECOVERED, a,
                  message ? message : "Login works again");
@@ -239,7 +239,7 @@ static void on_verify_end(void *ctx, const struct upstream_login_end *end)
 static void on_login_late(struct waiting *w)
 {
     reply_problem(wait_take(w), problem_new(PROBLEM_UPSTREAM_TIMEOUT,
-                                            "Cleura did not answer in time; GET /v1/accounts tells whether a "
+                                            "Cleura did not answer in time; GET /v1/accounts says whether a "
                                             "code is awaited"));
 }
 

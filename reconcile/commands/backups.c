@@ -202,7 +202,7 @@ static void answer(struct backup_job *b)
     reply_unchanged(b->r, b->cmd);
 }
 
-static void tell(const struct backup_job *b)
+static void log_end(const struct backup_job *b)
 {
     atomic_fetch_add(&ended[b->end], 1);
     if (b->newest)
@@ -222,7 +222,7 @@ static void on_done(struct worker_job *job)
 {
     struct backup_job *b = CONTAINER_OF(job, struct backup_job, job);
     struct reconcile *r = b->r;
-    tell(b);
+    log_end(b);
     if (b->cmd) {
         answer(b);
     } else {
@@ -383,7 +383,7 @@ void command_backups(struct reconcile *r, struct command *cmd)
     reply_problem(cmd, problem_passing(PROBLEM_OVERLOADED, 5, "the backups are being listed for others"));
 }
 
-void backups_look(struct reconcile *r)
+void backups_check(struct reconcile *r)
 {
     const struct config *config = r->o.config;
     if (!config->backups.directory || !config->backups.every_us || r->backups.under_way ||

@@ -16,7 +16,7 @@
 #include "reconcile/operations/steps.h"
 #include "reconcile/world/assess.h"
 #include "reconcile/world/entity.h"
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 #include "reconcile/world/save.h"
 #include "reconcile/world/world.h"
 
@@ -112,7 +112,7 @@ static void name_cluster(struct command *cmd, const struct operation *op)
 }
 
 /* It ended so long ago that only the store knows it. */
-static void on_ended_read(struct stored *s)
+static void on_ended_read(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     const struct operation *op = operation_recalled(s);

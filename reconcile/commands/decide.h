@@ -71,12 +71,12 @@ void location_check(struct project *p);
  * decided. */
 bool freeze_refuses(struct reconcile *r, struct command *cmd);
 /* Ends those whose time has passed. Every housekeeping. */
-void freezes_look(struct reconcile *r);
+void freezes_check(struct reconcile *r);
 
 /* ---- backups.c ---- */
 
 /* Makes the backup that is due. Every housekeeping. */
-void backups_look(struct reconcile *r);
+void backups_check(struct reconcile *r);
 void backups_metrics(struct buffer *out);
 
 /* ---- tokens.c ---- */
@@ -88,7 +88,7 @@ struct api_token *token_new(const struct reconcile *r, const char *name, enum ro
 void token_watch(struct token_entry *entry);
 /* Emits token.expiring for tokens that end soon, for each once 14 days and once 1 day ahead, and removes
  * those that ended 30 days ago. */
-void tokens_look(struct reconcile *r);
+void tokens_check(struct reconcile *r);
 
 /* ---- event_log.c ---- */
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/stored.h"
+#include "reconcile/answers/store_query.h"
 #include "reconcile/commands/body.h"
 #include "reconcile/commands/commands.h"
 #include "reconcile/commands/decide.h"
@@ -44,7 +44,7 @@ static bool webhook_is_enabled(struct command *cmd, const struct subscription_en
 
 /* ---- reading ---- */
 
-static void on_deliveries_found(struct stored *s)
+static void on_deliveries_found(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     if (s->status != STORE_OK) {
@@ -76,12 +76,12 @@ void command_deliveries(struct reconcile *r, struct command *cmd)
     memcpy(query.before, cmd->webhook.page.before, sizeof(query.before));
     query.status = cmd->webhook.page.status;
     query.limit = cmd->webhook.page.limit;
-    storage_query_deliveries(r->o.storage, &query, stored_deliveries,
-                             stored_question(cmd, on_deliveries_found));
+    storage_query_deliveries(r->o.storage, &query, store_query_deliveries,
+                             store_query_question(cmd, on_deliveries_found));
 }
 
 /* True when the one that was asked for is there, else the command is answered. */
-static bool delivery_is_found(struct stored *s)
+static bool delivery_is_found(struct store_query *s)
 {
     if (s->status != STORE_OK && s->status != STORE_NONE)
         reply_unreadable(s->cmd);
@@ -91,19 +91,20 @@ static bool delivery_is_found(struct stored *s)
     return s->count > 0;
 }
 
-static void on_delivery_found(struct stored *s)
+static void on_delivery_found(struct store_query *s)
 {
     if (delivery_is_found(s))
         reply_json(s->cmd, 200, render_for_caller(s->cmd, s->deliveries));
 }
 
-static void ask_for_one(struct reconcile *r, struct command *cmd, void (*on_found)(struct stored *s))
+static void ask_for_one(struct reconcile *r, struct command *cmd, void (*on_found)(struct store_query *s))
 {
     struct delivery_query query = query_of(cmd);
     if (strlen(cmd->webhook.delivery) >= sizeof(query.id))
         reply_problem(cmd, problem_new(PROBLEM_DELIVERY_NOT_FOUND, "the webhook has no delivery of this id"));
     else
-        storage_query_deliveries(r->o.storage, &query, stored_deliveries, stored_question(cmd, on_found));
+        storage_query_deliveries(r->o.storage, &query, store_query_deliveries,
+                                 store_query_question(cmd, on_found));
 }
 
 void command_delivery(struct reconcile *r, struct command *cmd)
@@ -147,7 +148,7 @@ static void expedite(struct reconcile *r, struct command *cmd, struct delivery *
     save_submit(save, true);
 }
 
-static void on_redeliver(struct stored *s)
+static void on_redeliver(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
@@ -206,7 +207,7 @@ static void recover_page(struct reconcile *r, struct command *cmd, const struct 
     save_submit(save, true);
 }
 
-static void on_missed(struct stored *s)
+static void on_missed(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
@@ -264,7 +265,7 @@ void command_webhook_recover(struct reconcile *r, struct command *cmd)
         .undelivered_to = entry->id,
         .since = since > kept_since ? since : kept_since,
     };
-    storage_query_events(r->o.storage, &query, stored_events, stored_question(cmd, on_missed));
+    storage_query_events(r->o.storage, &query, store_query_events, store_query_question(cmd, on_missed));
 }
 
 /* ---- a test ---- */

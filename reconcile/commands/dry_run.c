@@ -58,7 +58,7 @@ bool dry_run_faults(struct command *cmd, struct problem *faults)
     return true;
 }
 
-static void foretell_change(json_t *changes, const char *path, const json_t *old, const json_t *new)
+static void preview_change(json_t *changes, const char *path, const json_t *old, const json_t *new)
 {
     json_t *change = json_object();
     json_set_str(change, "path", path);
@@ -68,7 +68,7 @@ static void foretell_change(json_t *changes, const char *path, const json_t *old
 }
 
 /* Adds the changes of labels, description and deletion protection; c: NULL when there is no cluster yet. */
-static void foretell_metadata(json_t *changes, const struct cluster *c, const json_t *body)
+static void preview_metadata(json_t *changes, const struct cluster *c, const json_t *body)
 {
     struct cluster *after = cluster_new();
     desired_take_metadata(after, body);
@@ -77,21 +77,21 @@ static void foretell_metadata(json_t *changes, const struct cluster *c, const js
     const char *description = c ? c->description : NULL;
     bool is_protected = c && c->deletion_protection;
     if (!json_equal(labels, after->labels))
-        foretell_change(changes, "labels", c ? labels : NULL, after->labels);
+        preview_change(changes, "labels", c ? labels : NULL, after->labels);
     if (strcmp(description ? description : "", after->description ? after->description : "") != 0) {
         json_t *old CLEANUP_JSON = description ? json_string(description) : json_null();
         json_t *new CLEANUP_JSON = after->description ? json_string(after->description) : json_null();
-        foretell_change(changes, "description", old, new);
+        preview_change(changes, "description", old, new);
     }
     if (is_protected != after->deletion_protection)
-        foretell_change(changes, "deletion_protection", c ? json_boolean(is_protected) : NULL,
-                        json_boolean(after->deletion_protection));
+        preview_change(changes, "deletion_protection", c ? json_boolean(is_protected) : NULL,
+                       json_boolean(after->deletion_protection));
     if (c && !c->managed)
-        foretell_change(changes, "managed", json_false(), json_true());
+        preview_change(changes, "managed", json_false(), json_true());
     cluster_free(after);
 }
 
-static void foretell_step(json_t *steps, const char *type, const char *target, bool rolls, const char *reason)
+static void preview_step(json_t *steps, const char *type, const char *target, bool rolls, const char *reason)
 {
     json_t *step = json_object();
     json_set_str(step, "type", type);
@@ -128,7 +128,7 @@ static unsigned add_worst_case(struct walk *walk, struct entity *e)
     return WALK_LOOKED_AT;
 }
 
-static void foretell_create(struct walk *walk)
+static void preview_create(struct walk *walk)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     const struct project *p = w->p;
@@ -143,11 +143,11 @@ static void foretell_create(struct walk *walk)
     json_t *value;
     (void)json_object_del(resolved, "name");
     json_object_foreach (resolved, member, value)
-        foretell_change(changes, member, NULL, value);
-    foretell_metadata(changes, NULL, cmd->body);
+        preview_change(changes, member, NULL, value);
+    preview_metadata(changes, NULL, cmd->body);
     if (!p->state->bootstrapped_at)
-        foretell_step(steps, step_type_name(STEP_BOOTSTRAP), NULL, false, NULL);
-    foretell_step(steps, step_type_name(STEP_CREATE_SHOOT), NULL, false, NULL);
+        preview_step(steps, step_type_name(STEP_BOOTSTRAP), NULL, false, NULL);
+    preview_step(steps, step_type_name(STEP_CREATE_SHOOT), NULL, false, NULL);
     json_t *pools = json_arr(resolved, "node_pools"), *warnings = json_array();
     spec_quota_add(&w->use, pools, &context);
     json_t *use CLEANUP_JSON = spec_quota_of(&w->use);
@@ -163,7 +163,7 @@ static void foretell_create(struct walk *walk)
     worst_case_free(w);
 }
 
-static void on_foretelling_stopped(struct walk *walk)
+static void on_preview_stopped(struct walk *walk)
 {
     struct worst_case *w = CONTAINER_OF(walk, struct worst_case, walk);
     reply_stopping(w->cmd);
@@ -183,8 +183,8 @@ static void on_quota(struct command *part)
     struct worst_case *w = MEM_NEW(struct worst_case);
     *w = (struct worst_case){.walk = {.name = "quota of a project",
                                       .visit = add_worst_case,
-                                      .done = foretell_create,
-                                      .stopped = on_foretelling_stopped},
+                                      .done = preview_create,
+                                      .stopped = on_preview_stopped},
                              .p = project_find(r, cmd->project),
                              .cmd = cmd,
                              .limits = json_incref(json_obj(doc, "limits")),
@@ -217,13 +217,13 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
     json_t *item;
     (void)spec_differences(goal, present, SPEC_UNKNOWN_DIFFERS, differences);
     json_array_foreach (differences, i, item)
-        foretell_change(changes, json_str(item, "path"), json_object_get(item, "found"),
-                        json_object_get(item, "wanted"));
-    foretell_metadata(changes, e->cluster, body);
+        preview_change(changes, json_str(item, "path"), json_object_get(item, "found"),
+                       json_object_get(item, "wanted"));
+    preview_metadata(changes, e->cluster, body);
     json_array_foreach (plan, i, item) {
         const char *type = json_str(item, "type");
-        foretell_step(steps, type, json_str(item, "target"), json_bool(item, "rolls_nodes", false),
-                      json_str(item, "reason"));
+        preview_step(steps, type, json_str(item, "target"), json_bool(item, "rolls_nodes", false),
+                     json_str(item, "reason"));
         destructive |= !strcmp(type, "delete_pool");
     }
     json_t *quota =
@@ -237,8 +237,8 @@ void dry_run_change(const struct entity *e, struct command *cmd, const json_t *b
 void dry_run_delete(struct command *cmd, const struct entity *e)
 {
     json_t *changes = json_array(), *steps = json_array();
-    foretell_change(changes, "", shoot_observed(e->cluster->shoot), NULL);
-    foretell_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
+    preview_change(changes, "", shoot_observed(e->cluster->shoot), NULL);
+    preview_step(steps, step_type_name(STEP_DELETE_SHOOT), NULL, false, NULL);
     const json_t *observed = shoot_observed(e->cluster->shoot);
     json_t *quota = quota_effect(e->project, json_arr(observed, "node_pools"), NULL);
     reply_forecast(cmd, true, &(struct forecast){changes, steps, true, quota, NULL, NULL});
@@ -255,7 +255,7 @@ void dry_run_action(struct command *cmd, const struct operation *op)
 {
     json_t *steps = json_array();
     for (unsigned i = 0; op && i < op->step_count; i++)
-        foretell_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
-                      op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
+        preview_step(steps, step_type_name(op->steps[i].type), op->steps[i].target,
+                     op->type == OPERATION_ROTATE_CA_PREPARE, action_reasons[op->type]);
     reply_forecast(cmd, true, &(struct forecast){.steps = steps});
 }

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "reconcile/answers/reply.h"
-#include "reconcile/answers/stored.h"
+#include "reconcile/answers/store_query.h"
 #include "reconcile/commands/decide.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"
@@ -61,7 +61,7 @@ static char *page_stream(struct command *cmd, const struct event_page *page)
     return buffer_take(&out, NULL);
 }
 
-static void on_events_page(struct stored *s)
+static void on_events_page(struct store_query *s)
 {
     struct command *cmd = s->cmd;
     struct reconcile *r = cmd->decided_by;
@@ -88,7 +88,7 @@ void command_events(struct reconcile *r, struct command *cmd)
                                       .cluster = cmd->events.cluster,
                                       .actors = cmd->events.actors,
                                       .targets = cmd->events.targets};
-    storage_query_events(r->o.storage, &query, stored_events, stored_question(cmd, on_events_page));
+    storage_query_events(r->o.storage, &query, store_query_events, store_query_question(cmd, on_events_page));
 }
 
 /* Reader thread. */

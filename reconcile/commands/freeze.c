@@ -204,7 +204,7 @@ static bool end_when_over(struct reconcile *r, struct project_state *state)
     return true;
 }
 
-void freezes_look(struct reconcile *r)
+void freezes_check(struct reconcile *r)
 {
     bool ended = end_when_over(r, r->all_projects);
     for (struct project *p = r->projects; p; p = p->hh.next)

@@ -20,7 +20,7 @@
 #include "view/render.h"
 
 /* How many days ahead token.expiring is emitted; the last one is the nearest. */
-static const int told_ahead[] = {14, 1};
+static const int announced_ahead[] = {14, 1};
 
 struct api_token *token_new(const struct reconcile *r, const char *name, enum role role, char **projects,
                             const char *created_by, char **ret_secret)
@@ -98,21 +98,21 @@ static wall_us end_of_life(const json_t *body, wall_us now, wall_us otherwise)
 }
 
 /* The warning that is due, in days ahead; 0: nothing is new. */
-static int days_to_tell(const struct api_token *t, wall_us now)
+static int days_to_announce(const struct api_token *t, wall_us now)
 {
     int days = 0;
-    for (size_t i = 0; i < ARRAY_LEN(told_ahead); i++)
-        if (t->expires_at - now <= told_ahead[i] * DAY_US)
-            days = told_ahead[i];
-    return !t->told_days || days < t->told_days ? days : 0;
+    for (size_t i = 0; i < ARRAY_LEN(announced_ahead); i++)
+        if (t->expires_at - now <= announced_ahead[i] * DAY_US)
+            days = announced_ahead[i];
+    return !t->announced_days || days < t->announced_days ? days : 0;
 }
 
 /* A warning that is due already at `since` is not emitted: so short a life was decided just then. */
 static void set_end(struct api_token *t, wall_us since, wall_us expires_at)
 {
     t->expires_at = expires_at;
-    t->told_days = 0;
-    t->told_days = expires_at ? days_to_tell(t, since) : 0;
+    t->announced_days = 0;
+    t->announced_days = expires_at ? days_to_announce(t, since) : 0;
 }
 
 /* ---- made ---- */
@@ -384,10 +384,10 @@ void command_token_delete(struct reconcile *r, struct command *cmd)
 
 static void look_at_token(struct reconcile *r, struct api_token *t, wall_us now)
 {
-    const int days = t->expires_at > now ? days_to_tell(t, now) : 0;
+    const int days = t->expires_at > now ? days_to_announce(t, now) : 0;
     if (!days)
         return;
-    t->told_days = days;
+    t->announced_days = days;
     struct save *save = save_new(r, NULL, NULL);
     change_put_token(save->set, api_token_copy(t));
     emit_token_expiring(save, t, (t->expires_at - now + DAY_US - 1) / DAY_US);
@@ -400,7 +400,7 @@ static bool is_over(const struct api_token *t, wall_us now)
     return t->revoked_at || (t->expires_at && t->expires_at + SHOWN_DAYS * DAY_US <= now);
 }
 
-void tokens_look(struct reconcile *r)
+void tokens_check(struct reconcile *r)
 {
     const wall_us now = env_wall(r->env), settled = settled_clock_now(&r->settled);
     for (struct token_entry *entry = r->tokens; entry; entry = entry->hh.next) {

@@ -96,7 +96,7 @@ static bool is_made_with(const struct subscription *s, const struct api_token *t
 
 /* The token that it was made with was revoked: the webhook shows that, and is switched off when that was
  * asked for. */
-static void tell_revoked(struct save *save, struct subscription *s, const struct token_entry *maker)
+static void emit_disabled(struct save *save, struct subscription *s, const struct token_entry *maker)
 {
     bool switched_off = maker->switches_off && !s->disabled;
     assert(maker->is_leaving && maker->token->revoked_at);
@@ -116,7 +116,7 @@ void webhooks_token_revoked(struct save *save, const struct token_entry *maker)
 {
     for (struct subscription_entry *entry = save->r->subscriptions; entry; entry = entry->hh.next)
         if (is_made_with(entry->subscription, maker->token))
-            tell_revoked(save, entry->subscription, maker);
+            emit_disabled(save, entry->subscription, maker);
 }
 
 /* Its token may have been revoked while the webhook was on its way to the store: the token's entry is freed
@@ -128,7 +128,7 @@ static void look_at_maker(struct reconcile *r, struct subscription *s)
     if (!maker || !maker->is_leaving)
         return;
     struct save *save = save_new(r, NULL, NULL);
-    tell_revoked(save, s, maker);
+    emit_disabled(save, s, maker);
     save_submit(save, false);
 }
 
@@ -194,7 +194,7 @@ void command_webhook_create(struct reconcile *r, struct command *cmd)
 
 /* Takes `s`, the new state of the webhook, and `secret`, which the answer shows when it is to show one. */
 static void change_webhook(struct reconcile *r, struct command *cmd, struct subscription_entry *entry,
-                           struct subscription *s, bool tells_secret, char *secret)
+                           struct subscription *s, bool with_secret, char *secret)
 {
     assert(s != entry->subscription && !strcmp(s->id, entry->id));
     bool switched_off = s->disabled && !entry->subscription->disabled;
@@ -203,7 +203,7 @@ static void change_webhook(struct reconcile *r, struct command *cmd, struct subs
     s->updated_at = env_wall(r->env);
     log_info("webhook changed", "webhook", s->id, "action", cmd->action_name, "by", cmd->caller.token_name);
     render_subscription_etag(s, cmd->reply.etag);
-    if (tells_secret)
+    if (with_secret)
         body_prepare_secret(cmd, 200, render_subscription(s), "secret", secret);
     else
         reply_prepare(cmd, 200, render_subscription(s));

@@ -40,7 +40,7 @@ static int due_warning(int64_t left_us)
 
 struct look {
     struct entity *e;
-    json_t *told;      /* warnings that were or are emitted for the versions in use */
+    json_t *announced; /* warnings that were or are emitted for the versions in use */
     struct save *save; /* made when the first event is */
 };
 
@@ -53,7 +53,7 @@ static void expiry_of_version(void *ctx, const struct version_in_use *v)
         return;
     char *key CLEANUP_FREE = mem_printf("%s %s", v->component, v->version);
     int due = due_warning(v->expires_at - now);
-    int64_t before = json_int(e->cluster->expiry_told, key, INT64_MAX);
+    int64_t before = json_int(e->cluster->expiry_announced, key, INT64_MAX);
     if (due >= 0 && due < before) {
         const struct expiring x = {.what = v->component,
                                    .version = v->version,
@@ -62,24 +62,24 @@ static void expiry_of_version(void *ctx, const struct version_in_use *v)
         if (!look->save)
             look->save = save_new(e->r, NULL, NULL);
         emit_expiring(look->save, e, &x);
-        json_set_int(look->told, key, due);
+        json_set_int(look->announced, key, due);
     } else if (before != INT64_MAX) {
-        json_set_int(look->told, key, before);
+        json_set_int(look->announced, key, before);
     }
 }
 
-static bool tell_what_expires(struct entity *e, const json_t *catalog)
+static bool announce_expiry(struct entity *e, const json_t *catalog)
 {
     struct cluster *c = e->cluster;
     if (!c->shoot || c->deleted || entity_is_committing(e))
         return false;
-    json_t *told CLEANUP_JSON = json_object();
-    struct look look = {.e = e, .told = told};
+    json_t *announced CLEANUP_JSON = json_object();
+    struct look look = {.e = e, .announced = announced};
     versions_in_use(c->shoot, catalog, expiry_of_version, &look);
     if (!look.save)
         return false;
-    json_decref(c->expiry_told);
-    c->expiry_told = json_incref(told);
+    json_decref(c->expiry_announced);
+    c->expiry_announced = json_incref(announced);
     save_entity(look.save, e);
     save_submit(look.save, false);
     return true;
@@ -96,11 +96,11 @@ static unsigned expiry_of_cluster(struct walk *w, struct entity *e)
     bool changed = e->cluster->expires_at != before;
     if (changed)
         entity_show(e);
-    changed |= tell_what_expires(e, p->state->catalog);
+    changed |= announce_expiry(e, p->state->catalog);
     return changed ? WALK_CHANGED : WALK_LOOKED_AT;
 }
 
-void expiry_look(struct project *p)
+void expiry_check(struct project *p)
 {
     if (p->state->catalog && !p->r->stopping)
         walk_project(p, &p->expiry);
@@ -163,7 +163,7 @@ static void take_catalog(struct project *p, const json_t *catalog)
     /* Waiters that look for the catalog in the view must find it. */
     view_publish(p->r->o.view);
     wake_waiters(p, NULL);
-    expiry_look(p);
+    expiry_check(p);
     loop_timer_set(p->r->o.loop, &p->catalog_timer, env_mono(p->r->env) + CATALOG_MAX_AGE_S * US_PER_S);
 }
 

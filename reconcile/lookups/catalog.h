@@ -18,6 +18,6 @@ void catalog_fetch(struct project *p);
 bool catalog_wait(struct project *p, struct command *cmd);
 void command_catalog(struct reconcile *r, struct command *cmd);
 /* Emits what is due of the versions that the clusters of the project use. */
-void expiry_look(struct project *p);
+void expiry_check(struct project *p);
 
 #endif

@@ -105,7 +105,7 @@ static void observe_another(struct entity *e, const struct shoot *seen)
 static bool answer_counts(struct entity *e, const struct shoot *seen)
 {
     const struct cluster *c = e->cluster;
-    const bool was_deleted = gone_is_known(e->project, seen); /* one that had this name before */
+    const bool was_deleted = deleted_shoot_is_known(e->project, seen); /* one that had this name before */
     if (!was_deleted) {
         /* Not proven to be ours: the create's own answer or read-back decides. */
         if (!c->upstream_exists && entity_open_type(e) == OPERATION_CREATE)

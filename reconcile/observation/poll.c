@@ -193,7 +193,7 @@ static void take_listed(struct project *p, struct shoot *shoot, int64_t jitter)
     struct entity *e = find_in_project(p, name);
     bool leaving = shoot_is_deletion(shoot) && shoot_state_is(shoot, "Succeeded");
     bool twice = e && is_listed(e);
-    if (twice || (!e && (leaving || gone_is_known(p, shoot))))
+    if (twice || (!e && (leaving || deleted_shoot_is_known(p, shoot))))
         shoot_free(shoot); /* a list that lags behind a finished deletion, or says two things of one name */
     else if (!e)
         discover(p, shoot);

@@ -234,7 +234,7 @@ static void on_gone_saved(struct save *save)
         return;
     }
     if (save->ctx)
-        gone_remember(p, e->cluster->shoot);
+        deleted_shoot_add(p, e->cluster->shoot);
     if (e->cluster->departed_at)
         departed_add(p, cluster_copy(e->cluster));
     bool replaced = e->seen.other_uid_reads > 0;
@@ -300,7 +300,7 @@ void entity_forget(struct entity *e)
 void entity_disown(struct entity *e)
 {
     end_record(e, false,
-               "A cluster of this name is there, and nothing tells that it is ours: it was not deleted");
+               "A cluster of this name is there, and nothing shows that it is ours: it was not deleted");
 }
 
 void entity_gone(struct entity *e)

@@ -41,7 +41,7 @@ static bool deletion_is_missing(const struct entity *e)
 static void delete_again(struct entity *e)
 {
     const bool doubt = shoot_may_be_deleting(e->cluster->shoot);
-    log_warning(doubt ? "the cluster is there and nothing tells that it is being deleted: asking again"
+    log_warning(doubt ? "the cluster is there and nothing shows that it is being deleted: asking again"
                       : "the cluster is there and not being deleted: asking again",
                 "cluster", e->cluster->name);
     step_move(e->op, current_step(e), STEP_PENDING);

@@ -214,7 +214,7 @@ static void ca_probed(const struct operation_step *step, const json_t *document,
         {"Prepared", DONE, NOTHING},        {"Complete", NOTHING, GOES_ON}, {"Completing", NOTHING, GOES_ON},
         {"Completed", NOTHING, DONE},
     };
-    const char *told = json_str_or(document, "stage", ""), *stage = *told ? told : "NotInitiated";
+    const char *given = json_str_or(document, "stage", ""), *stage = *given ? given : "NotInitiated";
     for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
         if (strcmp(stage, stages[i].stage) != 0)
             continue;

@@ -58,9 +58,9 @@ static void try_again(struct entity *e, int64_t at_least_us)
 /* Says what the operation waits for; stored when it is news. */
 static void step_reports(struct entity *e, const char *message)
 {
-    bool told = e->op->message && !strcmp(e->op->message, message);
+    bool is_said = e->op->message && !strcmp(e->op->message, message);
     operation_says(e->op, env_wall(e->r->env), message);
-    if (!told)
+    if (!is_said)
         entity_store(e);
 }
 
@@ -390,7 +390,7 @@ static void step_unclear(struct entity *e)
 {
     struct operation_step *step = current_step(e);
     if (entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S) {
-        step_reports(e, "Waiting: the answer was lost, and Cleura does not tell whether it had effect");
+        step_reports(e, "Waiting: the answer was lost, and Cleura does not show whether it had effect");
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
         return;
     }
@@ -399,7 +399,7 @@ static void step_unclear(struct entity *e)
     step->uncertain &= !is_create;
     entity_fail_operation(
         e, problem_new(is_create ? PROBLEM_NAME_TAKEN : PROBLEM_UPSTREAM_NO_EFFECT,
-                       "the answer to %s was lost, and Cleura does not tell whether it had effect",
+                       "the answer to %s was lost, and Cleura does not show whether it had effect",
                        step_type_name(step->type)));
 }
 
@@ -436,7 +436,7 @@ static void on_read_back(struct upstream_call *call, const struct upstream_resul
     if (result->class == UPSTREAM_OK && shoot_is_another(e->cluster->shoot, result->shoot)) {
         e->r->reactions.sighted(e, shoot_copy(result->shoot)); /* counts how often, until it is believed */
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
-    } else if (result->class == UPSTREAM_OK && gone_is_known(e->project, result->shoot)) {
+    } else if (result->class == UPSTREAM_OK && deleted_shoot_is_known(e->project, result->shoot)) {
         loop_timer_set(e->r->o.loop, &e->step.retry, env_mono(e->r->env) + LOOK_AGAIN_S * US_PER_S);
     } else if (result->class == UPSTREAM_OK) {
         step_found(e, finding_of(e, kind, result), result);
@@ -477,7 +477,7 @@ static void take_look(struct entity *e, const struct shoot *shoot)
     if (e->cluster->deleted)
         return;
     if (!shoot_has_uid(shoot))
-        step_reports(e, "Waiting: Cleura does not tell the uid of the cluster");
+        step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
     try_again(e, LOOK_AGAIN_S * US_PER_S);
 }
 
@@ -490,7 +490,7 @@ static void check_foreign(struct entity *e, const struct shoot *shoot)
 {
     const bool in_doubt =
         plan_likeness(e, shoot) == LIKENESS_UNPROVEN && entity_doubt_us(e) < STEP_BUDGET_S * US_PER_S;
-    if (in_doubt || gone_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
+    if (in_doubt || deleted_shoot_is_known(e->project, shoot) || ++e->seen.other_uid_reads < ABSENT_READS)
         try_again(e, LOOK_AGAIN_S * US_PER_S);
     else
         entity_disown(e);
@@ -542,7 +542,7 @@ static void report_busy(struct entity *e)
     if (shoot_run(s) == RUN_UNHEARD)
         message = mem_printf("Waiting: Cleura is busy with the cluster: \"%s\"", s->operation_state);
     step_reports(e, message                       ? message
-                    : shoot_run(s) == RUN_UNKNOWN ? "Waiting: Cleura does not tell the state of the cluster"
+                    : shoot_run(s) == RUN_UNKNOWN ? "Waiting: Cleura does not show the state of the cluster"
                                                   : "Waiting: Cleura is busy with the cluster");
 }
 
@@ -573,7 +573,7 @@ static void begin_after_look(struct entity *e)
     if (!fresh) {
         step_submit(e, UPSTREAM_GET, on_looked);
     } else if (!shoot_has_uid(e->cluster->shoot)) {
-        step_reports(e, "Waiting: Cleura does not tell the uid of the cluster");
+        step_reports(e, "Waiting: Cleura does not show the uid of the cluster");
         try_again(e, BUSY_WAIT_S * US_PER_S);
         e->step.looked_at = 0;
     } else if (step_kind(current_step(e))->exclusive) {

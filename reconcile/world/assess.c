@@ -86,9 +86,9 @@ static bool retrying_is_news(struct cluster *c)
             free(codes);
             codes = longer;
         }
-    bool news = !c->retrying_told || strcmp(c->retrying_told, codes) != 0;
-    free(c->retrying_told);
-    c->retrying_told = codes;
+    bool news = !c->retrying_announced || strcmp(c->retrying_announced, codes) != 0;
+    free(c->retrying_announced);
+    c->retrying_announced = codes;
     return news;
 }
 
@@ -117,8 +117,8 @@ void phase_emit_change(struct entity *e, struct save *save, enum phase *before)
     if (c->phase != *before)
         emit_change(e, save, *before);
     if (run_is_over[c->phase]) {
-        free(c->retrying_told);
-        c->retrying_told = NULL;
+        free(c->retrying_announced);
+        c->retrying_announced = NULL;
     }
     if (c->phase == PHASE_HIBERNATED || c->phase == PHASE_READY || c->phase == PHASE_DEGRADED)
         c->slept = c->phase == PHASE_HIBERNATED;

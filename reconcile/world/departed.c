@@ -108,51 +108,51 @@ void departed_free(struct reconcile *r)
 
 /* ---- shoots that were deleted ---- */
 
-struct gone_shoot {
+struct deleted_shoot {
     UT_hash_handle hh;
     uuid_t uid;
     mono_us until;
 };
 
-static void gone_forget_before(struct project *p, mono_us now)
+static void deleted_shoots_expire(struct project *p, mono_us now)
 {
-    struct gone_shoot *g, *next;
-    HASH_ITER (hh, p->gone, g, next) {
+    struct deleted_shoot *g, *next;
+    HASH_ITER (hh, p->deleted_shoots, g, next) {
         if (g->until > now)
             continue;
-        HASH_DEL(p->gone, g);
+        HASH_DEL(p->deleted_shoots, g);
         free(g);
     }
 }
 
-static struct gone_shoot *gone_find(struct project *p, const struct shoot *shoot)
+static struct deleted_shoot *deleted_shoot_find(struct project *p, const struct shoot *shoot)
 {
-    struct gone_shoot *g = NULL;
-    gone_forget_before(p, env_mono(p->r->env));
+    struct deleted_shoot *g = NULL;
+    deleted_shoots_expire(p, env_mono(p->r->env));
     if (shoot_has_uid(shoot))
-        HASH_FIND(hh, p->gone, shoot->uid, sizeof(shoot->uid), g);
+        HASH_FIND(hh, p->deleted_shoots, shoot->uid, sizeof(shoot->uid), g);
     return g;
 }
 
-void gone_remember(struct project *p, const struct shoot *shoot)
+void deleted_shoot_add(struct project *p, const struct shoot *shoot)
 {
-    struct gone_shoot *g = gone_find(p, shoot);
+    struct deleted_shoot *g = deleted_shoot_find(p, shoot);
     if (!shoot_has_uid(shoot))
         return;
     if (!g) {
-        g = MEM_NEW(struct gone_shoot);
+        g = MEM_NEW(struct deleted_shoot);
         uuid_copy(g->uid, shoot->uid);
-        HASH_ADD(hh, p->gone, uid, sizeof(g->uid), g);
+        HASH_ADD(hh, p->deleted_shoots, uid, sizeof(g->uid), g);
     }
     g->until = env_mono(p->r->env) + OBSERVE_LAG_S * US_PER_S;
 }
 
-bool gone_is_known(struct project *p, const struct shoot *shoot)
+bool deleted_shoot_is_known(struct project *p, const struct shoot *shoot)
 {
-    return gone_find(p, shoot) != NULL;
+    return deleted_shoot_find(p, shoot) != NULL;
 }
 
-void gone_forget_all(struct project *p)
+void deleted_shoots_clear(struct project *p)
 {
-    gone_forget_before(p, INT64_MAX);
+    deleted_shoots_expire(p, INT64_MAX);
 }

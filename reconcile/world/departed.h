@@ -13,8 +13,8 @@ bool departed_purge(struct reconcile *r);
 void departed_free(struct reconcile *r);
 
 /* A shoot that was deleted: for OBSERVE_LAG_S a list may still show it (CL-8). `shoot` may be NULL. */
-void gone_remember(struct project *p, const struct shoot *shoot);
-bool gone_is_known(struct project *p, const struct shoot *shoot);
-void gone_forget_all(struct project *p);
+void deleted_shoot_add(struct project *p, const struct shoot *shoot);
+bool deleted_shoot_is_known(struct project *p, const struct shoot *shoot);
+void deleted_shoots_clear(struct project *p);
 
 #endif

@@ -148,7 +148,7 @@ void entity_rest(struct entity *e)
 {
     const struct cluster *c = e->cluster;
     cluster_rest(e->cluster);
-    /* Readers of the operation get them from the copy that was stored (world/remembered.h). */
+    /* Readers of the operation get them from the copy that was stored (world/operation_table.h). */
     if (e->op && e->saves.operation_ended)
         operation_forget_notes(e->op);
     /* Without a shoot, the body of the create may still show whose a shoot is, and that of a change in vain

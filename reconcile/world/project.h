@@ -10,7 +10,7 @@
 #include "reconcile/world/world.h"
 #include "upstream/upstream.h"
 
-struct gone_shoot;
+struct deleted_shoot;
 
 struct account {
     UT_hash_handle hh;
@@ -20,7 +20,7 @@ struct account {
     bool ends; /* the configuration that is being put into force does not have it, or has it elsewhere */
     unsigned projects; /* that the configuration names, as of projects_spread */
     struct upstream_account *lane;
-    struct account_state *remembered; /* as last given to the store; has failed_told */
+    struct account_state *remembered; /* as last given to the store; has failure_announced */
     struct list login_waiters;        /* struct waiting */
     struct list verify_waiters;
     struct walk resumption; /* what waited for a login is taken up */
@@ -67,8 +67,8 @@ struct project {
     struct command *confirming;       /* who said so, while clusters are forgotten; or NULL */
     struct upstream_call catalog_call;
     struct loop_timer catalog_timer;
-    struct list catalog_waiters; /* struct waiting */
-    struct gone_shoot *gone;     /* see departed.c */
+    struct list catalog_waiters;          /* struct waiting */
+    struct deleted_shoot *deleted_shoots; /* see departed.c */
     char *last_error;
     char *shown;                        /* last published JSON, to publish only changes */
     json_t *catalog_shared;             /* what was read, on its way to the other projects; or NULL */

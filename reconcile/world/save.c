@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "reconcile/world/entity.h"
 #include "reconcile/world/project.h"
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 #include "reconcile/world/waiting.h"
 #include "reconcile/world/world.h"
 #include "view/render.h"

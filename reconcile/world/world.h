@@ -81,7 +81,7 @@ struct reconcile {
     struct project *retired;            /* hash by name: those that the configuration does not name */
     struct project_state *all_projects; /* what is about all of them together (PROJECT_ALL); or NULL */
     struct entity *entities;            /* hash by key */
-    struct operation_entry *operations; /* hash by id (remembered.h) */
+    struct operation_entry *operations; /* hash by id (operation_table.h) */
     size_t ended_weight;                /* how much of memory those take that ended */
     char left_out[40]; /* of those that ended, the greatest id that is not among them, or "" */
     struct token_entry *tokens;

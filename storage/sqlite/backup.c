@@ -42,7 +42,7 @@ static int64_t number_in(struct sqlite_conn *conn, const char *sql)
     return text ? strtoll(text, NULL, 10) : 0;
 }
 
-static void tell(struct sqlite_conn *conn, int version, struct store_copy *ret)
+static void describe(struct sqlite_conn *conn, int version, struct store_copy *ret)
 {
     *ret = (struct store_copy){.schema = version};
     (void)sqlite_identity(conn, ret->id); /* "": of a version that knew of none */
@@ -96,12 +96,12 @@ static enum store_status look(const char *path, const atomic_bool *end, struct s
     if (status == STORE_OK && !is_sound(conn.db))
         status = refuse(ret_error, "the store is damaged:", path, "integrity_check");
     if (status == STORE_OK)
-        tell(&conn, version, ret);
+        describe(&conn, version, ret);
     close_existing(&conn);
     return status;
 }
 
-enum store_status sqlite_look(const char *path, struct store_copy *ret, char **ret_error)
+enum store_status sqlite_examine(const char *path, struct store_copy *ret, char **ret_error)
 {
     return look(path, NULL, ret, ret_error);
 }
@@ -325,7 +325,7 @@ enum store_status sqlite_restore(const char *copy, const char *location, const c
     char *CLEANUP_FREE lock = mem_printf("%s.lock", location);
     char *CLEANUP_FREE folder = folder_of(location);
     *ret = (struct store_copy){0};
-    enum store_status status = sqlite_look(copy, ret, ret_error);
+    enum store_status status = sqlite_examine(copy, ret, ret_error);
     if (status == STORE_OK)
         status = lock_take(location, &lock_fd, ret_error);
     if (status != STORE_OK)

@@ -35,7 +35,7 @@ enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const c
     return rc == SQLITE_OK ? STORE_OK : sqlite_fail(conn, rc, what, ret_error);
 }
 
-void handle_tell(char **ret_error, const char *what)
+void handle_explain(char **ret_error, const char *what)
 {
     if (ret_error)
         mem_set_str(ret_error, what);

@@ -56,7 +56,7 @@ static enum store_status reopen_suspect(struct sqlite_conn *conn, char **ret_err
     if (handle_open(conn, &error) == STORE_OK)
         return STORE_OK;
     log_warning("the database cannot be opened again", "error", error);
-    handle_tell(ret_error, "the database cannot be opened again");
+    handle_explain(ret_error, "the database cannot be opened again");
     conn->suspect = true;
     return STORE_BROKEN;
 }
@@ -68,8 +68,9 @@ static enum store_status check_in_place(struct sqlite_conn *conn, char **ret_err
     if (sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && !moved)
         return STORE_OK;
     const bool is_denied = access(conn->path, F_OK) < 0 && errno == EACCES;
-    handle_tell(ret_error, is_denied ? "permission denied: owner and mode of the state directory were changed"
-                                     : "the database file was moved or removed while shootd was running");
+    handle_explain(ret_error, is_denied
+                                  ? "permission denied: owner and mode of the state directory were changed"
+                                  : "the database file was moved or removed while shootd was running");
     return STORE_BROKEN;
 }
 

@@ -43,7 +43,7 @@ enum store_status handle_open(struct sqlite_conn *conn, char **ret_error);
 enum store_status handle_open_to_read(struct sqlite_conn *conn, int *ret_version, char **ret_error);
 void handle_close(struct sqlite_conn *conn);
 /* Replaces what *ret_error says; NULL is allowed. */
-void handle_tell(char **ret_error, const char *what);
+void handle_explain(char **ret_error, const char *what);
 /* Runs SQL without parameters; a failure is described as "`what`: reason". */
 enum store_status handle_exec(struct sqlite_conn *conn, const char *sql, const char *what, char **ret_error);
 

@@ -138,7 +138,7 @@ def test_lines_can_be_json(sim, make_shootd):
     assert created["project"] == "team-a" and created["level"] == "info" and int(created["duration_us"]) > 0
 
 
-def test_a_journal_that_is_not_there_is_told(sim, make_shootd):
+def test_a_journal_that_is_not_there_is_reported(sim, make_shootd):
     if os.path.exists("/run/systemd/journal/socket"):
         pytest.skip("this machine has a journal")
     d = make_shootd(sim.url)

@@ -103,7 +103,7 @@ def test_what_has_no_effect_is_not_told(shootd):
     assert [e["action"] for e in audit(shootd)] == ["patchCluster", "createCluster", "daemon.started"]
 
 
-def test_refusals_and_secrets_are_told(shootd):
+def test_refusals_and_secrets_are_reported(shootd):
     shootd.wait_operation(shootd.create("dev")["operation"]["id"])
     path = shootd.clusters_path("dev")
     made, viewer = bearer(shootd, name="reader", role="viewer", projects=["team-a"])
@@ -154,7 +154,7 @@ def test_what_callers_send_is_cut(shootd):
     assert len(waited(shootd, 2, action="createCluster")[0]["members"]) == 50
 
 
-def test_what_other_projects_are_asked_for_is_told(make_sim, make_shootd):
+def test_what_other_projects_are_asked_for_is_reported(make_sim, make_shootd):
     d, _ = two_projects(make_sim, make_shootd)
     made, stranger = bearer(d, name="stranger", role="operator", projects=["team-b"])
     with stranger:
@@ -166,7 +166,7 @@ def test_what_other_projects_are_asked_for_is_told(make_sim, make_shootd):
         ("getKubeconfig", "denied", "project_not_found", "team-a"), ("deleteCluster", "denied", "project_not_found", "team-a")]
 
 
-def test_a_secret_that_is_given_again_is_told(shootd):
+def test_a_secret_that_is_given_again_is_reported(shootd):
     for _ in range(3):
         made = shootd.http.post("/v1/tokens", json={"name": "ci", "role": "viewer", "projects": ["*"]},
                                 headers={"Idempotency-Key": "secret-0123456789"})
@@ -174,7 +174,7 @@ def test_a_secret_that_is_given_again_is_told(shootd):
     assert len(waited(shootd, 3, action="createToken")) == 3
 
 
-def test_starts_and_stops_are_told(shootd):
+def test_starts_and_stops_are_reported(shootd):
     shootd.stop()
     start_again(shootd)
     assert [e["action"] for e in audit(shootd)] == ["daemon.started", "daemon.stopped", "daemon.started"]

@@ -577,7 +577,7 @@ def test_one_by_the_clock_also_after_a_restart(sim, make_shootd):
     wait_until(lambda: len(names(d)) == 3, what="the next backup")
 
 
-def test_a_backup_that_cannot_be_made_is_told(sim, make_shootd):
+def test_a_backup_that_cannot_be_made_is_reported(sim, make_shootd):
     d = with_backups(make_shootd, sim, ", every: 0s")
     (d.directory / "backups").write_text("a file is here")
     d.start()

@@ -201,7 +201,7 @@ Filename: {0}/templates.dat
 @pytest.mark.parametrize("frontend, preset, typed, kept", [
     ("noninteractive", "", "", True), ("noninteractive", "false", "", True), ("noninteractive", "true", "", False),
     ("teletype", "", "no", True), ("teletype", "", "yes", False), ("teletype", "true", "no", True), ("noninteractive", "", "absent", True)])
-def test_a_purge_keeps_the_state_unless_it_is_told(tmp_path, frontend, preset, typed, kept):
+def test_a_purge_keeps_the_state_unless_it_is_reported(tmp_path, frontend, preset, typed, kept):
     if os.geteuid() or not os.path.exists("/usr/share/debconf/confmodule"):
         pytest.skip("needs root, for a namespace of mounts, and debconf")
     for name in ("postrm", "templates"):

@@ -81,7 +81,7 @@ def test_delete_accepted_while_a_create_is_refused_touches_no_stranger(sim, make
     assert sim.counters()["deletes"] == {}, "a stranger's cluster must never be deleted"
 
 
-def test_a_refusal_after_a_lost_answer_is_told(sim, shootd):
+def test_a_refusal_after_a_lost_answer_is_reported(sim, shootd):
     sim.fault("create_shoot", "status", status=502, count=1)
     sim.fault("create_shoot", "status", status=400, count=1,
               body='{"error":{"code":400,"message":"machine type is sold out"}}')

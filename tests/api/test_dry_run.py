@@ -68,7 +68,7 @@ def test_a_dry_run_meets_the_same_walls(shootd):
     assert shootd.http.get(path, params={"dry_run": "true"}).status_code == 400
 
 
-def test_what_is_said_of_the_cluster_itself_is_told(shootd):
+def test_what_is_said_of_the_cluster_itself_is_reported(shootd):
     made = plan(shootd, "POST", json={"name": "dev", "labels": {"a": "b"}, "description": "mine", "deletion_protection": True})
     told = {c["path"]: (c["old"], c["new"]) for c in made["changes"]}
     assert (told["labels"], told["description"], told["deletion_protection"]) == ((None, {"a": "b"}), (None, "mine"), (None, True))
@@ -81,7 +81,7 @@ def test_what_is_said_of_the_cluster_itself_is_told(shootd):
     assert shootd.cluster("dev").json()["deletion_protection"] is True
 
 
-def test_adoption_and_actions_that_replace_nodes_are_told(sim, shootd):
+def test_adoption_and_actions_that_replace_nodes_are_reported(sim, shootd):
     sim.post("shoots", count=1, prefix="found", state="ready")
     shootd.wait_phase("found-0000", "ready")
     assert {"path": "managed", "old": False, "new": True} in plan(shootd, "PUT", "found-0000", json={})["changes"]
@@ -104,7 +104,7 @@ def test_a_create_that_fits_has_no_warning(sim, shootd):
     assert [r["operation"] for r in sim.requests() if r["operation"] in ("name_taken", "quota", "create_shoot")] != []
 
 
-def test_a_taken_name_is_told(make_sim, make_shootd):
+def test_a_taken_name_is_reported(make_sim, make_shootd):
     """Of a project that is not ours: names are unique in the whole cloud."""
     other = "f" * 32
     sim = make_sim(project=[PROJECT_ID, other])
@@ -116,7 +116,7 @@ def test_a_taken_name_is_told(make_sim, make_shootd):
     assert d.cluster("taken-0000").status_code == 404
 
 
-def test_what_cleura_does_not_tell_is_told(sim, make_shootd):
+def test_what_cleura_does_not_tell_is_reported(sim, make_shootd):
     old = make_shootd(sim.url, api="v1").start()  # has no such calls
     assert warnings(plan(old, "POST", json={"name": "dev"})) == {("name_unchecked", "#/name"), ("quota_unknown", "#/spec/node_pools")}
 
@@ -134,7 +134,7 @@ def test_the_worst_case_of_all_pools_is_held_to_the_quota(sim, shootd):
     assert any(f"the quota allows {limits['instances']}" in w["detail"] and "machines" in w["detail"] for w in exceeded)
 
 
-def test_what_breaks_the_monitoring_views_is_told(shootd):
+def test_what_breaks_the_monitoring_views_is_reported(shootd):
     spec = {"allowed_cidrs": ["192.0.2.0/24"]}
     blocked = ("monitoring_blocked", "#/spec/allowed_cidrs")
     assert warnings(plan(shootd, "POST", json={"name": "dev", "spec": spec})) == {blocked}
@@ -144,7 +144,7 @@ def test_what_breaks_the_monitoring_views_is_told(shootd):
     assert warnings(plan(shootd, "PATCH", "dev", json={"spec": spec})) == {blocked}
 
 
-def test_a_surge_below_the_number_of_zones_is_told(sim, make_shootd):
+def test_a_surge_below_the_number_of_zones_is_reported(sim, make_shootd):
     sim.post("catalog", zones={"Sto2": ["nova", "nova2"]})
     d = make_shootd(sim.url).start().wait_upstream()
 
@@ -156,7 +156,7 @@ def test_a_surge_below_the_number_of_zones_is_told(sim, make_shootd):
     assert of({"zones": ["nova2"], "max_surge": 1}) == set()
 
 
-def test_a_schedule_that_moves_to_utc_is_told(sim, shootd):
+def test_a_schedule_that_moves_to_utc_is_reported(sim, shootd):
     night = {"start": "0 18 * * 1-5", "end": "0 7 * * 1-5"}
     shoot = {"name": "dev", "spec": {"schedules": [night | {"location": "Europe/Stockholm"}]}}
     sim.http.put("/_sim/state", json={"bootstrapped": [], "shoots": [shoot]}).raise_for_status()

@@ -46,7 +46,7 @@ def test_an_empty_list_is_no_end(sim, make_shootd):
     assert told and since.startswith(told[1].rstrip("Z")), "the event tells since when, as the cluster does"
 
 
-def test_a_state_that_nobody_knows_is_told(sim, shootd):
+def test_a_state_that_nobody_knows_is_reported(sim, shootd):
     """Cleura shows the cluster, in words of a version to come: what it means is not guessed, and not kept quiet."""
     shootd.create("dev")
     shootd.wait_phase("dev", "ready")

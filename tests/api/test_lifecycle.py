@@ -192,7 +192,7 @@ def test_delete_while_creating_supersedes(sim, shootd):
     assert sim.counters()["creates"] == {"dev": 1} and sim.counters()["deletes"] == {"dev": 1}
 
 
-def test_failed_create_tells_the_cause_and_the_action(sim, shootd):
+def test_failed_create_shows_the_cause_and_the_action(sim, shootd):
     sim.post("lifecycle", shoot="dev", operation="create", outcome="failed", at_progress=88,
              codes=["ERR_INFRA_QUOTA_EXCEEDED"], description="Quota exceeded for cores")
     op = shootd.wait_operation(shootd.create("dev")["operation"]["id"])

@@ -67,7 +67,7 @@ def test_wrong_password_is_not_hammered(sim, make_shootd):
     wait_until(lambda: [e for e in d.events() if e["type"] == "account.recovered"], what="account.recovered")
 
 
-def test_two_factor_account_is_told(make_sim, make_shootd):
+def test_two_factor_account_is_reported(make_sim, make_shootd):
     sim = make_sim(two_factor=True)
     d = make_shootd(sim.url).start()
     wait_until(lambda: d.http.get("/v1/projects/team-a").json()["upstream"]["login"] == "two_factor_required",

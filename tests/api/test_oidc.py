@@ -431,7 +431,7 @@ def checked(d, *entries):
     ({"client_id": "cli", "scopes": [f"s{i}" for i in range(21)]}, "scopes: has 21 entries, the most are 20"),
     ({"secret": "x"}, "secret: unknown key; known here: issuer, audience, algorithms"),
 ])
-def test_faults_are_told(d, change, fault):
+def test_faults_are_reported(d, change, fault):
     code, errors = checked(d, {k: v for k, v in {**GOOD, **change}.items() if v is not None})
     assert code == 78 and fault in errors, errors
 

@@ -367,7 +367,7 @@ def test_ht13_large_body(d, token):
     ('{"a": 1e999}', "Line 1"), ('{"a": 99999999999999999999}', "Line 1"), ('{"a": NaN}', "Line 1"),
     ("[1]", "object"), ("null", ""), ('"dev"', ""), ("", "empty"),
 ])
-def test_bad_json_tells_the_position(raw, token, body, detail):
+def test_bad_json_shows_the_position(raw, token, body, detail):
     raw.send(request("POST", "/v1/projects/team-a/clusters", "Content-Type: application/json", token=token, body=body))
     answer = raw.read()
     assert (answer.status, answer.code) == (400, "invalid_json"), answer

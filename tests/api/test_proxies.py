@@ -162,7 +162,7 @@ def test_nginx_requests(behind):
     assert "body_too_large" in large.stdout, f"told by shootd: {large}"
 
 
-def test_nginx_tells_the_client(behind):
+def test_nginx_shows_the_client(behind):
     d, nginx = behind
     made = nginx.curl("/v1/tokens", "--interface", "127.0.0.9", "-H", f"Authorization: Bearer {d.token()}", "-H", "X-Forwarded-For: 203.0.113.7",
                       "--json", '{"name":"x","role":"viewer","projects":["*"]}')

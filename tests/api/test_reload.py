@@ -342,7 +342,7 @@ def test_operations_of_a_project_that_is_taken_out_are_not_shown(d):
 
 
 @pytest.mark.parametrize("at", ["list_shoots", "cloud_profiles"])
-def test_who_waits_for_cleura_is_told(d, at):
+def test_who_waits_for_cleura_is_reported(d, at):
     d.sim.fault(at, "delay", delay_ms=20000, count=0)
     answers = []
     path = d.clusters_path(project="team-b") if at == "list_shoots" else "/v1/projects/team-b/catalog"

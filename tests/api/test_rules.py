@@ -144,7 +144,7 @@ def test_ht4_faults_are_capped(http):
     assert all(f["pointer"].startswith("#/") and f["code"] and f["detail"] for f in refused.json()["errors"])
 
 
-def test_ht6_of_several_faults_the_first_in_order_is_told(d):
+def test_ht6_of_several_faults_the_first_in_order_is_reported(d):
     """Each request has the faults of all that follow it here, and one more."""
     token = f"Authorization: Bearer {d.token()}"
     viewer = d.http.post("/v1/tokens", json={"name": "ht6", "role": "viewer", "projects": ["team-a"]}).json()["token"]

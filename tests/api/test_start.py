@@ -146,7 +146,7 @@ def test_missing_file_and_bad_usage(tmp_path):
     assert run("extra").returncode == 64
 
 
-def test_the_version_is_told():
+def test_the_version_is_reported():
     version = (ROOT / "VERSION").read_text().strip()
     first, stores = run("--version").stdout.splitlines()
     assert re.fullmatch(rf"shootd {re.escape(version)} \([0-9a-f]+\)", first)

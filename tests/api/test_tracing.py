@@ -204,7 +204,7 @@ def test_a_failed_write_and_a_failed_operation(make, collector, sim):
     assert values(span["attributes"])["http.response.status_code"] == "409"
 
 
-def test_what_is_not_sent_for_long_is_told(make, collector, sim):
+def test_what_is_not_sent_for_long_is_reported(make, collector, sim):
     """Throttled, and given up: the calls, what was waited for, and the step that they were for."""
     d = make()
     sim.fault("create_shoot", "status", status=429, count=0)

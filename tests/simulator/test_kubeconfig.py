@@ -34,7 +34,7 @@ def test_v2_is_yaml_called_html(sim):
 
 
 @pytest.mark.parametrize("asked,given", [(600, 600), (7200, 7200), (999999, 86400)])
-def test_v3_tells_the_expiry_of_the_certificate(sim, asked, given):
+def test_v3_shows_the_expiry_of_the_certificate(sim, asked, given):
     sim.ready()
     now = datetime.datetime.strptime(sim.control("GET", "/clock")["now"], "%Y-%m-%dT%H:%M:%SZ")
     answer = ask_v3(sim, asked)

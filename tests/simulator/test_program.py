@@ -99,7 +99,7 @@ def test_requests_under_way_are_counted(sim):
     assert sim.counters()["max_in_flight"] == 3
 
 
-def test_a_client_that_left_before_its_answer_is_told(sim):
+def test_a_client_that_left_before_its_answer_is_reported(sim):
     def other():
         return [item.get("client_left", False) for item in sim.control("GET", "/requests")["items"] if item["operation"] == "other"]
 

@@ -466,12 +466,12 @@ static void settle_later(struct fixture *f, bool had_effect)
     assert_int_equal(newest(f), had_effect ? 3 : 2);
 }
 
-static void what_is_not_known_is_told_when_it_is_stored(void **state)
+static void what_is_not_known_is_reported_when_it_is_stored(void **state)
 {
     settle_later(*state, true);
 }
 
-static void what_is_not_known_is_told_when_it_is_not(void **state)
+static void what_is_not_known_is_reported_when_it_is_not(void **state)
 {
     settle_later(*state, false);
 }
@@ -562,8 +562,8 @@ int main(void)
         RUN_TEST_WITH(an_uncertain_commit_is_read_back, fake),
         RUN_TEST_WITH(a_failed_commit_that_had_effect_is_no_refusal, fake),
         RUN_TEST_WITH(and_its_audit_entry_is_there_once, fake),
-        RUN_TEST_WITH(what_is_not_known_is_told_when_it_is_stored, fake),
-        RUN_TEST_WITH(what_is_not_known_is_told_when_it_is_not, fake),
+        RUN_TEST_WITH(what_is_not_known_is_reported_when_it_is_stored, fake),
+        RUN_TEST_WITH(what_is_not_known_is_reported_when_it_is_not, fake),
         RUN_TEST_WITH(a_busy_store_is_tried_again_at_once, fake),
         RUN_TEST_WITH(a_lost_lease_breaks_for_good_and_nobody_waits, fake),
         RUN_TEST_WITH(a_lease_is_renewed_and_respected, fake),

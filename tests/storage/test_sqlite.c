@@ -470,7 +470,7 @@ struct interrupter {
     atomic_bool done;
 };
 
-static void *interrupt_until_told(void *arg)
+static void *interrupt_until_stopped(void *arg)
 {
     struct interrupter *i = arg;
     while (!atomic_load(&i->done)) {
@@ -490,7 +490,7 @@ static void a_check_is_interrupted(struct fixture *f)
                          "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 20000)"
                          " INSERT INTO filler SELECT n, hex(zeroblob(1000)) FROM c");
     assert_int_equal(backend->open(f->location, false, &i.conn, NULL), STORE_OK);
-    assert_int_equal(pthread_create(&thread, NULL, interrupt_until_told, &i), 0);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_until_stopped, &i), 0);
     enum store_status status = STORE_OK;
     for (int tries = 0; tries < 100 && status == STORE_OK;
          tries++) /* the other thread may not have its turn */

@@ -61,7 +61,7 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
             answer.status = *cleura->refusals++;
         } else if (cleura->ineffective) {
             const char *uid = cleura->uid;
-            cleura->uid = cleura->writes_tell_no_uid ? "" : uid;
+            cleura->uid = cleura->writes_have_no_uid ? "" : uid;
             answer = answer_shoot(cleura, false);
             answer.status = 202;
             cleura->uid = uid;

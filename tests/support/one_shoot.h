@@ -21,7 +21,7 @@ struct one_shoot {
     char last_write[300];
     const int
         *refusals; /* statuses that the next writes are answered with, without effect; ends with 0; or NULL */
-    bool writes_tell_no_uid;
+    bool writes_have_no_uid;
     bool ineffective; /* writes are answered with 202 and do nothing */
     bool hibernated;
     const char *raw;                       /* JSON of "dev", in place of what the rest says; or NULL */

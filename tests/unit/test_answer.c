@@ -141,7 +141,7 @@ static void texts_are_cut_between_characters(void **state)
     assert_int_equal(utf8_cut("", 0), 0);
 }
 
-static void a_reason_of_cleura_that_is_cut_in_a_character_is_told(void **state)
+static void a_reason_of_cleura_that_is_cut_in_a_character_is_reported(void **state)
 {
     (void)state;
     for (size_t pad = 296; pad <= 300; pad++) {
@@ -276,7 +276,7 @@ static struct shoot *decode_told(int generation, const char *path, const char *v
     struct shoot *s = decoders[generation](&d, row);
     assert_null(d.fault);
     assert_non_null(s);
-    decode_tell_unread(&d, row, ret);
+    decode_report_unread(&d, row, ret);
     return s;
 }
 
@@ -478,13 +478,13 @@ static void a_path_is_found_in_linear_time(void **state)
     for (int i = 0; i < UNREAD_TOLD; i++)
         decode_note(&d, last, "number");
     double begin = cpu_s();
-    decode_tell_unread(&d, doc, &unread);
+    decode_report_unread(&d, doc, &unread);
     assert_true(cpu_s() - begin < 1.0); /* minutes, when each path was made on the way */
     for (int i = 0; i < UNREAD_TOLD; i++)
         assert_string_equal(unread.paths[i], "/last/1/number");
 }
 
-static void a_progress_that_is_no_percentage_tells_nothing(void **state)
+static void a_progress_that_is_no_percentage_says_nothing(void **state)
 {
     (void)state;
     static const struct {
@@ -858,7 +858,7 @@ int main(void)
         cmocka_unit_test(what_the_parser_does_not_take_is_malformed),
         cmocka_unit_test(one_odd_value_does_not_make_a_text_bad),
         cmocka_unit_test(texts_are_cut_between_characters),
-        cmocka_unit_test(a_reason_of_cleura_that_is_cut_in_a_character_is_told),
+        cmocka_unit_test(a_reason_of_cleura_that_is_cut_in_a_character_is_reported),
         cmocka_unit_test(names_that_cannot_be_are_refused_C2),
         cmocka_unit_test(uids_that_cannot_be_read_are_refused),
         cmocka_unit_test(what_cannot_be_read_is_unknown),
@@ -868,7 +868,7 @@ int main(void)
         cmocka_unit_test(a_path_is_found_in_linear_time),
         cmocka_unit_test(outcomes_of_upgrade_checks_have_a_table),
         cmocka_unit_test(a_token_with_odd_characters_is_none),
-        cmocka_unit_test(a_progress_that_is_no_percentage_tells_nothing),
+        cmocka_unit_test(a_progress_that_is_no_percentage_says_nothing),
         cmocka_unit_test(cleuras_words_hold_no_controls_D4),
         cmocka_unit_test(what_is_decoded_can_be_stored_and_read_back_C1),
         cmocka_unit_test(only_known_members_are_taken_over),

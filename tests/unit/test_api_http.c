@@ -530,7 +530,7 @@ static void ht37_lists_are_paged_and_filtered(void **state)
     lacks("digest");
 }
 
-static void ht24_ht28_pages_tell_the_age_of_their_oldest_item(void **state)
+static void ht24_ht28_pages_state_the_age_of_their_oldest_item(void **state)
 {
     (void)state;
     static const struct {
@@ -652,7 +652,7 @@ static void clusters_are_counted(void **state)
     lacks("team-a");
 }
 
-static void issues_are_told(void **state)
+static void issues_are_reported(void **state)
 {
     (void)state;
     assert_int_equal(get("/v1/projects/team-a/clusters/dev/issues"), 200);
@@ -893,7 +893,7 @@ static void blanks_around_a_value_are_no_part_of_it(void **state)
     has("Connection: close\r\n");
 }
 
-static void ht8_ht9_methods_are_told(void **state)
+static void ht8_ht9_methods_are_reported(void **state)
 {
     (void)state;
     assert_int_equal(ask("POST", "/v1/projects/team-a/clusters/dev", admin, "", ""), 405);
@@ -1295,12 +1295,12 @@ int main(void)
         HTTP_TEST(projects_are_hidden),
         HTTP_TEST(ht19_ht24_ht28_clusters_are_read),
         HTTP_TEST(ht37_lists_are_paged_and_filtered),
-        HTTP_TEST(ht24_ht28_pages_tell_the_age_of_their_oldest_item),
+        HTTP_TEST(ht24_ht28_pages_state_the_age_of_their_oldest_item),
         HTTP_TEST(lists_are_sorted),
         HTTP_TEST(pages_have_tags),
         HTTP_TEST(ht36_cursors_expire),
         HTTP_TEST(clusters_are_counted),
-        HTTP_TEST(issues_are_told),
+        HTTP_TEST(issues_are_reported),
         HTTP_TEST(parameters_are_checked),
         HTTP_TEST(empty_pieces_of_a_query_are_no_parameters),
         HTTP_TEST(commands_are_posted),
@@ -1308,7 +1308,7 @@ int main(void)
         HTTP_TEST(ao16_who_comes_when_too_many_wait_is_answered_at_once),
         HTTP_TEST(ht14_framing_and_paths),
         HTTP_TEST(blanks_around_a_value_are_no_part_of_it),
-        HTTP_TEST(ht8_ht9_methods_are_told),
+        HTTP_TEST(ht8_ht9_methods_are_reported),
         HTTP_TEST(ht10_ht13_bodies_are_checked),
         HTTP_TEST(ht50_inbound_request_ids),
         HTTP_TEST(ht13_limits_of_header_sections),

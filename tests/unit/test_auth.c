@@ -349,7 +349,7 @@ static void a_good_token_is_kept_until_the_code_is_given(void **state)
     assert_int_equal(list(f), UPSTREAM_OK);
 }
 
-static void webauthn_alone_is_told(void **state)
+static void webauthn_alone_is_reported(void **state)
 {
     struct fixture *f = *state;
     f->webauthn_only = true;
@@ -368,7 +368,7 @@ static void an_sms_that_may_have_been_sent_can_be_used(void **state)
     assert_int_equal(verify(f, 123456), LOGIN_OUTCOME_OK);
 }
 
-static void a_refused_sms_is_told(void **state)
+static void a_refused_sms_is_reported(void **state)
 {
     struct fixture *f = *state;
     f->code_status = 400;
@@ -535,9 +535,9 @@ int main(void)
         WITH_ACCOUNT(sms_and_codes_are_guarded),
         WITH_ACCOUNT(a_code_gets_old),
         WITH_ACCOUNT(a_good_token_is_kept_until_the_code_is_given),
-        WITH_ACCOUNT(webauthn_alone_is_told),
+        WITH_ACCOUNT(webauthn_alone_is_reported),
         WITH_ACCOUNT(an_sms_that_may_have_been_sent_can_be_used),
-        WITH_ACCOUNT(a_refused_sms_is_told),
+        WITH_ACCOUNT(a_refused_sms_is_reported),
         WITH_ACCOUNT(each_content_of_the_file_is_tried_once),
         WITH_ACCOUNT(a_login_by_hand_looks_at_the_file),
         WITH_ACCOUNT(files_for_everybody_are_refused),

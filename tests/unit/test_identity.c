@@ -144,7 +144,7 @@ static void nor_after_an_outage_and_a_kill(void **state)
 }
 
 /* Without a uid nobody knows whose it is. */
-static void a_delete_waits_until_cleura_tells_the_uid(void **state)
+static void a_delete_waits_until_cleura_shows_the_uid(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID_OURS};
@@ -361,7 +361,7 @@ static void a_deletion_that_failed_is_no_proof(void **state)
 static void an_answer_without_a_uid_makes_nobody_forget(void **state)
 {
     (void)state;
-    struct one_shoot cleura = {.uid = UID_OURS, .ineffective = true, .writes_tell_no_uid = true};
+    struct one_shoot cleura = {.uid = UID_OURS, .ineffective = true, .writes_have_no_uid = true};
     struct running *d = one_shoot_start(&cleura);
     struct command *put = running_command(d, COMMAND_CLUSTER_PUT, "p00", "dev",
                                           json_pack("{s{ss}}", "spec", "kubernetes_version", "1.34.3"));
@@ -552,7 +552,7 @@ int main(void)
         cmocka_unit_test(a_delete_looks_first_and_is_sent),
         cmocka_unit_test(a_delete_never_reaches_what_replaced_the_shoot),
         cmocka_unit_test(nor_after_an_outage_and_a_kill),
-        cmocka_unit_test(a_delete_waits_until_cleura_tells_the_uid),
+        cmocka_unit_test(a_delete_waits_until_cleura_shows_the_uid),
         cmocka_unit_test(the_uid_in_upper_case_is_the_same_shoot),
         cmocka_unit_test(changes_and_actions_never_reach_it_either),
         cmocka_unit_test(a_write_that_waited_in_its_lane_looks_again),

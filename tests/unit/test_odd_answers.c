@@ -109,7 +109,7 @@ static void a_change_waits_for_a_state_that_can_be_read(void **state)
     struct command *cmd = act(d, OPERATION_RECONCILE);
     running_run(d, 5 * MINUTE);
     assert_int_equal(cleura.writes, 0);
-    expect_operation(d, "pending", "Cleura does not tell the state of the cluster");
+    expect_operation(d, "pending", "Cleura does not show the state of the cluster");
     /* Uid and state are enough. */
     cleura.raw =
         "{\"name\":\"dev\",\"uid\":\"" UID "\",\"shoot_provider\":5,\"kubernetes\":1e400,\"status\":[],"
@@ -192,7 +192,7 @@ static void an_unheard_stage_after_a_lost_answer_is_looked_at_again(void **state
     struct command *cmd = act(d, OPERATION_ROTATE_CA_PREPARE);
     running_run(d, 5 * MINUTE);
     assert_int_equal(cleura.writes, 1);
-    expect_operation(d, "running", "does not tell whether it had effect");
+    expect_operation(d, "running", "does not show whether it had effect");
     cleura.stage = ""; /* as NotInitiated */
     running_run(d, MINUTE);
     assert_int_equal(cleura.writes, 2);
@@ -217,7 +217,7 @@ static void a_stage_after_a_lost_answer_is_not_waited_for_without_end(void **sta
         struct command *cmd = act(d, OPERATION_ROTATE_CA_PREPARE);
         running_run(d, 15 * MINUTE);
         assert_int_equal(cleura.writes, 1);
-        expect_operation(d, "failed", "does not tell whether it had effect");
+        expect_operation(d, "failed", "does not show whether it had effect");
         command_free(cmd);
         one_shoot_end(d);
     }

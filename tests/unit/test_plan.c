@@ -120,7 +120,7 @@ static void plans(void **state)
 
 /* Nobody is removed, or made twice, because Cleura's answer cannot be read; and what cannot be read is no
  * drift. */
-static void what_cannot_be_told_is_asked_for_and_no_drift(void **state)
+static void what_cannot_be_known_is_asked_for_and_no_drift(void **state)
 {
     (void)state;
     static const struct {
@@ -280,7 +280,7 @@ static void bodies(void **state)
     }
 }
 
-static void rolling_is_told(void **state)
+static void rolling_is_reported(void **state)
 {
     static const struct {
         const char *spec, *reason;
@@ -337,10 +337,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
-        cmocka_unit_test(what_cannot_be_told_is_asked_for_and_no_drift),
+        cmocka_unit_test(what_cannot_be_known_is_asked_for_and_no_drift),
         cmocka_unit_test(what_was_asked_for_before_is_not_asked_for_again),
         cmocka_unit_test(bodies),
-        cmocka_unit_test(rolling_is_told),
+        cmocka_unit_test(rolling_is_reported),
         cmocka_unit_test(effects_are_recognised),
         cmocka_unit_test(a_single_pool_needs_no_name),
     };

@@ -123,8 +123,8 @@ static void violate(struct property *p, const char *format, ...)
     va_end(args);
 }
 
-static void tell(const struct property *p, const char *format, ...) ATTR_PRINTF(2, 3);
-static void tell(const struct property *p, const char *format, ...)
+static void trace(const struct property *p, const char *format, ...) ATTR_PRINTF(2, 3);
+static void trace(const struct property *p, const char *format, ...)
 {
     va_list args;
     if (!p->verbose)
@@ -201,7 +201,7 @@ static void add_effect(struct property *p, const struct shoot_model *s, const ch
     (void)snprintf(e->cluster, sizeof(e->cluster), "%s", s->name);
     (void)snprintf(e->step, sizeof(e->step), "%s", step);
     (void)snprintf(e->target, sizeof(e->target), "%s", target);
-    tell(p, "        effect: %s %s %s", s->name, step, target);
+    trace(p, "        effect: %s %s %s", s->name, step, target);
 }
 
 static json_t *render_worker(const json_t *body)
@@ -512,13 +512,13 @@ static struct canned_answer respond(void *ctx, const struct seen_request *reques
     for (size_t i = 0; i < ARRAY_LEN(p->shoots); i++)
         shoot_follow(p, &p->shoots[i]);
     bool acts = fault == FAULT_NONE || fault == FAULT_GARBAGE || (loses_answer(fault) && p->fault_has_effect);
-    tell(p, "    %s %s%s%s", request->method, strrchr(request->url, ':') + 2,
-         fault == FAULT_NONE ? "" : "  !! ", fault == FAULT_NONE ? "" : fault_names[fault]);
+    trace(p, "    %s %s%s%s", request->method, strrchr(request->url, ':') + 2,
+          fault == FAULT_NONE ? "" : "  !! ", fault == FAULT_NONE ? "" : fault_names[fault]);
     struct canned_answer answer = {HTTP_ANSWERED, 500, NULL, NULL, 0};
     if (acts)
         answer = take(p, request, &a);
     if (acts && !is_read)
-        tell(p, "        %d", answer.status);
+        trace(p, "        %d", answer.status);
     bool is_shoots = strstr(request->url, SHOOTS) != NULL;
     note_loss(p, &a, is_read && !is_shoots ? FAULT_5XX : fault, is_read, answer.status);
     return fault == FAULT_NONE ? answer : apply_fault(p, fault, request);
@@ -603,12 +603,12 @@ static const char *command_name(const struct command *cmd)
 static void learn(struct property *p, struct tracked *t, const struct command *cmd)
 {
     if (cmd->reply.problem) {
-        tell(p, "  %s %s: refused: %s", command_name(cmd), t->name, cmd->reply.problem->detail);
+        trace(p, "  %s %s: refused: %s", command_name(cmd), t->name, cmd->reply.problem->detail);
         return;
     }
     json_t *doc CLEANUP_JSON = json_parse_lenient(cmd->reply.text, strlen(cmd->reply.text), NULL);
-    tell(p, "  %s %s: %d %s", command_name(cmd), t->name, cmd->reply.status,
-         cmd->reply.location ? cmd->reply.location : "");
+    trace(p, "  %s %s: %d %s", command_name(cmd), t->name, cmd->reply.status,
+          cmd->reply.location ? cmd->reply.location : "");
     if (cmd->reply.status == 202) {
         assert_in_range(p->accepted_count, 0, OPERATIONS_MAX - 1);
         (void)snprintf(p->accepted_ids[p->accepted_count++], 40, "%s", strrchr(cmd->reply.location, '/') + 1);
@@ -696,7 +696,7 @@ static void kill_and_start(struct property *p)
     p->kills++;
     for (uint64_t turns = draw(p, chance(p, 50) ? 4 : 16); turns > 0; turns--)
         running_turn(&p->d);
-    tell(p, "  kill%s", lose ? ", the last turn is lost" : "");
+    trace(p, "  kill%s", lose ? ", the last turn is lost" : "");
     if (running_kill(&p->d, lose) && p->written)
         p->written->lost = p->written->unseen = true;
     if (chance(p, 30))
@@ -751,7 +751,7 @@ static void post(struct property *p)
 {
     struct tracked *t = &p->tracked[draw(p, NAMES)];
     struct command *cmd = draw_command(p, t);
-    tell(p, "  %s %s ...", command_name(cmd), t->name);
+    trace(p, "  %s %s ...", command_name(cmd), t->name);
     p->commands++;
     draw_key(p, cmd);
     running_post(&p->d, cmd);
@@ -786,8 +786,8 @@ static void inject(struct property *p)
     p->faults_left = p->fault == FAULT_TOKEN ? 1 : 1 + (unsigned)draw(p, 4);
     p->fault_has_effect = chance(p, 60);
     p->fault_of_writes = chance(p, 60);
-    tell(p, "  fault: %s, %u times%s", fault_names[p->fault], p->faults_left,
-         p->fault_has_effect ? ", with effect" : "");
+    trace(p, "  fault: %s, %u times%s", fault_names[p->fault], p->faults_left,
+          p->fault_has_effect ? ", with effect" : "");
 }
 
 static void one_step(struct property *p)
@@ -826,7 +826,7 @@ static void run_until_quiet(struct property *p)
 {
     mono_us end = p->d.world.now + QUIET_LIMIT_S * US_PER_S;
     p->faults_left = 0;
-    tell(p, "  no more faults");
+    trace(p, "  no more faults");
     while (!is_quiet(p) && p->d.world.now < end)
         running_run(&p->d, 30 * US_PER_S);
     if (p->d.world.now >= end)

@@ -50,7 +50,7 @@ static void busy_answers_and_refusals_are_counted_apart(void **state)
 }
 
 /* A 2xx that does nothing is called that while it lasts, and at the end. */
-static void a_promise_without_effect_is_told(void **state)
+static void a_promise_without_effect_is_reported(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID, .ineffective = true};
@@ -69,7 +69,7 @@ static void a_promise_without_effect_is_told(void **state)
 }
 
 /* The operation that waits names the host, since when it is away, and why. */
-static void an_outage_is_told(void **state)
+static void an_outage_is_reported(void **state)
 {
     (void)state;
     struct one_shoot cleura = {.uid = UID};
@@ -126,8 +126,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_answers_and_refusals_are_counted_apart),
-        cmocka_unit_test(a_promise_without_effect_is_told),
-        cmocka_unit_test(an_outage_is_told),
+        cmocka_unit_test(a_promise_without_effect_is_reported),
+        cmocka_unit_test(an_outage_is_reported),
         cmocka_unit_test(what_was_answered_is_not_read_again_D8),
     };
     log_set_level(LOG_LEVEL_ERROR);

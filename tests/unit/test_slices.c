@@ -175,7 +175,7 @@ static void b2_an_outage_marks_a_few_in_each_turn(void **state)
 }
 
 /* The answer comes when all of them are marked. */
-static void b2_a_reader_that_is_told_of_a_failure_sees_all_marked(void **state)
+static void b2_a_reader_that_hears_of_a_failure_sees_all_marked(void **state)
 {
     (void)state;
     struct many *m = begin();
@@ -313,7 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b2_a_list_that_fails_marks_a_few_in_each_turn),
         cmocka_unit_test(b2_an_outage_marks_a_few_in_each_turn),
-        cmocka_unit_test(b2_a_reader_that_is_told_of_a_failure_sees_all_marked),
+        cmocka_unit_test(b2_a_reader_that_hears_of_a_failure_sees_all_marked),
         cmocka_unit_test(b2_another_catalog_dates_a_few_in_each_turn),
         cmocka_unit_test(b2_a_catalog_reaches_one_project_after_the_other),
         cmocka_unit_test(b2_clusters_of_another_place_are_forgotten_a_few_in_each_turn),

@@ -194,7 +194,7 @@ static void an_unread_architecture_refuses_no_image(void **state)
     }
 }
 
-static void valid_values_are_told(void **state)
+static void valid_values_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -1099,12 +1099,12 @@ static void what_exceeds_the_quota_is_warned_of(void **state)
          "quota_exceeded quota_exceeded quota_exceeded quota_exceeded", NULL},
         {USE, "{'instances':-1,'cores':-1,'ram_mib':-1,'volume_gib':-1}", "", NULL},
         {USE, "{}", "", NULL},
-        {USE, NULL, "quota_unknown", "Cleura did not tell the quota"},
+        {USE, NULL, "quota_unknown", "Cleura did not show the quota"},
         {UNTOLD, "{'instances':10,'cores':1,'ram_mib':1,'volume_gib':500}", "quota_unknown",
          "cores and memory were not compared"},
         {UNTOLD, "{'instances':9,'cores':1,'ram_mib':1,'volume_gib':500}", "quota_exceeded quota_unknown",
          "there are 10 machines"},
-        {UNTOLD, NULL, "quota_unknown", "Cleura did not tell the quota"},
+        {UNTOLD, NULL, "quota_unknown", "Cleura did not show the quota"},
     };
 #undef USE
 #undef UNTOLD
@@ -1260,7 +1260,7 @@ int main(void)
         cmocka_unit_test(versions_are_offered),
         cmocka_unit_test(values_of_the_catalog),
         cmocka_unit_test(an_unread_architecture_refuses_no_image),
-        cmocka_unit_test(valid_values_are_told),
+        cmocka_unit_test(valid_values_are_reported),
         cmocka_unit_test(sizes_of_pools),
         cmocka_unit_test(names_of_pools),
         cmocka_unit_test(labels),

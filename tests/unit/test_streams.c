@@ -466,7 +466,7 @@ static void mh9_a_reader_that_stalls_is_cut_and_delays_nobody(void **state)
     (void)close(live);
 }
 
-static void a_reader_that_fell_behind_catches_up_or_is_told(void **state)
+static void a_reader_that_fell_behind_catches_up_or_is_reported(void **state)
 {
     (void)state;
     int fd = open_stream("");
@@ -552,7 +552,7 @@ int main(void)
         cmocka_unit_test(tickets_are_bounded),
         cmocka_unit_test_setup_teardown(mh9_a_reader_that_stalls_is_cut_and_delays_nobody, start_patient,
                                         stop),
-        WITH_SERVER(a_reader_that_fell_behind_catches_up_or_is_told),
+        WITH_SERVER(a_reader_that_fell_behind_catches_up_or_is_reported),
         WITH_SERVER(ao24_time_ends_streams_and_ao23_gives_signs_of_life),
         WITH_SERVER(a_store_that_cannot_be_read_ends_a_stream),
     };

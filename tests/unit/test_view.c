@@ -218,7 +218,7 @@ static void check_written(const struct view_blob *b, wall_us seen_at)
 }
 
 /* Times with and without a fraction are of different lengths. */
-static void what_was_seen_again_tells_the_newest_time(void **state)
+static void what_was_seen_again_shows_the_newest_time(void **state)
 {
     (void)state;
     static const wall_us times[] = {FIRST_SEEN * (wall_us)SECOND, FIRST_SEEN * (wall_us)SECOND + 7,
@@ -322,7 +322,7 @@ int main(void)
         cmocka_unit_test(b2_a_publish_costs_what_changed),
         cmocka_unit_test(b2_the_first_of_many_are_shown_one_by_one),
         cmocka_unit_test(any_history_is_shown_as_it_was),
-        cmocka_unit_test(what_was_seen_again_tells_the_newest_time),
+        cmocka_unit_test(what_was_seen_again_shows_the_newest_time),
         cmocka_unit_test(readers_never_see_an_older_look_after_a_newer),
         cmocka_unit_test(former_tokens_are_known_for_a_while),
     };

@@ -231,7 +231,7 @@ static void reads_networks(void **state)
     assert_true(ip_parse("10.128.0.0", &ip) && !cidr_contains(&cidr, &ip));
 }
 
-static void tells_mistyped_entries_from_names(void **state)
+static void separates_mistyped_entries_from_names(void **state)
 {
     (void)state;
     assert_true(webhook_allow_entry_is_valid("10.0.0.0/8"));
@@ -380,7 +380,7 @@ int main(void)
         cmocka_unit_test(wh20_hosts_of_clouds_are_named),
         cmocka_unit_test(all_of_ipv6_is_not_ipv4),
         cmocka_unit_test(reads_networks),
-        cmocka_unit_test(tells_mistyped_entries_from_names),
+        cmocka_unit_test(separates_mistyped_entries_from_names),
         cmocka_unit_test(wh18_names_every_fault_of_a_url),
         cmocka_unit_test(wh18_limits_the_length),
         cmocka_unit_test(the_configuration_opens_ports_schemes_and_networks),

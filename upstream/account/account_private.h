@@ -80,7 +80,7 @@ struct upstream_account {
     bool sms, webauthn;
     struct by_hand by_hand;
     const char *file_error; /* why the token file could not be used, or NULL */
-    mono_us next_file_look;
+    mono_us next_file_check;
     char file_mark[CREDENTIAL_MARK_BYTES];     /* of the token that was taken from the file last */
     char rejected_mark[CREDENTIAL_MARK_BYTES]; /* of the token that Cleura rejected last */
     enum login_state login;
@@ -127,7 +127,7 @@ void call_cancelled(struct upstream_call *call);
 
 /* refused_rows.c: what of answers cannot be used. */
 /* Told once for each name of a project and each reason. */
-void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why);
+void refused_rows_log(struct upstream_account *a, const char *project_id, const char *name, const char *why);
 /* Counted and logged. */
 void refused_rows_note(struct upstream_account *a, const char *project_id, const struct list_part *part);
 /*
@@ -192,7 +192,7 @@ void auth_close_guard(struct upstream_account *a);
 /* Counts a refusal and closes the guard; the state changes only when there is no token that works. */
 void auth_refuse(struct upstream_account *a, enum login_state state, const char *message);
 /* Changes the state, but not when there is a token that works. */
-void auth_tell(struct upstream_account *a, enum login_state state, const char *message);
+void auth_report(struct upstream_account *a, enum login_state state, const char *message);
 
 /* by_hand.c */
 /* Sends what the step says, or ends it. */

@@ -70,7 +70,7 @@ static void set_login(struct upstream_account *a, enum login_state state, const 
         a->events.login_changed(a->events.ctx, a, state, message);
 }
 
-void auth_tell(struct upstream_account *a, enum login_state state, const char *message)
+void auth_report(struct upstream_account *a, enum login_state state, const char *message)
 {
     if (!a->token)
         set_login(a, state, message);
@@ -143,7 +143,7 @@ static void begin_afresh(struct upstream_account *a, bool other_login)
     mem_set_str(&r->credentials_mark, NULL);
     a->needs_person = false;
     a->useless_logins = 0;
-    a->no_relogin_until = a->next_file_look = 0;
+    a->no_relogin_until = a->next_file_check = 0;
     a->file_error = NULL;
     memset(a->file_mark, 0, sizeof(a->file_mark));
     by_hand_interrupt(a);
@@ -238,7 +238,7 @@ void auth_refuse(struct upstream_account *a, enum login_state state, const char 
     log_warning("login to Cleura refused", "account", a->config->name, "state", login_states[state], "reason",
                 message, "next_attempt_s",
                 LOG_INT((a->remembered->next_login_at - env_wall(a->env)) / US_PER_S));
-    auth_tell(a, state, message);
+    auth_report(a, state, message);
 }
 
 /* The result of calls that wait for a token which there will not be soon. */
@@ -310,7 +310,7 @@ static void login_unreachable(struct upstream_account *a)
     char *message CLEANUP_FREE = mem_printf("the login failed: %s", why);
     /* A person's attempt that was lost does not bring the automatic login back. */
     if (!a->needs_person)
-        auth_tell(a, LOGIN_UNREACHABLE, message);
+        auth_report(a, LOGIN_UNREACHABLE, message);
     by_hand_end_login(a, LOGIN_OUTCOME_UNREACHABLE, message);
 }
 

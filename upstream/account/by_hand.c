@@ -107,7 +107,7 @@ static void expect_code(struct upstream_account *a)
     auth_close_guard(a);
     char *message CLEANUP_FREE = mem_printf(
         "a code was sent by SMS: POST /v1/accounts/%s/verify takes it for 10 minutes", a->config->name);
-    auth_tell(a, LOGIN_TWO_FACTOR, message);
+    auth_report(a, LOGIN_TWO_FACTOR, message);
 }
 
 static void on_asked(void *ctx, struct exchange_end *answer)
@@ -254,7 +254,7 @@ static void by_hand_begin(struct upstream_account *a, enum by_hand_step step, in
 void upstream_login(struct upstream_account *a, mono_us deadline, upstream_login_done on_done, void *ctx)
 {
     if (!a->token && a->auth == AUTH_IDLE) {
-        a->next_file_look = 0;
+        a->next_file_check = 0;
         (void)token_file_take(a);
     }
     by_hand_begin(a, BY_HAND_LOGIN, 0, deadline, on_done, ctx);

@@ -245,7 +245,7 @@ static void note_not_believed(const struct upstream_call *call, struct upstream_
     free(result->message);
     result->message = mem_printf("the answer about the shoot is not believed: %s", why);
     result->not_believed = why;
-    refused_rows_tell(call->account, call->project_id, call->name, why);
+    refused_rows_log(call->account, call->project_id, call->name, why);
 }
 
 /* A 2xx that says nothing that can be used. */

@@ -40,15 +40,15 @@ uint64_t upstream_members_unread_total(void)
 }
 
 /* Whether it was not logged yet, and notes it; false also when very many were. */
-static bool is_news(struct refused_name **told, const char key[static KEY_BYTES])
+static bool is_news(struct refused_name **known_names, const char key[static KEY_BYTES])
 {
     struct refused_name *known;
-    HASH_FIND_STR(*told, key, known);
-    if (known || HASH_COUNT(*told) >= NAMES_MAX)
+    HASH_FIND_STR(*known_names, key, known);
+    if (known || HASH_COUNT(*known_names) >= NAMES_MAX)
         return false;
     known = MEM_NEW(struct refused_name);
     memcpy(known->key, key, KEY_BYTES);
-    HASH_ADD_STR(*told, key, known);
+    HASH_ADD_STR(*known_names, key, known);
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool member_is_news(struct upstream_account *a, const char *of, const cha
     return is_news(&a->unread_members, key);
 }
 
-void refused_rows_tell(struct upstream_account *a, const char *project_id, const char *name, const char *why)
+void refused_rows_log(struct upstream_account *a, const char *project_id, const char *name, const char *why)
 {
     if (row_is_news(a, project_id, name, why))
         log_warning("Cleura's answer about a shoot is not believed", "account", a->config->name, "project_id",
@@ -101,16 +101,16 @@ void refused_rows_note(struct upstream_account *a, const char *project_id, const
     atomic_fetch_add(&rows_refused, part->refused_count);
     atomic_fetch_add(&rows_known, part->known_count);
     for (size_t i = 0; i < part->refused_count; i++)
-        refused_rows_tell(a, project_id, part->refused[i].name, part->refused[i].why);
+        refused_rows_log(a, project_id, part->refused[i].name, part->refused[i].why);
     for (size_t i = 0; i < part->shoot_count; i++)
         unread_members_note(a, project_id, UPSTREAM_LIST, part->shoots[i]->name, &part->unread[i]);
 }
 
-static void forget(struct refused_name **told)
+static void forget(struct refused_name **known_names)
 {
     struct refused_name *known, *next;
-    HASH_ITER (hh, *told, known, next) {
-        HASH_DEL(*told, known);
+    HASH_ITER (hh, *known_names, known, next) {
+        HASH_DEL(*known_names, known);
         free(known);
     }
 }

@@ -30,7 +30,7 @@ static char *read_token(struct upstream_account *a)
     if (status == SECRET_MISSING) {
         note_error(a, "token_file is missing or empty", error);
     } else if (status == SECRET_REFUSED) {
-        note_error(a, "token_file cannot be used; the log tells why", error);
+        note_error(a, "token_file cannot be used; the log says why", error);
     }
     /* It becomes the value of a header field: visible ASCII. */
     for (const char *c = token; c && *c; c++) {
@@ -46,9 +46,9 @@ static char *read_token(struct upstream_account *a)
 bool token_file_take(struct upstream_account *a)
 {
     mono_us now = env_mono(a->env);
-    if (!a->config->token_file || now < a->next_file_look)
+    if (!a->config->token_file || now < a->next_file_check)
         return false;
-    a->next_file_look = now + LOOK_EVERY_S * US_PER_S;
+    a->next_file_check = now + LOOK_EVERY_S * US_PER_S;
     char *token = read_token(a);
     if (!token)
         return false;

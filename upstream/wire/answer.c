@@ -105,7 +105,7 @@ static enum read_end read_document(const struct generation *generation, const st
         return end_of(end, ret_why);
     struct decoding d = {.now = about->now};
     bool understood = decode(&d, about, doc, result);
-    decode_tell_unread(&d, doc, &result->unread);
+    decode_report_unread(&d, doc, &result->unread);
     if (about->op == UPSTREAM_MONITORING)
         json_wipe(doc);
     return garbled_unless(understood, ret_why);
@@ -154,7 +154,7 @@ static void decode_row(const struct generation *generation, wall_us now, const c
     struct shoot *shoot = doc ? generation->decode_shoot(&d, doc) : NULL;
     if (shoot) {
         memcpy(shoot->row, digest, sizeof(shoot->row));
-        decode_tell_unread(&d, doc, &part->unread[part->shoot_count]);
+        decode_report_unread(&d, doc, &part->unread[part->shoot_count]);
         part->shoots[part->shoot_count++] = shoot;
         return;
     }

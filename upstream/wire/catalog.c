@@ -32,8 +32,8 @@ static json_t *version_entry(struct decoding *d, const json_t *version, const ch
     /* A missing classification counts as supported (GA-8). */
     take_word(d, entry, "state", version, "classification", "supported", "unknown");
     json_set_str(entry, "expires_at", expires ? expires : expires_v1);
-    const json_t *told = json_object_get(version, "architectures");
-    json_t *architectures = told && !json_is_null(told) ? decode_words(d, version, "architectures") : NULL;
+    const json_t *named = json_object_get(version, "architectures");
+    json_t *architectures = named && !json_is_null(named) ? decode_words(d, version, "architectures") : NULL;
     if (architectures)
         json_set_take(entry, "architectures", architectures);
     return entry;

@@ -90,7 +90,7 @@ static char *pointer_of(const json_t *at, const json_t *wanted)
     return NULL;
 }
 
-void decode_tell_unread(const struct decoding *d, const json_t *doc, struct unread *ret)
+void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret)
 {
     *ret = (struct unread){.count = d->unread};
     for (unsigned i = 0; i < d->unread && i < ARRAY_LEN(d->places); i++) {

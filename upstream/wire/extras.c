@@ -145,13 +145,13 @@ bool decode_quota(struct decoding *d, const struct answer_about *about, json_t *
         {"security_groups", "security_group", NETWORKING},
     };
     const json_t *groups[GROUPS];
-    bool tells = false;
+    bool has_any = false;
     (void)about;
     for (size_t i = 0; i < GROUPS; i++) {
         groups[i] = decode_member(d, doc, group_names[i], JSON_OBJECT);
-        tells |= json_is_object(groups[i]) && json_is_object(doc);
+        has_any |= json_is_object(groups[i]) && json_is_object(doc);
     }
-    if (!tells)
+    if (!has_any)
         return false;
     result->document = json_object();
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)

@@ -222,7 +222,7 @@ void decode_refuse(struct decoding *d, const char *why);
 /* That this member cannot be read, which its caller found. */
 void decode_note(struct decoding *d, const json_t *object, const char *key);
 /* The paths of what was noted, as JSON pointers into the document. */
-void decode_tell_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
+void decode_report_unread(const struct decoding *d, const json_t *doc, struct unread *ret);
 /* One that cannot be read comes as what it is: readers of its own members find these unknown. */
 json_t *decode_member(struct decoding *d, const json_t *object, const char *key, json_type type);
 /* False when it cannot be read; NULL when it is absent. */

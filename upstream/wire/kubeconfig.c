@@ -70,7 +70,7 @@ static char *json_kubeconfig(wall_us now, const char *body, size_t len, struct u
         mem_strdup(json_is_string(doc) ? json_string_value(doc) : decode_text(&d, doc, "kubeconfig"));
     if (json_is_object(doc))
         result->expires_at = decode_time(&d, doc, "expires_at");
-    decode_tell_unread(&d, doc, &result->unread);
+    decode_report_unread(&d, doc, &result->unread);
     json_wipe(doc);
     return text;
 }

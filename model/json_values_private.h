@@ -1,6 +1,6 @@
 /* The stored form of parts that never stand alone, and small codecs shared inside model/. */
-#ifndef MODEL_STORED_PRIVATE_H
-#define MODEL_STORED_PRIVATE_H
+#ifndef MODEL_JSON_VALUES_PRIVATE_H
+#define MODEL_JSON_VALUES_PRIVATE_H
 
 #include "model/cluster.h"
 

@@ -1,6 +1,6 @@
 /* Questions of commands to the store's reader: each leaves the loop, and its answer comes back to it. */
-#ifndef RECONCILE_ANSWERS_STORED_H
-#define RECONCILE_ANSWERS_STORED_H
+#ifndef RECONCILE_ANSWERS_STORE_QUERY_H
+#define RECONCILE_ANSWERS_STORE_QUERY_H
 
 #include "loop/loop.h"
 #include "model/kept.h"
@@ -8,9 +8,9 @@
 #include "storage/storage.h"
 
 /* A question, and its result: one of the five, by the kind of question; none when status is a failure. */
-struct stored {
+struct store_query {
     struct loop_task task;
-    void (*on_found)(struct stored *s);
+    void (*on_found)(struct store_query *s);
     struct command *cmd;
     enum store_status status;
     struct event_page *events;
@@ -26,13 +26,13 @@ struct stored {
  * `on_found` runs on the loop thread, and has the command to answer; the question is freed after it. Loop
  * thread.
  */
-struct stored *stored_question(struct command *cmd, void (*on_found)(struct stored *s));
+struct store_query *store_query_question(struct command *cmd, void (*on_found)(struct store_query *s));
 
 /* Called by the store; `ctx` is the question, the answer is taken. Reader thread: they only pass it on. */
-void stored_events(void *ctx, enum store_status status, struct event_page *page);
-void stored_audit(void *ctx, enum store_status status, struct audit_page *page);
-void stored_replay(void *ctx, enum store_status status, struct replay *replay);
-void stored_operations(void *ctx, enum store_status status, struct operation_page *page);
-void stored_deliveries(void *ctx, enum store_status status, struct delivery *array, size_t count);
+void store_query_events(void *ctx, enum store_status status, struct event_page *page);
+void store_query_audit(void *ctx, enum store_status status, struct audit_page *page);
+void store_query_replay(void *ctx, enum store_status status, struct replay *replay);
+void store_query_operations(void *ctx, enum store_status status, struct operation_page *page);
+void store_query_deliveries(void *ctx, enum store_status status, struct delivery *array, size_t count);
 
 #endif

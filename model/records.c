@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "model/cluster.h"
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 void api_token_set_secret(struct api_token *t, const struct env *env, char secret[static TOKEN_BYTES])
 {
@@ -71,7 +71,7 @@ json_t *api_token_to_json(const struct api_token *t)
     json_set_str(doc, "description", t->description);
     json_set_int(doc, "rotated_at", t->rotated_at);
     json_set_int(doc, "used_at", t->used_at);
-    json_set_int(doc, "told_days", t->told_days);
+    json_set_int(doc, "told_days", t->announced_days);
     if (t->old_ends_at)
         json_set_bytes(doc, "old_digest", t->old_digest, sizeof(t->old_digest));
     json_set_int(doc, "old_ends_at", t->old_ends_at);
@@ -111,7 +111,7 @@ struct api_token *api_token_from_json(const json_t *doc)
     t->revoked_at = json_int(doc, "revoked_at", 0);
     mem_set_str(&t->description, json_str(doc, "description"));
     t->used_at = json_int(doc, "used_at", 0);
-    t->told_days = (int)json_int(doc, "told_days", 0);
+    t->announced_days = (int)json_int(doc, "told_days", 0);
     read_rotation(t, doc);
     return t;
 }
@@ -170,7 +170,7 @@ json_t *account_state_to_json(const struct account_state *a)
     json_set_int(doc, "next_login_at", a->next_login_at);
     json_set_str(doc, "credentials_mark", a->credentials_mark);
     json_set_bool(doc, "two_factor", a->two_factor);
-    json_set_bool(doc, "failed_told", a->failed_told);
+    json_set_bool(doc, "failed_told", a->failure_announced);
     return doc;
 }
 
@@ -188,7 +188,7 @@ struct account_state *account_state_from_json(const json_t *doc)
     a->credentials_mark = mem_strdup(json_str(doc, "credentials_mark"));
     a->two_factor = json_bool(doc, "two_factor", false);
     /* Rows written before this member existed: a refusal was reported when it was counted. */
-    a->failed_told = json_bool(doc, "failed_told", a->login_failures > 0);
+    a->failure_announced = json_bool(doc, "failed_told", a->login_failures > 0);
     return a;
 }
 

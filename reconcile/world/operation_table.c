@@ -2,7 +2,7 @@
  * The operations that are in memory. r->left_out is the greatest id of one that ended and is not: pages that
  * end above it are made from the view, the others by the store, which has all of them. Loop thread.
  */
-#include "reconcile/world/remembered.h"
+#include "reconcile/world/operation_table.h"
 
 #include <assert.h>
 #include <stdio.h>

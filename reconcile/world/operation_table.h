@@ -3,8 +3,8 @@
  * which is asked when somebody wants them; what each cluster shows of its last one is the entity's own.
  * Loop thread.
  */
-#ifndef RECONCILE_WORLD_REMEMBERED_H
-#define RECONCILE_WORLD_REMEMBERED_H
+#ifndef RECONCILE_WORLD_OPERATION_TABLE_H
+#define RECONCILE_WORLD_OPERATION_TABLE_H
 
 #include "reconcile/world/world.h"
 

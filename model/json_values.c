@@ -1,4 +1,4 @@
-#include "model/stored_private.h"
+#include "model/json_values_private.h"
 
 #include <assert.h>
 #include <sodium.h>
