@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import statistics
 
 import pytest
 
@@ -79,3 +80,52 @@ def test_a_planted_sentence_is_found(planted):
 
 def test_an_ordinary_sentence_is_none():
     assert not faults("/* Official names. Whole files. The member that says what it is, and of which. */ int What;")
+
+
+# ---- the pages: short sentences, lines that fit a window ---------------------------------------------------------
+
+WIDTH, LONGEST, MEDIAN = 120, 35, 16  # characters of a line, words of a sentence
+SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?]\*\*))\s+(?=[A-Z0-9`*(\"])")
+
+
+def paragraphs(text):
+    """Prose as lines of their own: no code, no tables, no headings; an item of a list is one."""
+    in_code, lines = False, []
+    for line in [*text.splitlines(), ""]:
+        in_code ^= line.startswith("```")
+        is_item = re.match(r"\s*(?:[-*]|\d+\.)\s+", line)
+        is_prose = not in_code and line.strip() and not line.startswith(("#", "|", "<", "```", "    "))
+        if lines and (is_item or not is_prose):
+            yield " ".join(lines)
+            lines = []
+        if is_prose:
+            lines.append(line[is_item.end():] if is_item else line.strip())
+
+
+def lengths(text):
+    """(words, sentence) of each; a piece of code or the address of a link is a word."""
+    for paragraph in paragraphs(text):
+        for sentence in SENTENCE.split(paragraph):
+            plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "X", sentence))
+            yield len(plain.split()), sentence
+
+
+def pages():  # but the one that `make bench` writes
+    return [*(p for p in sorted(ROOT.glob("docs/*.md")) if p.name != "benchmarks.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+
+
+def test_sentences_of_the_pages_are_short():
+    found = [(words, f"{page.name}: {sentence}") for page in pages() for words, sentence in lengths(page.read_text())]
+    assert not [sentence for words, sentence in found if words > LONGEST]
+    assert len(found) > 1000 and statistics.median(words for words, _ in found) <= MEDIAN
+
+
+def test_lines_of_the_pages_fit():
+    """Commands, tables and a piece of code that has blanks may be longer."""
+    wide = [f"{page.name}: {line}" for page in pages() for line in re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S).splitlines()
+            if not line.startswith(("|", "    ")) and len(re.sub(r"`[^`]*`", lambda code: "X" if " " in code[0] else code[0], line)) > WIDTH]
+    assert not wide, "\n".join(wide)
+
+
+def test_a_long_sentence_is_found():
+    assert [words for words, _ in lengths("# A\n\n" + "word " * 20 + "\n" + "word " * 17 + "end.\nShort `a b c` one.\n\n    " + "code " * 60)] == [38, 3]
