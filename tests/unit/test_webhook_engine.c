@@ -1324,8 +1324,8 @@ static void measures_from_event_to_delivery(void **state)
     expect_metric(f, "\nshootd_webhook_in_flight 1\n");
     run(f, 10 * US_PER_S);
     expect_metric(f, "\nshootd_webhook_in_flight 0\n");
-    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"5\"} 0\n");
-    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"30\"} 1\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"5.0\"} 0\n");
+    expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"30.0\"} 1\n");
     expect_metric(f, "shootd_webhook_delivery_delay_seconds_bucket{le=\"+Inf\"} 1\n");
     expect_metric(f, "shootd_webhook_delivery_delay_seconds_sum 10.000000\n");
     expect_metric(f, "shootd_webhook_delivery_delay_seconds_count 1\n");
