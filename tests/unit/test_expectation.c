@@ -7,18 +7,19 @@
 static void add(struct expectation *x, enum operation_type type, int64_t begun_s, int64_t took_s)
 {
     struct operation *op = operation_new();
-    struct operation_step *first = operation_add_step(op, STEP_CREATE_SHOOT, "");
+    (void)operation_add_step(op, STEP_CREATE_SHOOT, "");
+    (void)operation_add_step(op, STEP_WAIT_READY, "");
+    operation_add_step(op, STEP_UPDATE_POOL, "a")->status = STEP_SKIPPED;
+    struct operation_step *first = &op->steps[0], *second = &op->steps[1];
     op->type = type;
     op->status = OPERATION_SUCCEEDED;
     op->created_at = begun_s * US_PER_S;
     op->finished_at = op->updated_at = op->created_at + took_s * US_PER_S;
     first->status = STEP_DONE;
     first->sent_at = first->finished_at = op->created_at + US_PER_S;
-    struct operation_step *second = operation_add_step(op, STEP_WAIT_READY, "");
     second->status = STEP_DONE;
     second->started_at = first->finished_at;
     second->finished_at = op->finished_at;
-    operation_add_step(op, STEP_UPDATE_POOL, "a")->status = STEP_SKIPPED;
     expectation_add(x, op);
     operation_free(op);
 }
