@@ -149,7 +149,7 @@ def run_commands(path, commands, directory, environment):
     (bin / "curl").chmod(0o755)
     home = hostile_home(directory / "home")
     run = subprocess.run(["bash"], input=script_of(commands, environment), text=True, capture_output=True, cwd=here,
-                         timeout=120 * harness.PATIENCE, env={**os.environ, **home, "PATH": f"{bin}:{os.environ['PATH']}"})
+                         timeout=240 * harness.PATIENCE, env={**os.environ, **home, "PATH": f"{bin}:{os.environ['PATH']}"})
     assert run.returncode == 0, run.stderr
     faults = []
     for i, command in enumerate(commands):
