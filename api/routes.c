@@ -140,7 +140,8 @@ const struct route routes[] = {
 
     {"listFreezes", METHOD_GET, "/v1/freeze", handle_freezes, ROLE_VIEWER, 0, 0, 0},
     {"putFreeze", METHOD_PUT, "/v1/freeze", handle_freeze_put, ROLE_ADMIN, CONTENT_BODY, SMALL_BODY, 0},
-    {"deleteFreeze", METHOD_DELETE, "/v1/freeze", handle_freeze_delete, ROLE_ADMIN, 0, 0, P(SCOPE)},
+    {"deleteFreeze", METHOD_DELETE, "/v1/freeze", handle_freeze_delete, ROLE_ADMIN, 0, 0,
+     P(SCOPE) | P(PROJECT)},
 
     {"listBackups", METHOD_GET, "/v1/backups", handle_backups, ROLE_ADMIN, ROUTE_WHOLE, 0, 0},
     {"createBackup", METHOD_POST, "/v1/backups", handle_backup_create, ROLE_ADMIN, ROUTE_WHOLE, 0, 0},

@@ -18,6 +18,8 @@ struct problem *handle_freeze_put(struct request *r)
 struct problem *handle_freeze_delete(struct request *r)
 {
     struct command *cmd = request_command(r, COMMAND_UNFREEZE);
-    mem_set_str(&cmd->name, r->params.given[PARAM_SCOPE] ? r->params.texts[PARAM_SCOPE] : "all");
+    const bool is_named = r->params.given[PARAM_PROJECT];
+    const enum param_id given = is_named ? PARAM_PROJECT : PARAM_SCOPE;
+    mem_set_str(&cmd->name, r->params.given[given] ? r->params.texts[given] : "all");
     return request_park(r, cmd);
 }

@@ -20,7 +20,8 @@
 #include "reconcile/world/project.h"
 #include "reconcile/world/save.h"
 
-#define SCOPE_ALL "all"
+#define SCOPE_ALL     "all"
+#define SCOPE_PROJECT "project" /* with the member `project` */
 
 enum { REASON_MAX = 500 };
 
@@ -102,13 +103,31 @@ static void set_freeze(struct save *save, struct project_state *state, json_t *f
 
 /* ---- commands ---- */
 
+/* {"scope": "project", "project": "team-a"} is that project; a scope alone is `all`, or the name of one. */
+static const char *asked_scope(const json_t *body)
+{
+    const char *project = json_str(body, "project");
+    return project ? project : json_str(body, "scope");
+}
+
 static void check_scope(struct reconcile *r, const struct command *cmd, struct problem **faults)
 {
-    const char *scope = json_str(cmd->body, "scope");
-    if (!scope || !is_seen(cmd, scope) || !state_of(r, scope))
-        BODY_FAULT(
-            faults, "#/scope", scope ? "unknown_value" : "missing_member", NULL,
-            "must be \"all\" (for who sees all projects), or the name of a project that the token sees");
+    const json_t *project = json_object_get(cmd->body, "project");
+    const char *scope = json_str(cmd->body, "scope"), *asked = asked_scope(cmd->body);
+    const bool has_project = project && !json_is_null(project);
+    if (!scope) {
+        BODY_FAULT(faults, "#/scope", "missing_member", NULL,
+                   "must be \"all\" (for who sees all projects), or \"project\" with the member project");
+    } else if (has_project && (!json_is_string(project) || strcmp(scope, SCOPE_PROJECT) != 0)) {
+        BODY_FAULT(faults, "#/project", "conflict", NULL,
+                   "names the project of the scope \"project\"; leave it out of any other");
+    } else if (!is_seen(cmd, asked) || !state_of(r, asked) || (has_project && !strcmp(asked, SCOPE_ALL))) {
+        BODY_FAULT(faults, has_project ? "#/project" : "#/scope", "unknown_value", NULL,
+                   "must be %sthe name of a project that the token sees",
+                   has_project
+                       ? ""
+                       : "\"all\" (for who sees all projects), \"project\" with the member project, or ");
+    }
 }
 
 static wall_us read_until(const struct reconcile *r, const struct command *cmd, struct problem **faults)
@@ -126,7 +145,7 @@ static wall_us read_until(const struct reconcile *r, const struct command *cmd, 
 
 void command_freeze(struct reconcile *r, struct command *cmd)
 {
-    static const char *const members[] = {"scope", "reason", "until"};
+    static const char *const members[] = {"scope", "project", "reason", "until"};
     struct problem *faults = NULL;
     const char *reason = json_str(cmd->body, "reason");
     body_check_members(cmd->body, members, ARRAY_LEN(members), &faults);
@@ -139,7 +158,7 @@ void command_freeze(struct reconcile *r, struct command *cmd)
         reply_problem(cmd, faults);
         return;
     }
-    struct project_state *state = state_of(r, json_str(cmd->body, "scope"));
+    struct project_state *state = state_of(r, asked_scope(cmd->body));
     json_t *freeze = json_object();
     json_set_str(freeze, "reason", reason);
     json_set_str(freeze, "by", cmd->caller.token_name);

@@ -125,6 +125,7 @@ json_t *freeze_document(const char *scope, const json_t *freeze)
 {
     json_t *doc = json_object();
     json_set_str(doc, "scope", scope);
+    json_set_str(doc, "project", strcmp(scope, "all") ? scope : NULL);
     json_set_str(doc, "reason", json_str(freeze, "reason"));
     json_set_take(doc, "until", time_or_null(json_int(freeze, "until", 0)));
     json_set_take(doc, "since", time_or_null(json_int(freeze, "since", 0)));

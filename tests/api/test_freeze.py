@@ -121,6 +121,16 @@ def test_it_lasts_over_a_restart_and_ends_by_itself(d):
     assert [f["scope"] for f in d.http.get("/v1/freeze").json()["items"]] == ["team-b"]
 
 
+def test_a_project_may_have_a_member_of_its_own(d):
+    """{"scope": "project", "project": ...} is the same freeze as the name alone."""
+    made = d.http.put("/v1/freeze", json={"scope": "project", "project": "team-a", "reason": "x"})
+    assert made.status_code == 200 and (made.json()["scope"], made.json()["project"]) == ("team-a", "team-a"), made.text
+    assert freeze(d, "all")["project"] is None
+    assert [f["project"] for f in d.http.get("/v1/freeze").json()["items"]] == [None, "team-a"]
+    assert d.http.delete("/v1/freeze", params={"scope": "project", "project": "team-a"}).status_code == 204
+    lift(d, "all")
+
+
 def test_who_may(d):
     with bearer(d, "operator", ["*"]) as operator, bearer(d, "admin", ["team-b"]) as limited, bearer(d, "viewer", ["team-b"]) as viewer:
         assert operator.put("/v1/freeze", json={"scope": "team-a", "reason": "x"}).status_code == 403
@@ -141,7 +151,9 @@ def test_who_may(d):
     ({"scope": "team-a"}, "#/reason"), ({"reason": "x"}, "#/scope"), ({"scope": "team-a", "reason": ""}, "#/reason"),
     ({"scope": "team-a", "reason": "x" * 501}, "#/reason"), ({"scope": "team-a", "reason": "x", "until": "2020-01-01T00:00:00Z"}, "#/until"),
     ({"scope": "team-a", "reason": "x", "until": "soon"}, "#/until"), ({"scope": "team-a", "reason": "x", "until": 5}, "#/until"),
-    ({"scope": 5, "reason": "x"}, "#/scope"), ({"scope": "team-a", "reason": "x", "why": 1}, "#/why"),
+    ({"scope": 5, "reason": "x"}, "#/scope"), ({"scope": "project", "reason": "x"}, "#/scope"),
+    ({"scope": "project", "project": "none", "reason": "x"}, "#/project"), ({"scope": "project", "project": "all", "reason": "x"}, "#/project"),
+    ({"scope": "all", "project": "team-a", "reason": "x"}, "#/project"), ({"scope": "project", "project": 5, "reason": "x"}, "#/project"), ({"scope": "team-a", "reason": "x", "why": 1}, "#/why"),
 ])
 def test_faults(d, body, pointer):
     answer = d.http.put("/v1/freeze", json=body)
