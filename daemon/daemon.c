@@ -164,7 +164,7 @@ static void make_transports(struct daemon *d)
     d->upstream = transport_curl_new(d->loop, &upstream);
     d->webhooks = transport_curl_new(d->loop, &webhooks);
     d->issuers = transport_curl_new(d->loop, &issuers);
-    d->oidc = oidc_new(d->loop, d->issuers, d->reader, config_of(d));
+    d->oidc = oidc_new(d->loop, d->issuers, d->reader, d->state_dir, config_of(d));
 }
 
 static void start_tracing(struct daemon *d)

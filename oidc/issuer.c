@@ -9,18 +9,21 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "oidc/kept_keys.h"
 
 enum { URL_MAX_BYTES = 2048, CALL_S = 10, CONNECT_S = 5, RETRY_S = 5, RETRY_LEAST_S = 1 };
 
 #define DISCOVERY_PATH "/.well-known/openid-configuration"
 
-enum stage { STAGE_REST, STAGE_DISCOVERY, STAGE_KEYS };
+enum stage { STAGE_REST, STAGE_KEPT, STAGE_DISCOVERY, STAGE_KEYS };
 
-/* An answer on its way to the worker and back. */
+/* An answer, or the wish for what is kept, on its way to the worker and back. */
 struct reading {
     struct worker_job job;
     struct issuer *issuer; /* NULL: it is gone */
     enum stage stage;
+    int directory;
+    const struct env *env;
     char *expected; /* issuer */
     char *body;
     size_t len;
@@ -28,6 +31,7 @@ struct reading {
     const char *why; /* nothing of use; static */
     char *keys_url;
     struct oidc_keys *keys;
+    wall_us read_at; /* of keys that were kept */
 };
 
 struct issuer {
@@ -101,13 +105,26 @@ static void read_discovery(struct reading *r)
         r->keys_url = mem_strdup(url);
 }
 
+static void read_keys(struct reading *r)
+{
+    r->keys = oidc_keys_read(r->body, r->len, &r->why);
+    if (r->keys && r->directory >= 0)
+        kept_keys_write(r->directory, r->expected, r->body, r->len, env_wall(r->env));
+}
+
+static void read_kept(struct reading *r)
+{
+    r->body = kept_keys_read(r->directory, r->expected, &r->len, &r->read_at);
+    if (r->body)
+        r->keys = oidc_keys_read(r->body, r->len, &r->why);
+}
+
 static void work(struct worker_job *job)
 {
+    static void (*const works[])(struct reading * r) = {
+        [STAGE_KEPT] = read_kept, [STAGE_DISCOVERY] = read_discovery, [STAGE_KEYS] = read_keys};
     struct reading *r = CONTAINER_OF(job, struct reading, job);
-    if (r->stage == STAGE_DISCOVERY)
-        read_discovery(r);
-    else
-        r->keys = oidc_keys_read(r->body, r->len, &r->why);
+    works[r->stage](r);
 }
 
 static void reading_free(struct reading *r)
@@ -181,6 +198,20 @@ static void take_keys(struct issuer *issuer, struct oidc_keys *keys)
     issuer->o.changed(issuer->o.ctx);
 }
 
+/* Those of the last start: as old as the clocks say, and never for longer than they would have been then. */
+static void take_kept_keys(struct issuer *issuer, struct reading *r)
+{
+    const int64_t age = env_wall(r->env) - r->read_at;
+    if (r->keys && age >= 0 && age < ISSUER_KEPT_S * US_PER_S) {
+        issuer->keys = TAKE_PTR(r->keys);
+        issuer->read_at = env_mono(r->env) - age;
+        log_info("keys of an issuer were kept", "issuer", issuer->config->issuer, "keys",
+                 LOG_INT((int64_t)oidc_keys_count(issuer->keys)));
+        issuer->o.changed(issuer->o.ctx);
+    }
+    read_in(issuer, 0);
+}
+
 static void ask(struct issuer *issuer, enum stage stage, const char *url);
 
 static void done(struct worker_job *job)
@@ -189,7 +220,9 @@ static void done(struct worker_job *job)
     struct issuer *issuer = r->issuer;
     if (issuer) {
         issuer->reading = NULL;
-        if (r->why)
+        if (r->stage == STAGE_KEPT)
+            take_kept_keys(issuer, r);
+        else if (r->why)
             fail(issuer, r->why, 200);
         else if (r->stage == STAGE_DISCOVERY)
             ask(issuer, STAGE_KEYS, r->keys_url);
@@ -197,6 +230,23 @@ static void done(struct worker_job *job)
             take_keys(issuer, TAKE_PTR(r->keys));
     }
     reading_free(r);
+}
+
+/* False: too much waits already. */
+static bool submit(struct issuer *issuer, struct reading *r)
+{
+    r->job = (struct worker_job){.work = work, .done = done, .drop = drop, .bytes = r->len};
+    r->issuer = issuer;
+    r->stage = issuer->stage;
+    r->directory = issuer->o.directory;
+    r->env = loop_env(issuer->o.loop);
+    r->expected = mem_strdup(issuer->config->issuer);
+    issuer->reading = r;
+    if (issuer->o.worker->submit(issuer->o.worker, &r->job))
+        return true;
+    issuer->reading = NULL;
+    reading_free(r);
+    return false;
 }
 
 static void on_answer(void *ctx, const struct http_answer *answer)
@@ -209,18 +259,10 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     }
     issuer->fresh_us = issuer_fresh_us(answer->cache_control);
     struct reading *r = MEM_NEW(struct reading);
-    *r = (struct reading){.job = {.work = work, .done = done, .drop = drop, .bytes = answer->body_len},
-                          .issuer = issuer,
-                          .stage = issuer->stage,
-                          .expected = mem_strdup(issuer->config->issuer),
-                          .body = TAKE_PTR(*answer->owned_body),
-                          .len = answer->body_len};
-    issuer->reading = r;
-    if (issuer->o.worker->submit(issuer->o.worker, &r->job))
-        return;
-    issuer->reading = NULL;
-    reading_free(r);
-    fail(issuer, "too much waits to be read", answer->status);
+    r->body = TAKE_PTR(*answer->owned_body);
+    r->len = answer->body_len;
+    if (!submit(issuer, r))
+        fail(issuer, "too much waits to be read", answer->status);
 }
 
 static void ask(struct issuer *issuer, enum stage stage, const char *url)
@@ -274,7 +316,9 @@ struct issuer *issuer_new(const struct issuer_options *options, const struct con
     issuer->config = config;
     issuer->timer.fire = on_time;
     issuer->timer.name = "issuer";
-    read_in(issuer, 0);
+    issuer->stage = STAGE_KEPT;
+    if (options->directory < 0 || !submit(issuer, MEM_NEW(struct reading)))
+        read_in(issuer, 0);
     return issuer;
 }
 

@@ -28,12 +28,14 @@ struct issuer_options {
     struct loop *loop;
     struct transport *transport;
     struct worker *worker;
+    int directory; /* descriptor of where keys are kept for the next start (oidc/kept_keys.h); -1: nowhere */
     /* issuer_keys gives others now. */
     void (*changed)(void *ctx);
     void *ctx;
 };
 
-/* Begins to read its keys. `config` and what is in options must outlive it. */
+/* Begins to read its keys, and takes those that were kept meanwhile. `config` and what is in options must
+ * outlive it. */
 struct issuer *issuer_new(const struct issuer_options *options, const struct config_issuer *config);
 void issuer_free(struct issuer *issuer);
 const struct config_issuer *issuer_config(const struct issuer *issuer);

@@ -268,11 +268,11 @@ void oidc_metrics(struct oidc *o, struct buffer *out)
 
 /* ---- life ---- */
 
-struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker,
+struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker, int directory,
                       const struct config *config)
 {
     struct oidc *o = MEM_NEW(struct oidc);
-    o->options = (struct issuer_options){loop, transport, worker, publish, o};
+    o->options = (struct issuer_options){loop, transport, worker, directory, publish, o};
     o->epoch = epoch_new();
     set_issuers(o, config);
     publish(o);

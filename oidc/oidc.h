@@ -13,9 +13,9 @@
 
 struct oidc;
 
-/* Begins to read the keys of the issuers of `config`. The arguments must outlive it. Before the loop runs, or
- * its thread. */
-struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker,
+/* Begins to read the keys of the issuers of `config`. The arguments must outlive it; `directory` is the
+ * descriptor of the state directory, -1: no keys are kept. Before the loop runs, or its thread. */
+struct oidc *oidc_new(struct loop *loop, struct transport *transport, struct worker *worker, int directory,
                       const struct config *config);
 /* When neither the loop nor an HTTP thread runs; before the worker, the transport and the loop are freed.
  * NULL is allowed. */

@@ -48,6 +48,9 @@ class Issuer:
         self.keys = [Key("one"), Key("two", "ES256")]
         self.headers = {"Cache-Control": "max-age=3600"}
         self.asked = []
+        self.padding = ""  # of the keys
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.discovery = {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
         self.server = None
 
@@ -59,7 +62,8 @@ class Issuer:
 
             def do_GET(self):
                 outer.asked.append(self.path)
-                answers = {"/.well-known/openid-configuration": outer.discovery, "/jwks": {"keys": [k.public() for k in outer.keys]}}
+                outer.may_answer.wait(60)
+                answers = {"/.well-known/openid-configuration": outer.discovery, "/jwks": {"keys": [k.public() for k in outer.keys], "padding": outer.padding}}
                 body = json.dumps(answers.get(self.path, {})).encode()
                 self.send_response(200 if self.path in answers else 404)
                 for name, value in {**outer.headers, "Content-Length": str(len(body)), "Connection": "close"}.items():

@@ -322,6 +322,46 @@ def test_an_issuer_that_is_down_at_the_start(make_sim, make_shootd):
         issuer.stop()
 
 
+def test_a_start_while_the_issuer_is_away(d, issuer):
+    """With the keys that were read last, for as long as they would have counted without the restart."""
+    token = issuer.token()
+    kept = wait_until(lambda: list(d.state.glob("issuer-*.json")), what="the file")[0]
+    assert kept.stat().st_mode & 0o777 == 0o600
+    issuer.stop()
+    text = json.loads(kept.read_text())
+    assert text["issuer"] == issuer.url and abs(text["read_at"] / 1e6 - time.time()) < 600
+    for change, status, keys in (({}, 200, 2), ({"read_at": text["read_at"] - 25 * 3600 * 10**6}, 401, 0), ({"read_at": text["read_at"] + 3600 * 10**6}, 401, 0),
+                                 ({"issuer": "https://other.example.com"}, 401, 0), ({"jwks": {"keys": []}}, 401, 0), (None, 401, 0)):
+        d.stop()
+        kept.write_text("{" if change is None else json.dumps({**text, **change}))
+        d.start()
+        wait_until(lambda: metric(d, 'shootd_oidc_key_reads_total{outcome="failed"}') >= 1, what="the attempt")
+        assert (ask(d, token).status_code, metric(d, "shootd_oidc_keys")) == (status, keys), change
+    assert "kept keys of an issuer are of no use" in d.log()
+    issuer.start()
+    wait_keys(d, 2)
+    assert ask(d, token).status_code == 200
+    wait_until(lambda: json.loads(kept.read_text())["jwks"] == text["jwks"], what="the new file")
+
+
+def test_an_issuer_that_hangs_or_sends_too_much_holds_up_nobody(d, issuer):
+    """Its calls end by themselves, and the keys stay."""
+    issuer.may_answer.clear()
+    asked = len(issuer.asked)
+    assert ask(d, issuer.token(header={"kid": "made-up"})).status_code == 401  # which is looked for
+    wait_until(lambda: len(issuer.asked) > asked, what="the read")
+    began = time.monotonic()
+    for i in range(20):
+        assert ask(d, issuer.token(jti=str(i))).status_code == 200
+    assert time.monotonic() - began < 5 * harness.PATIENCE
+    issuer.may_answer.set()
+    d.stop()
+    issuer.padding = "x" * 300_000
+    d.start()
+    wait_until(lambda: metric(d, 'shootd_oidc_key_reads_total{outcome="failed"}') >= 1, what="the answer that is too large")
+    assert metric(d, "shootd_oidc_keys") == 2 and ask(d, issuer.token(jti="large")).status_code == 200
+
+
 def test_a_new_key_is_found_and_an_old_one_forgotten(d, issuer):
     old = issuer.keys[0]
     kept = issuer.token(old)

@@ -82,7 +82,7 @@ static int set_up(void **state)
     t->discovery = good_discovery;
     t->key = jwt_new_key(OIDC_ES256);
     publish_key(t, t->key, "one");
-    t->oidc = oidc_new(t->loop, &t->transport->transport, t->worker, &t->config);
+    t->oidc = oidc_new(t->loop, &t->transport->transport, t->worker, -1, &t->config);
     *state = t;
     return 0;
 }
