@@ -512,8 +512,8 @@ def test_everybody_may_know_where_tokens_come_from(d, issuer):
 
 
 class Provider:
-    def __init__(self):
-        self.port = harness.free_port()
+    def __init__(self, port=None):
+        self.port = port or harness.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.popen = subprocess.Popen(["node", "oidc_provider.mjs", str(self.port), issuers.AUDIENCE], cwd=ROOT / "tests/js", text=True,
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -569,3 +569,23 @@ def test_a_real_provider(make_sim, make_shootd, provider):
     # a client that is not known gets nothing here either
     header, claims, _ = second.split(".")
     assert ask(d, f"{header}.{claims}.{first.split('.')[2]}").status_code == 401
+
+
+def test_a_real_provider_dies_and_returns(make_sim, make_shootd, provider):
+    """Its tokens count while it is away, also over a restart of shootd; those of a later start of it when it is back, with other keys."""
+    d = make_shootd(make_sim().url, extra=configuration(provider.url, at_jwt_only=True)).start().wait_upstream()
+    wait_keys(d, 1)
+    token, unseen = provider.token(), provider.token()
+    provider.stop()
+    assert ask(d, token).json()["subject"] == "robot"
+    d.stop()
+    d.start()
+    wait_until(lambda: metric(d, 'shootd_oidc_key_reads_total{outcome="failed"}') >= 1, what="an attempt")
+    assert ask(d, token).json()["subject"] == "robot"
+    back = Provider(provider.port)
+    try:
+        other = back.token()
+        wait_until(lambda: ask(d, other).status_code == 200, timeout=90, what="the keys of the provider that is back")
+        assert metric(d, "shootd_oidc_keys") == 1 and ask(d, unseen).status_code == 401, "the key of before is withdrawn"
+    finally:
+        back.stop()

@@ -122,3 +122,28 @@ def test_who_shows_nothing_may_nothing(d):
             for project in projects_of(path):
                 answer = ask(client, method, path, project)
                 assert (answer.status_code == 401) is (needed != "none"), (method, path, project, answer.status_code)
+
+
+@pytest.mark.parametrize("shown", [with_token, with_jwt, with_certificate])
+def test_what_belongs_to_another_project_is_not_there(d, issuer, tmp_path, shown):
+    """An admin of team-a, and a token, a webhook and an operation of team-b: neither seen, nor changed."""
+    token = d.http.post("/v1/tokens", json={"name": "b", "role": "viewer", "projects": ["team-b"]}).json()["id"]
+    hook = d.http.post("/v1/webhooks", json={"url": "https://hooks.example.com/b", "projects": ["team-b"]}).json()["id"]
+    op = d.http.put("/v1/projects/team-b/clusters/dev", json={"spec": {}}).json()["operation"]["id"]
+    of = {"token": token, "webhook": hook, "operation": op}
+    asked = 0
+    with shown(d, issuer, "admin", tmp_path) as client:
+        for method, path, _ in OPERATIONS:
+            names = re.findall(r"\{(\w+)\}", path)
+            if len(names) != 1 or names[0] not in of:
+                continue
+            target = path.replace("{" + names[0] + "}", of[names[0]])
+            body = {"content": "{}", "headers": {"Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}}
+            answer = client.request(method, target, **(body if method in ("POST", "PUT", "PATCH") else {}))
+            assert answer.status_code == 404, (method, target, answer.status_code, answer.text)
+            asked += 1
+        for path in ("/v1/tokens", "/v1/webhooks", "/v1/operations", "/v1/projects/team-b/clusters/dev"):
+            assert not any(one in client.get(path).text for one in of.values()), path
+    assert asked >= 12
+    assert d.http.get(f"/v1/webhooks/{hook}").status_code == 200 and token in d.http.get("/v1/tokens").text
+    assert d.http.get(f"/v1/operations/{op}").json()["status"] != "cancelled"

@@ -207,29 +207,50 @@ def test_a_faulty_certificate_changes_nothing(d, authority):
 
 
 def test_certificates_change_under_load(d, authority):
+    """100 times with FULL=1: new connections, one that is kept and an event stream notice nothing."""
     ends, failures, serials = threading.Event(), [], set()
 
-    def client():
-        while not ends.is_set():
+    def guarded(act):
+        def run():
             try:
-                with connect(d) as connection:
-                    serials.add(serial(connection))
-                    if b" 200 " not in exchange(connection, GET):
-                        failures.append("no answer")
-            except OSError as e:
-                failures.append(repr(e))
-    threads = [threading.Thread(target=client) for _ in range(4)]
-    for thread in threads:
+                act()
+            except (OSError, httpx.HTTPError) as e:
+                failures.append(f"{act.__name__}: {e!r}")
+        return threading.Thread(target=run)
+
+    def new_connections():
+        while not ends.is_set():
+            with connect(d) as connection:
+                serials.add(serial(connection))
+                if b" 200 " not in exchange(connection, GET):
+                    failures.append("no answer")
+
+    def kept_connection():
+        with connect(d) as connection:
+            while not ends.is_set():
+                if b" 200 " not in exchange(connection, GET):
+                    failures.append("no answer on the kept connection")
+                    return
+
+    def event_stream():
+        with d.http.stream("GET", "/v1/events", headers={"Accept": "text/event-stream"}, timeout=60) as stream:
+            if not any("last change" in line for line in stream.iter_lines()):
+                failures.append("the stream ended")
+    threads = [guarded(act) for act in (new_connections, new_connections, new_connections, kept_connection)]
+    follower = guarded(event_stream)
+    for thread in (*threads, follower):
         thread.start()
+    changes = harness.size(5, 100)
     try:
-        for _ in range(5):
+        for _ in range(changes):
             new = authority.issue(d.certificate, d.key)
             wait_until(lambda: new in serials, what="the new certificate")
     finally:
         ends.set()
-        for thread in threads:
+        d.http.put("/v1/freeze", json={"scope": "all", "reason": "last change"})  # its event ends the follower
+        for thread in (*threads, follower):
             thread.join(30)
-    assert not failures and len(serials) >= 6
+    assert not failures and len(serials) > changes and not any(thread.is_alive() for thread in (*threads, follower)), failures
 
 
 def test_faults_at_the_start(d, authority):
