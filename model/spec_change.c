@@ -134,14 +134,15 @@ static void check_zones(struct check *k, const char *pointer, const json_t *pool
           "name and remove this one");
 }
 
-/* Cleura takes type and image of a pool together: of an image that cannot be read none could be sent. */
+/* Cleura takes type and image of a pool together: of an image that cannot be read none could be sent. One
+ * that is only asked for has no image where the caller named none. */
 static void check_machine(struct check *k, const char *pointer, const json_t *pool, const json_t *observed)
 {
     const char *wanted = json_str(pool, "machine_type"), *old = json_str(observed, "machine_type");
     const json_t *image = json_obj(pool, "image");
     const bool is_image_known = json_str(image, "name") || json_str(image, "version") ||
                                 json_str(json_obj(observed, "image"), "name");
-    if (!observed || !wanted || is_image_known || (old && !strcmp(wanted, old)))
+    if (!json_object_get(observed, "image") || !wanted || is_image_known || (old && !strcmp(wanted, old)))
         return;
     char *here CLEANUP_FREE = json_pointer_to(pointer, "machine_type");
     FAULT(k, here, "conflict", NULL,
