@@ -22,7 +22,7 @@ static void file_name(const char *issuer, char name[static NAME_BYTES])
     (void)snprintf(name, NAME_BYTES, "issuer-%.*s.json", NAME_DIGITS, hex);
 }
 
-/* What stands in the file of this issuer; *ret_why says why there is nothing, NULL: no such file. */
+/* The document in the file of this issuer. NULL: *ret_why says why, and is NULL when there is no file. */
 static json_t *read_document(int directory, const char *issuer, const char **ret_why)
 {
     static const struct json_limits limits = {FILE_BYTES, 50000, 10000};
@@ -82,5 +82,6 @@ void kept_keys_write(int directory, const char *issuer, const char *text, size_t
     file_name(issuer, name);
     const int r = private_file_write(directory, name, line, strlen(line));
     if (r)
-        log_warning("keys of an issuer cannot be kept for the next start", "issuer", issuer, "error", strerror(-r));
+        log_warning("keys of an issuer cannot be kept for the next start", "issuer", issuer, "error",
+                    strerror(-r));
 }
