@@ -69,25 +69,28 @@ BASE_LDFLAGS := -pthread $(LINK_HARDENING) $(filter -fsanitize%,$(VARIANT_CFLAGS
 MODULES := base model config storage view loop upstream webhook oidc tracing http reconcile api
 DAEMON_SRC := $(foreach m,$(MODULES),$(wildcard $(m)/*.c) $(wildcard $(m)/*/*.c)) $(wildcard daemon/*.c)
 SIM_SRC := $(wildcard simulator/*.c simulator/*/*.c)
+CLI_SRC := $(wildcard cli/*.c cli/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c tests/storage/test_*.c)
 
 DAEMON_OBJ := $(DAEMON_SRC:%.c=$(OBJ)/%.o)
 LIB_OBJ := $(filter-out $(OBJ)/daemon/%,$(DAEMON_OBJ))
 SIM_OBJ := $(SIM_SRC:%.c=$(OBJ)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(OUT)/%)
 UNIT_SUPPORT := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/support/*.c))
 
 DAEMON_LIBS := -lmicrohttpd -lgnutls -lcurl -ljansson -lsqlite3 -lsodium -lyaml -lsystemd -lz -lssl -lcrypto -luuid -lcjose -lm
 SIM_LIBS := -lmicrohttpd -ljansson -lcrypto -lm
+CLI_LIBS := -lcurl -ljansson -lyaml -lutf8proc -lsodium -lz -lm
 # One of each library.
-HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h gnutls/gnutls.h cjose/cjose.h uthash.h
+HEADERS := microhttpd.h curl/curl.h jansson.h sqlite3.h sodium.h yaml.h systemd/sd-daemon.h zlib.h openssl/crypto.h gnutls/gnutls.h cjose/cjose.h uthash.h utf8proc.h
 
 .PHONY: all help deps deps-test run test quick test-loaded fresh soak check check-asan check-tsan bench format lint install deb clean units fuzz fuzz-targets FORCE
 MAN := build/man/shootd.8
-all: $(OUT)/shootd $(OUT)/cleura-sim $(if $(filter release,$(VARIANT)),$(MAN))
+all: $(OUT)/shootd $(OUT)/cleura-sim $(OUT)/shootctl $(if $(filter release,$(VARIANT)),$(MAN))
 
 help:
-	@echo "make             build build/shootd and build/cleura-sim"
+	@echo "make             build build/shootd, build/shootctl and build/cleura-sim"
 	@echo "make run         install what is missing, build, start the simulator and shootd on loopback"
 	@echo "make test        install what is missing, build, run every test (FULL=1: more of what tests repeat)"
 	@echo "make quick       the units, and the black-box tests of the folders that differ from main"
@@ -150,12 +153,25 @@ $(OUT)/cleura-sim: $(SIM_OBJ)
 	$(call say,LINK)
 	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(SIM_LIBS)
 
+# The command line takes of base and model what it uses, and nothing else of the daemon.
+CLI_LIB := $(OBJ)/cli_base.a
+$(CLI_LIB): $(filter $(OBJ)/base/% $(OBJ)/model/%,$(LIB_OBJ))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(OUT)/shootctl: $(CLI_OBJ) $(CLI_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(CLI_LIBS)
+
 # All manual pages: what the programs say of themselves.
-$(MAN): build/shootd build/cleura-sim tools/man.py CHANGELOG.md docs/operations.md
+$(MAN): build/shootd build/cleura-sim build/shootctl tools/man.py CHANGELOG.md docs/operations.md
 	$(call say,MAN)
 	$(Q)$(PYTHON) tools/man.py $(@D)
 
-# Units link the whole library: every module is made of parts that stand alone.
+# Units link the whole library: every module is made of parts that stand alone. Those of the command line link its own.
+$(OUT)/tests/unit/test_cli_%: $(OBJ)/tests/unit/test_cli_%.o $(filter-out $(OBJ)/cli/main.o,$(CLI_OBJ)) $(CLI_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(BASE_LDFLAGS) -o $@ $^ $(CLI_LIBS) -lcmocka
 $(OUT)/tests/%: $(OBJ)/tests/%.o $(UNIT_SUPPORT) $(LIB_OBJ) $(OBJ)/api/openapi_data.o
 	@mkdir -p $(@D)
 	$(call say,LINK)
@@ -262,6 +278,7 @@ bench: all $(OUT)/bench/bare_mhd $(OUT)/bench/open_loop $(OUT)/bench/fast_clock.
 
 install: all
 	install -D -m 0755 build/shootd $(DESTDIR)$(PREFIX)/bin/shootd
+	install -D -m 0755 build/shootctl $(DESTDIR)$(PREFIX)/bin/shootctl
 	install -D -m 0755 build/cleura-sim $(DESTDIR)$(PREFIX)/bin/cleura-sim
 	install -d $(DESTDIR)$(PREFIX)/share/doc/shootd/docs $(DESTDIR)$(PREFIX)/share/doc/shootd/contrib
 	for page in build/man/*; do install -D -m 0644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # an ordinary user has no nginx on his
 
 run_packages=(gcc libc6-dev make libmicrohttpd-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libsodium-dev uuid-dev
-    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev libgnutls28-dev libcjose-dev uthash-dev python3 python3-yaml ca-certificates)
+    libyaml-dev libsystemd-dev zlib1g-dev libssl-dev libgnutls28-dev libcjose-dev libutf8proc-dev uthash-dev python3 python3-yaml ca-certificates)
 test_packages=(libcmocka-dev openssl python3-cryptography python3-pytest python3-pytest-xdist python3-httpx python3-jsonschema python3-prometheus-client systemd faketime e2fsprogs)
 deb_packages=(build-essential debhelper dpkg-dev fakeroot lintian)
 fuzz_packages=(clang-14 libclang-rt-14-dev python3-httpx)

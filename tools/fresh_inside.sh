@@ -57,7 +57,7 @@ stop_run() {
 
 run() {
     start_run
-    export SHOOTD_URL SHOOTD_TOKEN
+    export SHOOTD_URL SHOOTD_TOKEN PATH=$PWD/build:$PATH
     SHOOTD_URL=$(said 'shootd is running') SHOOTD_TOKEN=$(said token)
     try_commands README < <(commands_of 'The first five commands')
     # One after the other, as a person would: what is printed needs a cluster that is ready, and a name that is free again.

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Makes the manual pages from what the programs say themselves, so that neither goes stale: man.py DIRECTORY, beside built programs.
-shootd(8) and cleura-sim(1) are their --help, with tables of docs/operations.md; shootd.yaml(5) is the annotated sample configuration."""
+shootd(8) and cleura-sim(1) are their --help, with tables of docs/operations.md; shootctl(1) is its table of commands; shootd.yaml(5) is the
+annotated sample configuration."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -15,8 +17,8 @@ def roff(text):
     return re.sub(r"^([.'])", r"\\&\1", text)
 
 
-def said(program, option):
-    return subprocess.run([ROOT / "build" / program, option], capture_output=True, text=True, check=True).stdout
+def said(program, *options):
+    return subprocess.run([ROOT / "build" / program, *options], capture_output=True, text=True, check=True).stdout
 
 
 def title(name, section):
@@ -91,6 +93,37 @@ def cleura_sim():
             section("SEE ALSO", ".BR shootd (8),\n/usr/share/doc/shootd/docs/simulator.md\n"))
 
 
+# ---- the table of commands ----
+
+def flag_item(flag):
+    letter = f"-{flag['letter']}, " if flag["letter"] else ""
+    value = f" {flag['value']}" if flag["value"] else ""
+    return item(f"{letter}--{flag['name']}{value}", flag["help"] + (": " + ", ".join(flag["words"]) if flag["words"] else "") + ".")
+
+
+def command_section(command):
+    lines = [command["summary"], *filter(None, [command["about"]])]
+    examples = "".join(f"{roff(line)}\n" for line in command["examples"])
+    return (f".SS {roff(command['name'])} {roff(command['arguments'])}".rstrip() + "\n" + "".join(f"{roff(line)}\n" for line in lines) +
+            f".PP\n.nf\n{examples}.fi\n" + "".join(map(flag_item, command["flags"])))
+
+
+def shootctl():
+    told = json.loads(said("shootctl", "help", "-o", "json"))
+    codes = "".join(item(str(one["code"]), one["text"][0].upper() + one["text"][1:] + ".") for one in told["exit_codes"])
+    return (title("shootctl", 1) + section("NAME", "shootctl \\- the command line of shootd\n") +
+            section("SYNOPSIS", ".B shootctl\n.I COMMAND\n[arguments] [flags]\n") +
+            section("DESCRIPTION", "Creates, shows, changes and deletes Kubernetes clusters through the REST API of shootd. Data goes to standard output, everything else to "
+                    "standard error.\n") +
+            section("COMMANDS", "".join(map(command_section, told["commands"]))) +
+            section("FLAGS OF EVERY COMMAND", "".join(map(flag_item, told["flags"]))) +
+            section("EXIT STATUS", codes) +
+            section("ENVIRONMENT", item("SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT, SHOOTD_CA_FILE", "Win over the file of contexts; flags win over them.") +
+                    item("NO_COLOR", "No colours.") + item("SHOOTCTL_PROGRESS", "As --progress.")) +
+            section("FILES", item("$XDG_CONFIG_HOME/shootctl/config.yaml", "The contexts, with their tokens; mode 0600.")) +
+            section("SEE ALSO", ".BR shootd (8),\n/usr/share/doc/shootd/docs/shootctl.md\n"))
+
+
 # ---- the sample ----
 
 def keys(sample):
@@ -122,7 +155,7 @@ def yaml():
 def main():
     directory = pathlib.Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
-    for name, page in (("shootd.8", shootd()), ("cleura-sim.1", cleura_sim()), ("shootd.yaml.5", yaml())):
+    for name, page in (("shootd.8", shootd()), ("shootctl.1", shootctl()), ("cleura-sim.1", cleura_sim()), ("shootd.yaml.5", yaml())):
         (directory / name).write_text(page)
 
 

@@ -114,6 +114,9 @@ Try it (in another terminal):
   # delete it
   curl -q -sS -m 90 -X DELETE -H "Authorization: Bearer \$SHOOTD_TOKEN" \$SHOOTD_URL/v1/projects/team-a/clusters/dev
 
+  # the same with the command line: $build/shootctl help
+  $build/shootctl status
+
 Ctrl-C stops both.
 TEXT
 wait -n "$sim_pid" "$shootd_pid" || true

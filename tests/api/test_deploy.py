@@ -94,7 +94,7 @@ def test_the_installed_units_are_well_formed(installed):
 def test_nothing_is_left_out(installed):
     """Programs, units, the sample, the contract, and every page and program that README names."""
     documents = installed / "share/doc/shootd"
-    assert {p.name for p in (installed / "bin").iterdir()} == {"shootd", "cleura-sim"}
+    assert {p.name for p in (installed / "bin").iterdir()} == {"shootd", "shootctl", "cleura-sim"}
     named = set(re.findall(r"\((docs/[a-z]+\.md)\)|`(contrib/[a-z.-]+|openapi\.yaml)`", (ROOT / "README.md").read_text()))
     named = {a or b for a, b in named}
     assert len(named) > 8 and not {n for n in named if not (documents / n).exists()}
@@ -119,8 +119,8 @@ def test_manual_pages(installed):
     """Each option of --help and each key of the sample has its place, and a reader of pages finds nothing wrong with them."""
     man = installed / "share/man"
     pages = {p.name: p for p in man.rglob("*.*")}
-    assert set(pages) == {"shootd.8", "cleura-sim.1", "shootd.yaml.5"}
-    for program, page in (("shootd", "shootd.8"), ("cleura-sim", "cleura-sim.1")):
+    assert set(pages) == {"shootd.8", "shootctl.1", "cleura-sim.1", "shootd.yaml.5"}
+    for program, page in (("shootd", "shootd.8"), ("shootctl", "shootctl.1"), ("cleura-sim", "cleura-sim.1")):
         told = subprocess.run([installed / "bin" / program, "--help"], capture_output=True, text=True, check=True).stdout
         options = set(re.findall(r"--[a-z-]+", told))
         text = pages[page].read_text().replace("\\-", "-")

@@ -32,11 +32,13 @@ MAY_INCLUDE = {
     "daemon": {"base", "model", "config", "storage", "view", "loop", "upstream", "webhook", "oidc", "tracing", "http",
                "reconcile",
                "api"},
+    "cli": {"base", "model"},
     "simulator": {"base"},
     "fuzz": {"base", "model", "config", "view", "upstream", "webhook", "oidc", "http", "api"},
 }
 # The HTTP engine knows problems and nothing else of the model. Their registry is one list, of its own codes and of ours.
-OF_THE_MODEL = {"http": {"model/problem.h"}}
+# The command line knows the words of the contract.
+OF_THE_MODEL = {"http": {"model/problem.h"}, "cli": {"model/names.h"}}
 FOLDERS = set(MAY_INCLUDE)
 # A room is a folder with its files, without its subfolders. It may include, of its own folder, itself and what its row names.
 ROOMS = {
@@ -59,6 +61,8 @@ ROOMS = {
     "reconcile/commands": {"reconcile/world", "reconcile/answers", "reconcile/operations", "reconcile/observation", "reconcile/lookups"},
     "reconcile": {"reconcile/world", "reconcile/answers", "reconcile/operations", "reconcile/observation", "reconcile/lookups",
                   "reconcile/commands"},
+    "cli": set(),
+    "cli/verbs": {"cli"},
     "simulator/cloud": set(),
     "simulator/wire": {"simulator/cloud"},
     "simulator/request": {"simulator/cloud"},
@@ -66,8 +70,8 @@ ROOMS = {
     "simulator/control": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers"},
     "simulator": {"simulator/cloud", "simulator/wire", "simulator/request", "simulator/handlers", "simulator/control"},
 }
-# The tables of the API name what each resource has: they alone look down into the room above them.
-TABLES = {"api/routes.c", "api/params.c"}
+# The tables of the API name what each resource has, that of the commands names the verbs: they alone look down into the room above them.
+TABLES = {"api/routes.c", "api/params.c", "cli/commands.c"}
 # One file per resource. A resource knows the list of all handlers and, of other resources, only these.
 RESOURCES = {
     "cluster_list": {"cluster_order"},
@@ -76,8 +80,9 @@ RESOURCES = {
 LIBRARIES = {
     "microhttpd.h": {"http", "simulator", "fuzz"},
     "sqlite3.h": {"storage/sqlite"},
-    "curl/curl.h": {"loop", "upstream", "webhook", "daemon"},
-    "yaml.h": {"config", "model"},
+    "curl/curl.h": {"loop", "upstream", "webhook", "daemon", "cli"},
+    "yaml.h": {"config", "model", "cli"},
+    "utf8proc.h": {"cli"},
     "systemd/": {"daemon"},
     "cjose/": {"oidc"},
     "openssl/": {"upstream", "simulator", "reconcile", "loop"},
@@ -174,6 +179,7 @@ def test_rooms_have_an_order():
     ("reconcile/observation/fresh.c", "reconcile/commands/commands.h"),
     ("upstream/wire/answer.c", "upstream/account/account_private.h"),
     ("storage/writer.c", "storage/sqlite/sqlite_private.h"),
+    ("cli/follow.c", "cli/verbs/change.h"),
     ("simulator/cloud/sim.c", "simulator/request/exchange.h"),
     ("simulator/handlers/clusters.c", "simulator/process.h"),
 ])

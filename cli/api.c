@@ -1,0 +1,128 @@
+#include "cli/api.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/problem.h"
+
+static const struct {
+    const char *method, *path;
+} calls[] = {
+#define API_ROW(name, method, path) [API_##name] = {method, path},
+    API_TABLE(API_ROW)
+#undef API_ROW
+};
+
+enum { PATH_MAX_BYTES = 64 * 1024 };
+
+static void add_escaped(struct buffer *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~", c);
+        (void)(plain ? buffer_add(out, text, 1) : buffer_printf(out, "%%%02X", c));
+    }
+}
+
+void api_target_init(struct api_target *target, enum api_call call, const char *first, const char *second,
+                     const char *third)
+{
+    const char *values[] = {first, second, third}, *at = calls[call].path;
+    size_t next = 0;
+    target->call = call;
+    buffer_init(&target->path, PATH_MAX_BYTES);
+    for (const char *brace; (brace = strchr(at, '{')); at = strchr(brace, '}') + 1) {
+        assert(next < ARRAY_LEN(values) && values[next]);
+        (void)buffer_add(&target->path, at, (size_t)(brace - at));
+        add_escaped(&target->path, values[next++]);
+    }
+    (void)buffer_add_str(&target->path, at);
+    assert(next == ARRAY_LEN(values) || !values[next]);
+}
+
+void api_target_done(struct api_target *target)
+{
+    buffer_done(&target->path);
+}
+
+void api_query(struct api_target *target, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    (void)buffer_add_str(&target->path, strchr(target->path.data, '?') ? "&" : "?");
+    (void)buffer_add_str(&target->path, name);
+    (void)buffer_add_str(&target->path, "=");
+    add_escaped(&target->path, value);
+}
+
+void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
+                  struct http_answer *ret)
+{
+    struct http_request rq = request ? *request : (struct http_request){0};
+    rq.method = calls[target->call].method;
+    rq.path = target->path.data;
+    if (rq.body && !rq.content_type)
+        rq.content_type = "application/json";
+    http_call(cli->http, &rq, ret);
+}
+
+int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
+             struct http_answer *ret)
+{
+    api_call_raw(cli, target, request, ret);
+    int code = (int)problem_code(ret);
+    if (code != END_OK)
+        problem_say(cli, ret);
+    return code;
+}
+
+int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json)
+{
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    int code = api_call(cli, target, NULL, &answer);
+    *ret_json = code == END_OK ? TAKE_PTR(answer.json) : NULL;
+    return code;
+}
+
+static int each_item(json_t *page, int (*item)(void *ctx, json_t *one), void *ctx)
+{
+    json_t *items = json_arr(page, "items"), *one;
+    int code = END_OK;
+    size_t i;
+    if (!items)
+        return cli_fail(END_UNREACHABLE,
+                        "the server answered with a list that has no items: it is no shootd");
+    json_array_foreach (items, i, one) {
+        code = json_is_object(one)
+                   ? item(ctx, one)
+                   : cli_fail(END_UNREACHABLE, "the server answered with an item that is no object");
+        if (code != END_OK)
+            break;
+    }
+    return code;
+}
+
+int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
+              void *ctx)
+{
+    char *cursor = NULL;
+    int code = END_OK;
+    do {
+        struct api_target page CLEANUP_TARGET = {.call = target->call};
+        json_t *document CLEANUP_JSON = NULL;
+        buffer_init(&page.path, PATH_MAX_BYTES);
+        (void)buffer_add_str(&page.path, target->path.data);
+        api_query(&page, "cursor", cursor);
+        char *before CLEANUP_FREE = TAKE_PTR(cursor);
+        code = api_get(cli, &page, &document);
+        if (code == END_OK)
+            code = each_item(document, item, ctx);
+        cursor = mem_strdup(json_str(document, "next_cursor"));
+        if (code == END_OK && cursor && mem_same_str(cursor, before))
+            code = cli_fail(END_UNREACHABLE, "the server answers with the same page again and again");
+    } while (code == END_OK && cursor);
+    free(cursor);
+    return code;
+}

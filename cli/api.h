@@ -1,0 +1,69 @@
+/*
+ * The calls of the REST API that shootctl makes: one table, which a test compares with openapi.yaml.
+ * Functions say on standard error what failed and return an exit code. One thread.
+ */
+#ifndef CLI_API_H
+#define CLI_API_H
+
+#include <stdbool.h>
+
+#include "cli/shootctl.h"
+
+/* name, method, path */
+#define API_TABLE(X)                                                                \
+    X(VERSION, "GET", "/version")                                                   \
+    X(WHOAMI, "GET", "/v1/whoami")                                                  \
+    X(PROJECTS, "GET", "/v1/projects")                                              \
+    X(CATALOG, "GET", "/v1/projects/{project}/catalog")                             \
+    X(SUMMARY, "GET", "/v1/summary")                                                \
+    X(ALL_CLUSTERS, "GET", "/v1/clusters")                                          \
+    X(CLUSTERS, "GET", "/v1/projects/{project}/clusters")                           \
+    X(CREATE, "POST", "/v1/projects/{project}/clusters")                            \
+    X(CLUSTER, "GET", "/v1/projects/{project}/clusters/{cluster}")                  \
+    X(PUT, "PUT", "/v1/projects/{project}/clusters/{cluster}")                      \
+    X(PATCH, "PATCH", "/v1/projects/{project}/clusters/{cluster}")                  \
+    X(DELETE, "DELETE", "/v1/projects/{project}/clusters/{cluster}")                \
+    X(ACTION, "POST", "/v1/projects/{project}/clusters/{cluster}/actions/{action}") \
+    X(UPGRADES, "GET", "/v1/projects/{project}/clusters/{cluster}/upgrades")        \
+    X(ISSUES, "GET", "/v1/projects/{project}/clusters/{cluster}/issues")            \
+    X(CLUSTER_EVENTS, "GET", "/v1/projects/{project}/clusters/{cluster}/events")    \
+    X(OPERATION, "GET", "/v1/operations/{operation}")                               \
+    X(EVENTS, "GET", "/v1/events")                                                  \
+    X(KUBECONFIG, "GET", "/v1/projects/{project}/clusters/{cluster}/kubeconfig")    \
+    X(CREDENTIAL, "GET", "/v1/projects/{project}/clusters/{cluster}/credential")
+
+enum api_call {
+#define API_MEMBER(name, method, path) API_##name,
+    API_TABLE(API_MEMBER)
+#undef API_MEMBER
+};
+
+/* A call and its path: the parameters in order, escaped, as many as the path has. The path is freed by
+ * whoever makes it. */
+struct api_target {
+    enum api_call call;
+    struct buffer path;
+};
+void api_target_init(struct api_target *target, enum api_call call, const char *first, const char *second,
+                     const char *third);
+void api_target_done(struct api_target *target);
+#define CLEANUP_TARGET CLEANUP(api_target_done)
+/* Adds a query parameter, escaped; none when the value is NULL. */
+void api_query(struct api_target *target, const char *name, const char *value);
+
+/* Fills in method and path and calls; nothing is said. `request` may be NULL. */
+void api_call_raw(struct cli *cli, const struct api_target *target, const struct http_request *request,
+                  struct http_answer *ret);
+/* The same; a failure is said. END_OK for any 2xx and 304. */
+int api_call(struct cli *cli, const struct api_target *target, const struct http_request *request,
+             struct http_answer *ret);
+/* GET of an object; the caller owns *ret_json, which is NULL unless it is END_OK. */
+int api_get(struct cli *cli, const struct api_target *target, json_t **ret_json);
+
+/*
+ * All pages of a list, one in memory at a time: `item` gets each of them, lent, and returns END_OK to go on.
+ */
+int api_pages(struct cli *cli, const struct api_target *target, int (*item)(void *ctx, json_t *one),
+              void *ctx);
+
+#endif

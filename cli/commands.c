@@ -1,0 +1,256 @@
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/verbs/verbs.h"
+
+static const char *const forms[] = {"table", "wide", "json", "yaml", "name", "jsonl", NULL};
+static const char *const progress_words[] = {"auto", "plain", "none", NULL};
+static const char *const booleans[] = {"true", "false", NULL};
+
+const struct flag common_flags[] = {
+    {"url", 0, FLAG_TEXT, "URL", NULL, "address of the server (https://HOST, http://HOST:PORT, unix:/PATH)"},
+    {"context", 0, FLAG_TEXT, "NAME", NULL, "the context to use; wins over the environment"},
+    {"project", 'p', FLAG_TEXT, "NAME", NULL, "the project"},
+    {"ca-file", 0, FLAG_TEXT, "FILE", NULL, "authorities that sign the server's certificate (PEM)"},
+    {"utc", 0, FLAG_SWITCH, NULL, NULL, "times in UTC"},
+    {"no-color", 0, FLAG_SWITCH, NULL, NULL, "no colours"},
+    {"no-input", 0, FLAG_SWITCH, NULL, NULL, "never ask"},
+    {"retries", 0, FLAG_NUMBER, "N", NULL, "repetitions of a request that is safe to repeat (3)"},
+    {"verbose", 0, FLAG_SWITCH, NULL, NULL, "a line on standard error for each request"},
+    {"help", 'h', FLAG_SWITCH, NULL, NULL, "this text"},
+    {0},
+};
+
+#define OUTPUT_FLAG                                                     \
+    {                                                                   \
+        "output", 'o', FLAG_CHOICE, "FORM", forms, "form of the output" \
+    }
+#define YES_FLAG                                                              \
+    {                                                                         \
+        "yes", 'y', FLAG_SWITCH, NULL, NULL, "do not ask whether it is meant" \
+    }
+#define DRY_RUN                                                                     \
+    {                                                                               \
+        "dry-run", 0, FLAG_SWITCH, NULL, NULL, "show what would happen, do nothing" \
+    }
+#define TIMEOUT                                                            \
+    {                                                                      \
+        "timeout", 0, FLAG_DURATION, "TIME", NULL,                         \
+            "wait for so long at most (1h); what goes on is not cancelled" \
+    }
+#define PROGRESS                                                                              \
+    {                                                                                         \
+        "progress", 0, FLAG_CHOICE, "HOW", progress_words, "how far it is, on standard error" \
+    }
+#define WAITING \
+    {"no-wait", 0, FLAG_SWITCH, NULL, NULL, "do not wait for the end of the operation"}, TIMEOUT, PROGRESS
+
+static const struct flag output_flags[] = {OUTPUT_FLAG, {0}};
+static const struct flag version_flags[] = {
+    OUTPUT_FLAG, {"client", 0, FLAG_SWITCH, NULL, NULL, "only that of shootctl"}, {0}};
+static const struct flag login_flags[] = {
+    {"token-file", 0, FLAG_TEXT, "FILE", NULL, "the token is the first line of this file"},
+    {"token-stdin", 0, FLAG_SWITCH, NULL, NULL, "the token is the first line of standard input"},
+    {"name", 0, FLAG_TEXT, "NAME", NULL, "name of the context (the host)"},
+    {0},
+};
+static const struct flag list_flags[] = {
+    OUTPUT_FLAG,
+    {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
+    {"phase", 0, FLAG_TEXT, "PHASES", NULL, "only these, comma-separated: failed,retrying"},
+    {"health", 0, FLAG_TEXT, "WORDS", NULL, "only these: healthy, progressing, unhealthy, unknown"},
+    {"version", 0, FLAG_TEXT, "VERSION", NULL, "only what runs it; 1.33 takes every patch"},
+    {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "only with this label; may be repeated"},
+    {"q", 0, FLAG_TEXT, "TEXT", NULL, "only with this text in name, project, description or labels"},
+    {"region", 0, FLAG_TEXT, "REGIONS", NULL, "only in these"},
+    {"managed", 0, FLAG_CHOICE, "BOOLEAN", booleans, "made or adopted by shootd or not"},
+    {"expiring-before", 0, FLAG_TEXT, "TIME", NULL,
+     "only when a version in use runs out before it: 30d, 2026-12-31"},
+    {"sort", 0, FLAG_TEXT, "MEMBERS", NULL, "the order: -updated_at, phase,name"},
+    {0},
+};
+static const struct flag create_flags[] = {
+    {"version", 0, FLAG_TEXT, "VERSION", NULL, "of Kubernetes; 1.33 is its newest patch"},
+    {"pool", 0, FLAG_TEXT, "POOL", NULL, "NAME,type=TYPE,min=N,max=N,surge=N,volume=GIB; may be repeated"},
+    {"label", 'l', FLAG_TEXT, "NAME=VALUE", NULL, "a label; may be repeated"},
+    {"description", 0, FLAG_TEXT, "TEXT", NULL, "for people"},
+    {"protect", 0, FLAG_SWITCH, NULL, NULL, "deletes are refused"},
+    {"file", 'f', FLAG_TEXT, "FILE", NULL,
+     "the cluster as YAML or JSON (- is standard input); flags win over it"},
+    DRY_RUN,
+    OUTPUT_FLAG,
+    WAITING,
+    {0},
+};
+static const struct flag delete_flags[] = {YES_FLAG, OUTPUT_FLAG, WAITING, {0}};
+static const struct flag power_flags[] = {OUTPUT_FLAG, WAITING, {0}};
+static const struct flag upgrade_flags[] = {
+    {"to", 0, FLAG_TEXT, "VERSION", NULL, "go to this version; without it the offers are shown"},
+    DRY_RUN,
+    YES_FLAG,
+    OUTPUT_FLAG,
+    WAITING,
+    {0},
+};
+static const struct flag wait_flags[] = {
+    {"for", 0, FLAG_TEXT, "WHAT", NULL, "operation (the default), deleted, phase=ready or another phase"},
+    OUTPUT_FLAG,
+    TIMEOUT,
+    PROGRESS,
+    {0},
+};
+static const struct flag events_flags[] = {
+    {"follow", 'f', FLAG_SWITCH, NULL, NULL, "go on as things happen, until Ctrl-C"},
+    {"last", 'n', FLAG_NUMBER, "N", NULL, "begin with so many of the last ones (20)"},
+    {"since", 0, FLAG_TEXT, "TIME", NULL, "nothing before: a time, a date, or how long ago it is (24h)"},
+    {"type", 0, FLAG_TEXT, "TYPES", NULL, "only these, comma-separated: cluster.ready,operation.*"},
+    {"all-projects", 'A', FLAG_SWITCH, NULL, NULL, "also when a project is set"},
+    OUTPUT_FLAG,
+    {0},
+};
+static const struct flag kubeconfig_flags[] = {
+    {"merge", 0, FLAG_SWITCH, NULL, NULL, "into your kubeconfig (this is what happens without a flag)"},
+    {"stdout", 0, FLAG_SWITCH, NULL, NULL, "print it; with its secrets unless --exec is given"},
+    {"exec", 0, FLAG_SWITCH, NULL, NULL,
+     "without secrets: kubectl gets its credential from 'shootctl credential' (always so with --merge)"},
+    {"kubeconfig", 0, FLAG_TEXT, "FILE", NULL, "the file to merge into (KUBECONFIG, else ~/.kube/config)"},
+    {"use", 0, FLAG_SWITCH, NULL, NULL, "make it the current context"},
+    {"ttl", 0, FLAG_DURATION, "TIME", NULL,
+     "how long what is printed with --stdout is good: 10m to 24h (1h)"},
+    {0},
+};
+static const struct flag no_flags[] = {{0}};
+static const struct flag apply_flags[] = {
+    {"file", 'f', FLAG_TEXT, "PATH", NULL,
+     "a file, a directory, or - for standard input; YAML or JSON, several documents"},
+    YES_FLAG,
+    OUTPUT_FLAG,
+    {0},
+};
+static const struct flag diff_flags[] = {
+    {"file", 'f', FLAG_TEXT, "PATH", NULL,
+     "a file, a directory, or - for standard input; YAML or JSON, several documents"},
+    OUTPUT_FLAG,
+    {0},
+};
+
+#define EXAMPLES(...)     \
+    (const char *const[]) \
+    {                     \
+        __VA_ARGS__, NULL \
+    }
+
+const struct command command_table[] = {
+    {"login", "URL", 1, 1, false, login_flags,
+     "Stores a server and the token for it as a context, and makes it the current one.",
+     "The token is tried at the server first. It is asked for without an echo unless a flag says where it "
+     "is.",
+     EXAMPLES("shootctl login https://shootd.example.com",
+              "shootctl login http://127.0.0.1:8080 --token-file token --project team-a"),
+     verb_login},
+    {"context", "[list | use NAME | show | remove NAME]", 0, 2, false, output_flags,
+     "Lists the contexts, chooses one, shows what is in force and why.",
+     "Flags win over SHOOTD_URL, SHOOTD_TOKEN, SHOOTD_PROJECT and SHOOTD_CA_FILE, these over the context. A "
+     "stored token is sent to the address of its context only.",
+     EXAMPLES("shootctl context", "shootctl context use shootd.example.com", "shootctl context show"),
+     verb_context},
+    {"status", "", 0, 0, false, output_flags,
+     "Shows whether the server answers, whose token it is, and how projects and clusters are.", "",
+     EXAMPLES("shootctl status"), verb_status},
+    {"list", "", 0, 0, false, list_flags, "Lists clusters, of the project that is set or of all.", "",
+     EXAMPLES("shootctl list", "shootctl list --phase failed,degraded -o wide", "shootctl list -A -o name"),
+     verb_list},
+    {"get", "NAME...", 1, 1000, false, output_flags, "Shows clusters as rows, or whole as documents.", "",
+     EXAMPLES("shootctl get dev", "shootctl get dev -o yaml"), verb_get},
+    {"describe", "NAME", 1, 1, false, output_flags,
+     "Shows one cluster on a screen: state, pools, issues with what to do, its operation, its last events.",
+     "", EXAMPLES("shootctl describe dev"), verb_describe},
+    {"catalog", "", 0, 0, false, output_flags,
+     "Shows the versions, machine types, images and zones of a project, and its defaults.", "",
+     EXAMPLES("shootctl catalog", "shootctl catalog -o name   # versions of Kubernetes only"), verb_catalog},
+    {"create", "[NAME]", 0, 1, false, create_flags, "Creates a cluster and waits until it is there.",
+     "What is not said comes from the defaults of the project. A lost answer does no harm: the same request "
+     "is sent again and makes one cluster.",
+     EXAMPLES("shootctl create dev",
+              "shootctl create dev --version 1.33 --pool work,type=b.2c4gb,min=1,max=3",
+              "shootctl create -f dev.yaml --no-wait"),
+     verb_create},
+    {"apply", "", 0, 0, false, apply_flags,
+     "Makes clusters be as documents say: created, configured or unchanged.",
+     "All documents are read before the first is sent. On a terminal it asks before nodes are replaced or a "
+     "pool goes.",
+     EXAMPLES("shootctl apply -f clusters/",
+              "shootctl get dev -o yaml | sed s/1.33/1.34/ | shootctl apply -f - --yes"),
+     verb_apply},
+    {"diff", "", 0, 0, false, diff_flags, "Shows what apply would do. Exit code 0: nothing, 10: something.",
+     "", EXAMPLES("shootctl diff -f clusters/"), verb_diff},
+    {"upgrade", "NAME", 1, 1, false, upgrade_flags,
+     "Shows the versions that a cluster can go to, or goes to one.", "",
+     EXAMPLES("shootctl upgrade dev", "shootctl upgrade dev --to 1.34"), verb_upgrade},
+    {"hibernate", "NAME...", 1, 100, false, power_flags, "Sends clusters to sleep, without nodes.", "",
+     EXAMPLES("shootctl hibernate dev"), verb_hibernate},
+    {"wake", "NAME...", 1, 100, false, power_flags, "Wakes clusters.", "", EXAMPLES("shootctl wake dev"),
+     verb_wake},
+    {"delete", "NAME...", 1, 100, false, delete_flags, "Deletes clusters, with everything in them.",
+     "On a terminal the name has to be typed once more; elsewhere --yes says that it is meant.",
+     EXAMPLES("shootctl delete dev", "shootctl delete dev --yes --no-wait"), verb_delete},
+    {"wait", "NAME...", 1, 100, false, wait_flags,
+     "Waits until an operation has ended, a phase is reached or a cluster is gone.",
+     "NAME is a cluster, or the id of an operation. A wait goes on while the server restarts. Without "
+     "anything under way it ends at once. phase=ready is reached when Gardener has "
+     "reconciled the cluster; its conditions may still settle. A cluster that fails ends the wait with 8. "
+     "`deleted` is true of what is not there.",
+     EXAMPLES("shootctl wait dev", "shootctl wait dev --for=phase=ready --timeout 20m",
+              "shootctl wait dev --for=deleted"),
+     verb_wait},
+    {"kubeconfig", "NAME", 1, 1, false, kubeconfig_flags,
+     "Puts a cluster into your kubeconfig, or prints one.",
+     "What is merged holds no secret and does not get old: kubectl calls 'shootctl credential'. Everything "
+     "else in the file stays but comments; the old file is kept as FILE.before-shootctl. "
+     "The current context stays, unless there is none or --use is given. It prints the name of the context.",
+     EXAMPLES("shootctl kubeconfig dev --use", "shootctl kubeconfig dev --stdout > dev.kubeconfig"),
+     verb_kubeconfig},
+    {"kubectl", "NAME -- ARGUMENTS", 1, 1, true, no_flags,
+     "Runs kubectl with a cluster; its exit code is passed on.", "",
+     EXAMPLES("shootctl kubectl dev -- get nodes"), verb_kubectl},
+    {"credential", "NAME", 1, 1, false, no_flags, "Prints an ExecCredential: kubectl calls it.",
+     "It is kept in $XDG_RUNTIME_DIR/shootctl: many kubectl at once fetch it once, and while the server is "
+     "away the last one is given until its end.",
+     EXAMPLES("shootctl credential dev"), verb_credential},
+    {"events", "[NAME]", 0, 1, false, events_flags,
+     "Shows the last events, of a cluster, a project or all; with -f those that come.",
+     "A stream that breaks is taken up again where it was: nothing is missed and nothing comes twice.",
+     EXAMPLES("shootctl events dev", "shootctl events -f --type 'cluster.*'",
+              "shootctl events -A -f -o jsonl | jq .type"),
+     verb_events},
+    {"version", "", 0, 0, false, version_flags, "Shows the versions of shootctl and of the server.", "",
+     EXAMPLES("shootctl version"), verb_version},
+    {"help", "[COMMAND]", 0, 1, false, output_flags, "Shows the commands, or how one is used.", "",
+     EXAMPLES("shootctl help create"), verb_help},
+    {0},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *c = command_table; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+static const struct flag *find_in(const struct flag *flags, const char *name, size_t len, char letter)
+{
+    for (; flags->name; flags++) {
+        bool by_name = len && strlen(flags->name) == len && strncmp(flags->name, name, len) == 0;
+        if (by_name || (letter && flags->letter == letter))
+            return flags;
+    }
+    return NULL;
+}
+
+const struct flag *flag_find(const struct command *command, const char *name, size_t len, char letter)
+{
+    const struct flag *flag = find_in(common_flags, name, len, letter);
+    return flag || !command ? flag : find_in(command->flags, name, len, letter);
+}

@@ -1,0 +1,313 @@
+#include "cli/follow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "cli/api.h"
+#include "cli/problem.h"
+#include "cli/progress.h"
+#include "model/names.h"
+
+enum {
+    WAIT_S = 2,
+    ROUND_MS = 1000,
+    LEAST_ROUND_MS = 500,
+    WAIT_TIMEOUT_MS = 20000,
+    FIRST_OUTAGE_MS = 500,
+    LONGEST_OUTAGE_MS = 5000
+};
+
+struct following {
+    struct cli *cli;
+    struct followed *list;
+    size_t count;
+    mono_us deadline;
+    mono_us away_since; /* the server cannot be reached since then; 0: it can */
+    unsigned failures;  /* one after the other */
+};
+
+void followed_done(struct followed *one)
+{
+    free(one->cluster);
+    free(one->operation);
+    free(one->cluster_id);
+    json_decref(one->last);
+    *one = (struct followed){0};
+}
+
+static void ends(struct followed *one, int code)
+{
+    one->ended = true;
+    one->code = code;
+}
+
+static int percent_of(const json_t *document)
+{
+    int64_t percent = json_int(document, "progress", -1);
+    return percent >= 0 && percent <= 100 ? (int)percent : -1;
+}
+
+/* ---- what is shown ---- */
+
+static void show_operation(struct following *f, size_t i, const json_t *operation, enum progress_state state)
+{
+    const char *type = json_str_or(operation, "type", "operation");
+    char *label CLEANUP_FREE = mem_printf("%s %s", f->list[i].cluster, type);
+    const char *status = json_str_or(operation, "status", "running");
+    const char *message = state == PROGRESS_GOES_ON ? json_str_or(operation, "message", status) : status;
+    progress_set(f->cli, i, label, percent_of(operation), message, json_str(operation, "created_at"), state);
+}
+
+static void show_cluster(struct following *f, size_t i, const json_t *cluster, enum progress_state state)
+{
+    const json_t *status = json_obj(cluster, "status"), *operation = json_obj(cluster, "operation");
+    bool open = operation && !json_str(operation, "finished_at");
+    char *label CLEANUP_FREE =
+        mem_printf("%s %s", f->list[i].cluster, json_str_or(status, "phase", "unknown"));
+    const char *message = json_str(open ? operation : status, "message");
+    progress_set(f->cli, i, label, percent_of(open ? operation : status), message,
+                 json_str(operation, "created_at"), state);
+}
+
+/* ---- one look ---- */
+
+static void look_at_operation(struct following *f, size_t i, const json_t *operation)
+{
+    struct followed *one = &f->list[i];
+    int status = operation_status_from_name(json_str(operation, "status"));
+    bool final = status >= 0 && operation_status_is_final((enum operation_status)status);
+    bool succeeded = status == OPERATION_SUCCEEDED;
+    show_operation(f, i, operation,
+                   !final      ? PROGRESS_GOES_ON
+                   : succeeded ? PROGRESS_SUCCEEDED
+                               : PROGRESS_FAILED);
+    if (final)
+        ends(one, succeeded ? END_OK : END_OPERATION_FAILED);
+}
+
+static bool is_another(const struct followed *one, const json_t *cluster)
+{
+    return one->cluster_id && !mem_same_str(one->cluster_id, json_str(cluster, "id"));
+}
+
+static void look_at_cluster(struct following *f, size_t i, const json_t *cluster)
+{
+    struct followed *one = &f->list[i];
+    const char *phase = json_str_or(json_obj(cluster, "status"), "phase", "unknown");
+    const json_t *operation = json_obj(cluster, "operation");
+    bool open = operation && !json_str(operation, "finished_at");
+    if (is_another(one, cluster)) {
+        if (one->goal != GOAL_DELETED)
+            progress_note(f->cli, "shootctl: %s: it was deleted; there is another cluster of that name",
+                          one->cluster);
+        ends(one, one->goal == GOAL_DELETED ? END_OK : END_NOT_FOUND);
+        return;
+    }
+    if (!one->cluster_id)
+        one->cluster_id = mem_strdup(json_str(cluster, "id"));
+    bool reached = one->goal == GOAL_PHASE && strcmp(phase, one->phase) == 0;
+    bool failed = !reached && !open && phase_from_name(phase) == PHASE_FAILED;
+    show_cluster(f, i, cluster, reached ? PROGRESS_SUCCEEDED : failed ? PROGRESS_FAILED : PROGRESS_GOES_ON);
+    if (reached || failed)
+        ends(one, reached ? END_OK : END_OPERATION_FAILED);
+}
+
+static void target_of(const struct following *f, size_t i, bool alone, struct api_target *ret)
+{
+    const struct followed *one = &f->list[i];
+    if (one->goal != GOAL_OPERATION) {
+        api_target_init(ret, API_CLUSTER, one->project, one->cluster, NULL);
+        return;
+    }
+    char seconds[24];
+    (void)snprintf(seconds, sizeof(seconds), "%d", WAIT_S);
+    api_target_init(ret, API_OPERATION, one->operation, NULL, NULL);
+    api_query(ret, "wait", alone ? seconds : NULL);
+}
+
+/* The server is away for a while: restarts, a network that is gone, a proxy in between. */
+static bool is_outage(const struct http_answer *answer)
+{
+    bool broken = answer->end == HTTP_UNREACHABLE || answer->end == HTTP_SLOW ||
+                  (answer->end == HTTP_FOREIGN && answer->status >= 500);
+    return broken || (answer->end == HTTP_ANSWERED && (answer->status >= 500 || answer->status == 429));
+}
+
+static void note_outage(struct following *f, const struct http_answer *answer)
+{
+    const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
+    if (!f->away_since) {
+        f->away_since = env_mono(env_real());
+        progress_note(f->cli, "shootctl: %s; waiting goes on", said);
+    }
+    f->failures++;
+}
+
+static void note_return(struct following *f)
+{
+    if (f->away_since)
+        progress_note(f->cli, "shootctl: the server answers again");
+    f->away_since = 0;
+    f->failures = 0;
+}
+
+/* A cluster or operation that is not there. */
+static void look_at_absence(struct following *f, size_t i, const struct http_answer *answer)
+{
+    struct followed *one = &f->list[i];
+    const char *code = json_str(answer->json, "code");
+    if (one->goal == GOAL_DELETED && mem_same_str(code, "cluster_not_found")) {
+        char *label CLEANUP_FREE = mem_printf("%s delete", one->cluster);
+        progress_set(f->cli, i, label, -1, "gone", NULL, PROGRESS_SUCCEEDED);
+        ends(one, END_OK);
+        return;
+    }
+    progress_note(f->cli, "shootctl: %s: %s", one->cluster,
+                  json_str_or(answer->json, "detail", "it is gone"));
+    ends(one, END_NOT_FOUND);
+}
+
+/* Asks for one; false when the wait ends for all. */
+static bool look(struct following *f, size_t i, bool alone, int *ret_code)
+{
+    struct followed *one = &f->list[i];
+    struct api_target target CLEANUP_TARGET;
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    const struct http_request request = {.once = true, .timeout_ms = WAIT_TIMEOUT_MS};
+    target_of(f, i, alone, &target);
+    api_call_raw(f->cli, &target, &request, &answer);
+    if (answer.end == HTTP_STOPPED)
+        return true;
+    if (is_outage(&answer)) {
+        note_outage(f, &answer);
+        return true;
+    }
+    note_return(f);
+    if (answer.end == HTTP_ANSWERED && answer.status == 200) {
+        json_decref(one->last);
+        one->last = json_incref(answer.json);
+        if (one->goal == GOAL_OPERATION)
+            look_at_operation(f, i, answer.json);
+        else
+            look_at_cluster(f, i, answer.json);
+        return true;
+    }
+    if (answer.end == HTTP_ANSWERED && answer.status == 404) {
+        look_at_absence(f, i, &answer);
+        return true;
+    }
+    *ret_code = (int)problem_code(&answer);
+    progress_end(f->cli);
+    problem_say(f->cli, &answer);
+    return false;
+}
+
+/* ---- rounds ---- */
+
+static size_t open_count(const struct following *f)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->count; i++)
+        count += !f->list[i].ended;
+    return count;
+}
+
+static const char *goal_text(const struct followed *one)
+{
+    return one->goal == GOAL_OPERATION ? "operation" : one->goal == GOAL_DELETED ? "deleted" : "phase";
+}
+
+/* The command that goes on with the wait. */
+static void say_how_to_come_back(struct following *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const struct followed *one = &f->list[i];
+        if (!one->ended && one->goal == GOAL_OPERATION)
+            cli_note("  shootctl wait %s --project %s   # %s goes on at the server", one->cluster,
+                     one->project, one->operation);
+        else if (!one->ended)
+            cli_note("  shootctl wait %s --project %s --for=%s%s%s", one->cluster, one->project,
+                     goal_text(one), one->phase ? "=" : "", one->phase ? one->phase : "");
+    }
+}
+
+static void leave_if_interrupted(struct following *f)
+{
+    if (!progress_tick(f->cli))
+        return;
+    progress_end(f->cli);
+    cli_note("shootctl: no longer waiting; nothing was cancelled. To come back:");
+    say_how_to_come_back(f);
+    progress_die();
+}
+
+static int64_t pause_of(const struct following *f, bool alone, mono_us began)
+{
+    if (f->failures) {
+        int64_t ms = (int64_t)FIRST_OUTAGE_MS << (f->failures < 5 ? f->failures - 1 : 4);
+        return ms < LONGEST_OUTAGE_MS ? ms : LONGEST_OUTAGE_MS;
+    }
+    int64_t took = (env_mono(env_real()) - began) / US_PER_MS;
+    int64_t wanted = alone && f->list[0].goal == GOAL_OPERATION ? LEAST_ROUND_MS : ROUND_MS;
+    return took < wanted ? wanted - took : 0;
+}
+
+static int time_is_over(struct following *f)
+{
+    progress_end(f->cli);
+    if (f->away_since)
+        cli_note("shootctl: the server could not be reached");
+    (void)cli_fail(END_TIMED_OUT, "the time is over (--timeout); nothing was cancelled. To come back:");
+    say_how_to_come_back(f);
+    return END_TIMED_OUT;
+}
+
+static void say_failures(const struct following *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const struct followed *one = &f->list[i];
+        if (one->code != END_OPERATION_FAILED)
+            continue;
+        const json_t *operation = one->goal == GOAL_OPERATION ? one->last : json_obj(one->last, "operation");
+        const json_t *error = json_obj(operation, "error");
+        if (error)
+            problem_print(&f->cli->err, error, NULL);
+        else
+            (void)cli_fail(END_OPERATION_FAILED, "%s: %s", one->cluster,
+                           json_str_or(json_obj(one->last, "status"), "message", "it failed"));
+        cli_note("  'shootctl describe %s --project %s' says more", one->cluster, one->project);
+    }
+}
+
+int follow_all(struct cli *cli, struct followed *list, size_t count, int64_t timeout_ms)
+{
+    struct following f = {.cli = cli, .list = list, .count = count};
+    int code = END_OK;
+    f.deadline = env_mono(env_real()) + timeout_ms * US_PER_MS;
+    progress_begin(cli, count);
+    for (unsigned round = 0; open_count(&f); round++) {
+        mono_us began = env_mono(env_real());
+        bool alone = count == 1 && round > 0; /* the first answer comes at once: there is something to show */
+        for (size_t i = 0; i < count; i++) {
+            if (!list[i].ended && !look(&f, i, alone, &code))
+                return code;
+            leave_if_interrupted(&f);
+        }
+        if (!open_count(&f))
+            break;
+        if (env_mono(env_real()) >= f.deadline)
+            return time_is_over(&f);
+        int64_t left = (f.deadline - env_mono(env_real())) / US_PER_MS + 1,
+                pause = pause_of(&f, alone, began);
+        (void)http_pause(cli->http, pause < left ? pause : left);
+        leave_if_interrupted(&f);
+    }
+    progress_end(cli);
+    say_failures(&f);
+    for (size_t i = 0; i < count && code == END_OK; i++)
+        code = list[i].code;
+    return code;
+}

@@ -1,0 +1,404 @@
+#include "cli/http.h"
+
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "base/version.h"
+#include "cli/glyphs.h"
+
+/* Bounds of one answer, that is of one page of a list: a larger one is refused. */
+enum {
+    BODY_MAX_BYTES = 64 * 1024 * 1024,
+    BODY_MAX_VALUES = 2000000,
+    CONNECT_TIMEOUT_MS = 10000,
+    REQUEST_TIMEOUT_MS = 60000,
+    TICK_MS = 100,
+    FIRST_PAUSE_MS = 200,
+    LONGEST_PAUSE_MS = 30000,
+};
+
+struct http {
+    struct http_options options;
+    char *url, *socket; /* base address; path of a Unix socket or NULL */
+    CURLM *multi;
+    CURL *easy;
+    char curl_error[CURL_ERROR_SIZE];
+};
+
+/* An attempt under way. */
+struct exchange {
+    struct http *http;
+    const struct http_request *request;
+    struct http_answer *answer;
+    char *content_type, *location;
+    bool too_large, stopped;
+};
+
+struct http *http_new(const struct http_options *options, struct buffer *fault)
+{
+    struct http *http = MEM_NEW(struct http);
+    bool is_socket = strncmp(options->url, "unix:", 5) == 0;
+    http->options = *options;
+    http->url = mem_strdup(is_socket ? "http://localhost" : options->url);
+    http->socket = is_socket ? mem_strdup(options->url + 5) : NULL;
+    for (size_t len = strlen(http->url); len && http->url[len - 1] == '/'; len--)
+        http->url[len - 1] = '\0';
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK) {
+        http->multi = curl_multi_init();
+        http->easy = curl_easy_init();
+    }
+    if (http->multi && http->easy)
+        return http;
+    (void)buffer_add_str(fault, "libcurl cannot be used");
+    http_free(http);
+    return NULL;
+}
+
+void http_free(struct http *http)
+{
+    if (http->easy)
+        curl_easy_cleanup(http->easy);
+    if (http->multi)
+        (void)curl_multi_cleanup(http->multi);
+    free(http->url);
+    free(http->socket);
+    free(http);
+}
+
+void http_set_tick(struct http *http, bool (*tick)(void *ctx), void *ctx)
+{
+    http->options.tick = tick;
+    http->options.ctx = ctx;
+}
+
+void http_answer_done(struct http_answer *answer)
+{
+    json_decref(answer->json);
+    if (answer->body.data)
+        explicit_bzero(answer->body.data, answer->body.len); /* kubeconfigs */
+    buffer_done(&answer->body);
+    free(answer->etag);
+    free(answer->request_id);
+    *answer = (struct http_answer){0};
+}
+
+/* ---- one attempt ---- */
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
+{
+    struct exchange *x = ctx;
+    size_t len = size * count;
+    long status = 0;
+    (void)curl_easy_getinfo(x->http->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (x->request->on_bytes && status == 200) {
+        x->stopped = !x->request->on_bytes(x->request->ctx, bytes, len);
+        return x->stopped ? 0 : len;
+    }
+    x->too_large = !buffer_add(&x->answer->body, bytes, len);
+    return x->too_large ? 0 : len;
+}
+
+static char *field_value(const char *line, size_t len, const char *name)
+{
+    size_t name_len = strlen(name);
+    if (len <= name_len || strncasecmp(line, name, name_len) != 0 || line[name_len] != ':')
+        return NULL;
+    const char *value = line + name_len + 1, *end = line + len;
+    while (value < end && (*value == ' ' || *value == '\t'))
+        value++;
+    while (end > value && strchr("\r\n \t", end[-1]))
+        end--;
+    return mem_strndup(value, (size_t)(end - value));
+}
+
+static void take_field(char **target, const char *line, size_t len, const char *name)
+{
+    char *value = field_value(line, len, name);
+    if (value) {
+        free(*target);
+        *target = value;
+    }
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *ctx)
+{
+    struct exchange *x = ctx;
+    size_t len = size * count;
+    take_field(&x->answer->etag, line, len, "ETag");
+    take_field(&x->answer->request_id, line, len, "X-Request-Id");
+    take_field(&x->content_type, line, len, "Content-Type");
+    take_field(&x->location, line, len, "Location");
+    char *retry CLEANUP_FREE = field_value(line, len, "Retry-After");
+    if (retry)
+        x->answer->retry_after_s = time_parse_retry_after(retry, env_wall(env_real()), 3600);
+    return len;
+}
+
+static struct curl_slist *add_field(struct curl_slist *fields, const char *name, const char *value)
+{
+    if (!value)
+        return fields;
+    char *line CLEANUP_SECRET = mem_printf("%s: %s", name, value);
+    struct curl_slist *longer = curl_slist_append(fields, line);
+    if (!longer)
+        abort();
+    return longer;
+}
+
+static struct curl_slist *header_fields(const struct http *http, const struct http_request *rq)
+{
+    bool reads = strcmp(rq->method, "GET") == 0;
+    char *bearer CLEANUP_SECRET = http->options.token ? mem_printf("Bearer %s", http->options.token) : NULL;
+    struct curl_slist *fields = add_field(NULL, "Accept", rq->accept ? rq->accept : "application/json");
+    fields = add_field(fields, "Authorization", bearer);
+    fields = add_field(fields, "Content-Type", rq->body ? rq->content_type : NULL);
+    fields = add_field(fields, "Idempotency-Key", rq->idempotency_key);
+    fields = add_field(fields, "Last-Event-ID", rq->last_event_id);
+    fields = add_field(fields, reads ? "If-None-Match" : "If-Match", rq->etag);
+    return add_field(fields, "Expect", ""); /* no waiting for a 100 */
+}
+
+#define SET(option, value) (void)curl_easy_setopt(easy, option, value)
+
+static void prepare(struct exchange *x, const char *url, struct curl_slist *fields)
+{
+    const struct http_request *rq = x->request;
+    struct http *http = x->http;
+    CURL *easy = http->easy;
+    int64_t timeout = rq->timeout_ms ? rq->timeout_ms : REQUEST_TIMEOUT_MS;
+    curl_easy_reset(easy);
+    http->curl_error[0] = '\0';
+    SET(CURLOPT_URL, url);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_CUSTOMREQUEST, rq->method);
+    SET(CURLOPT_HTTPHEADER, fields);
+    SET(CURLOPT_USERAGENT, "shootctl");
+    SET(CURLOPT_ACCEPT_ENCODING, rq->on_bytes ? NULL : "");
+    SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    SET(CURLOPT_TIMEOUT_MS, (long)timeout);
+    SET(CURLOPT_ERRORBUFFER, http->curl_error);
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, x);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, x);
+    SET(CURLOPT_UNIX_SOCKET_PATH, http->socket);
+    if (http->options.ca_file)
+        SET(CURLOPT_CAINFO, http->options.ca_file);
+    if (rq->body) {
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(rq->body));
+        SET(CURLOPT_POSTFIELDS, rq->body);
+    } else if (strcmp(rq->method, "POST") == 0) {
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        SET(CURLOPT_POSTFIELDS, "");
+    }
+}
+
+/* True when the caller wants it to end. */
+static bool ticks(const struct http *http)
+{
+    return http->options.tick && http->options.tick(http->options.ctx);
+}
+
+/* The result of the transfer; CURLE_ABORTED_BY_CALLBACK when tick ended it. */
+static CURLcode transfer(struct exchange *x)
+{
+    struct http *http = x->http;
+    CURLcode result = CURLE_FAILED_INIT;
+    int running = 1, left = 0;
+    if (curl_multi_add_handle(http->multi, http->easy) != CURLM_OK)
+        return result;
+    while (running && !x->stopped) {
+        if (curl_multi_perform(http->multi, &running) != CURLM_OK)
+            break;
+        if (running)
+            (void)curl_multi_poll(http->multi, NULL, 0, TICK_MS, NULL);
+        x->stopped = x->stopped || (running && ticks(http));
+    }
+    if (x->stopped)
+        result = CURLE_ABORTED_BY_CALLBACK;
+    for (CURLMsg *message; (message = curl_multi_info_read(http->multi, &left));)
+        if (message->msg == CURLMSG_DONE && !x->stopped)
+            result = message->data.result;
+    (void)curl_multi_remove_handle(http->multi, http->easy);
+    return result;
+}
+
+static void ends(struct exchange *x, enum http_end end, const char *format, ...) ATTR_PRINTF(3, 4);
+static void ends(struct exchange *x, enum http_end end, const char *format, ...)
+{
+    va_list args;
+    x->answer->end = end;
+    va_start(args, format);
+    (void)vsnprintf(x->answer->error, sizeof(x->answer->error), format, args);
+    va_end(args);
+}
+
+/* A transfer that failed. */
+static void ends_by_curl(struct exchange *x, CURLcode result)
+{
+    const char *reason = x->http->curl_error[0] ? x->http->curl_error : curl_easy_strerror(result);
+    if (x->stopped)
+        ends(x, HTTP_STOPPED, "stopped");
+    else if (x->too_large)
+        ends(x, HTTP_TOO_LARGE, "the answer has more than %d MiB", BODY_MAX_BYTES / (1024 * 1024));
+    else if (result == CURLE_OPERATION_TIMEDOUT)
+        ends(x, HTTP_SLOW, "no answer in time: %s", reason);
+    else if (result == CURLE_PARTIAL_FILE || result == CURLE_GOT_NOTHING || result == CURLE_RECV_ERROR)
+        ends(x, HTTP_UNREACHABLE, "the connection broke before the answer was whole: %s", reason);
+    else if (result == CURLE_BAD_CONTENT_ENCODING || result == CURLE_WEIRD_SERVER_REPLY)
+        ends(x, HTTP_FOREIGN, "what answers is no shootd: %s", reason);
+    else
+        ends(x, HTTP_UNREACHABLE, "%s", reason);
+}
+
+static bool has_type(const struct exchange *x, const char *word)
+{
+    return x->content_type && strcasestr(x->content_type, word);
+}
+
+/* A whole answer: is it one of shootd? */
+static void look_at_body(struct exchange *x)
+{
+    static const struct json_limits limits = {BODY_MAX_BYTES, BODY_MAX_VALUES, BODY_MAX_VALUES};
+    struct http_answer *answer = x->answer;
+    enum json_scan_end end = JSON_SCAN_OK;
+    bool succeeded = answer->status >= 200 && answer->status < 300;
+    bool needs_none = answer->status == 204 || answer->status == 304 || (succeeded && x->request->on_bytes);
+    if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {
+        ends(x, HTTP_FOREIGN,
+             "the server sends elsewhere (HTTP %ld to %s): name the address that it leads to", answer->status,
+             x->location ? x->location : "nowhere");
+        return;
+    }
+    if (needs_none || (succeeded && x->request->any_text))
+        return;
+    if (!has_type(x, "json")) {
+        ends(x, HTTP_FOREIGN,
+             "HTTP %ld with %s: what answers is no shootd, or something between answers in its place",
+             answer->status, x->content_type ? x->content_type : "no content");
+        return;
+    }
+    answer->json =
+        json_parse_foreign(answer->body.data ? answer->body.data : "", answer->body.len, &limits, &end);
+    if (!answer->json)
+        ends(x, HTTP_FOREIGN, "HTTP %ld with a body that is not JSON as it says: %s", answer->status,
+             json_scan_text(end));
+    else if (!json_is_object(answer->json))
+        ends(x, HTTP_FOREIGN, "HTTP %ld with JSON that is no object", answer->status);
+    if (answer->json && !x->request->any_text)
+        buffer_done(&answer->body);
+}
+
+static void say_request(const struct exchange *x, int64_t took_us)
+{
+    char *path CLEANUP_FREE = glyphs_shown(x->request->path);
+    (void)fprintf(stderr, "shootctl: %s %s: %ld, %" PRId64 " ms%s%s\n", x->request->method, path,
+                  x->answer->status, took_us / 1000, x->answer->request_id ? ", " : "",
+                  x->answer->request_id ? x->answer->request_id : "");
+}
+
+static void attempt(struct http *http, const struct http_request *request, struct http_answer *ret)
+{
+    struct exchange x = {.http = http, .request = request, .answer = ret};
+    char *url CLEANUP_FREE = mem_printf("%s%s", http->url, request->path);
+    struct curl_slist *fields = header_fields(http, request);
+    mono_us began = env_mono(env_real());
+    *ret = (struct http_answer){.end = HTTP_ANSWERED, .retry_after_s = -1};
+    buffer_init(&ret->body, BODY_MAX_BYTES);
+    prepare(&x, url, fields);
+    CURLcode result = transfer(&x);
+    (void)curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &ret->status);
+    if (result != CURLE_OK)
+        ends_by_curl(&x, result);
+    else
+        look_at_body(&x);
+    if (ret->end != HTTP_ANSWERED) {
+        json_decref(ret->json);
+        ret->json = NULL;
+    }
+    if (http->options.verbose)
+        say_request(&x, env_mono(env_real()) - began);
+    curl_slist_free_all(fields);
+    free(x.content_type);
+    free(x.location);
+}
+
+/* ---- again ---- */
+
+static bool is_safe(const struct http_request *rq)
+{
+    return strcmp(rq->method, "POST") != 0 || rq->idempotency_key;
+}
+
+/* Whether the same request may have another answer soon. */
+static bool may_pass(const struct http_answer *answer)
+{
+    switch (answer->end) {
+    case HTTP_UNREACHABLE:
+    case HTTP_SLOW:
+        return true;
+    case HTTP_FOREIGN:
+        return answer->status == 502 || answer->status == 503 || answer->status == 504;
+    case HTTP_TOO_LARGE:
+    case HTTP_STOPPED:
+        return false;
+    case HTTP_ANSWERED:
+        break;
+    }
+    bool in_use =
+        answer->status == 409 && mem_same_str(json_str(answer->json, "code"), "idempotency_key_in_use");
+    return answer->status == 429 || answer->status == 502 || answer->status == 503 || answer->status == 504 ||
+           in_use;
+}
+
+static int64_t pause_ms(const struct http_answer *answer, unsigned done)
+{
+    int64_t own = env_jitter(env_real(), (int64_t)FIRST_PAUSE_MS << (done < 8 ? done : 8), 30);
+    int64_t wanted = answer->retry_after_s >= 0 ? answer->retry_after_s * 1000 : 0;
+    own = own > wanted ? own : wanted;
+    return own < LONGEST_PAUSE_MS ? own : LONGEST_PAUSE_MS;
+}
+
+static void say_again(const struct http_answer *answer, int64_t ms, unsigned done, unsigned retries)
+{
+    const char *said = answer->json ? json_str_or(answer->json, "title", "refused") : answer->error;
+    char *reason CLEANUP_FREE = glyphs_shown(said);
+    (void)fprintf(stderr, "shootctl: %s; trying again in %.1f s (%u of %u)\n", reason, (double)ms / 1000,
+                  done + 1, retries);
+}
+
+bool http_pause(struct http *http, int64_t ms)
+{
+    mono_us end = env_mono(env_real()) + ms * US_PER_MS;
+    for (int64_t left; (left = end - env_mono(env_real())) > 0;) {
+        int64_t piece = left < TICK_MS * US_PER_MS ? left : TICK_MS * US_PER_MS;
+        struct timespec pause = {.tv_nsec = (long)(piece * 1000)};
+        (void)nanosleep(&pause, NULL);
+        if (ticks(http))
+            return true;
+    }
+    return false;
+}
+
+void http_call(struct http *http, const struct http_request *request, struct http_answer *ret)
+{
+    unsigned retries = request->once || !is_safe(request) ? 0 : http->options.retries;
+    for (unsigned done = 0;; done++) {
+        attempt(http, request, ret);
+        ret->repeated = done > 0;
+        if (done == retries || !may_pass(ret) || ret->retry_after_s * 1000 > LONGEST_PAUSE_MS)
+            return;
+        int64_t ms = pause_ms(ret, done);
+        say_again(ret, ms, done, retries);
+        if (http_pause(http, ms))
+            return;
+        http_answer_done(ret);
+    }
+}

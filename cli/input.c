@@ -1,0 +1,147 @@
+#include "cli/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "cli/shootctl.h"
+#include "cli/yaml_in.h"
+
+static bool read_all(FILE *file, struct buffer *bytes)
+{
+    char piece[65536];
+    size_t n;
+    while ((n = fread(piece, 1, sizeof(piece), file)) > 0)
+        if (!buffer_add(bytes, piece, n))
+            return false;
+    return !ferror(file);
+}
+
+static void add(struct documents *documents, const char *path, size_t number, size_t of, json_t *value)
+{
+    documents->items = mem_realloc_array(documents->items, documents->count + 1, sizeof(*documents->items));
+    char *source = of > 1 ? mem_printf("%s (document %zu)", path, number + 1) : mem_strdup(path);
+    documents->items[documents->count++] = (struct document){source, json_incref(value)};
+}
+
+static int add_file(const char *path, FILE *file, struct documents *documents)
+{
+    struct buffer bytes CLEANUP_BUFFER;
+    struct yaml_fault fault = {0};
+    buffer_init(&bytes, YAML_MAX_BYTES);
+    if (!read_all(file, &bytes))
+        return cli_fail(END_USAGE, "%s: %s", path, bytes.overflow ? "has more than 8 MiB" : strerror(errno));
+    json_t *all CLEANUP_JSON = yaml_read(bytes.data ? bytes.data : "", bytes.len, &fault);
+    if (!all)
+        return cli_fail(END_USAGE, "%s:%zu: %s", path, fault.line, fault.text);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        if (!json_is_object(json_array_get(all, i)))
+            return cli_fail(END_USAGE, "%s: document %zu is no mapping: a cluster has name and spec", path,
+                            i + 1);
+        add(documents, path, i, json_array_size(all), json_array_get(all, i));
+    }
+    return END_OK;
+}
+
+static int add_path(const char *path, struct documents *documents)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return cli_fail(END_USAGE, "%s: %s", path, strerror(errno));
+    int code = add_file(path, file, documents);
+    (void)fclose(file);
+    return code;
+}
+
+static int is_document_name(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return entry->d_name[0] != '.' && dot &&
+           (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+}
+
+static int add_directory(const char *path, struct documents *documents)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, is_document_name, alphasort), code = END_OK;
+    if (count < 0)
+        return cli_fail(END_USAGE, "%s: %s", path, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char *file CLEANUP_FREE = mem_printf("%s/%s", path, entries[i]->d_name);
+        if (code == END_OK)
+            code = add_path(file, documents);
+        free(entries[i]);
+    }
+    free(entries);
+    return code;
+}
+
+int documents_read(const char *path, struct documents *ret)
+{
+    struct stat st;
+    int code;
+    *ret = (struct documents){0};
+    if (strcmp(path, "-") == 0)
+        code = add_file("standard input", stdin, ret);
+    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        code = add_directory(path, ret);
+    else
+        code = add_path(path, ret);
+    if (code == END_OK && !ret->count)
+        code = cli_fail(END_USAGE, "%s: there is no document in it", path);
+    return code;
+}
+
+void documents_done(struct documents *documents)
+{
+    for (size_t i = 0; i < documents->count; i++) {
+        free(documents->items[i].source);
+        json_decref(documents->items[i].value);
+    }
+    free(documents->items);
+    *documents = (struct documents){0};
+}
+
+/* Members of a cluster that a caller may send, and those that only the server says. */
+static const char *const sent[] = {"name", "labels", "description", "deletion_protection", "spec"};
+static const char *const answered[] = {"id",     "project",   "managed", "observed",   "drift",
+                                       "status", "operation", "version", "created_at", "updated_at"};
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+json_t *document_body(const struct document *document, const char **ret_project)
+{
+    json_t *body CLEANUP_JSON = json_object();
+    const char *name;
+    json_t *value;
+    *ret_project = json_str(document->value, "project");
+    json_object_foreach (document->value, name, value) {
+        if (is_one_of(name, sent, ARRAY_LEN(sent))) {
+            (void)json_object_set(body, name, value);
+        } else if (!is_one_of(name, answered, ARRAY_LEN(answered))) {
+            const char *near = nearest_word(name, sent, ARRAY_LEN(sent));
+            (void)cli_fail(END_USAGE,
+                           "%s: unknown member '%s'%s%s%s; a cluster has name, labels, description, "
+                           "deletion_protection, spec",
+                           document->source, name, near ? "; did you mean '" : "", near ? near : "",
+                           near ? "'?" : "");
+            return NULL;
+        }
+    }
+    if (!json_str(body, "name")) {
+        (void)cli_fail(END_USAGE, "%s: has no name", document->source);
+        return NULL;
+    }
+    return TAKE_PTR(body);
+}

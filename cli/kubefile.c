@@ -1,0 +1,392 @@
+#include "cli/kubefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "cli/yaml_in.h"
+#include "cli/yaml_out.h"
+
+enum { FILE_MAX_BYTES = 8 * 1024 * 1024, LOCK_TRIES = 100, LOCK_PAUSE_MS = 100 };
+
+/* ---- the document ---- */
+
+static const char *text_of(yaml_document_t *doc, int id)
+{
+    yaml_node_t *node = yaml_document_get_node(doc, id);
+    return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+}
+
+/* The pair of this key in a mapping, or NULL. Lent until a node is added. */
+static yaml_node_pair_t *pair_of(yaml_document_t *doc, int map, const char *key)
+{
+    yaml_node_t *node = yaml_document_get_node(doc, map);
+    if (!node || node->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++)
+        if (mem_same_str(text_of(doc, p->key), key))
+            return p;
+    return NULL;
+}
+
+static int add_text(yaml_document_t *doc, const char *text, yaml_scalar_style_t style)
+{
+    unsigned char *bytes = (unsigned char *)(uintptr_t)text; /* it is copied */
+    int id = yaml_document_add_scalar(doc, NULL, bytes, (int)strlen(text), style);
+    if (!id)
+        abort();
+    return id;
+}
+
+static int add_value(yaml_document_t *doc, const json_t *value)
+{
+    size_t i;
+    const char *key;
+    json_t *item;
+    if (json_is_string(value))
+        return add_text(doc, json_string_value(value), YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    if (json_is_boolean(value))
+        return add_text(doc, json_is_true(value) ? "true" : "false", YAML_PLAIN_SCALAR_STYLE);
+    if (json_is_array(value)) {
+        int id = yaml_document_add_sequence(doc, NULL, YAML_BLOCK_SEQUENCE_STYLE);
+        json_array_foreach (value, i, item)
+            (void)yaml_document_append_sequence_item(doc, id, add_value(doc, item));
+        return id;
+    }
+    int id = yaml_document_add_mapping(doc, NULL, YAML_BLOCK_MAPPING_STYLE);
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
+        int name = add_text(doc, key, YAML_PLAIN_SCALAR_STYLE);
+        (void)yaml_document_append_mapping_pair(doc, id, name, add_value(doc, item));
+    }
+    return id;
+}
+
+static void set_member(yaml_document_t *doc, int map, const char *key, int value)
+{
+    yaml_node_pair_t *pair = pair_of(doc, map, key);
+    if (pair)
+        pair->value = value;
+    else
+        (void)yaml_document_append_mapping_pair(doc, map, add_text(doc, key, YAML_PLAIN_SCALAR_STYLE), value);
+}
+
+/* The item of the list with this name: its place, or NULL. */
+static yaml_node_item_t *item_named(yaml_document_t *doc, int list, const char *name)
+{
+    yaml_node_t *node = yaml_document_get_node(doc, list);
+    for (yaml_node_item_t *i = node->data.sequence.items.start; i < node->data.sequence.items.top; i++) {
+        yaml_node_pair_t *pair = pair_of(doc, *i, "name");
+        if (pair && mem_same_str(text_of(doc, pair->value), name))
+            return i;
+    }
+    return NULL;
+}
+
+static bool is_empty_node(yaml_document_t *doc, int id)
+{
+    const char *text = text_of(doc, id);
+    return text && (!*text || strcmp(text, "null") == 0 || strcmp(text, "~") == 0);
+}
+
+/* Puts {name, member: value} into a list of the root; false when what stands there is no list. */
+static bool put_entry(yaml_document_t *doc, const char *list_name, const char *name, const char *member,
+                      const json_t *value)
+{
+    json_t *object CLEANUP_JSON = json_object();
+    json_set_str(object, "name", name);
+    (void)json_object_set(object, member, (json_t *)(uintptr_t)value);
+    int item = add_value(doc, object), list = 0;
+    yaml_node_pair_t *pair = pair_of(doc, 1, list_name);
+    if (pair && !is_empty_node(doc, pair->value))
+        list = pair->value;
+    if (!list) {
+        list = yaml_document_add_sequence(doc, NULL, YAML_BLOCK_SEQUENCE_STYLE);
+        set_member(doc, 1, list_name, list);
+    }
+    yaml_node_t *node = yaml_document_get_node(doc, list);
+    if (!node || node->type != YAML_SEQUENCE_NODE)
+        return false;
+    node->data.sequence.style = YAML_BLOCK_SEQUENCE_STYLE;
+    yaml_node_item_t *place = item_named(doc, list, name);
+    if (place)
+        *place = item;
+    else
+        (void)yaml_document_append_sequence_item(doc, list, item);
+    return true;
+}
+
+static void set_if_missing(yaml_document_t *doc, const char *key, const char *text)
+{
+    if (!pair_of(doc, 1, key))
+        set_member(doc, 1, key, add_text(doc, text, YAML_PLAIN_SCALAR_STYLE));
+}
+
+static bool put_all(yaml_document_t *doc, const struct kube_entry *entry)
+{
+    json_t *context CLEANUP_JSON = json_pack("{s:s,s:s}", "cluster", entry->name, "user", entry->name);
+    set_if_missing(doc, "apiVersion", "v1");
+    set_if_missing(doc, "kind", "Config");
+    yaml_node_t *root = yaml_document_get_node(doc, 1);
+    root->data.mapping.style = YAML_BLOCK_MAPPING_STYLE;
+    bool good = put_entry(doc, "clusters", entry->name, "cluster", entry->cluster) &&
+                put_entry(doc, "users", entry->name, "user", entry->user) &&
+                put_entry(doc, "contexts", entry->name, "context", context);
+    yaml_node_pair_t *current = pair_of(doc, 1, "current-context");
+    if (entry->use || !current || is_empty_node(doc, current->value))
+        set_member(doc, 1, "current-context", add_text(doc, entry->name, YAML_DOUBLE_QUOTED_SCALAR_STYLE));
+    return good;
+}
+
+static int on_output(void *ctx, unsigned char *bytes, size_t len)
+{
+    return buffer_add(ctx, bytes, len);
+}
+
+/* Takes the document. */
+static bool emit(yaml_document_t *doc, struct buffer *out)
+{
+    yaml_emitter_t emitter;
+    if (!yaml_emitter_initialize(&emitter))
+        abort();
+    yaml_emitter_set_output(&emitter, on_output, out);
+    yaml_emitter_set_width(&emitter, -1);
+    yaml_emitter_set_unicode(&emitter, 1);
+    doc->start_implicit = doc->end_implicit = 1;
+    bool good =
+        yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, doc) && yaml_emitter_close(&emitter);
+    yaml_emitter_delete(&emitter);
+    return good && !out->overflow;
+}
+
+/* The only document of a text; a new mapping where there is none. False with a message. */
+static bool load(const char *text, size_t len, yaml_document_t *doc, struct buffer *fault)
+{
+    yaml_parser_t parser;
+    yaml_document_t second;
+    if (!yaml_parser_initialize(&parser))
+        abort();
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+    bool good = yaml_parser_load(&parser, doc);
+    if (!good) {
+        (void)buffer_printf(fault, "line %zu: %s", parser.problem_mark.line + 1,
+                            parser.problem ? parser.problem : "no YAML");
+        yaml_parser_delete(&parser);
+        return false;
+    }
+    yaml_node_t *root = yaml_document_get_root_node(doc);
+    bool empty = !root || is_empty_node(doc, 1), is_map = root && root->type == YAML_MAPPING_NODE;
+    bool more = root && (!yaml_parser_load(&parser, &second) || yaml_document_get_root_node(&second));
+    if (root)
+        yaml_document_delete(&second);
+    good = !more && (empty || is_map);
+    if (!good)
+        (void)buffer_add_str(fault, "is no kubeconfig: it is not one mapping");
+    if (!good || empty)
+        yaml_document_delete(doc);
+    if (good && empty) {
+        if (!yaml_document_initialize(doc, NULL, NULL, NULL, 1, 1))
+            abort();
+        (void)yaml_document_add_mapping(doc, NULL, YAML_BLOCK_MAPPING_STYLE);
+    }
+    yaml_parser_delete(&parser);
+    return good;
+}
+
+bool kubefile_merged(const char *text, size_t len, const struct kube_entry *entry, struct buffer *out,
+                     struct buffer *fault)
+{
+    yaml_document_t doc;
+    if (!load(text, len, &doc, fault))
+        return false;
+    if (!put_all(&doc, entry)) {
+        yaml_document_delete(&doc);
+        (void)buffer_add_str(fault, "is no kubeconfig: clusters, users and contexts are lists");
+        return false;
+    }
+    bool good = emit(&doc, out);
+    if (!good)
+        (void)buffer_add_str(fault, "cannot be written as YAML");
+    return good;
+}
+
+void kubefile_write(const struct kube_entry *entry, struct buffer *out)
+{
+    struct buffer fault CLEANUP_BUFFER;
+    buffer_init(&fault, 4096);
+    (void)kubefile_merged("", 0, entry, out, &fault);
+}
+
+/* ---- reading ---- */
+
+/* The file's bytes; an errno, also of one that is too large. */
+static int read_file(const char *path, struct buffer *bytes)
+{
+    FILE *file = fopen(path, "re");
+    char piece[65536];
+    size_t n;
+    int error = 0;
+    if (!file)
+        return errno;
+    while (!error && (n = fread(piece, 1, sizeof(piece), file)) > 0)
+        error = buffer_add(bytes, piece, n) ? 0 : EFBIG;
+    error = !error && ferror(file) ? EIO : error;
+    (void)fclose(file);
+    return error;
+}
+
+static const json_t *named(const json_t *file, const char *list, const char *name)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach (json_arr(file, list), i, item)
+        if (name && mem_same_str(json_str(item, "name"), name))
+            return item;
+    return NULL;
+}
+
+json_t *kubefile_cluster(const char *text, size_t len)
+{
+    struct yaml_fault fault;
+    json_t *all CLEANUP_JSON = yaml_read(text, len, &fault);
+    const json_t *file = json_array_get(all, 0);
+    const json_t *context = json_obj(named(file, "contexts", json_str(file, "current-context")), "context");
+    const json_t *cluster = json_obj(named(file, "clusters", json_str(context, "cluster")), "cluster");
+    return json_str(cluster, "server") ? json_deep_copy(cluster) : NULL;
+}
+
+static bool file_has(const char *path, const char *name)
+{
+    struct buffer bytes CLEANUP_BUFFER;
+    struct yaml_fault fault;
+    buffer_init(&bytes, FILE_MAX_BYTES);
+    if (read_file(path, &bytes) != 0 || !bytes.len)
+        return false;
+    json_t *all CLEANUP_JSON = yaml_read(bytes.data, bytes.len, &fault);
+    const json_t *file = json_array_get(all, 0);
+    return named(file, "contexts", name) || named(file, "clusters", name) || named(file, "users", name);
+}
+
+char *kubefile_target(const char *path, const char *name, bool *ret_hidden)
+{
+    const char *list = getenv("KUBECONFIG"), *home = getenv("HOME");
+    char *copy CLEANUP_FREE = mem_strdup(list ? list : ""), *rest = copy, *one;
+    char *first_there CLEANUP_FREE = NULL, *last CLEANUP_FREE = NULL, *with_entry CLEANUP_FREE = NULL;
+    *ret_hidden = false;
+    if (path)
+        return mem_strdup(path);
+    while ((one = strsep(&rest, ":"))) {
+        if (!*one)
+            continue;
+        mem_set_str(&last, one);
+        if (!first_there && access(one, F_OK) == 0)
+            mem_set_str(&first_there, one);
+        if (file_has(one, name))
+            *ret_hidden = with_entry != NULL;
+        if (!with_entry && file_has(one, name))
+            mem_set_str(&with_entry, one);
+    }
+    char *chosen = with_entry ? TAKE_PTR(with_entry) : first_there ? TAKE_PTR(first_there) : TAKE_PTR(last);
+    return chosen ? chosen : mem_printf("%s/.kube/config", home ? home : "");
+}
+
+/* ---- writing ---- */
+
+static bool says(struct buffer *fault, const char *path, const char *doing, int error)
+{
+    (void)buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(error));
+    return false;
+}
+
+/* As kubectl does, which does not wait for us: for ten seconds we wait for it. */
+static bool take_lock(const char *lock, struct buffer *fault)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        int fd = open(lock, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            (void)close(fd);
+            return true;
+        }
+        if (errno != EEXIST)
+            return says(fault, lock, "lock", errno);
+        (void)nanosleep(&pause, NULL);
+    }
+    (void)buffer_printf(
+        fault, "%s: kubectl or another shootctl works on the file; when none does, remove this one", lock);
+    return false;
+}
+
+static bool write_new(const char *path, const struct buffer *text, mode_t mode, struct buffer *fault)
+{
+    char *draft CLEANUP_FREE = mem_printf("%s.shootctl-%ld", path, (long)getpid());
+    int fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return says(fault, draft, "make", errno);
+    errno = EIO; /* of a short write */
+    bool good =
+        fchmod(fd, mode) == 0 && write(fd, text->data, text->len) == (ssize_t)text->len && fsync(fd) == 0;
+    int error = errno;
+    good = close(fd) == 0 && good && rename(draft, path) == 0;
+    if (!good) {
+        error = error ? error : errno;
+        (void)unlink(draft);
+        return says(fault, path, "write", error);
+    }
+    return true;
+}
+
+static bool keep_old(const char *path, const struct buffer *old, mode_t mode, struct buffer *fault)
+{
+    char *backup CLEANUP_FREE = mem_printf("%s.before-shootctl", path);
+    return write_new(backup, old, mode, fault);
+}
+
+static bool merge_locked(const char *path, const struct kube_entry *entry, struct buffer *fault)
+{
+    struct buffer old CLEANUP_BUFFER, new CLEANUP_BUFFER, wrong CLEANUP_BUFFER;
+    struct stat st;
+    buffer_init(&old, FILE_MAX_BYTES);
+    buffer_init(&new, FILE_MAX_BYTES + 1024 * 1024);
+    buffer_init(&wrong, 4096);
+    bool is_there = stat(path, &st) == 0;
+    mode_t mode = is_there ? st.st_mode & 0777 : 0600;
+    int error = is_there ? read_file(path, &old) : 0;
+    if (error)
+        return says(fault, path, "read", error);
+    if (!kubefile_merged(old.data ? old.data : "", old.len, entry, &new, &wrong)) {
+        (void)buffer_printf(fault, "%s: %s", path, wrong.data);
+        return false;
+    }
+    return (!old.len || keep_old(path, &old, mode, fault)) && write_new(path, &new, mode, fault);
+}
+
+static void make_directory_of(const char *path)
+{
+    char *copy CLEANUP_FREE = mem_strdup(path);
+    for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        (void)mkdir(copy, 0700);
+        *slash = '/';
+    }
+}
+
+bool kubefile_merge(const char *path, const struct kube_entry *entry, struct buffer *fault)
+{
+    make_directory_of(path);
+    char *real CLEANUP_FREE = realpath(path, NULL);
+    const char *target = real ? real : path;
+    char *lock CLEANUP_FREE = mem_printf("%s.lock", path);
+    if (!take_lock(lock, fault))
+        return false;
+    bool good = merge_locked(target, entry, fault);
+    (void)unlink(lock);
+    return good;
+}

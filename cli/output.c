@@ -1,0 +1,92 @@
+#include "cli/output.h"
+
+#include "base/mem.h"
+#include "cli/glyphs.h"
+#include "cli/yaml_out.h"
+
+enum { OUTPUT_MAX_BYTES = 1024 * 1024 * 1024 };
+
+bool output_is_document(const struct cli *cli)
+{
+    enum output_form form = cli_form(cli);
+    return form != OUTPUT_TABLE && form != OUTPUT_WIDE;
+}
+
+static void write_json(struct buffer *out, const json_t *document, size_t flags)
+{
+    char *text = json_dumps(document, flags | JSON_ENCODE_ANY);
+    glyphs_show_json(out, text ? text : "null");
+    mem_free_secret(text);
+}
+
+void output_begin(struct output *output, struct cli *cli)
+{
+    *output = (struct output){.cli = cli, .form = cli_form(cli)};
+    buffer_init(&output->text, OUTPUT_MAX_BYTES);
+}
+
+static int add_list_item(struct output *output, const json_t *document)
+{
+    json_t *list CLEANUP_JSON = json_array();
+    (void)json_array_append(list, (json_t *)(uintptr_t)document);
+    if (output->form == OUTPUT_YAML) {
+        yaml_write(&output->text, list);
+    } else {
+        (void)buffer_add_str(&output->text, output->count ? ",\n" : "[\n");
+        write_json(&output->text, document, JSON_INDENT(2));
+    }
+    return output->text.overflow ? cli_fail(END_REFUSED, "the list has more than 1 GiB: use -o jsonl")
+                                 : END_OK;
+}
+
+int output_add(struct output *output, const json_t *document, const char *name)
+{
+    int code = END_OK;
+    if (output->form == OUTPUT_NAME) {
+        char *shown CLEANUP_FREE = glyphs_shown(name);
+        (void)fprintf(output->cli->out.file, "%s\n", shown);
+    } else if (output->form == OUTPUT_JSONL) {
+        struct buffer line CLEANUP_BUFFER;
+        buffer_init(&line, OUTPUT_MAX_BYTES);
+        write_json(&line, document, JSON_COMPACT);
+        (void)fprintf(output->cli->out.file, "%s\n", line.data);
+    } else {
+        code = add_list_item(output, document);
+    }
+    output->count++;
+    return code;
+}
+
+int output_end(struct output *output)
+{
+    FILE *file = output->cli->out.file;
+    bool collected = output->form == OUTPUT_JSON || output->form == OUTPUT_YAML;
+    if (collected && !output->count)
+        (void)fputs("[]\n", file);
+    else if (output->form == OUTPUT_JSON)
+        (void)fprintf(file, "%s\n]\n", output->text.data);
+    else if (collected)
+        (void)fputs(output->text.data, file);
+    output_drop(output);
+    return END_OK;
+}
+
+void output_drop(struct output *output)
+{
+    buffer_done(&output->text);
+}
+
+int output_one(struct cli *cli, const json_t *document, const char *name)
+{
+    struct buffer text CLEANUP_BUFFER;
+    enum output_form form = cli_form(cli);
+    buffer_init(&text, OUTPUT_MAX_BYTES);
+    if (form == OUTPUT_NAME)
+        glyphs_show(&text, name ? name : "-");
+    else if (form == OUTPUT_YAML)
+        yaml_write(&text, document);
+    else
+        write_json(&text, document, form == OUTPUT_JSONL ? JSON_COMPACT : JSON_INDENT(2));
+    (void)fprintf(cli->out.file, form == OUTPUT_YAML ? "%s" : "%s\n", text.data ? text.data : "");
+    return END_OK;
+}

@@ -1,0 +1,364 @@
+#include "cli/parse.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/buffer.h"
+#include "base/mem.h"
+
+/* ---- words that are near ---- */
+
+enum { LONGEST_WORD = 40 };
+
+static unsigned least_of(unsigned a, unsigned b, unsigned c)
+{
+    unsigned least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that make one word of the other. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned rows[3][LONGEST_WORD + 1];
+    size_t a_len = strlen(a), b_len = strlen(b);
+    if (a_len > LONGEST_WORD || b_len > LONGEST_WORD)
+        return LONGEST_WORD;
+    for (size_t j = 0; j <= b_len; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= a_len; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_len; j++) {
+            unsigned differs = a[i - 1] != b[j - 1];
+            row[j] = least_of(above[j] + 1, row[j - 1] + 1, above[j - 1] + differs);
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_above[j - 2] + 1 < row[j])
+                row[j] = two_above[j - 2] + 1;
+        }
+    }
+    return rows[a_len % 3][b_len];
+}
+
+const char *nearest_word(const char *typed, const char *const *words, size_t count)
+{
+    const char *best = NULL;
+    unsigned least = (unsigned)(strlen(typed) / 3) + 2;
+    for (size_t i = 0; i < count; i++) {
+        unsigned d = distance(typed, words[i]);
+        bool begins = strlen(typed) >= 2 && strncmp(words[i], typed, strlen(typed)) == 0;
+        if (begins && d > 1)
+            d = 1;
+        if (d < least) {
+            least = d;
+            best = words[i];
+        }
+    }
+    return best;
+}
+
+static size_t names_of_flags(const struct flag *flags, const char **names, size_t count, size_t max)
+{
+    for (; flags->name && count < max; flags++)
+        names[count++] = flags->name;
+    return count;
+}
+
+static const char *nearest_flag(const struct command *command, const char *typed)
+{
+    const char *names[100];
+    size_t count = names_of_flags(common_flags, names, 0, ARRAY_LEN(names));
+    if (command)
+        count = names_of_flags(command->flags, names, count, ARRAY_LEN(names));
+    return nearest_word(typed, names, count);
+}
+
+static const char *nearest_command(const char *typed)
+{
+    const char *names[100];
+    size_t count = 0;
+    for (const struct command *c = command_table; c->name && count < ARRAY_LEN(names); c++)
+        names[count++] = c->name;
+    return nearest_word(typed, names, count);
+}
+
+/* ---- values ---- */
+
+int64_t duration_ms(const char *text)
+{
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+    size_t digits = strspn(text, "0123456789");
+    if (!digits || digits > 9)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
+        if (strcmp(text + digits, units[i].unit) == 0)
+            return strtoll(text, NULL, 10) * units[i].ms;
+    return -1;
+}
+
+static bool is_number(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits && digits <= 7 && !text[digits] && strtol(text, NULL, 10) <= 1000000;
+}
+
+static bool is_word(const char *const *words, const char *text)
+{
+    for (; *words; words++)
+        if (strcmp(*words, text) == 0)
+            return true;
+    return false;
+}
+
+/* False with a message. */
+static bool value_is_good(const struct flag *flag, const char *value, struct buffer *fault)
+{
+    bool good = *value != '\0';
+    switch (flag->kind) {
+    case FLAG_SWITCH:
+    case FLAG_TEXT:
+        break;
+    case FLAG_NUMBER:
+        good = is_number(value);
+        break;
+    case FLAG_DURATION:
+        good = duration_ms(value) >= 0;
+        break;
+    case FLAG_CHOICE:
+        good = is_word(flag->words, value);
+        break;
+    }
+    if (good)
+        return true;
+    (void)buffer_printf(fault, "--%s: '%s' is not ", flag->name, value);
+    if (flag->kind == FLAG_CHOICE) {
+        (void)buffer_add_str(fault, "one of");
+        for (size_t i = 0; flag->words[i]; i++)
+            (void)buffer_printf(fault, "%s %s", i ? "," : "", flag->words[i]);
+    } else {
+        (void)buffer_add_str(fault, flag->kind == FLAG_NUMBER     ? "a number up to 1000000"
+                                    : flag->kind == FLAG_DURATION ? "a duration such as 90s, 15m or 2h"
+                                                                  : "a value: it is empty");
+    }
+    return false;
+}
+
+/* ---- the line ---- */
+
+struct line {
+    int argc;
+    char *const *argv;
+    struct parsed *parsed;
+    struct buffer *fault;
+};
+
+static bool is_flag(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
+}
+
+/* The flag that a word names, of this command or (NULL) of any; its value within the word, or NULL. */
+static const struct flag *flag_of(const struct command *command, const char *word, const char **ret_value)
+{
+    *ret_value = NULL;
+    if (word[1] == '-') {
+        size_t len = strcspn(word + 2, "=");
+        *ret_value = word[2 + len] ? word + 3 + len : NULL;
+        return flag_find(command, word + 2, len, 0);
+    }
+    if (word[2])
+        *ret_value = word[2] == '=' ? word + 3 : word + 2;
+    return flag_find(command, "", 0, word[1]);
+}
+
+/* Whether the next word is the value of this one, when the command is not known yet: flags of all commands
+ * that have the same name are alike, and of a letter that is not the command behind it decides. */
+static bool takes_next(const struct line *line, int i)
+{
+    const char *value = NULL;
+    bool takes = false;
+    const struct flag *common = flag_of(NULL, line->argv[i], &value);
+    if (common)
+        return common->kind != FLAG_SWITCH && !value;
+    for (const struct command *c = command_table; c->name; c++) {
+        const struct flag *flag = flag_of(c, line->argv[i], &value);
+        if (!flag || value)
+            continue;
+        if (i + 1 < line->argc && strcmp(line->argv[i + 1], c->name) == 0 && flag->kind == FLAG_SWITCH)
+            return false;
+        takes = takes || flag->kind != FLAG_SWITCH;
+    }
+    return takes;
+}
+
+/* The index of the word that names the command; argc when there is none. */
+static int find_command(const struct line *line)
+{
+    for (int i = 1; i < line->argc; i++) {
+        if (strcmp(line->argv[i], "--") == 0)
+            return i + 1 < line->argc ? i + 1 : line->argc;
+        if (!is_flag(line->argv[i]))
+            return i;
+        if (takes_next(line, i))
+            i++;
+    }
+    return line->argc;
+}
+
+static bool unknown_flag(const struct line *line, const char *word)
+{
+    char *name CLEANUP_FREE = mem_strndup(word, strcspn(word, "="));
+    const struct command *command = line->parsed->command;
+    const char *near = name[1] == '-' ? nearest_flag(command, name + 2) : NULL;
+    (void)buffer_printf(line->fault, "unknown flag %s", name[1] == '-' ? name : word);
+    if (command)
+        (void)buffer_printf(line->fault, " of '%s'", command->name);
+    if (near)
+        (void)buffer_printf(line->fault, "; did you mean --%s?", near);
+    return false;
+}
+
+/* Reads the flag at word i, and perhaps its value behind it; returns the index of the last word, -1 on a
+ * fault. */
+static int take_flag(const struct line *line, int i)
+{
+    struct parsed *parsed = line->parsed;
+    const char *word = line->argv[i], *value = NULL;
+    const struct flag *flag = flag_of(parsed->command, word, &value);
+    if (!flag) {
+        (void)unknown_flag(line, word);
+        return -1;
+    }
+    if (flag->kind == FLAG_SWITCH && value) {
+        (void)buffer_printf(line->fault, "--%s takes no value", flag->name);
+        return -1;
+    }
+    if (flag->kind != FLAG_SWITCH && !value) {
+        if (i + 1 >= line->argc) {
+            (void)buffer_printf(line->fault, "--%s needs a value: %s", flag->name, flag->value);
+            return -1;
+        }
+        value = line->argv[++i];
+    }
+    if (value && !value_is_good(flag, value, line->fault))
+        return -1;
+    parsed->given[parsed->given_count++] = (struct given_flag){flag, value};
+    return i;
+}
+
+static bool count_is_good(const struct line *line)
+{
+    const struct parsed *parsed = line->parsed;
+    const struct command *command = parsed->command;
+    size_t count = command->takes_rest ? parsed->rest : parsed->argument_count;
+    if (count < command->least)
+        (void)buffer_printf(line->fault, "'%s' needs %s", command->name, command->arguments);
+    else if (count > command->most)
+        (void)buffer_printf(line->fault, "'%s' does not take '%s'", command->name,
+                            parsed->arguments[command->most]);
+    return !line->fault->len;
+}
+
+static bool read_words(const struct line *line, int at_command)
+{
+    struct parsed *parsed = line->parsed;
+    bool ended = false;
+    parsed->rest = SIZE_MAX;
+    for (int i = 1; i < line->argc; i++) {
+        const char *word = line->argv[i];
+        if (!ended && strcmp(word, "--") == 0) {
+            ended = true;
+            if (i > at_command)
+                parsed->rest = parsed->argument_count;
+        } else if (!ended && is_flag(word)) {
+            i = take_flag(line, i);
+            if (i < 0)
+                return false;
+        } else if (i != at_command) {
+            parsed->arguments[parsed->argument_count++] = word;
+        }
+    }
+    if (parsed->rest == SIZE_MAX)
+        parsed->rest = parsed->argument_count;
+    return !parsed->command || count_is_good(line);
+}
+
+static bool asks_for_help(const struct line *line)
+{
+    for (int i = 1; i < line->argc && strcmp(line->argv[i], "--") != 0; i++)
+        if (is_help(line->argv[i]))
+            return true;
+    return false;
+}
+
+bool parse_line(int argc, char *const *argv, struct parsed *ret, struct buffer *fault)
+{
+    struct line line = {argc, argv, ret, fault};
+    *ret = (struct parsed){.arguments = mem_calloc((size_t)argc + 1, sizeof(char *)),
+                           .given = mem_calloc((size_t)argc + 1, sizeof(struct given_flag))};
+    int at = find_command(&line);
+    if (at < argc)
+        ret->command = command_find(argv[at]);
+    if (asks_for_help(&line)) {
+        ret->help = true;
+        return true;
+    }
+    if (at < argc && !ret->command) {
+        const char *near = nearest_command(argv[at]);
+        (void)buffer_printf(fault, "unknown command '%s'", argv[at]);
+        if (near)
+            (void)buffer_printf(fault, "; did you mean '%s'?", near);
+        return false;
+    }
+    return read_words(&line, at);
+}
+
+void parsed_done(struct parsed *parsed)
+{
+    free(parsed->arguments);
+    free(parsed->given);
+    *parsed = (struct parsed){0};
+}
+
+const char *parsed_nth(const struct parsed *parsed, const char *name, size_t nth)
+{
+    assert(flag_find(parsed->command, name, strlen(name), 0));
+    for (size_t i = 0; i < parsed->given_count; i++)
+        if (strcmp(parsed->given[i].flag->name, name) == 0 && nth-- == 0)
+            return parsed->given[i].value ? parsed->given[i].value : "";
+    return NULL;
+}
+
+const char *parsed_text(const struct parsed *parsed, const char *name)
+{
+    const char *last = NULL, *one;
+    for (size_t n = 0; (one = parsed_nth(parsed, name, n)); n++)
+        last = one;
+    return last;
+}
+
+bool parsed_on(const struct parsed *parsed, const char *name)
+{
+    return parsed_nth(parsed, name, 0) != NULL;
+}
+
+int64_t parsed_duration_ms(const struct parsed *parsed, const char *name, int64_t fallback)
+{
+    const char *text = parsed_text(parsed, name);
+    return text ? duration_ms(text) : fallback;
+}
+
+int64_t parsed_number(const struct parsed *parsed, const char *name, int64_t fallback)
+{
+    const char *text = parsed_text(parsed, name);
+    return text ? strtoll(text, NULL, 10) : fallback;
+}

@@ -1,0 +1,306 @@
+#include "cli/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "base/private_file.h"
+#include "cli/parse.h"
+#include "cli/yaml_in.h"
+#include "cli/yaml_out.h"
+
+#define FILE_NAME "config.yaml"
+enum { FILE_MAX_BYTES = 1024 * 1024 };
+
+/* ---- the file ---- */
+
+static char *directory_path(void)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (xdg && xdg[0] == '/')
+        return mem_printf("%s/shootctl", xdg);
+    return mem_printf("%s/.config/shootctl", home && home[0] == '/' ? home : "");
+}
+
+char *contexts_path(void)
+{
+    char *directory CLEANUP_FREE = directory_path();
+    return mem_printf("%s/" FILE_NAME, directory);
+}
+
+static bool fault_says(struct buffer *fault, int error, const char *doing)
+{
+    char *path CLEANUP_FREE = contexts_path();
+    if (error == -EPERM)
+        (void)buffer_printf(fault, "%s: others may read it, and it holds tokens: chmod 600 %s", path, path);
+    else if (error == -ELOOP)
+        (void)buffer_printf(fault, "%s: is a link, which is not followed: it holds tokens", path);
+    else
+        (void)buffer_printf(fault, "%s: cannot %s: %s", path, doing, strerror(-error));
+    return false;
+}
+
+static json_t *empty_file(void)
+{
+    return json_pack("{s:n,s:[]}", "current", "contexts");
+}
+
+/* The file of the documents, or NULL with a message when it has another shape. Takes the reference. */
+static json_t *checked(json_t *documents, struct buffer *fault)
+{
+    json_t *file CLEANUP_JSON =
+        json_array_size(documents) ? json_incref(json_array_get(documents, 0)) : empty_file();
+    json_t *contexts = json_arr(file, "contexts"), *context;
+    bool good = json_is_object(file) && json_array_size(documents) <= 1;
+    size_t i;
+    json_decref(documents);
+    json_array_foreach (contexts, i, context)
+        good = good && json_str(context, "name") && json_str(context, "url");
+    if (good && !contexts)
+        good = !json_object_get(file, "contexts") && json_object_set_new(file, "contexts", json_array()) == 0;
+    if (good)
+        return TAKE_PTR(file);
+    char *path CLEANUP_FREE = contexts_path();
+    (void)buffer_printf(fault, "%s: is no file of contexts: `contexts` is a list, each with name and url",
+                        path);
+    return NULL;
+}
+
+static json_t *read_at(int directory, struct buffer *fault)
+{
+    char *bytes CLEANUP_FREE = mem_calloc(1, FILE_MAX_BYTES);
+    int n = private_file_read(directory, FILE_NAME, PRIVATE_TO_OWNER, bytes, FILE_MAX_BYTES);
+    if (n == -ENOENT)
+        return empty_file();
+    if (n == FILE_MAX_BYTES)
+        n = -EFBIG;
+    if (n < 0) {
+        (void)fault_says(fault, n, "read");
+        return NULL;
+    }
+    struct yaml_fault wrong = {0};
+    json_t *documents = yaml_read(bytes, (size_t)n, &wrong);
+    explicit_bzero(bytes, (size_t)n);
+    if (documents)
+        return checked(documents, fault);
+    char *path CLEANUP_FREE = contexts_path();
+    (void)buffer_printf(fault, "%s:%zu: %s", path, wrong.line, wrong.text);
+    return NULL;
+}
+
+json_t *contexts_read(struct buffer *fault)
+{
+    char *path CLEANUP_FREE = directory_path();
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 && errno == ENOENT)
+        return empty_file();
+    if (directory < 0) {
+        (void)fault_says(fault, -errno, "open its directory");
+        return NULL;
+    }
+    json_t *file = read_at(directory, fault);
+    (void)close(directory);
+    return file;
+}
+
+json_t *contexts_find(const json_t *file, const char *name)
+{
+    size_t i;
+    json_t *context;
+    json_array_foreach (json_arr(file, "contexts"), i, context)
+        if (mem_same_str(json_str(context, "name"), name))
+            return context;
+    return NULL;
+}
+
+/* The directory, made with its parents where it is missing; a negative errno. */
+static int open_directory(void)
+{
+    char *path CLEANUP_FREE = directory_path();
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return directory < 0 ? -errno : directory;
+}
+
+bool contexts_change(bool (*change)(json_t *file, void *ctx, struct buffer *fault), void *ctx,
+                     struct buffer *fault)
+{
+    int directory = open_directory();
+    if (directory < 0)
+        return fault_says(fault, directory, "make its directory");
+    bool good = flock(directory, LOCK_EX) == 0 || fault_says(fault, -errno, "lock its directory");
+    json_t *file CLEANUP_JSON = good ? read_at(directory, fault) : NULL;
+    good = file && change(file, ctx, fault);
+    if (good) {
+        struct buffer text CLEANUP_BUFFER;
+        buffer_init(&text, FILE_MAX_BYTES);
+        yaml_write(&text, file);
+        int r = text.overflow ? -EFBIG : private_file_write(directory, FILE_NAME, text.data, text.len);
+        good = r == 0 || fault_says(fault, r, "write");
+        explicit_bzero(text.data, text.len);
+    }
+    (void)close(directory);
+    return good;
+}
+
+/* ---- addresses and tokens ---- */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncasecmp(text, with, strlen(with)) == 0;
+}
+
+bool url_is_good(const char *url, struct buffer *fault)
+{
+    const char *host = begins(url, "http://") ? url + 7 : begins(url, "https://") ? url + 8 : NULL;
+    bool good = begins(url, "unix:/") || (host && *host && *host != '/' && !strpbrk(host, "?#@"));
+    for (const char *c = url; *c; c++)
+        good = good && (unsigned char)*c > ' ' && (unsigned char)*c < 0x7f;
+    if (!good)
+        (void)buffer_printf(
+            fault, "'%s' is no address of a server: https://HOST, http://HOST:PORT or unix:/PATH", url);
+    return good;
+}
+
+char *url_trimmed(const char *url)
+{
+    size_t len = strlen(url);
+    while (len && url[len - 1] == '/')
+        len--;
+    return mem_strndup(url, len);
+}
+
+char *url_host(const char *url)
+{
+    if (begins(url, "unix:"))
+        return mem_strdup(url + 5);
+    const char *host = strstr(url, "://");
+    host = host ? host + 3 : url;
+    char *copy = mem_strndup(host, strcspn(host, "/"));
+    for (char *c = copy; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return copy;
+}
+
+bool url_is_open(const char *url)
+{
+    char *host CLEANUP_FREE = url_host(url);
+    bool local = begins(host, "127.") || begins(host, "[::1]") || strcmp(host, "localhost") == 0 ||
+                 begins(host, "localhost:");
+    return begins(url, "http://") && !local;
+}
+
+bool token_is_sendable(const char *token)
+{
+    size_t len = strlen(token);
+    for (const char *c = token; *c; c++)
+        if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
+            return false;
+    return len > 0 && len <= 16384;
+}
+
+/* ---- together ---- */
+
+static void set(struct setting *setting, const char *value, const char *source)
+{
+    if (setting->value || !value || !*value)
+        return;
+    setting->value = mem_strdup(value);
+    setting->source = mem_strdup(source);
+}
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* The context that is meant: by name, or the one with the address that a flag or variable names. */
+static json_t *choose_context(const json_t *file, const char *name, const char *url)
+{
+    if (name || !url)
+        return contexts_find(file, name ? name : json_str(file, "current"));
+    char *wanted CLEANUP_FREE = url_trimmed(url);
+    json_t *current = contexts_find(file, json_str(file, "current")), *context;
+    if (current && mem_same_str(json_str(current, "url"), wanted))
+        return current;
+    size_t i;
+    json_array_foreach (json_arr(file, "contexts"), i, context)
+        if (mem_same_str(json_str(context, "url"), wanted))
+            return context;
+    return NULL;
+}
+
+static void set_from_environment(struct settings *s)
+{
+    set(&s->url, variable("SHOOTD_URL"), "SHOOTD_URL");
+    set(&s->token, variable("SHOOTD_TOKEN"), "SHOOTD_TOKEN");
+    set(&s->project, variable("SHOOTD_PROJECT"), "SHOOTD_PROJECT");
+    set(&s->ca_file, variable("SHOOTD_CA_FILE"), "SHOOTD_CA_FILE");
+}
+
+static void set_from_context(struct settings *s, const json_t *context)
+{
+    char *source CLEANUP_FREE = mem_printf("context %s", json_str(context, "name"));
+    set(&s->context, json_str(context, "name"), source);
+    set(&s->url, json_str(context, "url"), source);
+    set(&s->token, json_str(context, "token"), source);
+    set(&s->project, json_str(context, "project"), source);
+    set(&s->ca_file, json_str(context, "ca_file"), source);
+}
+
+bool settings_load(struct settings *settings, const struct parsed *parsed, struct buffer *fault)
+{
+    *settings = (struct settings){0};
+    json_t *file CLEANUP_JSON = contexts_read(fault);
+    if (!file)
+        return false;
+    const char *name = parsed_text(parsed, "context");
+    set(&settings->url, parsed_text(parsed, "url"), "--url");
+    set(&settings->project, parsed_text(parsed, "project"), "--project");
+    set(&settings->ca_file, parsed_text(parsed, "ca-file"), "--ca-file");
+    if (!name)
+        set_from_environment(settings);
+    json_t *context = choose_context(file, name, settings->url.value);
+    if (name && !context) {
+        (void)buffer_printf(fault, "there is no context '%s'; 'shootctl context list' shows them", name);
+        return false;
+    }
+    char *url CLEANUP_FREE = settings->url.value ? url_trimmed(settings->url.value) : NULL;
+    if (context && (!url || mem_same_str(json_str(context, "url"), url)))
+        set_from_context(settings, context);
+    if (settings->url.value && !url_is_good(settings->url.value, fault))
+        return false;
+    if (settings->token.value && !token_is_sendable(settings->token.value)) {
+        (void)buffer_printf(fault, "the token of %s is none: it is one line of visible characters",
+                            settings->token.source);
+        return false;
+    }
+    return true;
+}
+
+void settings_done(struct settings *settings)
+{
+    struct setting *all[] = {&settings->context, &settings->url, &settings->token, &settings->project,
+                             &settings->ca_file};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        mem_free_secret(all[i]->value);
+        free(all[i]->source);
+        *all[i] = (struct setting){0};
+    }
+}

@@ -1,0 +1,146 @@
+#include "cli/table.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/glyphs.h"
+
+enum { GAP = 2, LEAST_FLEXIBLE = 12, LEAST_READABLE = 4 };
+
+struct cell {
+    char *text;
+    size_t width;
+    enum style style;
+};
+
+struct table {
+    const struct column *columns;
+    size_t column_count;
+    struct cell *cells;
+    size_t count, capacity;
+};
+
+struct table *table_new(const struct column *columns)
+{
+    struct table *table = MEM_NEW(struct table);
+    table->columns = columns;
+    while (columns[table->column_count].title)
+        table->column_count++;
+    assert(table->column_count > 0);
+    return table;
+}
+
+void table_free(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i].text);
+    free(table->cells);
+    free(table);
+}
+
+void table_add(struct table *table, const char *text, enum style style)
+{
+    if (table->count == table->capacity) {
+        table->capacity = table->capacity ? table->capacity * 2 : 64;
+        table->cells = mem_realloc_array(table->cells, table->capacity, sizeof(*table->cells));
+    }
+    bool is_empty = !text || !*text;
+    char *shown = glyphs_shown(is_empty ? NULL : text);
+    table->cells[table->count++] = (struct cell){shown, glyphs_width(shown), is_empty ? STYLE_PLAIN : style};
+}
+
+void table_add_take(struct table *table, char *text, enum style style)
+{
+    table_add(table, text, style);
+    free(text);
+}
+
+size_t table_rows(const struct table *table)
+{
+    return table->count / table->column_count;
+}
+
+/* Takes from the widest flexible column until the line fits, or none of them can give more; the width that is
+ * left. */
+static size_t squeeze_flexible(const struct table *table, size_t *widths, size_t sum, size_t available)
+{
+    while (sum > available) {
+        size_t widest = table->column_count;
+        for (size_t c = 0; c < table->column_count; c++) {
+            bool gives = table->columns[c].flexible && widths[c] > LEAST_FLEXIBLE;
+            if (gives && (widest == table->column_count || widths[c] > widths[widest]))
+                widest = c;
+        }
+        if (widest == table->column_count)
+            break;
+        widths[widest]--;
+        sum--;
+    }
+    return sum;
+}
+
+/* Where that is not enough the last columns are cut, and left out (0) where nothing of them could be read. */
+static void squeeze(const struct table *table, size_t *widths, size_t available)
+{
+    size_t sum = (table->column_count - 1) * GAP;
+    for (size_t c = 0; c < table->column_count; c++)
+        sum += widths[c];
+    sum = squeeze_flexible(table, widths, sum, available);
+    for (size_t c = table->column_count; c-- > 1 && sum > available;) {
+        size_t over = sum - available;
+        bool stays = widths[c] >= over + LEAST_READABLE;
+        sum -= stays ? over : widths[c] + GAP;
+        widths[c] = stays ? widths[c] - over : 0;
+    }
+    if (sum > available && available)
+        widths[0] = available;
+}
+
+static void print_cell(const struct terminal *to, const struct cell *cell, size_t width, bool is_last)
+{
+    const char *begin = terminal_begin(to, cell->style), *end = terminal_end(to, cell->style);
+    size_t padding = 0;
+    if (cell->width > width) {
+        size_t fits = glyphs_fit(cell->text, width - 1);
+        (void)fprintf(to->file, "%s%.*s…%s", begin, (int)fits, cell->text, end);
+    } else {
+        (void)fprintf(to->file, "%s%s%s", begin, cell->text, end);
+        padding = width - cell->width;
+    }
+    if (!is_last)
+        (void)fprintf(to->file, "%*s", (int)(padding + GAP), "");
+}
+
+static void print_row(const struct table *table, const struct terminal *to, const struct cell *row,
+                      const size_t *widths)
+{
+    size_t shown = table->column_count;
+    while (shown > 1 && !widths[shown - 1])
+        shown--;
+    for (size_t c = 0; c < shown; c++)
+        print_cell(to, &row[c], widths[c], c + 1 == shown);
+    (void)fputc('\n', to->file);
+}
+
+void table_print(const struct table *table, const struct terminal *to)
+{
+    size_t *widths CLEANUP_FREE = mem_calloc(table->column_count, sizeof(*widths));
+    struct cell *titles CLEANUP_FREE = mem_calloc(table->column_count, sizeof(*titles));
+    for (size_t c = 0; c < table->column_count; c++) {
+        size_t width = strlen(table->columns[c].title);
+        titles[c] = (struct cell){mem_strdup(table->columns[c].title), width, STYLE_BOLD};
+        widths[c] = width;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        size_t *width = &widths[i % table->column_count];
+        *width = table->cells[i].width > *width ? table->cells[i].width : *width;
+    }
+    if (to->is_terminal)
+        squeeze(table, widths, terminal_width(to));
+    print_row(table, to, titles, widths);
+    for (size_t r = 0; r < table_rows(table); r++)
+        print_row(table, to, &table->cells[r * table->column_count], widths);
+    for (size_t c = 0; c < table->column_count; c++)
+        free(titles[c].text);
+}

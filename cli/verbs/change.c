@@ -1,0 +1,171 @@
+#include "cli/verbs/change.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "cli/follow.h"
+#include "cli/glyphs.h"
+#include "cli/output.h"
+#include "cli/problem.h"
+#include "cli/verbs/clusters.h"
+
+enum { DEFAULT_TIMEOUT_MS = 3600 * 1000 };
+
+const char *change_key(char key[static KEY_BYTES])
+{
+    unsigned char bytes[16];
+    env_real()->random(env_real(), bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(key + i * 2, 3, "%02x", bytes[i]);
+    return key;
+}
+
+bool change_confirmed(const struct cli *cli, const char *question)
+{
+    if (parsed_on(cli->parsed, "yes"))
+        return true;
+    if (!terminal_can_ask() || parsed_on(cli->parsed, "no-input")) {
+        (void)cli_fail(END_USAGE, "nobody can be asked whether that is meant: --yes says so");
+        return false;
+    }
+    char *shown CLEANUP_FREE = glyphs_shown(question);
+    char *whole CLEANUP_FREE = mem_printf("%s [y/N] ", shown);
+    char *said CLEANUP_FREE = terminal_ask(whole, false);
+    bool yes = said && (strcmp(said, "y") == 0 || strcmp(said, "Y") == 0 || strcmp(said, "yes") == 0);
+    if (!yes)
+        (void)cli_fail(END_REFUSED, "nothing was done");
+    return yes;
+}
+
+/* The operation that the answer names. */
+static void note_operation(struct change *change, const json_t *cluster)
+{
+    const json_t *operation = json_obj(cluster, "operation");
+    change->operation = mem_strdup(json_str(operation, "id"));
+    change->type = mem_strdup(json_str_or(operation, "type", "operation"));
+}
+
+int change_send(struct cli *cli, struct changes *changes, const char *cluster,
+                const struct api_target *target, const struct http_request *request, const char *done)
+{
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    api_call_raw(cli, target, request, &answer);
+    int code = (int)problem_code(&answer);
+    bool gone = target->call == API_DELETE && answer.repeated && answer.status == 404;
+    if (code != END_OK && !gone) {
+        problem_say(cli, &answer);
+        return code;
+    }
+    changes->items = mem_realloc_array(changes->items, changes->count + 1, sizeof(*changes->items));
+    struct change *change = &changes->items[changes->count++];
+    *change = (struct change){.cluster = mem_strdup(cluster), .done = gone ? "deleted" : done};
+    if (answer.status == 202) {
+        note_operation(change, answer.json);
+        if (!change->operation)
+            return cli_fail(END_UNREACHABLE, "the server accepted it without an operation: it is no shootd");
+    }
+    change->document = gone ? NULL : json_incref(answer.json);
+    return END_OK;
+}
+
+static void print_line(const struct cli *cli, const struct change *change, bool ended)
+{
+    char *name CLEANUP_FREE = glyphs_shown(change->cluster),
+               *id CLEANUP_FREE = glyphs_shown(change->operation);
+    char *type CLEANUP_FREE = glyphs_shown(change->type);
+    if (!change->operation)
+        (void)fprintf(cli->out.file, "%s: %s\n", name, change->done);
+    else if (ended)
+        (void)fprintf(cli->out.file, "%s: %s succeeded\n", name, type);
+    else
+        (void)fprintf(cli->out.file, "%s: %s accepted as %s\n", name, type, id);
+}
+
+/* The cluster as it is now; where it is gone, as it was, with its operation. */
+static json_t *document_of(struct cli *cli, const struct changes *changes, const struct change *change)
+{
+    struct api_target target CLEANUP_TARGET;
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    api_target_init(&target, API_CLUSTER, changes->project, change->cluster, NULL);
+    api_call_raw(cli, &target, NULL, &answer);
+    if (problem_code(&answer) == END_OK && answer.json)
+        return TAKE_PTR(answer.json);
+    return change->document ? json_incref(change->document)
+                            : json_pack("{s:s,s:s}", "project", changes->project, "name", change->cluster);
+}
+
+static void print_results(struct cli *cli, const struct changes *changes, const struct followed *followed)
+{
+    bool documents = output_is_document(cli), one = changes->count == 1;
+    struct output output;
+    output_begin(&output, cli);
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->items[i];
+        if (followed && followed[i].code != END_OK)
+            continue;
+        if (!documents) {
+            print_line(cli, change, followed != NULL);
+            continue;
+        }
+        json_t *document CLEANUP_JSON =
+            followed || !change->document ? document_of(cli, changes, change) : json_incref(change->document);
+        (void)(one ? output_one(cli, document, change->cluster)
+                   : output_add(&output, document, change->cluster));
+    }
+    if (documents && !one)
+        (void)output_end(&output);
+    else
+        output_drop(&output);
+}
+
+static int follow_changes(struct cli *cli, const struct changes *changes, struct followed *followed)
+{
+    size_t count = 0;
+    struct followed *open CLEANUP_FREE = mem_calloc(changes->count + 1, sizeof(*open));
+    size_t *index CLEANUP_FREE = mem_calloc(changes->count + 1, sizeof(*index));
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->items[i];
+        if (!change->operation)
+            continue;
+        index[count] = i;
+        open[count++] = (struct followed){.goal = GOAL_OPERATION,
+                                          .project = changes->project,
+                                          .cluster = mem_strdup(change->cluster),
+                                          .operation = mem_strdup(change->operation)};
+    }
+    int code =
+        count ? follow_all(cli, open, count, parsed_duration_ms(cli->parsed, "timeout", DEFAULT_TIMEOUT_MS))
+              : END_OK;
+    for (size_t i = 0; i < count; i++) {
+        bool unknown = !open[i].ended && open[i].code == END_OK;
+        followed[index[i]].code = unknown ? code : open[i].code;
+        followed_done(&open[i]);
+    }
+    return code;
+}
+
+static void changes_done(struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        free(changes->items[i].cluster);
+        free(changes->items[i].operation);
+        free(changes->items[i].type);
+        json_decref(changes->items[i].document);
+    }
+    free(changes->items);
+    *changes = (struct changes){0};
+}
+
+int changes_finish(struct cli *cli, struct changes *changes, int code)
+{
+    struct followed *followed CLEANUP_FREE = mem_calloc(changes->count + 1, sizeof(*followed));
+    bool waits = !parsed_on(cli->parsed, "no-wait");
+    int waited = waits ? follow_changes(cli, changes, followed) : END_OK;
+    if (changes->count)
+        print_results(cli, changes, waits ? followed : NULL);
+    changes_done(changes);
+    return code != END_OK ? code : waited;
+}

@@ -1,0 +1,228 @@
+/*
+ * `credential`: kubectl's plug-in. Standard output is the JSON only (CL-50). The answer is kept in a
+ * directory of ours, so that many kubectl at once fetch once, and one works while the server is away (CL-47
+ * to CL-49).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/ids.h"
+#include "base/mem.h"
+#include "base/private_file.h"
+#include "base/timefmt.h"
+#include "cli/api.h"
+#include "cli/problem.h"
+#include "cli/runtime.h"
+#include "cli/verbs/verbs.h"
+
+#define GROUP   "client.authentication.k8s.io/"
+#define DEFAULT "client.authentication.k8s.io/v1beta1"
+
+/* client-go asks again after the time that stands there: early enough that a long watch does not break
+ * (CL-46).
+ */
+enum {
+    FRESH_S = 10,
+    REFUSED_S = 3,
+    MARGIN_S = 300,
+    LEAST_LEFT_S = 900,
+    CACHE_BYTES = 512 * 1024,
+    MESSAGE_BYTES = 64 * 1024
+};
+
+/* The version that kubectl asks for; NULL after saying what is wrong. The caller frees it. */
+static char *wanted_version(void)
+{
+    static const struct json_limits limits = {1024 * 1024, 10000, 10000};
+    const char *text = getenv("KUBERNETES_EXEC_INFO");
+    enum json_scan_end end;
+    if (!text || !*text)
+        return mem_strdup(DEFAULT);
+    json_t *info CLEANUP_JSON = json_parse_foreign(text, strlen(text), &limits, &end);
+    const char *version = json_str(info, "apiVersion");
+    if (version && (strcmp(version, GROUP "v1") == 0 || strcmp(version, GROUP "v1beta1") == 0))
+        return mem_strdup(version);
+    (void)cli_fail(END_REFUSED, "KUBERNETES_EXEC_INFO asks for %s; known are " GROUP "v1 and v1beta1",
+                   version ? version : "no version");
+    return NULL;
+}
+
+/* ---- the cache ---- */
+
+struct cache {
+    int directory; /* -1: there is none, all the same */
+    int lock;
+    char name[TOKEN_HEX_BYTES + 8];
+};
+
+/* One file for server, project, cluster and token. */
+static void cache_open(struct cache *cache, const struct cli *cli, const char *project, const char *cluster)
+{
+    struct buffer fault CLEANUP_BUFFER;
+    char hex[TOKEN_HEX_BYTES];
+    char *key CLEANUP_SECRET = mem_printf("%s\n%s\n%s\n%s", cli->settings.url.value, project, cluster,
+                                          cli->settings.token.value ? cli->settings.token.value : "");
+    token_digest_hex(key, hex);
+    buffer_init(&fault, MESSAGE_BYTES);
+    (void)snprintf(cache->name, sizeof(cache->name), "%s.json", hex);
+    cache->directory = runtime_open(&fault);
+    cache->lock = -1;
+    if (cache->directory < 0) {
+        cli_note("shootctl: %s; nothing is kept", fault.data);
+        return;
+    }
+    char *lock CLEANUP_FREE = mem_printf("%s.lock", hex);
+    cache->lock = openat(cache->directory, lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    while (cache->lock >= 0 && flock(cache->lock, LOCK_EX) < 0 && errno == EINTR)
+        continue;
+}
+
+static void cache_close(const struct cache *cache)
+{
+    if (cache->lock >= 0)
+        (void)close(cache->lock);
+    if (cache->directory >= 0)
+        (void)close(cache->directory);
+}
+
+/* Reads the kept answer, whatever its age; a broken file is a miss. The caller owns it. */
+static json_t *cache_read(const struct cache *cache)
+{
+    static const struct json_limits limits = {CACHE_BYTES, 1000, 100};
+    enum json_scan_end end;
+    if (cache->directory < 0)
+        return NULL;
+    char *bytes CLEANUP_FREE = mem_calloc(1, CACHE_BYTES);
+    int n = private_file_read(cache->directory, cache->name, PRIVATE_TO_OWNER, bytes, CACHE_BYTES);
+    json_t *kept = n > 0 && n < CACHE_BYTES ? json_parse_foreign(bytes, (size_t)n, &limits, &end) : NULL;
+    explicit_bzero(bytes, n > 0 ? (size_t)n : 0);
+    if (json_is_object(kept))
+        return kept;
+    json_decref(kept);
+    return NULL;
+}
+
+static void cache_write(const struct cache *cache, const json_t *status, int code)
+{
+    if (cache->directory < 0)
+        return;
+    json_t *kept CLEANUP_JSON = json_object();
+    json_set_int(kept, "at", env_wall(env_real()) / US_PER_S);
+    json_set_int(kept, "code", code);
+    if (status)
+        (void)json_object_set(kept, "status", (json_t *)(uintptr_t)status);
+    char *text CLEANUP_SECRET = json_text(kept);
+    (void)private_file_write(cache->directory, cache->name, text,
+                             strlen(text)); /* the next one fetches it again */
+}
+
+static int64_t age_s(const json_t *kept)
+{
+    int64_t age = env_wall(env_real()) / US_PER_S - json_int(kept, "at", 0);
+    return age < 0 ? INT64_MAX : age;
+}
+
+/* Seconds until the certificate ends; 0 when it has, or nothing is known. */
+static int64_t left_s(const json_t *status)
+{
+    const char *text = json_str(status, "expirationTimestamp");
+    wall_us end;
+    if (!text || !time_parse_rfc3339(text, &end))
+        return 0;
+    int64_t left = (end - env_wall(env_real())) / US_PER_S;
+    return left > 0 ? left : 0;
+}
+
+/* ---- the answer ---- */
+
+/* Certificate and key as a pair, or nothing (CL-47). */
+static bool is_whole(const json_t *status)
+{
+    return json_str(status, "clientCertificateData") && json_str(status, "clientKeyData");
+}
+
+static int print(const struct cli *cli, const char *version, const json_t *status)
+{
+    char end[TIME_TEXT_BYTES];
+    int64_t left = left_s(status), margin = left > 2 * MARGIN_S ? MARGIN_S : 0;
+    json_t *shown = json_pack(
+        "{s:s,s:s,s:s}", "expirationTimestamp",
+        time_rfc3339(env_wall(env_real()) / US_PER_S * US_PER_S + (left - margin) * US_PER_S, false, end),
+        "clientCertificateData", json_str(status, "clientCertificateData"), "clientKeyData",
+        json_str(status, "clientKeyData"));
+    json_t *credential CLEANUP_JSON =
+        json_pack("{s:s,s:s,s:o}", "apiVersion", version, "kind", "ExecCredential", "status", shown);
+    char *text CLEANUP_SECRET = json_text(credential);
+    (void)fprintf(cli->out.file, "%s\n", text);
+    return END_OK;
+}
+
+static int fetch(struct cli *cli, const char *project, const char *cluster, struct http_answer *answer)
+{
+    struct api_target target CLEANUP_TARGET;
+    char least[24];
+    (void)snprintf(least, sizeof(least), "%d", LEAST_LEFT_S);
+    api_target_init(&target, API_CREDENTIAL, project, cluster, NULL);
+    api_query(&target, "min_remaining_seconds", least);
+    api_call_raw(cli, &target, NULL, answer);
+    int code = (int)problem_code(answer);
+    if (code == END_OK && !is_whole(json_obj(answer->json, "status"))) {
+        (void)snprintf(answer->error, sizeof(answer->error), "it answered without certificate and key");
+        answer->end = HTTP_FOREIGN;
+        code = END_UNREACHABLE;
+    }
+    return code;
+}
+
+static int answer_from(struct cli *cli, struct cache *cache, const char *project, const char *cluster,
+                       const char *version)
+{
+    json_t *kept CLEANUP_JSON = cache_read(cache);
+    const json_t *status = json_obj(kept, "status");
+    int64_t kept_code = json_int(kept, "code", END_OK);
+    if (is_whole(status) && left_s(status) > 0 && age_s(kept) < FRESH_S)
+        return print(cli, version, status);
+    if (!status && kept_code > END_OK && kept_code <= END_DIFFERENT && age_s(kept) < REFUSED_S)
+        return cli_fail((enum exit_code)kept_code, "refused a moment ago: 'shootctl credential %s' says why",
+                        cluster);
+    struct http_answer answer CLEANUP_ANSWER = {0};
+    int code = fetch(cli, project, cluster, &answer);
+    if (code == END_OK) {
+        cache_write(cache, json_obj(answer.json, "status"), END_OK);
+        return print(cli, version, json_obj(answer.json, "status"));
+    }
+    bool away = code == END_UNREACHABLE || answer.status >= 500;
+    if (away && is_whole(status) && left_s(status) > 0) {
+        cli_note("shootctl: the server is away; the last credential is good for %" PRId64 " s more",
+                 left_s(status));
+        return print(cli, version, status);
+    }
+    if (!away)
+        cache_write(cache, NULL, code);
+    problem_say(cli, &answer);
+    return code;
+}
+
+int verb_credential(struct cli *cli)
+{
+    char *version CLEANUP_FREE = wanted_version();
+    if (!version)
+        return END_REFUSED;
+    int code = cli_connect(cli);
+    const char *project = code == END_OK ? cli_project(cli, &code) : NULL,
+               *cluster = cli->parsed->arguments[0];
+    if (!project)
+        return code;
+    struct cache cache;
+    cache_open(&cache, cli, project, cluster);
+    code = answer_from(cli, &cache, project, cluster, version);
+    cache_close(&cache);
+    return code;
+}

@@ -1,0 +1,192 @@
+/* `kubeconfig`: into the user's file, or onto standard output; and `kubectl` with one for its lifetime. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/api.h"
+#include "cli/kubefile.h"
+#include "cli/runtime.h"
+#include "cli/verbs/verbs.h"
+
+/* v1beta1 with interactiveMode is what kubectl from 1.20 to today's takes, also after an old one changed the
+ * file (CL-44). */
+#define EXEC_VERSION "client.authentication.k8s.io/v1beta1"
+#define INSTALL_HINT "shootctl is in the package shootd"
+
+enum { MESSAGE_BYTES = 64 * 1024, FILE_BYTES = 1024 * 1024 };
+
+/* The name of cluster, user and context: those of two servers and of two projects do not meet (CL-41). */
+static char *entry_name(const struct cli *cli, const char *project, const char *cluster)
+{
+    char *host CLEANUP_FREE = url_host(cli->settings.url.value);
+    return mem_printf("%s--%s@%s", project, cluster, host);
+}
+
+static void add_words(json_t *array, const char *flag, const char *value)
+{
+    (void)json_array_append_new(array, json_string(flag));
+    (void)json_array_append_new(array, json_string(value));
+}
+
+/* The user whose credential comes from `shootctl credential`: everything that it needs stands in its
+ * arguments (CL-45), but the place of the contexts, which is in the environment of most people and in `env`
+ * for the others. */
+static json_t *exec_user(const struct cli *cli, const char *project, const char *cluster)
+{
+    const struct settings *s = &cli->settings;
+    const char *xdg = getenv("XDG_CONFIG_HOME");
+    json_t *args = json_pack("[s,s]", "credential", cluster), *env = json_array();
+    add_words(args, "--project", project);
+    if (s->context.value)
+        add_words(args, "--context", s->context.value);
+    else
+        add_words(args, "--url", s->url.value);
+    char *ca_path CLEANUP_FREE =
+        s->ca_file.value && !s->context.value ? realpath(s->ca_file.value, NULL) : NULL;
+    if (ca_path)
+        add_words(args, "--ca-file", ca_path);
+    if (xdg && xdg[0] == '/')
+        (void)json_array_append_new(env, json_pack("{s:s,s:s}", "name", "XDG_CONFIG_HOME", "value", xdg));
+    json_t *exec = json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:b}", "apiVersion", EXEC_VERSION, "command",
+                             "shootctl", "args", args, "env", env, "interactiveMode", "Never", "installHint",
+                             INSTALL_HINT, "provideClusterInfo", 0);
+    return json_pack("{s:o}", "exec", exec);
+}
+
+/* The kubeconfig with its secrets, as the server has it. */
+static int get_whole(struct cli *cli, const char *project, const char *cluster, const char *ttl,
+                     struct http_answer *ret)
+{
+    struct api_target target CLEANUP_TARGET;
+    const struct http_request request = {.accept = "application/yaml", .any_text = true};
+    char seconds[24];
+    (void)snprintf(seconds, sizeof(seconds), "%lld", (long long)(ttl ? duration_ms(ttl) / 1000 : 0));
+    api_target_init(&target, API_KUBECONFIG, project, cluster, NULL);
+    api_query(&target, "format", "yaml");
+    api_query(&target, "ttl_seconds", ttl ? seconds : NULL);
+    return api_call(cli, &target, &request, ret);
+}
+
+/* Fills in the entry without secrets; `cluster` and `user` are owned by the caller. */
+static int exec_entry(struct cli *cli, const char *project, const char *name, json_t **ret_cluster,
+                      json_t **ret_user)
+{
+    struct http_answer whole CLEANUP_ANSWER = {0};
+    int code = get_whole(cli, project, name, NULL, &whole);
+    if (code != END_OK)
+        return code;
+    *ret_cluster = kubefile_cluster(whole.body.data ? whole.body.data : "", whole.body.len);
+    if (!*ret_cluster)
+        return cli_fail(END_UNREACHABLE, "the server answered with something that is no kubeconfig");
+    *ret_user = exec_user(cli, project, name);
+    return END_OK;
+}
+
+static int merge(const struct cli *cli, const struct kube_entry *entry)
+{
+    struct buffer fault CLEANUP_BUFFER;
+    bool hidden = false;
+    buffer_init(&fault, MESSAGE_BYTES);
+    char *path CLEANUP_FREE = kubefile_target(parsed_text(cli->parsed, "kubeconfig"), entry->name, &hidden);
+    if (!kubefile_merge(path, entry, &fault))
+        return cli_fail(END_REFUSED, "%s", fault.data);
+    (void)fprintf(cli->out.file, "%s\n", entry->name);
+    cli_note("context %s is in %s; 'kubectl config use-context %s' takes it", entry->name, path, entry->name);
+    if (hidden)
+        cli_note("shootctl: another file of KUBECONFIG has it, too: kubectl takes the first of them");
+    if (!cli->settings.context.value)
+        cli_note(
+            "shootctl: kubectl needs SHOOTD_TOKEN in its environment; after 'shootctl login %s' it would not",
+            cli->settings.url.value);
+    return END_OK;
+}
+
+int verb_kubeconfig(struct cli *cli)
+{
+    bool to_stdout = parsed_on(cli->parsed, "stdout"), merges = parsed_on(cli->parsed, "merge");
+    const char *name = cli->parsed->arguments[0];
+    if (to_stdout && merges)
+        return cli_fail(END_USAGE, "--stdout prints it, --merge puts it into the file: one of them");
+    int code = cli_connect(cli);
+    const char *project = code == END_OK ? cli_project(cli, &code) : NULL;
+    if (!project)
+        return code;
+    if (to_stdout && !parsed_on(cli->parsed, "exec")) {
+        struct http_answer whole CLEANUP_ANSWER = {0};
+        code = get_whole(cli, project, name, parsed_text(cli->parsed, "ttl"), &whole);
+        if (code == END_OK)
+            (void)fwrite(whole.body.data ? whole.body.data : "", 1, whole.body.len, cli->out.file);
+        return code;
+    }
+    json_t *cluster CLEANUP_JSON = NULL, *user CLEANUP_JSON = NULL;
+    char *entry CLEANUP_FREE = entry_name(cli, project, name);
+    code = exec_entry(cli, project, name, &cluster, &user);
+    const struct kube_entry all = {entry, cluster, user, parsed_on(cli->parsed, "use")};
+    if (code != END_OK || !to_stdout)
+        return code != END_OK ? code : merge(cli, &all);
+    struct buffer text CLEANUP_BUFFER;
+    buffer_init(&text, FILE_BYTES);
+    kubefile_write(&all, &text);
+    (void)fputs(text.data, cli->out.file);
+    return END_OK;
+}
+
+/* ---- kubectl ---- */
+
+/* Runs it with the file; its exit code is ours (CL-4). A signal from the keyboard is for it. */
+static int run_kubectl(const char *kubeconfig, const char *const *arguments)
+{
+    size_t count = 0;
+    while (arguments[count])
+        count++;
+    char **argv CLEANUP_FREE = mem_calloc(count + 2, sizeof(*argv));
+    char kubectl[] = "kubectl";
+    argv[0] = kubectl;
+    for (size_t i = 0; i < count; i++)
+        argv[i + 1] = (char *)(uintptr_t)arguments[i];
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setenv("KUBECONFIG", kubeconfig, 1);
+        (void)execvp(kubectl, argv);
+        (void)fprintf(stderr, "shootctl: kubectl cannot be run: %s\n", strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    if (pid < 0)
+        return cli_fail(END_REFUSED, "kubectl cannot be run: %s", strerror(errno));
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGQUIT, SIG_IGN);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int verb_kubectl(struct cli *cli)
+{
+    struct buffer fault CLEANUP_BUFFER, text CLEANUP_BUFFER;
+    const char *name = cli->parsed->arguments[0];
+    buffer_init(&fault, MESSAGE_BYTES);
+    buffer_init(&text, FILE_BYTES);
+    int code = cli_connect(cli);
+    const char *project = code == END_OK ? cli_project(cli, &code) : NULL;
+    if (!project)
+        return code;
+    json_t *cluster CLEANUP_JSON = NULL, *user CLEANUP_JSON = NULL;
+    char *entry CLEANUP_FREE = entry_name(cli, project, name);
+    code = exec_entry(cli, project, name, &cluster, &user);
+    if (code != END_OK)
+        return code;
+    const struct kube_entry all = {entry, cluster, user, true};
+    kubefile_write(&all, &text);
+    char *path CLEANUP_FREE = runtime_temporary("kubeconfig", text.data, text.len, &fault);
+    if (!path)
+        return cli_fail(END_REFUSED, "%s", fault.data);
+    code = run_kubectl(path, cli->parsed->arguments + cli->parsed->rest);
+    (void)unlink(path);
+    return code;
+}

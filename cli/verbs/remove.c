@@ -1,0 +1,47 @@
+/* `delete`: asks for the name once more on a terminal (CL-7). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/verbs/change.h"
+#include "cli/verbs/clusters.h"
+#include "cli/verbs/verbs.h"
+
+/* The name has to be typed: a habit of saying y is no answer. */
+static bool is_meant(const struct cli *cli, const char *project, const char *name)
+{
+    if (parsed_on(cli->parsed, "yes"))
+        return true;
+    if (!terminal_can_ask() || parsed_on(cli->parsed, "no-input")) {
+        (void)cli_fail(END_USAGE, "nobody can be asked whether %s is to be deleted: --yes says so", name);
+        return false;
+    }
+    char *question CLEANUP_FREE =
+        mem_printf("%s/%s and everything in it will be gone. Type its name to delete it: ", project, name);
+    char *typed CLEANUP_FREE = terminal_ask(question, false);
+    if (typed && strcmp(typed, name) == 0)
+        return true;
+    (void)cli_fail(END_REFUSED, "that is not its name: nothing was deleted");
+    return false;
+}
+
+int verb_delete(struct cli *cli)
+{
+    int code = cli_connect(cli), first = END_OK;
+    const char *project = code == END_OK ? cli_project(cli, &code) : NULL;
+    struct changes changes = {.project = project};
+    if (!project)
+        return code;
+    for (size_t i = 0; i < cli->parsed->argument_count; i++) {
+        const char *name = cli->parsed->arguments[i];
+        struct api_target target CLEANUP_TARGET;
+        json_t *cluster CLEANUP_JSON = NULL;
+        api_target_init(&target, API_DELETE, project, name, NULL);
+        code = cluster_read(cli, project, name, &cluster);
+        if (code == END_OK && !is_meant(cli, project, name))
+            code = parsed_on(cli->parsed, "no-input") || !terminal_can_ask() ? END_USAGE : END_REFUSED;
+        if (code == END_OK)
+            code = change_send(cli, &changes, name, &target, NULL, "deleted");
+        first = first == END_OK ? code : first;
+    }
+    return changes_finish(cli, &changes, first);
+}

@@ -1,0 +1,58 @@
+#include "cli/when.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/env.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/shootctl.h"
+
+static const struct {
+    int64_t seconds;
+    char letter;
+} units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+
+/* Two units at most, as in "3h12m"; one for what is longer than a week. */
+char *when_lasting(int64_t seconds)
+{
+    for (size_t i = 0; i + 1 < ARRAY_LEN(units); i++) {
+        if (seconds < units[i].seconds)
+            continue;
+        int64_t first = seconds / units[i].seconds;
+        int64_t second = seconds % units[i].seconds / units[i + 1].seconds;
+        if (!second || (i == 0 && first >= 7))
+            return mem_printf("%" PRId64 "%c", first, units[i].letter);
+        return mem_printf("%" PRId64 "%c%" PRId64 "%c", first, units[i].letter, second, units[i + 1].letter);
+    }
+    return mem_printf("%" PRId64 "s", seconds > 0 ? seconds : 0);
+}
+
+static char *relative(wall_us at)
+{
+    int64_t ago = (env_wall(env_real()) - at) / US_PER_S;
+    char *lasting CLEANUP_FREE = when_lasting(ago < 0 ? -ago : ago);
+    return ago < 0 ? mem_printf("in %s", lasting) : mem_printf("%s ago", lasting);
+}
+
+char *when_column(const struct cli *cli, const char *rfc3339)
+{
+    wall_us at;
+    if (!rfc3339 || !cli->out.is_terminal || !time_parse_rfc3339(rfc3339, &at))
+        return mem_strdup(rfc3339);
+    return relative(at);
+}
+
+char *when_line(const struct cli *cli, const char *rfc3339)
+{
+    wall_us at;
+    if (!rfc3339 || !cli->out.is_terminal || !time_parse_rfc3339(rfc3339, &at))
+        return mem_strdup(rfc3339);
+    char date[64] = "";
+    time_t seconds = (time_t)(at / US_PER_S);
+    struct tm parts;
+    if (cli->utc ? gmtime_r(&seconds, &parts) : localtime_r(&seconds, &parts))
+        (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %Z", &parts);
+    char *ago CLEANUP_FREE = relative(at);
+    return mem_printf("%s (%s)", date, ago);
+}

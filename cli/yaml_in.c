@@ -1,0 +1,246 @@
+#include "cli/yaml_in.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/mem.h"
+
+struct reading {
+    yaml_parser_t parser;
+    json_t *anchors; /* of this document: name -> value */
+    size_t values;
+    struct yaml_fault fault;
+    bool failed;
+};
+
+static void fail(struct reading *r, size_t line, const char *format, ...) ATTR_PRINTF(3, 4);
+static void fail(struct reading *r, size_t line, const char *format, ...)
+{
+    va_list args;
+    if (r->failed)
+        return;
+    r->failed = true;
+    r->fault.line = line;
+    va_start(args, format);
+    (void)vsnprintf(r->fault.text, sizeof(r->fault.text), format, args);
+    va_end(args);
+}
+
+static bool next_event(struct reading *r, yaml_event_t *event)
+{
+    if (r->failed)
+        return false;
+    if (!yaml_parser_parse(&r->parser, event)) {
+        const char *problem = r->parser.problem ? r->parser.problem : "no YAML";
+        fail(r, r->parser.problem_mark.line + 1, "%s", problem);
+        return false;
+    }
+    return true;
+}
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
+static bool is_integer(const char *text)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+    size_t len = strlen(digits);
+    return len > 0 && len <= 18 && strspn(digits, "0123456789") == len && (len == 1 || digits[0] != '0');
+}
+
+/* YAML 1.2's core schema, but for fractions. */
+static json_t *plain_value(const char *text)
+{
+    static const char *const nothing[] = {"", "~", "null", "Null", "NULL", NULL};
+    static const char *const yes[] = {"true", "True", "TRUE", NULL};
+    static const char *const no[] = {"false", "False", "FALSE", NULL};
+    if (is_one_of(text, nothing))
+        return json_null();
+    if (is_one_of(text, yes))
+        return json_true();
+    if (is_one_of(text, no))
+        return json_false();
+    if (is_integer(text))
+        return json_integer(strtoll(text, NULL, 10));
+    return json_string(text);
+}
+
+static json_t *scalar(struct reading *r, const yaml_event_t *event)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    size_t line = event->start_mark.line + 1;
+    if (strlen(text) != event->data.scalar.length) {
+        fail(r, line, "a text holds a NUL byte");
+        return NULL;
+    }
+    bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && event->data.scalar.plain_implicit;
+    json_t *value = is_plain ? plain_value(text) : json_string(text);
+    if (!value)
+        fail(r, line, "a text is no UTF-8");
+    return value;
+}
+
+static json_t *node(struct reading *r, const yaml_event_t *event, unsigned depth);
+
+static size_t count_values(const json_t *value)
+{
+    size_t sum = 1, i;
+    const char *key;
+    json_t *item;
+    json_array_foreach (value, i, item)
+        sum += count_values(item);
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item)
+        sum += count_values(item);
+    return sum;
+}
+
+static json_t *alias(struct reading *r, const yaml_event_t *event)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+    json_t *value = json_object_get(r->anchors, name);
+    if (!value) {
+        fail(r, event->start_mark.line + 1, "no value has the anchor '%s'", name);
+        return NULL;
+    }
+    r->values += count_values(value);
+    if (r->values > YAML_MAX_VALUES) {
+        fail(r, event->start_mark.line + 1, "aliases make more than %d values of it", (int)YAML_MAX_VALUES);
+        return NULL;
+    }
+    return json_deep_copy(value);
+}
+
+static json_t *sequence(struct reading *r, unsigned depth)
+{
+    json_t *array CLEANUP_JSON = json_array();
+    yaml_event_t event;
+    while (next_event(r, &event)) {
+        bool ends = event.type == YAML_SEQUENCE_END_EVENT;
+        json_t *item = ends ? NULL : node(r, &event, depth + 1);
+        yaml_event_delete(&event);
+        if (ends)
+            return TAKE_PTR(array);
+        if (item)
+            (void)json_array_append_new(array, item);
+    }
+    return NULL;
+}
+
+/* The text of a key; NULL with a fault when it is none, or stands there already. */
+static char *key_of(struct reading *r, const yaml_event_t *event, const json_t *object)
+{
+    size_t line = event->start_mark.line + 1;
+    const char *text = (const char *)event->data.scalar.value;
+    if (event->type != YAML_SCALAR_EVENT || strlen(text) != event->data.scalar.length)
+        fail(r, line, "a key has to be a word");
+    else if (strcmp(text, "<<") == 0)
+        fail(r, line, "merge keys (<<) are not known here: write the members out");
+    else if (json_object_get(object, text))
+        fail(r, line, "the key '%s' stands twice", text);
+    return r->failed ? NULL : mem_strdup(text);
+}
+
+static json_t *mapping(struct reading *r, unsigned depth)
+{
+    json_t *object CLEANUP_JSON = json_object();
+    yaml_event_t event;
+    while (next_event(r, &event)) {
+        bool ends = event.type == YAML_MAPPING_END_EVENT;
+        char *key CLEANUP_FREE = ends ? NULL : key_of(r, &event, object);
+        yaml_event_delete(&event);
+        if (ends)
+            return TAKE_PTR(object);
+        if (!key || !next_event(r, &event))
+            return NULL;
+        json_t *value = node(r, &event, depth + 1);
+        yaml_event_delete(&event);
+        if (value && json_object_set_new(object, key, value) < 0)
+            fail(r, 0, "a key is no UTF-8");
+    }
+    return NULL;
+}
+
+static const char *anchor_of(const yaml_event_t *event)
+{
+    switch ((int)event->type) {
+    case YAML_SCALAR_EVENT:
+        return (const char *)event->data.scalar.anchor;
+    case YAML_SEQUENCE_START_EVENT:
+        return (const char *)event->data.sequence_start.anchor;
+    case YAML_MAPPING_START_EVENT:
+        return (const char *)event->data.mapping_start.anchor;
+    default:
+        return NULL;
+    }
+}
+
+static json_t *node(struct reading *r, const yaml_event_t *event, unsigned depth)
+{
+    json_t *value = NULL;
+    if (depth > YAML_MAX_DEPTH)
+        fail(r, event->start_mark.line + 1, "more than %d levels", (int)YAML_MAX_DEPTH);
+    else if (++r->values > YAML_MAX_VALUES)
+        fail(r, event->start_mark.line + 1, "more than %d values", (int)YAML_MAX_VALUES);
+    else if (event->type == YAML_ALIAS_EVENT)
+        value = alias(r, event);
+    else if (event->type == YAML_SCALAR_EVENT)
+        value = scalar(r, event);
+    else if (event->type == YAML_SEQUENCE_START_EVENT)
+        value = sequence(r, depth);
+    else if (event->type == YAML_MAPPING_START_EVENT)
+        value = mapping(r, depth);
+    else
+        fail(r, event->start_mark.line + 1, "a value is missing");
+    if (value && anchor_of(event))
+        (void)json_object_set(r->anchors, anchor_of(event), value);
+    return value;
+}
+
+static json_t *documents(struct reading *r)
+{
+    json_t *all CLEANUP_JSON = json_array();
+    yaml_event_t event;
+    while (next_event(r, &event)) {
+        bool ends = event.type == YAML_STREAM_END_EVENT;
+        bool is_value = event.type == YAML_SCALAR_EVENT || event.type == YAML_ALIAS_EVENT ||
+                        event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        if (event.type == YAML_DOCUMENT_START_EVENT)
+            (void)json_object_clear(r->anchors);
+        json_t *value = is_value ? node(r, &event, 0) : NULL;
+        yaml_event_delete(&event);
+        if (value && !json_is_null(value))
+            (void)json_array_append(all, value);
+        json_decref(value);
+        if (ends)
+            return TAKE_PTR(all);
+    }
+    return NULL;
+}
+
+json_t *yaml_read(const char *bytes, size_t len, struct yaml_fault *ret_fault)
+{
+    struct reading r = {.anchors = json_object()};
+    json_t *all = NULL;
+    if (len > YAML_MAX_BYTES)
+        fail(&r, 0, "more than %d bytes", (int)YAML_MAX_BYTES);
+    else if (!yaml_parser_initialize(&r.parser))
+        abort();
+    if (!r.failed) {
+        yaml_parser_set_input_string(&r.parser, (const unsigned char *)bytes, len);
+        all = documents(&r);
+        yaml_parser_delete(&r.parser);
+    }
+    json_decref(r.anchors);
+    if (!all)
+        *ret_fault = r.fault;
+    return all;
+}

@@ -1,0 +1,71 @@
+/* Tables in terminals of any width, and without one (CL-10, CL-13). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cli/glyphs.h"
+#include "cli/table.h"
+
+static const struct column columns[] = {{"NAME", false}, {"PHASE", false}, {"MESSAGE", true}, {NULL, false}};
+
+/* The table as it is printed on a terminal of this width; 0: on no terminal. The caller frees it. */
+static char *printed(unsigned width)
+{
+    char *text = NULL, number[16];
+    size_t len = 0;
+    struct table *table CLEANUP_TABLE = table_new(columns);
+    struct terminal to = {.file = open_memstream(&text, &len), .is_terminal = width > 0};
+    (void)snprintf(number, sizeof(number), "%u", width);
+    (void)setenv("COLUMNS", number, 1);
+    table_add(table, "dev", STYLE_PLAIN);
+    table_add(table, "ready", STYLE_GOOD);
+    table_add(table, "a message that is rather long, with \u6f22\u5b57 and \033[2J in it", STYLE_PLAIN);
+    table_add(table, "a-long-name", STYLE_PLAIN);
+    table_add(table, NULL, STYLE_BAD);
+    table_add(table, "", STYLE_PLAIN);
+    table_print(table, &to);
+    (void)fclose(to.file);
+    return text;
+}
+
+static void nothing_is_cut_without_a_terminal(void **state)
+{
+    (void)state;
+    char *text CLEANUP_FREE = printed(0);
+    assert_string_equal(
+        text, "NAME         PHASE  MESSAGE\n"
+              "dev          ready  a message that is rather long, with \u6f22\u5b57 and \\x1b[2J in it\n"
+              "a-long-name  -      -\n");
+}
+
+static void it_fits_every_terminal(void **state)
+{
+    (void)state;
+    for (unsigned width = 1; width <= 120; width++) {
+        char *text CLEANUP_FREE = printed(width), *rest = text, *line;
+        for (unsigned i = 0; (line = strsep(&rest, "\n")) && *line; i++)
+            if (glyphs_width(line) > width)
+                fail_msg("%u: '%s'", width, line);
+    }
+    char *narrow CLEANUP_FREE = printed(20);
+    assert_non_null(strstr(narrow, "a-long-name  -"));
+    assert_null(strstr(narrow, "MESS"));
+    char *middle CLEANUP_FREE = printed(40);
+    assert_non_null(strstr(middle, "a message that is r…"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_cut_without_a_terminal),
+        cmocka_unit_test(it_fits_every_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
