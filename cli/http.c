@@ -91,13 +91,24 @@ void http_answer_done(struct http_answer *answer)
 
 /* ---- one attempt ---- */
 
+static bool has_type(const struct exchange *x, const char *word)
+{
+    return x->content_type && strcasestr(x->content_type, word);
+}
+
+/* A stream of events, as it was asked for. */
+static bool is_stream(const struct exchange *x)
+{
+    long status = 0;
+    (void)curl_easy_getinfo(x->http->easy, CURLINFO_RESPONSE_CODE, &status);
+    return x->request->on_bytes && status == 200 && has_type(x, "text/event-stream");
+}
+
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
     struct exchange *x = ctx;
     size_t len = size * count;
-    long status = 0;
-    (void)curl_easy_getinfo(x->http->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (x->request->on_bytes && status == 200) {
+    if (is_stream(x)) {
         x->stopped = !x->request->on_bytes(x->request->ctx, bytes, len);
         return x->stopped ? 0 : len;
     }
@@ -258,11 +269,6 @@ static void ends_by_curl(struct exchange *x, CURLcode result)
         ends(x, HTTP_UNREACHABLE, "%s", reason);
 }
 
-static bool has_type(const struct exchange *x, const char *word)
-{
-    return x->content_type && strcasestr(x->content_type, word);
-}
-
 /* A whole answer: is it one of shootd? */
 static void look_at_body(struct exchange *x)
 {
@@ -270,7 +276,7 @@ static void look_at_body(struct exchange *x)
     struct http_answer *answer = x->answer;
     enum json_scan_end end = JSON_SCAN_OK;
     bool succeeded = answer->status >= 200 && answer->status < 300;
-    bool needs_none = answer->status == 204 || answer->status == 304 || (succeeded && x->request->on_bytes);
+    bool needs_none = answer->status == 204 || answer->status == 304 || is_stream(x);
     if (answer->status >= 300 && answer->status < 400 && answer->status != 304) {
         ends(x, HTTP_FOREIGN,
              "the server sends elsewhere (HTTP %ld to %s): name the address that it leads to", answer->status,
@@ -298,10 +304,10 @@ static void look_at_body(struct exchange *x)
 
 static void say_request(const struct exchange *x, int64_t took_us)
 {
-    char *path CLEANUP_FREE = glyphs_shown(x->request->path);
-    (void)fprintf(stderr, "shootctl: %s %s: %ld, %" PRId64 " ms%s%s\n", x->request->method, path,
-                  x->answer->status, took_us / 1000, x->answer->request_id ? ", " : "",
-                  x->answer->request_id ? x->answer->request_id : "");
+    char *path CLEANUP_FREE = glyphs_shown(x->request->path),
+               *id CLEANUP_FREE = glyphs_shown(x->answer->request_id);
+    (void)fprintf(stderr, "shootctl: %s %s: %ld, %" PRId64 " ms, %s\n", x->request->method, path,
+                  x->answer->status, took_us / 1000, id);
 }
 
 static void attempt(struct http *http, const struct http_request *request, struct http_answer *ret)

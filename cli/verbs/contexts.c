@@ -268,9 +268,11 @@ static int change_contexts(bool (*change)(json_t *file, void *ctx, struct buffer
 {
     struct buffer fault CLEANUP_BUFFER;
     buffer_init(&fault, MESSAGE_BYTES);
-    if (!contexts_change(change, (void *)(uintptr_t)name, &fault))
-        return cli_fail(END_NOT_FOUND, "%s", fault.data);
-    return END_OK;
+    json_t *file CLEANUP_JSON = contexts_read(&fault);
+    bool is_there = file && contexts_find(file, name);
+    if (file && contexts_change(change, (void *)(uintptr_t)name, &fault))
+        return END_OK;
+    return cli_fail(!file ? END_USAGE : is_there ? END_REFUSED : END_NOT_FOUND, "%s", fault.data);
 }
 
 int verb_context(struct cli *cli)

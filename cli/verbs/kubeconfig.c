@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "cli/api.h"
+#include "cli/glyphs.h"
 #include "cli/kubefile.h"
 #include "cli/runtime.h"
 #include "cli/verbs/verbs.h"
@@ -58,9 +59,10 @@ static json_t *exec_user(const struct cli *cli, const char *project, const char 
     return json_pack("{s:o}", "exec", exec);
 }
 
-/* The kubeconfig with its secrets, as the server has it. */
+/* The kubeconfig with its secrets, as the server has it, and the cluster's part of it, which the caller owns.
+ */
 static int get_whole(struct cli *cli, const char *project, const char *cluster, const char *ttl,
-                     struct http_answer *ret)
+                     struct http_answer *ret, json_t **ret_cluster)
 {
     struct api_target target CLEANUP_TARGET;
     const struct http_request request = {.accept = "application/yaml", .any_text = true};
@@ -69,7 +71,13 @@ static int get_whole(struct cli *cli, const char *project, const char *cluster, 
     api_target_init(&target, API_KUBECONFIG, project, cluster, NULL);
     api_query(&target, "format", "yaml");
     api_query(&target, "ttl_seconds", ttl ? seconds : NULL);
-    return api_call(cli, &target, &request, ret);
+    int code = api_call(cli, &target, &request, ret);
+    *ret_cluster =
+        code == END_OK ? kubefile_cluster(ret->body.data ? ret->body.data : "", ret->body.len) : NULL;
+    if (code == END_OK && !*ret_cluster)
+        code = cli_fail(END_UNREACHABLE, "%s: what answers is no shootd: that is no kubeconfig",
+                        cli->settings.url.value);
+    return code;
 }
 
 /* Fills in the entry without secrets; `cluster` and `user` are owned by the caller. */
@@ -77,14 +85,9 @@ static int exec_entry(struct cli *cli, const char *project, const char *name, js
                       json_t **ret_user)
 {
     struct http_answer whole CLEANUP_ANSWER = {0};
-    int code = get_whole(cli, project, name, NULL, &whole);
-    if (code != END_OK)
-        return code;
-    *ret_cluster = kubefile_cluster(whole.body.data ? whole.body.data : "", whole.body.len);
-    if (!*ret_cluster)
-        return cli_fail(END_UNREACHABLE, "the server answered with something that is no kubeconfig");
-    *ret_user = exec_user(cli, project, name);
-    return END_OK;
+    int code = get_whole(cli, project, name, NULL, &whole, ret_cluster);
+    *ret_user = code == END_OK ? exec_user(cli, project, name) : NULL;
+    return code;
 }
 
 static int merge(const struct cli *cli, const struct kube_entry *entry)
@@ -95,7 +98,8 @@ static int merge(const struct cli *cli, const struct kube_entry *entry)
     char *path CLEANUP_FREE = kubefile_target(parsed_text(cli->parsed, "kubeconfig"), entry->name, &hidden);
     if (!kubefile_merge(path, entry, &fault))
         return cli_fail(END_REFUSED, "%s", fault.data);
-    (void)fprintf(cli->out.file, "%s\n", entry->name);
+    char *shown CLEANUP_FREE = glyphs_shown(entry->name);
+    (void)fprintf(cli->out.file, "%s\n", shown);
     cli_note("context %s is in %s; 'kubectl config use-context %s' takes it", entry->name, path, entry->name);
     if (hidden)
         cli_note("shootctl: another file of KUBECONFIG has it, too: kubectl takes the first of them");
@@ -116,14 +120,14 @@ int verb_kubeconfig(struct cli *cli)
     const char *project = code == END_OK ? cli_project(cli, &code) : NULL;
     if (!project)
         return code;
+    json_t *cluster CLEANUP_JSON = NULL, *user CLEANUP_JSON = NULL;
     if (to_stdout && !parsed_on(cli->parsed, "exec")) {
         struct http_answer whole CLEANUP_ANSWER = {0};
-        code = get_whole(cli, project, name, parsed_text(cli->parsed, "ttl"), &whole);
+        code = get_whole(cli, project, name, parsed_text(cli->parsed, "ttl"), &whole, &cluster);
         if (code == END_OK)
-            (void)fwrite(whole.body.data ? whole.body.data : "", 1, whole.body.len, cli->out.file);
+            (void)fwrite(whole.body.data, 1, whole.body.len, cli->out.file);
         return code;
     }
-    json_t *cluster CLEANUP_JSON = NULL, *user CLEANUP_JSON = NULL;
     char *entry CLEANUP_FREE = entry_name(cli, project, name);
     code = exec_entry(cli, project, name, &cluster, &user);
     const struct kube_entry all = {entry, cluster, user, parsed_on(cli->parsed, "use")};

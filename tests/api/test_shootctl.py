@@ -159,6 +159,7 @@ def test_a_file_that_others_may_read_is_refused(pair, tmp_path):
     good(run(tmp_path, "login", d.url, "--token-stdin", input=d.token()))
     file.chmod(0o640)
     fails(run(tmp_path, "list"), USAGE, "others may read it", f"chmod 600 {file}")
+    fails(run(tmp_path, "context", "use", "x"), USAGE, "others may read it")
     file.chmod(0o600)
     file.write_text("contexts: [{name: x}]\n")
     fails(run(tmp_path, "list"), USAGE, "is no file of contexts")
@@ -490,7 +491,8 @@ BAD = {
     "escape": (problem(409, "cluster_exists").replace(b"Its detail.", b"\\u001b[2J\\u202eX")[:-1] + b" }", None, ""),
 }
 VERBS = ["status", "list", "list -o json", "get dev", "describe dev", "catalog", "create dev --timeout 100ms", "apply -f -", "diff -f -", "upgrade dev", "upgrade dev --to 1.34 --yes",
-         "hibernate dev --timeout 100ms", "delete dev --yes --timeout 100ms", "wait dev --for=phase=ready --timeout 100ms", "version", "login URL --token-stdin"]
+         "hibernate dev --timeout 100ms", "delete dev --yes --timeout 100ms", "wait dev --for=phase=ready --timeout 100ms", "version", "login URL --token-stdin",
+         "events", "kubeconfig dev --stdout", "kubeconfig dev", "credential dev", "kubectl dev -- get nodes"]
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -507,10 +509,11 @@ def test_bad_answers_end_each_verb_with_a_plain_message(tmp_path, kind):
             done = one(verb)
             assert "\x1b" not in done.stdout + done.stderr and "\u202e" not in done.stdout + done.stderr, (verb, done)
             assert not list(tmp_path.rglob("config.yaml")), "a login that failed stores nothing"
+            assert not list(tmp_path.rglob(".kube")), "nor is a kubeconfig begun"
             if verb.startswith("wait") and done.returncode == TIMED_OUT:
                 assert code is None or "waiting goes on" in done.stderr, "the server may come back"
             elif code is not None:
-                fails(done, code, words)
+                fails(done, code, "" if "is no kubeconfig" in done.stderr else words)
             if code is not None and verb != "version":
                 assert done.stdout == "", (verb, done)
 
@@ -536,6 +539,48 @@ def test_a_create_is_repeated_with_its_key(tmp_path):
         assert good(done) == "dev: create accepted as op_1\n"
     keys = {re.search(rb"\r\nIdempotency-Key: (\w+)\r\n", r, re.I)[1] for r in server.requests}
     assert len(server.requests) == 3 and len(keys) == 1 and len(keys.pop()) == 32
+
+
+def operation(status, **more):
+    return answer(200, {"id": "op_1", "type": "create", "status": status, "progress": 43, "message": "Waiting", "error": None, **more})
+
+
+ERROR = {"code": "quota_exceeded", "title": "Quota exceeded", "detail": "20 cores are too few.", "advice": "Ask for more."}
+
+
+@pytest.mark.parametrize("answers, code, words", [
+    ([operation("running"), operation("succeeded")], OK, "dev create: 43% Waiting"),
+    ([operation("failed", error=ERROR)], FAILED, "Quota exceeded: 20 cores are too few."),
+    ([operation("cancelled")], FAILED, "shootctl describe dev"),
+    ([operation("running"), problem(401, "invalid_token")], NOT_ALLOWED, "does not take the token"),
+    ([operation("running"), problem(403, "forbidden")], NOT_ALLOWED, "may not do this"),
+    ([operation("running"), problem(404, "operation_not_found")], NOT_FOUND, "Its detail."),
+    ([problem(429, "quota_exceeded"), b"", problem(503, "store_unavailable"), operation("succeeded")], OK, "the server answers again"),
+    ([raw(502, "<p>", "text/html"), raw(200, "{", length=9), operation("succeeded")], OK, "waiting goes on"),
+    ([HTML], UNREACHABLE, "what answers is no shootd"),
+    ([operation("a word of next year"), operation("succeeded")], OK, ""),
+    ([answer(200, {"status": 7}), operation("succeeded")], OK, ""),
+], ids=["done", "failed", "cancelled", "401", "403", "404", "away", "proxy", "html", "new word", "odd"])
+def test_what_may_happen_in_the_middle_of_a_wait(tmp_path, answers, code, words):
+    accepted = answer(202, {"id": "cl_1", "name": "dev", "operation": {"id": "op_1", "type": "create"}})
+    with Answers({"/v1/operations/op_1": answers, "*": accepted}) as server:
+        done = run(tmp_path, "create", "dev", SHOOTD_URL=server.url, SHOOTD_TOKEN="x", SHOOTD_PROJECT="team-a")
+        fails(done, code, words)
+        assert done.stdout == ("dev: create succeeded\n" if code == OK else "")
+
+
+def test_an_apply_that_was_killed_is_repeated(pair, ctl, tmp_path):
+    count = harness.size(8, 200)
+    (tmp_path / "many.yaml").write_text("---\n".join(f"name: many-{i:03}\n" for i in range(count)))
+    killed = subprocess.Popen([SHOOTCTL, "apply", "-f", tmp_path / "many.yaml"], env=environment(tmp_path, **of_ci(pair[1])), stdout=subprocess.PIPE, text=True)
+    assert [killed.stdout.readline() for _ in range(2)] == ["team-a/many-000 created\n", "team-a/many-001 created\n"]
+    killed.kill()
+    killed.communicate(timeout=60)
+    again = good(ctl("apply", "-f", tmp_path / "many.yaml")).splitlines()
+    assert len(again) == count and again[-1] == f"team-a/many-{count - 1:03} created"
+    good(ctl("wait", *[f"many-{i:03}" for i in range(min(count, 100))]))
+    assert len([name for name in good(ctl("list", "-o", "name")).split() if name.startswith("many-")]) == count
+    good(ctl("delete", *[f"many-{i:03}" for i in range(min(count, 100))], "--yes"))
 
 
 def test_a_delete_that_was_lost_is_a_success(tmp_path):
